@@ -1,6 +1,6 @@
 """The documents that `--json` prints, as shapes; `perhop schema NAME` prints them as JSON Schema.
 
-A shape lists the keys of a document of this version. Later versions add keys; `schema_version` rises when a
+A shape lists the keys of a document in this version. Later versions add keys. `schema_version` rises when a
 key is removed or changes its meaning. Policies in it are those of scenarios (`perhop schema scenario`).
 """
 

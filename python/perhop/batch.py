@@ -50,8 +50,8 @@ def simulate_all(
 ) -> dict[str, Results]:
     """Simulate each distinct job once and return the results by key.
 
-    Each thread works on one job; with fewer jobs than threads, the rest work on replications. The results do
-    not depend on the number of threads.
+    Each thread works on one job; with fewer jobs than threads, the remaining threads work on replications.
+    The results do not depend on the number of threads.
     """
     # The longest job comes first, so that no single thread works on a late job at the end.
     distinct = sorted({job.key: job for job in jobs}.values(), key=lambda job: -job.length_s)

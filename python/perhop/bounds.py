@@ -50,12 +50,12 @@ class QueueBound(TypedDict):
 
     port: str
     queue: str
-    #: The classes of traffic that arrive at it.
+    #: The classes of traffic that arrive at the queue.
     classes: list[str]
     guaranteed_bps: float | None
     #: Arrival curves that bound its arrivals; empty without a bound.
     arrival: list[Bucket]
-    #: The service curve: the maximum of these lines is sent at least; empty without a guarantee.
+    #: The service curve, which is the maximum of these lines; empty without a guarantee.
     service: list[Line]
     #: The bound of the delay from arrival to the last bit on the wire.
     delay_s: float | None
@@ -64,7 +64,7 @@ class QueueBound(TypedDict):
     backlog_packets: float | None
     #: The bound of its backlog, as text.
     limit: str | None
-    #: Whether packets may find it full; `None` if it has no limit.
+    #: Whether packets can find the queue full; `None` if it has no limit.
     overflows: bool | None
     #: The reason why the delay has no bound.
     reason: str | None
@@ -157,7 +157,7 @@ class Bounds:
         """Return the bounds of one class of traffic and of the queues that it waits in.
 
         Raises:
-            InvalidInputError: there is no such class.
+            InvalidInputError: the class does not exist.
 
         """
         if all(one["class"] != name for one in self.classes):
@@ -167,7 +167,7 @@ class Bounds:
         return Bounds(queues, [one for one in self.classes if one["class"] == name])
 
     def presented(self, ports: Iterable[str]) -> Bounds:
-        """Return the bounds to show: all; for an inferred scenario, the bounds at the `ports` of its router.
+        """Return the bounds to show: all, or those at the `ports` of an inferred scenario's router.
 
         The hosts around an inferred router are assumed, and so are their queues of millions of packets.
         """
@@ -260,7 +260,7 @@ def expedited_queue(bounds: Bounds, given: str) -> tuple[str, str, int]:
     """Return port, queue and rate of `[PORT:]QUEUE=RATE`.
 
     Raises:
-        InvalidInputError: it has another form, there is no such queue, or several ports have one.
+        InvalidInputError: the text has another form, the queue does not exist, or several ports have it.
 
     """
     name, _, rate = given.rpartition("=")

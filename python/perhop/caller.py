@@ -33,9 +33,10 @@ def give_file(opened: int, folder: Path) -> None:
 
 @contextmanager
 def made_folder(folder: Path) -> Iterator[None]:
-    """Give a new folder, with all files that the block writes into it, to the caller at the end.
+    """Give a new folder to the caller at the end, with all files that the block writes into it.
 
-    Only if the caller owns the folder above. Until the end root owns the folder, so no other user changes it.
+    This happens only if the caller owns the folder above. Root owns the folder until the end, so no other
+    user changes it.
     """
     found = caller()
     if found is None or not _is_theirs(folder.parent, found):
@@ -61,7 +62,7 @@ def _is_theirs(folder: Path, found: tuple[int, int]) -> bool:
 
 
 def _give_tree(opened: int, found: tuple[int, int]) -> None:
-    """Give all files in an open folder to the caller, then the folder: its content cannot change before."""
+    """Give all files in an open folder to the caller, then the folder, whose content cannot change before."""
     for name in os.listdir(opened):
         with suppress(OSError):
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -77,7 +78,7 @@ def _give_tree(opened: int, found: tuple[int, int]) -> None:
 
 
 def _give(opened: int, found: tuple[int, int]) -> None:
-    """Change the owner of an open file of root's that has no other name, or of an open folder."""
+    """Change the owner of an open folder, or of an open file of root that has no second name."""
     status = os.fstat(opened)
     is_alone = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
     if status.st_uid == 0 and (is_alone or stat.S_ISDIR(status.st_mode)):

@@ -18,7 +18,7 @@ from perhop.errors import InvalidInputError
 class Captures:
     """The links to capture, and the folder for the files."""
 
-    #: The folder; it appears complete or not at all, and replaces an earlier one.
+    #: The folder, which appears complete or not at all. It replaces an earlier one.
     folder: Path
     #: Directions of links, as `C1->E3`; by default `measure.captures` of the scenario.
     links: tuple[str, ...] = ()

@@ -176,7 +176,7 @@ def _findings_about_file(report: RouterReport) -> list[Finding]:
 
 
 def _without_way(text: str, platform: str | None, assume: Mapping[str, str] | None) -> list[Finding]:
-    """Return the finding that no packet can take an interface or a class, in the words of `perhop run`."""
+    """Return the finding that no packet can reach an interface or a class, in the words of `perhop run`."""
     from perhop.inference import require_way  # lazy: most configurations need no trial
 
     try:

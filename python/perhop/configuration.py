@@ -58,7 +58,7 @@ def router_text(file: Path) -> str | None:
     except OSError as error:
         if file.suffix in ROUTER_SUFFIXES or error.errno == errno.EINVAL:
             raise unreadable(file, error) from error
-        # Reading it as a scenario reports the error.
+        # The reader of scenarios then reports the error.
         return None
     # A scenario is one object; the output of `tc -j` is a list of objects.
     if file.suffix == ".json" and not content.lstrip().startswith(b"["):
@@ -104,12 +104,11 @@ def examined(
 ) -> RouterReport:
     """Parse a configuration of any system; without policies if perhop does not simulate the system.
 
-    Only with the `detail` of `policies` is there the key `router`, by far the largest part; `remarks` leaves
-    out the lines that need no attention. `hardware` is the `platform` of
-    the configuration in a scenario.
+    The key `router`, by far the largest part, exists only with the `detail` `policies`. `remarks` omits lines
+    that need no attention. `hardware` is the `platform` of the configuration in a scenario.
 
     Raises:
-        InvalidInputError: there is no such platform, or an assumption is none or about no class.
+        InvalidInputError: the platform does not exist, or an assumption is invalid or names no class.
 
     """
     properties = json.dumps(dict(hardware)) if hardware else None
@@ -178,7 +177,7 @@ NOT_SUPPORTED = "platform-not-supported"
 
 
 def platform_words(platform: RecognizedPlatform | None) -> str | None:
-    """Return the platform and why it was taken: `platform: hqf (line 3: version 15.1)`."""
+    """Return the platform and the reason for it: `platform: hqf (line 3: version 15.1)`."""
     if platform is None:
         return None
     name = platform["profile"] if platform["supported"] else f"{platform['system']}, not supported"
@@ -197,7 +196,7 @@ def platform_words(platform: RecognizedPlatform | None) -> str | None:
 
 
 def evidence_words(rules: Mapping[str, Sequence[str]]) -> str:
-    """Return the names of rules by their evidence; of the strongest kinds only the number."""
+    """Return the names of rules by their evidence; for the strongest kinds, only the number of rules."""
     certain = [kind for kind in ("documented", "printed", "measured") if rules.get(kind)]
     doubtful = [kind for kind in ("inferred", "recalled") if rules.get(kind)]
     words = [f"{len(rules[kind])} rules {kind}" for kind in certain]
@@ -247,7 +246,7 @@ def is_short_for(short: str, name: str) -> bool:
 
 
 def meant(short: str, names: Iterable[str]) -> list[str]:
-    """Return the names that `short` means: the equal one, else all that it abbreviates."""
+    """Return the names that `short` means: the equal name, otherwise all names that it abbreviates."""
     known = list(names)
     equal = [name for name in known if name.lower() == short.lower()]
     return equal or [name for name in known if is_short_for(short, name)]

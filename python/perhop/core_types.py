@@ -175,7 +175,7 @@ class ResolvedRandomDetect(TypedDict):
 
 
 class ResolvedClass(TypedDict):
-    """A class of a policy as a port carries it out."""
+    """A class of a policy as a port applies it."""
 
     name: str
     line: int
@@ -201,7 +201,7 @@ class ResolvedClass(TypedDict):
 
 
 class ResolvedPolicy(TypedDict):
-    """A policy-map as a port carries it out: every percentage a rate, every default a number."""
+    """A policy-map as a port applies it. Every percentage is a rate, and every default is a number."""
 
     name: str
     line: int
@@ -212,7 +212,7 @@ class ResolvedPolicy(TypedDict):
 
 
 class CountedBytes(TypedDict):
-    """Bytes that a router counts on each packet besides those of IP."""
+    """Bytes that a router counts for each packet in addition to IP."""
 
     #: The bytes added in counters of classes, and in policers.
     classes: int
@@ -255,8 +255,8 @@ class RouterPort(TypedDict):
     bandwidth: str | None
     #: Whether the outgoing interface is known; false for a tunnel without a line that determines it.
     has_known_line: NotRequired[bool]
-    #: The assumed rate of the wire, if the configuration does not set it; `bandwidth` may then be that of a
-    #: shaper.
+    #: The assumed rate of the wire, if the configuration does not set it; `bandwidth` can then be the rate of
+    #: a shaper.
     assumed_rate: NotRequired[str]
     wire: Wire
     input: PolicyConfig
@@ -308,7 +308,7 @@ class RouterReport(TypedDict):
     lines: list[RouterLine]
     counts: dict[str, int]
     diagnostics: list[RouterDiagnostic]
-    #: Whether packets can take one of the interfaces without doubt.
+    #: Whether one of the interfaces is certainly usable.
     has_interface_up: bool
     router: Router
     platform: NotRequired[RecognizedPlatform]

@@ -28,7 +28,7 @@ _RENAME_EXCHANGE = 2
 _RENAME_SWAP = 2
 # fcntl.h of Linux and macOS: relative names start from the current folder.
 _AT_FDCWD = -100
-#: Whether the system opens folders: Windows does not; it writes their names to the disk itself.
+#: Whether the system opens folders. Windows does not: it writes their names to the disk itself.
 OPENS_FOLDERS = hasattr(os, "O_DIRECTORY")
 # Error codes of file systems that cannot exchange names or synchronize a folder.
 _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)

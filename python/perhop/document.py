@@ -1,4 +1,4 @@
-"""Scenarios as data: read from a file, changed by path, checked. `perhop.scenario` adds what runs them."""
+"""Scenarios as data: read from a file, changed by path, checked. `perhop.scenario` runs them."""
 
 from __future__ import annotations
 
@@ -135,10 +135,10 @@ def typed(scenario: ScenarioConfig | Mapping[str, Any]) -> ScenarioConfig:
 
 
 def overrides(changes: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Return changes by path as the extension module takes them; numbers are in base units."""
+    """Return changes by path in the form for the extension module; numbers are in base units."""
     return [(path, as_text(paths.written(path, value))) for path, value in changes.items()]
 
 
 def as_text(value: object) -> str:
-    """Return a value as it would be written in a file: text as it is, anything else as JSON."""
+    """Return a value in the form for a file: text unchanged, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value)

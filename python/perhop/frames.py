@@ -61,7 +61,7 @@ def _converting(to: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name not in {"pandas", "pyarrow"}:
             raise
-        # In one line, because a traceback does not show `help`.
+        # Use one line, because a traceback does not show `help`.
         message = f"a table as {to} needs the package {error.name}: pip install 'perhop[pandas]'"
         raise MissingCapabilityError(message) from None
 

@@ -18,9 +18,9 @@ from typing import IO, Any
 
 from perhop.errors import NESTED_TOO_DEEPLY, UnreadableFileError, has_levels
 
-# Do not wait for the other end of a pipe; open as bytes, which Windows distinguishes from text.
+# Do not wait for the other end of a pipe. Open as bytes, which Windows distinguishes from text.
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
-# The same wording as the simulator for the files that it reads.
+# The simulator uses the same wording for the files that it reads.
 _REASONS = {
     errno.ENOENT: "there is no such file",
     errno.EACCES: "no permission",

@@ -15,7 +15,7 @@ from perhop.errors import Exit
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-#: Ctrl-C, the request to end, and the end of the terminal (not on Windows).
+#: Ctrl-C, the request to end, and the end of the terminal, which Windows lacks.
 ENDING = [
     signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if name in signal.Signals.__members__
 ]
@@ -39,7 +39,7 @@ class EndedBySignal(SystemExit):
 
 _handled: list[signal.Signals] = []
 
-# The delay before a signal is retried that arrived where it cannot raise an exception.
+# The delay before a retry of a signal that arrived where it cannot raise an exception.
 _AGAIN_AFTER_S = 0.01
 
 # Modules in which signals raise no exception: an interrupted import leaves a partial module, and the others

@@ -54,7 +54,7 @@ def of_precedences(count: int) -> list[tuple[str, str]]:
 
 
 def of_classes(names: Iterable[str]) -> dict[str, str]:
-    """Return the role of each class, equal in every plot; a class named after a color has that color."""
+    """Return the role of each class, the same in every plot; a class named after a color has that color."""
     roles: dict[str, str] = {}
     for name in dict.fromkeys(names):
         # Match whole words: `assured` is not red.

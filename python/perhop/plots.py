@@ -1,4 +1,4 @@
-"""The plots of a run at hand: `results.plot.queue()`."""
+"""The plots of a run as methods: `results.plot.queue()`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Drawing:
-    """The drawing functions: their layer is above results; `perhop`, above both, registers them here."""
+    """The drawing functions. Their layer is above results, so `perhop`, above both, registers them here."""
 
     #: Returns the function that draws a kind of plot.
     function_of: ClassVar[Callable[[str], Callable[..., Any]]]
@@ -19,7 +19,7 @@ class Drawing:
 class Plots:
     """A method for each kind of plot of a run; each returns a chart, which has `save` and shows in notebooks.
 
-    With `ax`, axes of matplotlib, each draws into them in the style that they have and returns them.
+    With `ax` (axes of matplotlib), each method draws into the axes in their style and returns them.
 
     All raise `InvalidInputError` if the run took no samples for the kind, and `UnreadableFileError` if a
     table cannot be read. `perhop.plot` has the same as functions.

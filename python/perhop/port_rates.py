@@ -76,7 +76,7 @@ def port_rates(
         assume: of a configuration: match criteria of class-maps.
 
     Raises:
-        InvalidInputError: there is no such port or policy, or the rate is none.
+        InvalidInputError: there is no such port or policy, or the text of the rate is not a rate.
         ScenarioError: the file is not valid.
 
     """
@@ -149,7 +149,7 @@ def _of_router(
 
 
 def _has_own_queues(port: RouterPort) -> bool:
-    """Whether the queues of a port are those of its configuration, and not the device's own."""
+    """Whether the configuration defines the queues of a port; otherwise they are the queues of the device."""
     queueing = port["output"].get("queueing")
     is_written = "policies" not in port or port["policies"]["output"] is not None
     # Ports with shaped round robin have queues without a policy, and their levels.
@@ -183,7 +183,7 @@ def _of_interface(port: RouterPort, rate: str | None, report: RouterReport) -> P
 
 
 def _with_leftovers(queue: QueueRates, line_bps: float | None) -> QueueRates:
-    """Return the rates of a queue without its weight: schedulers have no weight of 0, but a least one."""
+    """Return the rates of a queue without its weight: schedulers have a minimum weight in place of 0."""
     busy = queue["while_busy_bps"]
     is_least = busy is not None and line_bps is not None and busy <= 1.01 * _LEAST * line_bps
     return {**queue, "promised_bps": None, "while_busy_bps": 0.0 if is_least else busy, "excess": 0.0}
@@ -199,7 +199,7 @@ def _without_share(policy: ResolvedPolicy | None) -> Iterator[str]:
 
 
 def _line(port: RouterPort) -> tuple[float | None, str]:
-    """Return the rate of an interface's line as far as it is known, and where it is from."""
+    """Return the rate of an interface's line, if known, and its source."""
     if not port.get("has_known_line", True):
         return None, "not known: the interface below the tunnel is unknown; --rate sets it"
     if wire := port["wire"]["rate"]:
@@ -217,7 +217,7 @@ def _port(name: str, policy: PolicyConfig, line_bps: float | None, because: str)
 
 
 def _bytes_beyond_ip(policy: PolicyConfig) -> int:
-    """Return the bytes that rates count beyond the IP bytes: those of the port, or of its outer classes."""
+    """Return the bytes that rates count beyond the IP bytes: those set at the port or at outer classes."""
     if own := policy.get("overhead"):
         return own
     layers = set()

@@ -34,7 +34,7 @@ class Queue:
     port: str
     #: The names of its classes from the outermost in, joined by `/`, as in results.
     name: str
-    #: Its class in the policy; empty for the one queue of a port without a policy.
+    #: Its class in the policy; empty for the only queue of a port without a policy.
     config: ClassConfig
 
     @property
@@ -108,7 +108,7 @@ class Tin:
 
 
 def tins_of(config: ClassConfig) -> list[Tin]:
-    """Return the tins of a class whose queue has several, as CAKE's may."""
+    """Return the tins of a class; only a queue of CAKE may have several."""
     cake: Mapping[str, Any] | None = (config.get("buffer") or {}).get("cake")
     tins = [] if cake is None else _core.cake_tins(cake.get("tins") or "diffserv3")
     found = [Tin(name, part, frozenset(codepoints)) for name, part, codepoints in tins]

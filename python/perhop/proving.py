@@ -24,14 +24,15 @@ Verdict = Literal["equal", "differ", "not-decided"]
 
 
 class Aspect(TypedDict):
-    """An aspect of the treatment of a packet, by both."""
+    """An aspect of the treatment of a packet by both configurations."""
 
     what: str
     first: str | None
     second: str | None
 
 
-#: A packet that is treated differently; `with` is a second packet where the company of packets differs.
+#: A packet that is treated differently; `with` is a second packet if the difference is whether the two share
+#: a queue or a limit.
 Counterexample = TypedDict("Counterexample", {"packet": str, "with": str | None, "treatment": list[Aspect]})
 
 
@@ -101,7 +102,7 @@ def prove_texts(
     rate: str | None = None,
     assume: Mapping[str, str] | None = None,
 ) -> Proof:
-    """Return the same for two texts: each with `name`, `text`, `platform`, `at` and `policy`."""
+    """Return the proof of `prove` for two texts: each with `name`, `text`, `platform`, `at` and `policy`."""
     sides = json.dumps([first, second])
     try:
         found: Proof = json.loads(_core.prove(sides, dict(assume) if assume else None, rate))

@@ -22,7 +22,7 @@ _SHORT_S, _LONG_S = 0.1, 10.0
 #: The longest value or part of a path shown on a line, in letters.
 WIDE = 24
 _PERCENTILE = re.compile(r"_p\d+_s$")
-# Shown if nothing was measured.
+# The text if nothing was measured.
 NOTHING = "-"
 
 
@@ -124,7 +124,7 @@ def bits_per_second(rate: str) -> float:
 
 
 def shortened(values: Sequence[str]) -> list[str]:
-    """Return values truncated where they still differ: a whole part of a policy can be one."""
+    """Return values truncated so that they still differ; a value may be a whole part of a policy."""
     different = set(values)
     kept = next(n for n in count(WIDE) if len({one[:n] for one in different}) == len(different))
     return [one if len(one) <= kept + 1 else f"{one[:kept]}…" for one in values]

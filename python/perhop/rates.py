@@ -25,7 +25,7 @@ class QueueRates(TypedDict):
     queue: str
     #: Whether it has strict priority.
     priority: bool
-    #: The rate that the class gets for any traffic of the others; `None` without a promise.
+    #: The rate that the class gets for any traffic of the other classes; `None` without a promise.
     promised_bps: float | None
     #: The rate while all classes send as much as they may; `None` for an unknown line.
     while_busy_bps: float | None
@@ -33,7 +33,7 @@ class QueueRates(TypedDict):
     limit_bps: float | None
     #: Whether that limit holds `always` or `under-congestion`.
     limit_holds: Literal["always", "under-congestion"] | None
-    #: Its highest rate: the lowest of its limit, those of the classes around it, and the line.
+    #: Its highest rate: the lowest of its limit, the limits of the outer classes, and the rate of the line.
     maximum_bps: float | None
     #: Whether these rates are an approximation, because the queues of HTB are promised more than its rate.
     approximate: bool
@@ -91,13 +91,13 @@ def _beyond_limit(queue: QueueRates) -> float | None:
 
 
 def _limit(queue: QueueRates) -> float | None:
-    """Return the rate that passes a queue's own limit, or a limiter of all packets below its promise."""
+    """Return the rate of a queue's own limit, or of a limiter of all packets below its promise."""
     promised, limit, maximum = queue["promised_bps"], queue["limit_bps"], queue["maximum_bps"]
     return maximum if promised is not None and maximum is not None and maximum < promised else limit
 
 
 def _remaining(queue: QueueRates) -> str | None:
-    """Return the share of the excess of a queue that has no other rate."""
+    """Return the share of the excess for a queue without any other rate."""
     if queue["priority"] or queue["promised_bps"] is not None or queue["excess"] is None:
         return None
     return f"{100 * queue['excess']:.3g} %"
@@ -106,7 +106,7 @@ def _remaining(queue: QueueRates) -> str | None:
 def policers(
     scenario: ScenarioConfig | Mapping[str, Any], summary: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return a row for each conditioner that drops above a rate and had packets: its place and its rate.
+    """Return a row with place and rate for each conditioner that drops above a rate and had packets.
 
     Classes of policies for both directions often have the same names.
     """
@@ -131,7 +131,7 @@ def policers(
 
 
 def platforms(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, RecognizedPlatform]:
-    """Return the platforms of the routers that have a configuration, as far as they are known."""
+    """Return the platforms of the routers that have a configuration, if known."""
     found = {name: report.get("platform") for name, report in _reports(scenario)}
     return {name: platform for name, platform in found.items() if platform is not None}
 

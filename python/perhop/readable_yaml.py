@@ -1,6 +1,6 @@
 """Values as YAML for people: short parts in one line with braces, text without quotes where possible.
 
-PyYAML writes them. It has no comments: those who write a file join its parts with them.
+PyYAML writes them. It writes no comments: the caller inserts them between the parts of a file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _Dumper(yaml.SafeDumper):  # type: ignore[misc] # PyYAML has no types
 
     _is_empty = False
 
-    def ignore_aliases(self, data: object) -> bool:  # what is there twice is written twice
+    def ignore_aliases(self, data: object) -> bool:  # a value with two references is written twice
         return True
 
     def check_simple_key(self) -> bool:

@@ -188,7 +188,7 @@ def _of_json(before: Results, now: Results) -> Iterator[Difference]:
 
 
 def _simulated(document: Mapping[str, object]) -> dict[str, object]:
-    """Return a document without the origin of an inferred scenario, which no run makes."""
+    """Return a document without the origin of an inferred scenario, which a repeated run lacks."""
     return {key: value for key, value in document.items() if key != "inferred"}
 
 
@@ -214,7 +214,7 @@ def _of_tables(before: Results, now: Results) -> Iterator[Difference]:
         if name not in now.names or name not in before.names:
             yield Difference(file, 0, 0, "is not made now" if name in before.names else "was not saved")
         elif before.encoded(name) != now.encoded(name):
-            # Without the check of its columns: another version may have had others.
+            # The columns are not checked: another version may have had other columns.
             saved = read_parquet(Path(file), before.encoded(name), {})
             yield from _of_table(file, saved, now.table(name))
 

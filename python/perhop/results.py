@@ -73,7 +73,7 @@ class Results:
     _columns: Mapping[str, TableColumns | tuple[Path, bytes]]
     #: Assumptions where the source of the scenario is incomplete; for captions.
     assumptions: str | None = None
-    #: The captures that were written: file, interfaces, number of packets, number of dropped packets.
+    #: The written captures: file, interfaces, number of packets, number of dropped packets.
     captured: list[dict[str, Any]] = field(default_factory=list)
     #: The number of parts in which the network ran at the same time; it does not change the results.
     parts: int = 1
@@ -335,7 +335,7 @@ class Results:
 
     @property
     def pages(self) -> pl.DataFrame:
-        """Pages, and the times that they took to load, of each browser (`page-load`)."""
+        """Pages of each browser and their load times (`page-load`)."""
         return self.table("pages")
 
     @property
@@ -410,7 +410,7 @@ class Results:
     def write_into(self, folder: Path, also: Callable[[Path], None] | None = None) -> None:
         """Write the files of `save` into an existing folder; `also` adds others before they are sealed."""
         disk.write(folder / "summary.json", json_text(self.summary))
-        # Encoded once, then written and hashed: it takes longer than everything else here.
+        # Encode it only once, for the file and its hash: this takes longer than everything else here.
         scenario = json_text(self.scenario)
         disk.write(folder / "scenario.json", scenario)
         for name in self.names:
@@ -436,7 +436,7 @@ class Results:
 
 
 def _summary(saved: Saved) -> dict[str, Any]:
-    """Return the summary of a saved run; raises `UnreadableFileError` where perhop did not write it."""
+    """Return the summary of a saved run; raises `UnreadableFileError` if perhop did not write it."""
     file, found = saved.folder / "summary.json", saved.json("summary.json", SUMMARY)
     for key in ("seed", "replications"):
         if found[key] != saved.manifest[key]:
@@ -453,7 +453,7 @@ def _scenario(saved: Saved) -> ScenarioConfig:
     try:
         found = json.loads(_core.load_json(json.dumps(found), saved.folder, []).json)
     except ScenarioError as error:
-        # Traces and captures are not saved, and needed only to repeat the run.
+        # Traces and captures are not saved, because only a repeated run needs them.
         wrong = [
             diagnostic
             for diagnostic in error.diagnostics

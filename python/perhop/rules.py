@@ -1,4 +1,4 @@
-"""The rules by which `perhop check` finds wrong and doubtful lines."""
+"""The rules of `perhop check` for wrong and doubtful lines."""
 
 from __future__ import annotations
 

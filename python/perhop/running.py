@@ -26,7 +26,7 @@ _PACE_EVERY_S = 0.03
 _MOST_THREADS = 4096
 
 
-#: As many replications as fit into a budget of packets, at least three and at most ten.
+#: The number of replications that fits into a budget of packets, from three to ten.
 FITTING: Final = "fitting"
 
 #: The engine of a simulation; the results do not depend on it.
@@ -58,7 +58,7 @@ class QueueState:
 
 @dataclass(frozen=True)
 class ClassState:
-    """Counters of one class since the end of the warm-up, as those of the results."""
+    """Counters of one class since the end of the warm-up, like the counters of the results."""
 
     received_bytes: int
     offered: int

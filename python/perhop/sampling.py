@@ -17,7 +17,7 @@ from typing import Any, Literal
 from perhop.errors import InvalidInputError
 from perhop.quantity import quantity
 
-#: How points are drawn from ranges.
+#: The methods of drawing points from ranges.
 Method = Literal["sobol", "latin-hypercube"]
 #: The kinds of designs.
 KINDS = ("grid", "zip", "sobol", "latin-hypercube")
@@ -26,9 +26,9 @@ _OPENING, _CLOSING = "([{", ")]}"
 _LOG = re.compile(r"log\(\s*(?P<arguments>[^()]*)\)")
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s.].*)?")
 _WHOLE = re.compile(r"[+-]?\d+")
-# The limit of the values of one parameter; more are a mistake in the step.
+# The maximum number of values of one parameter. More values result from a mistake in the step.
 _MOST = 1_000_000
-#: Points of a sweep at most: each has rows in tables and a place in memory.
+#: The maximum number of points of a sweep: each needs rows in tables and memory.
 MOST_POINTS = 10_000_000
 # Significant digits of computed values.
 _DIGITS = 6
@@ -37,13 +37,13 @@ _RANGES = "for example 1Mb/s:4Mb/s:500kb/s, 5:29:1 packets or log(1ms,1s,7)"
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers from `low` to `high`, in `unit` as it was written."""
+    """The numbers from `low` to `high`, in the original text of the `unit`."""
 
     low: str
     high: str
     unit: str
     log: bool = False
-    #: Whether only whole numbers are meant: both ends were written as such, without a unit or in packets.
+    #: Whether the range has only whole numbers: both ends are whole, without a unit or in packets.
     whole: bool = False
 
     def at(self, part: float) -> str:
@@ -96,7 +96,7 @@ class Design:
 
     @cached_property
     def count(self) -> int:
-        """The number of points, also if it exceeds the maximum of `len`."""
+        """The number of points, even if it exceeds the maximum of `len`."""
         if self.kind == "grid":
             return math.prod(map(len, self.lists.values()))
         if self.kind == "zip":
@@ -132,7 +132,7 @@ class Design:
         return found[::-1]
 
     def texts(self, path: str) -> Iterator[str]:
-        """Generate the values of a path; of a range its ends."""
+        """Generate the values of a path; for a range, its ends."""
         one = self.values[path]
         if isinstance(one, Range):
             yield from (one.low + one.unit, one.high + one.unit)
@@ -147,7 +147,7 @@ class Design:
         layers (McKay, Beckman and Conover 1979).
         """
         try:
-            from scipy.stats import qmc  # lazy: only those who draw points need it
+            from scipy.stats import qmc  # lazy: only drawn points need it
         except ModuleNotFoundError as error:
             raise InvalidInputError("drawing points needs scipy", "pip install 'perhop[sample]'") from error
         import warnings  # lazy: only samples need it
@@ -218,7 +218,7 @@ def zipped(lists: Mapping[str, Sequence[str]]) -> Design:
 
 
 def sobol(ranges: Mapping[str, Sequence[str]], count: int, seed: int) -> Design:
-    """Return the first points of a Sobol sequence; more points keep these. `ranges` as of `drawn_from`."""
+    """Return the first points of a Sobol sequence; more points keep these. `ranges` as in `drawn_from`."""
     return Design("sobol", drawn_from(ranges), count, seed)
 
 
@@ -249,7 +249,7 @@ def _valid(design: Design) -> Design:
 
 
 def _expanded(texts: Sequence[str], path: str) -> list[str]:
-    """Return values with those in `1:9:2` and `log(1ms,1s,7)` in their place."""
+    """Return values, with `1:9:2` and `log(1ms,1s,7)` replaced by the values that they describe."""
     found: list[str] = []
     for text in texts:
         found += _stepped(text, path) or _spaced(text, path) or [text]
@@ -332,7 +332,7 @@ def _range(text: str, path: str) -> Range | None:
 
 
 def _ends(parts: Sequence[str], path: str, text: str, *, log: bool) -> Range:
-    """Return a range from its ends as they were written; both get the unit of the first."""
+    """Return a range from the texts of its ends; both get the unit of the first."""
     if any(_number(part) is None for part in parts) or not _alike(parts):
         raise InvalidInputError(f"{path}: `{text}` has ends of different kinds", _RANGES)
     written = _number(parts[0])
@@ -375,7 +375,7 @@ def _exact(text: str) -> Fraction:
 
 
 def _text(value: Fraction) -> str:
-    """Return a number as it would be written, exact where decimals can be."""
+    """Return a number as text, exact if decimals allow it."""
     if value.denominator == 1:
         return str(value.numerator)
     return _plain(value.numerator / value.denominator)

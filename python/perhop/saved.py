@@ -18,7 +18,7 @@ from perhop.shape import require
 # The number of retries if another process replaces the folder during the read.
 _ATTEMPTS = 20
 
-#: The content of a folder as messages name it, and the command that writes one.
+#: The name of a folder's content in messages, and the command that writes such a folder.
 WORDS: Mapping[Kind, tuple[str, str]] = {
     "run": ("results of a run", "perhop run -o"),
     "live": ("results of a live run", "perhop live run -o"),
@@ -37,7 +37,7 @@ _MARKS = ("summary.json", "sweep.json", "tuning.json", "comparison.json", "study
 class Saved:
     """A folder as it was saved: its manifest, and the verified content of every file.
 
-    It does not change when the folder on the disk does.
+    It does not change when the folder on the disk changes.
     """
 
     folder: Path
@@ -46,7 +46,7 @@ class Saved:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *kinds: Kind) -> Saved:
-        """Read a folder of one of some kinds; equal files are held once.
+        """Read a folder of one of some kinds; equal files are in memory once.
 
         Raises:
             InvalidInputError: the folder holds something else.
@@ -188,7 +188,7 @@ def _verified(folder: Path, name: str, entry: Mapping[str, Any], opened: int | N
 
 
 def _all_wrong(wrong: Mapping[str, UnreadableFileError]) -> UnreadableFileError:
-    """Return the error for files that are not as they were saved: the first, and the names of the others."""
+    """Return the error for files that changed since they were saved: the first one, and the other names."""
     (_, first), *others = wrong.items()
     if not others:
         return first

@@ -115,7 +115,8 @@ def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool =
 def put_on_disk(new: Path, signals: Deferral) -> None:
     """Synchronize the files and names in a new folder; signals are handled between files.
 
-    Not meanwhile: an exception within the locks of a pool of threads makes it wait forever.
+    A signal during a synchronization is deferred: an exception within the locks of a thread pool makes the
+    pool wait forever.
     """
     paths = [new, *manifest.inside(new)]
     for begin in range(0, len(paths), _UNINTERRUPTED):
@@ -278,7 +279,7 @@ def _created_parents(folder: Path) -> Iterator[None]:
 def whole_file(path: Path, *, is_result: bool = True) -> Iterator[Path]:
     """Yield a hidden file next to `path`, which replaces `path` at the end of the block.
 
-    If writing is interrupted, `path` stays as it was. A device or pipe, such as /dev/stdout, is written
+    If writing is interrupted, `path` stays unchanged. A device or pipe, such as /dev/stdout, is written
     directly.
     """
     if path.is_dir():
@@ -321,8 +322,8 @@ def replace_file(path: Path, text: str, *, is_result: bool = True) -> None:
 def unseal(folder: Path, names: Collection[str]) -> None:
     """Mark a complete folder as incomplete before its files are changed one by one.
 
-    Until it is sealed again, its manifest lists only some files, as at its start. A reader of the folder sees
-    from this that the same command can continue, also after the writer was killed.
+    Until it is sealed again, its manifest lists only some files, as at its start. This shows a reader that
+    the same command can continue, even after the writer was killed.
 
     Raises:
         OSError: the manifest cannot be written.

@@ -81,15 +81,15 @@ class Scenario(Document):
         Args:
             path: the file; `-` is standard input.
             set: values to replace, by their path.
-            interface: as all that follow, only for router configurations: `infer` describes them.
+            interface: only for router configurations, like all following arguments; `infer` describes them.
             whole_port: in place of it, the interface whose tunnels and sub-interfaces run together.
             platform: the platform whose rules apply.
             assume: match criteria of class-maps.
             rate: the rate of an interface made for a policy.
             policy: the policy.
-            traffic: traffic of your own.
+            traffic: your traffic.
             load: the load in place of `busy`.
-            over: the time over which counters in `traffic` counted.
+            over: the counting time of the counters in `traffic`.
 
         Raises:
             ScenarioError: the file is not valid; the diagnostics name the errors and their places.
@@ -154,8 +154,8 @@ class Scenario(Document):
                 pcapng capture.
             load: the offered load of each class, as a fraction of its guaranteed rate: `quiet` 70 %, `busy`
                 (the default) 90 %, `overload` 120 %.
-            over: the time between two outputs in `traffic`, or the time over which one output has counted,
-                for example `"300s"`.
+            over: the time between two outputs in `traffic`, or the counting time of a single output, for
+                example `"300s"`.
 
         Raises:
             ScenarioError: the router itself would refuse a feature of the interface.
@@ -256,7 +256,7 @@ class Scenario(Document):
 
 
 def with_shorter_warmup(inferred: Document, changes: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the changes of an inferred scenario, with its warm-up shortened where its duration is."""
+    """Return the changes of an inferred scenario; a shorter duration also shortens the warm-up."""
     duration = quantity(str(changes["duration"])) if "duration" in changes else None
     usual, warmup = (quantity(one) for one in (inferred["duration"], inferred["measure"]["warmup"]))
     if duration is None or usual is None or warmup is None or "measure.warmup" in changes:
@@ -287,8 +287,9 @@ def run(
     Args:
         scenario: a scenario file, a router configuration, or a scenario.
         seed: seed for all random streams; by default the scenario's own.
-        replications: number of runs, each with other random draws; by default the scenario's own, else 1.
-            `"fitting"` is the default of the command: 3 to 10, as many as stay within a budget of packets.
+        replications: number of runs, each with other random draws; by default the scenario's own, otherwise
+            1. `"fitting"` is the default of the command: the number from 3 to 10 that fits a budget of
+            packets.
         duration: simulated time with its unit (`"60 s"`); by default the scenario's own.
         set: values to replace, by their path: `{"links.0.rate": "2 Mb/s"}`.
         threads: number of threads, for replications and for parts of one network; by default one for each
@@ -298,8 +299,8 @@ def run(
         progress: called several times a second.
         watch: called several times a second with a snapshot of the first replication, which it slows down.
         pcap: a folder for captures of the first replication, one pcapng file for each link.
-        pcap_links: directions of links to capture, as `["C1->E3"]`; by default those of the scenario's
-            `measure.captures`, else all links with a policy at one of their ends.
+        pcap_links: directions of links to capture, as `["C1->E3"]`; by default the links of the scenario's
+            `measure.captures`, otherwise all links with a policy at an end.
         snap_length: bytes kept of each captured frame; by default its headers.
 
     Raises:

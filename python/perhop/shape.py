@@ -40,7 +40,7 @@ class Optional(Shape):
 
 @dataclass(frozen=True)
 class ByName(Shape):
-    """An object with any names as keys; `shape` is that of each value."""
+    """An object with any names as keys; `shape` is the shape of each value."""
 
     shape: Any
 
@@ -54,7 +54,7 @@ class Pair(Shape):
 
 @dataclass(frozen=True)
 class AnyValue(Shape):
-    """Any value: its shape is described elsewhere."""
+    """Any value; its shape is described elsewhere."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
-"""Comments that make `perhop check` leave out rules.
+"""Comments that switch off rules of `perhop check`.
 
 `! perhop: ignore RULE, RULE` before a command of a router's configuration, or `# perhop: ignore RULE` before
-a key of a file of policies, holds for that line and the lines that are further indented below it. Behind a
-command or a key, it holds for that line only. `perhop: ignore-file RULE` holds for the whole file.
+a key of a file of policies, holds for that line and the lines that are further indented below it. At the end
+of a line with a command or a key, it holds for that line only. `perhop: ignore-file RULE` holds for the whole
+file.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ _COMMENT = re.compile(
 
 @dataclass
 class Suppression:
-    """Which rules are left out, in the whole file and by line."""
+    """The rules that are switched off, in the whole file and by line."""
 
     everywhere: set[str] = field(default_factory=set)
     by_line: dict[int, set[str]] = field(default_factory=dict)
 
     def hides(self, rule: str, line: int | None) -> bool:
-        """Whether a finding of `rule` at `line` is left out."""
+        """Whether a finding of `rule` at `line` is suppressed."""
         return rule in self.everywhere or (line is not None and rule in self.by_line.get(line, ()))
 
 

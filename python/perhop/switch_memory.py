@@ -53,10 +53,10 @@ class Burst(TypedDict):
 
 
 class Threshold(TypedDict):
-    """The length of a queue at which some packets are dropped; no `packets`: all others.
+    """The length of a queue at which some packets are dropped; without `packets`, all other packets.
 
-    `units` is `None` if the memory of the port is not known; `percent` is that of the memory allocated to the
-    queue, where a queue-set configures it.
+    `units` is `None` if the memory of the port is not known; `percent` is the fraction of the memory
+    allocated to the queue, if a queue-set configures it.
     """
 
     units: int | None
@@ -142,7 +142,7 @@ class EgressMemory(TypedDict):
 
 
 class QueueSetQueue(TypedDict):
-    """A queue of a queue-set: percent of the memory of a port, and of the part that it is allocated."""
+    """A queue of a queue-set: its percentage of the port's memory, and percentages of that allocation."""
 
     number: int
     buffers_percent: int
@@ -153,7 +153,7 @@ class QueueSetQueue(TypedDict):
 
 
 class QueueSet(TypedDict):
-    """Settings by which ports divide their memory among their queues."""
+    """Settings for the division of a port's memory among its queues."""
 
     number: int
     queues: list[QueueSetQueue]
@@ -175,7 +175,7 @@ class SwitchMemory(TypedDict):
     egress_memory: NotRequired[list[EgressMemory]]
     input_queues: NotRequired[list[InputQueue]]
     queue_sets: NotRequired[list[QueueSet]]
-    #: The new values of each value of a field, by the name of the map: `cos-dscp`.
+    #: The new value for each value of a field, by the name of the map: `cos-dscp`.
     maps: NotRequired[dict[str, list[int]]]
 
 
@@ -194,7 +194,7 @@ def switch_memory(
     file
         The configuration, or the output of `show platform hardware fed … qos queue config interface`.
     model
-        The product, such as `c9300-24t`; by default that of the configuration.
+        The product, such as `c9300-24t`; by default the product in the configuration.
     port_units
         The memory of each port, in units of the chip; by default by product and rate.
     frame_bytes
@@ -225,7 +225,7 @@ def memory_in_text(
     frame_bytes: int = 1518,
     arrival_bps: int | None = None,
 ) -> SwitchMemory:
-    """Return the same for the text of a configuration or of an output."""
+    """Return the result of `switch_memory` for the text of a configuration or of an output."""
     request = {
         "model": model,
         "port_units": port_units,
@@ -240,7 +240,7 @@ def memory_in_text(
 
 
 def ports_named(memory: SwitchMemory, interfaces: Sequence[str]) -> SwitchMemory:
-    """Return the memory of the ports that `interfaces` name, also in short.
+    """Return the memory of the ports named by `interfaces`, which may be abbreviated.
 
     Raises `InvalidInputError` for a name without a port.
     """

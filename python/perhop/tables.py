@@ -1,4 +1,4 @@
-"""Tables as data, for pages, notebooks and terminals, and those of a run's summary."""
+"""Tables as data, for pages, notebooks and terminals, and the tables of a run's summary."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: its text, its sort key where that is not the text, and its style."""
+    """A cell: its text, its sort key if that is not the text, and its style."""
 
     text: str
     sort: float | None = None
@@ -215,7 +215,7 @@ def figure_cell(value: float | None, digits: int = 4) -> Cell:
 
 def notebook(table: Table) -> str:
     """Return a table as HTML that needs no style sheet, for notebooks."""
-    from html import escape  # lazy: notebooks alone need it
+    from html import escape  # lazy: only notebooks need it
 
     sides = [f"text-align:{'right' if one.numeric else 'left'};padding:.1em .6em" for one in table.columns]
     head = "".join(

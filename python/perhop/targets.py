@@ -23,7 +23,7 @@ class Place:
     folder: Path
     #: Whether the path exists.
     is_there: bool
-    #: Whether the whole folder is moved aside, because it is not only perhop's.
+    #: Whether the whole folder is moved aside, because it has files that are not perhop's.
     aside: bool
 
 
@@ -50,7 +50,7 @@ def place_of(target: Path, kind: Kind, *, force: bool) -> Place:
 
 
 def refuse_inside(target: Path, folder: Path) -> None:
-    """Refuse a folder inside of one that perhop wrote, whose manifest does not list it.
+    """Refuse a folder inside a folder that perhop wrote, because that manifest does not list it.
 
     Raises:
         InvalidInputError: a folder above `folder` has a manifest; the message names `target`.
@@ -64,7 +64,7 @@ def refuse_inside(target: Path, folder: Path) -> None:
 
 
 def _refuse_in_use(target: Path, folder: Path) -> None:
-    """Refuse folders that cannot be exchanged; a shell would stay in the removed one."""
+    """Refuse folders in use, which cannot be exchanged: a shell would stay in the removed one."""
     if Path.cwd().is_relative_to(folder):
         raise InvalidInputError(
             f"`{target}` is the current folder or contains it, so it cannot be replaced",
@@ -78,7 +78,7 @@ def _refuse_in_use(target: Path, folder: Path) -> None:
 
 
 def _foreign(folder: Path, kind: Kind) -> str | None:
-    """Return why a folder is not an earlier result of this kind; `None` if it is, or is empty."""
+    """Return the reason why a folder is not an earlier result of this kind; `None` if it is, or is empty."""
     if not any(folder.iterdir()):
         return None
     if not is_file(folder / MANIFEST):

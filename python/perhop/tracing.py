@@ -1,4 +1,4 @@
-"""The paths of packets through devices, and packets that get to a class."""
+"""The paths of packets through devices, and packets that reach a class."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def traced(
     have, as `PREFIX = TARGET`.
 
     Raises:
-        InvalidInputError: there is no such interface, or a route is none.
+        InvalidInputError: there is no such interface, or a route is not valid.
         UnreadableFileError: the file cannot be read.
 
     """
@@ -145,12 +145,12 @@ def node(
     """Return the node of a file between the interfaces `at` and `out`.
 
     `file` is a router's configuration, and `at` and `out` its interfaces; or a scenario, where `at` is
-    `NODE:NEIGHBOR` and `out` a neighbor of the node. Without `out` it is the interface with an output policy,
-    if there is one only; without `at` packets meet no input policy, or that of an interface by which alone a
-    queue gets packets.
+    `NODE:NEIGHBOR` and `out` a neighbor of the node. Without `out`, the output interface is the only
+    interface with an output policy; without `at`, no input policy applies, or the one of an interface that
+    alone leads packets to a queue.
 
     Raises:
-        InvalidInputError: there is no such interface, or several could be meant.
+        InvalidInputError: there is no such interface, or the choice is ambiguous.
         UnreadableFileError: the file cannot be read.
 
     """

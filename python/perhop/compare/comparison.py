@@ -100,7 +100,7 @@ class Row:
 
     @property
     def verdict(self) -> Answer:
-        """Whether the two agree: within a binding tolerance, else within it or by random variation."""
+        """Whether they agree: within a binding tolerance; otherwise also by random variation."""
         if self.within is None:
             return "not-comparable"
         near = self.within or (not self.tolerance.binding and self.inside)
@@ -259,7 +259,7 @@ def compare(first: Results, second: Results, tolerances: Tolerances | None = Non
 
 
 def _is_shown(row: Row) -> bool:
-    """Whether a row is shown: figures that neither measured and causes without drops are left out."""
+    """Whether a row is shown: figures that no result measured, and causes without drops, are omitted."""
     if math.isnan(row.first.mean) and math.isnan(row.second.mean):
         return False
     return not row.quantity.is_cause or row.first.mean > 0 or row.second.mean > 0

@@ -9,7 +9,7 @@ from perhop.quantity import NOTHING, interval, number, scale
 def cells(row: Row) -> list[str]:
     """Return unit, figures, difference, random variation and tolerance as text in one unit.
 
-    A tolerance with a star does not bind: a difference within random variation also counts as agreement.
+    A tolerance with a star does not bind. A difference within random variation then also counts as agreement.
     """
     unit = row.quantity.unit
     largest = max((abs(one.mean) for one in (row.first, row.second) if one.mean == one.mean), default=0.0)

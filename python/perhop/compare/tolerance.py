@@ -15,7 +15,8 @@ class Tolerance:
     absolute: float
     #: or as a share of the first of the two.
     relative: float = 0.0
-    #: Whether the two must be within it; else a difference within random variation agrees too.
+    #: Whether the two must be within the tolerance; otherwise a difference within random variation also
+    #: agrees.
     binding: bool = False
 
     def allows(self, first: float, second: float) -> bool:
@@ -38,7 +39,7 @@ class Tolerances:
 
     #: The tolerance of shares and drops in percentage points, without TCP in the scenario
     udp_points: float = 2.0
-    #: and with TCP, which affects everything that shares a queue with it.
+    #: and with TCP, which affects all traffic that shares a queue with it.
     tcp_points: float = 10.0
     #: The tolerances of delays and delay variation: in seconds, and as a share.
     delay_s: float = 1e-3

@@ -35,11 +35,12 @@ class Converted:
 
     text: str
     remarks: tuple[Remark, ...]
-    #: For a configuration in the language of a device: whether each policy treats all packets as before.
+    #: For a configuration in the language of a device: the proof that each policy treats all packets as
+    #: before.
     proofs: tuple[PolicyProof, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the result as plain data."""
         return {
             "text": self.text,
             "remarks": [remark.to_dict() for remark in self.remarks],

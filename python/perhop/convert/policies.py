@@ -39,24 +39,24 @@ _AROUND: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Remark:
-    """A construct that the other language does not have, or has otherwise."""
+    """A construct that the other language lacks or has in another form."""
 
     #: The construct, in terms of the source language.
     construct: str
     #: Its place: policy, interface and direction, class.
     where: str
-    #: Why it is lost or different.
+    #: The reason for the loss or the difference.
     why: str
     #: A change to the policy after which nothing is lost, if there is one.
     instead: str = ""
 
     def __str__(self) -> str:
-        """Return it as one line."""
+        """Return the remark as one line."""
         instead = f" ({self.instead})" if self.instead else ""
         return f"{self.where}: {self.construct}: {self.why}{instead}"
 
     def to_dict(self) -> dict[str, str]:
-        """Return it as plain data; `instead` only if there is such a change."""
+        """Return the remark as plain data, with `instead` only if such a change exists."""
         found = {"construct": self.construct, "where": self.where, "why": self.why}
         return {**found, "instead": self.instead} if self.instead else found
 
@@ -95,7 +95,7 @@ class Source:
     #: The report of the configuration it was read from, and its text.
     report: RouterReport | None = None
     text: str | None = None
-    #: The policies whose queues have limits that are not known.
+    #: The policies whose queues have unknown limits.
     left_out: tuple[Remark, ...] = ()
 
 
@@ -156,7 +156,7 @@ def read_source(
 
 
 def _unmodeled(attached: Attached) -> str | None:
-    """Return why the queues of a policy have limits that are not known; `None` if they are known."""
+    """Return the reason why queue limits of a policy are unknown; `None` if they are known."""
     has_queues = attached.direction == "output" and attached.policy.get("queueing")
     return attached.port.get("unmodeled_queues") if attached.port and has_queues else None
 
@@ -210,16 +210,17 @@ def _of_router(report: RouterReport) -> list[Attached]:
     found = []
     for port in report["router"]["ports"]:
         for side in _SIDES:
-            # Packets to the router itself reach its processor through an input policy.
+            # Packets to the router itself leave for its processor, but their policy is an input policy.
             to_itself = port.get("leads_to_device", False) and side == "output"
             resolved = _resolved(port, "input" if to_itself else side)
             config = port[side]
-            # The default queue of a router is not in its configuration; the output of Linux is complete.
+            # The configuration of a router does not contain its default queue. The output of Linux is
+            # complete.
             is_said = "policies" not in port and config.get("queueing")
             if not config or (resolved is None and not config.get("conditioners") and not is_said):
                 continue
             name = resolved["name"] if resolved else f"{port['name']} {side}"
-            # Only the shapers of a Linux device contain its rate.
+            # A Linux device has no configured rate except those of its shapers.
             rate = round(bits_per_second(port["bandwidth"])) if port["bandwidth"] else None
             found.append(Attached(name, config, side, port["name"], rate, port))
     return found
@@ -259,5 +260,5 @@ def _named(attached: tuple[Attached, ...], policy: str | None, file: Path) -> li
 
 
 def one_line(text: str) -> str:
-    """Return a text for a comment: names come from files, and a line of theirs would be a command."""
+    """Return a text for a comment, on one line: a second line would be a command."""
     return " ".join(printable(text).split())

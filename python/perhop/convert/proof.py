@@ -1,4 +1,4 @@
-"""The proof that a written policy treats all packets as the one that it was written from."""
+"""The proof that a written policy treats all packets like its source policy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PolicyProof:
 def proved(source: Source, written: Written, platform: str | None) -> Iterator[PolicyProof]:
     """Generate the proof for each policy of a configuration that `written` has in another language.
 
-    `platform` is that of the text. A policy at none of its ports is left out.
+    `platform` is the platform of the text. A policy that no port has is omitted.
     """
     if source.text is None:
         return

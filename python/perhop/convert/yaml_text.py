@@ -29,7 +29,7 @@ def to_yaml(source: Source) -> tuple[str, list[Remark]]:
 
 
 def _names(attached: Sequence[Attached]) -> dict[str, tuple[PolicyConfig, list[Attached]]]:
-    """Return the different policies by name: two that differ by their port have its name too."""
+    """Return the different policies by name. Policies that differ by port are named with it."""
     named: dict[str, tuple[PolicyConfig, list[Attached]]] = {}
     for one in attached:
         wide = f"{one.name} {one.interface} {one.direction}"

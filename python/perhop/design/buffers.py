@@ -182,7 +182,7 @@ def _setting(
 
 
 def _ratio(switch: _Switch, own: QueueMemory, port: PortMemory, needed: int) -> tuple[str, Step, str]:
-    """Return the same for the ratio of the class at the greatest multiplier."""
+    """Return lines, step and configuration for the ratio of the class at the greatest multiplier."""
     widest = _with_multiplier(switch.text, _MOST_MULTIPLIER)
     policy = port["policy"]
     if own["line"] is not None and policy is not None:
@@ -215,7 +215,7 @@ def _with_multiplier(text: str, percent: int) -> str:
 
 
 def _with_ratio(text: str, own: QueueMemory, ratio: int) -> str:
-    """Return the text with the ratio of a class, which a line in front of the text moved down by one."""
+    """Return the text with the ratio of a class; an added first line moved the class down."""
     lines = text.split("\n")
     opening = own["line"] or 0
     indent = len(lines[opening]) - len(lines[opening].lstrip())

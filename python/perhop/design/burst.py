@@ -1,4 +1,4 @@
-"""Bursts of policers and shapers: for TCP by its sawtooth, for voice by calls whose packets meet."""
+"""Bursts of policers and shapers: for TCP by its sawtooth, for voice by simultaneous packets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STAIRCASE = "Le Boudec and Thiran, Network Calculus: a periodic flow with jitte
 _HEADERS = 40
 # Cisco's rule for CAR: the normal burst lasts 1.5 s, the extended one twice as long.
 _CAR_SECONDS = 1.5
-# The longest burst that IOS takes, in bytes.
+# The longest burst that IOS accepts, bytes.
 _MOST_BURST = 512_000_000
 # Cisco's designs: a shaper's interval for voice, and the default of routers before HQF.
 _VOICE_INTERVAL_S, _DATA_INTERVAL_S = 0.010, 0.125

@@ -20,7 +20,7 @@ _SHARE = 0.33
 
 @dataclass(frozen=True)
 class Codec:
-    """A codec: bytes of a frame, the time it lasts, and how many a packet usually has."""
+    """A codec: the bytes and the duration of a frame, and the usual number of frames in a packet."""
 
     frame_bytes: int
     frame_s: float
@@ -53,7 +53,7 @@ def _cells(carried: int) -> int:
 
 @dataclass(frozen=True)
 class Framing:
-    """The headers of a link: their bytes on the wire, and those that current routers count."""
+    """The headers of a link: their bytes on the wire, and the bytes that current routers count."""
 
     on_wire: Callable[[int], int]
     counted: int
@@ -84,7 +84,7 @@ class Call:
 
     @property
     def ip_bps(self) -> float:
-        """Bits per second in IP packets."""
+        """The rate of the IP packets, bits per second."""
         return 8 * self.ip_bytes / self.interval_s
 
 

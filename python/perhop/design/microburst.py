@@ -15,7 +15,7 @@ _HEADER, _BETWEEN = 18, 20
 
 @dataclass(frozen=True)
 class Microburst:
-    """A burst of frames: its bytes, its rate on the wire, bits per second, and the bytes of a frame."""
+    """A burst of frames: its bytes, its rate on the wire in bits per second, and the bytes of a frame."""
 
     length: float
     arrival_bps: float
@@ -29,8 +29,8 @@ class Microburst:
     def lost(self, port: PortMemory, queue: QueueMemory, unit_bytes: int) -> int:
         """Return the frames that a simulation drops, of packets without a threshold of their own.
 
-        The other queues of the port are empty, and the memory of the chip has room for all that the queue may
-        take.
+        The other queues of the port are empty, and the memory of the chip has room for all packets of the
+        queue.
         """
         from perhop.scenario import Scenario  # lazy: other designs need no simulator
 
@@ -41,7 +41,7 @@ class Microburst:
         frame_s = (self.frame + _BETWEEN) * 8 / self.arrival_bps
         wire = {"framing": "ethernet-wire"}
         ip = self.frame - _HEADER
-        # Half a gap before the next frame.
+        # The burst stops half a gap before the next frame.
         stop_ns = int((self.frames - 0.5) * frame_s * 1e9)
         drained_s = self.frames * (self.frame + _BETWEEN) * 8 / float(port["rate_bps"] or self.arrival_bps)
         return {
@@ -79,7 +79,7 @@ def _queueing(port: PortMemory, queue: QueueMemory, unit_bytes: int) -> dict[str
         "limit": queue["soft"],
         "thresholds": [queue["thresholds"][-1]["units"]],
     }
-    # Chips without a published minimum have no fall here: the queue alone seldom fills the port.
+    # For chips without a published minimum, limits do not fall, because one queue seldom fills the port.
     if queue["port_soft_min"] is not None and port["soft_start"] < port["soft_end"]:
         memory["port-fall"] = {"start": port["soft_start"], "end": port["soft_end"]}
         shared["port-minimum"] = queue["port_soft_min"]

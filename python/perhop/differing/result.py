@@ -109,7 +109,7 @@ class Difference:
     felt: Felt | None = None
 
     def __bool__(self) -> bool:
-        """Whether anything differs, irrelevant lines aside, and simulated figures by more than chance."""
+        """Whether a part other than irrelevant lines differs, or a simulated figure by more than chance."""
         found = self.moved or self.changed or self.renamed or self.not_compared
         return bool(found or self.relevant_lines() or any(map(_is_real, self.simulated)))
 

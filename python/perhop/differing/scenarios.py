@@ -35,7 +35,7 @@ def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Diff
     found_renamed: list[Renamed] = []
     remarks: list[str] = []
     wanted = _ports_to_compare(first, second, node, out)
-    # Packets that arrive on one interface pass no other input policy.
+    # With a given interface, packets pass no input policy of another interface.
     arrivals = {f"{node}->{neighbor}"} if neighbor else {*(wanted if out is None else [])}
     for name in dict.fromkeys([*wanted, *sorted(arrivals)]):
         alone = [one for one, other in ((first, second), (second, first)) if name not in other.ports]

@@ -34,7 +34,7 @@ def opened(old: Source, new: Source) -> tuple[Side, Side]:
         UnreadableFileError: a file cannot be read.
 
     """
-    # First, because a text that is not a configuration may also be an invalid scenario.
+    # Check this first: a text that is not a configuration may be an invalid scenario.
     routers = [_is_router(one) for one in (old, new)]
     if routers[0] != routers[1]:
         names = [_name(old, "old"), _name(new, "new")]

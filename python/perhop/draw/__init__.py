@@ -65,7 +65,7 @@ def port(
 ) -> Picture | None:
     """Return the picture of the port called `name`; `None` without such a port.
 
-    With `interface`, the picture has that name and omits the neighbor, which is assumed.
+    With `interface`, the picture has that name and omits the assumed neighbor.
     """
     scenario = resolved(scenario)
     found = next((one for one in ports(scenario) if one.name == name), None)

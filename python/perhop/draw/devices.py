@@ -26,7 +26,7 @@ _SEGMENT = 5.0
 _TRUNK = 16.0
 # The width of the picture, divided by the side of a square of the same area.
 _SHAPE = 1.25
-# The kinds of links, the best first.
+# The kinds of links, from best to worst.
 _RANKS = ("wire", "good", "doubtful", "bad")
 # Passes that order the devices of a layer by their neighbors.
 _SWEEPS = 6
@@ -65,7 +65,7 @@ class _Block:
 
     @property
     def columns(self) -> int:
-        """The number of columns below: the block is about as wide as high."""
+        """The number of columns below, for a block that is about as wide as it is high."""
         if not self.leaves:
             return 0
         high = _BOX_HEIGHT + _ROW_GAP
@@ -121,7 +121,7 @@ def devices_picture(summary: Mapping[str, Any], looks: Mapping[int, Look] | None
 
 
 def _graph(summary: Mapping[str, Any]) -> tuple[list[str], list[tuple[int, str, str]]]:
-    """Return the nodes and, for each link, its edges: one, or one from each end to a node for the link."""
+    """Return the nodes and the edges of links: one edge, or an edge from each end to a node for the link."""
     nodes = [device["name"] for device in summary["devices"]]
     edges = []
     for place, link in enumerate(summary["links"]):

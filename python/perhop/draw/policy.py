@@ -20,7 +20,7 @@ _SIZE = 11.0
 _TOP = 40.0
 
 Lines = list[tuple[str, str]]
-# The class of nodes that stand for a whole port.
+# The class of a node that represents a whole port.
 _NO_CLASS: ClassConfig = {"name": ""}
 
 
@@ -161,7 +161,7 @@ def _queue(leaf: _Node, x: float, width: float) -> str:
 
 
 def _schedulers(root: _Node, x: float, parts: list[str]) -> float:
-    """Draw the schedulers from the innermost to the port's own; return the end of the last one."""
+    """Draw the schedulers from the innermost to the scheduler of the port; return the end of the last one."""
     levels: dict[int, list[_Node]] = {}
 
     def collect(node: _Node) -> None:

@@ -116,7 +116,7 @@ def _rectangle(axes: Axes, placed: _Placed, order: int) -> None:
 
     width, height = placed.number("width"), placed.number("height")
     radius = min(placed.number("rx"), width / 2, height / 2)
-    # The style enlarges a box by its padding; without padding the size is unchanged.
+    # The style enlarges a box by its padding. Without padding, the size is unchanged.
     style = f"round,pad=0,rounding_size={radius}" if radius else "square,pad=0"
     axes.add_patch(
         FancyBboxPatch(

@@ -102,12 +102,12 @@ def group(label: str, parts: Iterable[str]) -> str:
 
 
 def linked(target: str, content: str) -> str:
-    """Return content that links to a place in its page."""
+    """Return content as a link to a place in its page."""
     return f'<a href="#{_escaped(target)}">{content}</a>'
 
 
 def moved(x: float, y: float, content: str) -> str:
-    """Return content in another place."""
+    """Return content moved to another place."""
     return f'<g transform="translate({x:.1f} {y:.1f})">{content}</g>'
 
 

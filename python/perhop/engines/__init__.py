@@ -21,7 +21,7 @@ def named(name: str, *, threads: int | None = None, scheduler: str | None = None
 
     Args:
         name: `embedded`, the threads of this process, or `dask`.
-        threads: for `embedded` and for a local cluster: how many; by default one per processor.
+        threads: the number of threads of `embedded` or of a local cluster; by default one per processor.
         scheduler: for `dask`: the address of a scheduler, as `tls://10.0.0.1:8786`; without it, a cluster
             within this process is started and ended.
 

@@ -62,7 +62,7 @@ def work(version: str, task: Task, points: list[Assignment]) -> Done:
         EngineLostError: the worker has another version of perhop.
 
     """
-    import polars as pl  # lazy: needed only with a cluster, as Dask's own modules
+    import polars as pl  # lazy: only a cluster needs it, like Dask's own modules
 
     from perhop.frames import as_parquet  # lazy: polars
 

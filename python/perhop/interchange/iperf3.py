@@ -43,8 +43,8 @@ def write_iperf3(results: Results, file: str | PathLike[str], *, replication: in
 def iperf3_document(results: Results, *, replication: int = 0) -> dict[str, Any]:
     """Return the flows of one replication in the format of iperf3.
 
-    The keys `start`, `intervals` and `end` are those of iperf3. The `sender` of a stream counts offered
-    bytes, the `receiver` delivered bytes, both after the warm-up. `intervals` holds the sums of
+    The keys `start`, `intervals` and `end` have the meaning of iperf3. The `sender` of a stream counts
+    offered bytes, the `receiver` delivered bytes, both after the warm-up. `intervals` holds the sums of
     `measure.throughput-every`. Data without a counterpart in iperf3 is under `perhop`.
 
     Raises:

@@ -69,7 +69,7 @@ def offered_congestion_controls() -> list[str]:
 
 
 def _settle(network: Network, node: str) -> list[str]:
-    """Set the defaults for devices of this namespace; returns settings that were refused."""
+    """Set the defaults for devices of this namespace; return the refused settings."""
     address = network.addresses.get(node)
     settings = dict(_QUIET)
     if Path("/proc/sys/net/ipv6").is_dir():

@@ -8,7 +8,7 @@ from typing import Any
 
 from perhop.quantity import counted
 
-# Live and simulated delays are compared to within a millisecond, so packets must not be later than that.
+# Packets must not be later: live and simulated delays are compared to within a millisecond.
 _LATE_S = 1e-3
 _NANOSECONDS = 1e9
 

@@ -61,7 +61,7 @@ def _checked(result: int, what: str) -> None:
 
 
 def enter(namespace: Path, kind: int = 0) -> None:
-    """Move this thread into the namespace of a file; fails if it is not of `kind`, unless that is 0."""
+    """Move this thread into the namespace of a file; fails if it is not of `kind` (0 allows any)."""
     descriptor = os.open(namespace, os.O_RDONLY | os.O_CLOEXEC)
     try:
         enter_open(descriptor, str(namespace), kind)

@@ -79,7 +79,7 @@ def current() -> tuple[int, int]:
 
 
 def file_of(identity: Iterable[int]) -> Path | None:
-    """Return a file of the namespace with this identity: a named one, or that of a process in it."""
+    """Return a file of the namespace with this identity: a named one, or the file of a process in it."""
     wanted = tuple(identity)
     named = _FOLDER.glob("*")
     of_processes = (one / "ns" / "net" for one in Path("/proc").iterdir() if one.name.isdigit())

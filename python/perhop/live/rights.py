@@ -65,7 +65,7 @@ def require(what: str) -> None:
 
 
 def as_root(arguments: str | None = None) -> str:
-    """Return the command line that runs perhop as root, with `arguments` or those of this process.
+    """Return the command line that runs perhop as root, with `arguments` or the arguments of this process.
 
     It names the program's file: sudo's own PATH has no virtual environment. `python -m` needs `-I`, or a
     file of the current folder, such as `json.py`, would run as root.

@@ -21,7 +21,7 @@ def opened(
     platform: str | None = None,
     assume: Mapping[str, str] | None = None,
 ) -> tuple[Network, Network]:
-    """Return the networks of two folders of configurations; `routes` are those of both.
+    """Return the networks of two folders of configurations; `routes` applies to both.
 
     Raises:
         InvalidInputError: an argument is not a folder of configurations, or has an invalid fact.
@@ -55,7 +55,7 @@ def proved(
     proof: Proof = found["proof"]
     for key in ("assumed", "not_looked_at"):
         proof[key] = [*proof[key], *found[key]]
-    # The end of a walk that leaves the folder or stops is not known.
+    # A walk that leaves the folder or stops has no known end.
     if proof["verdict"] == "equal" and found["not_compared"]:
         proof["not_looked_at"] = [*found["not_compared"], *proof["not_looked_at"]]
     return proof

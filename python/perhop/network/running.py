@@ -190,7 +190,7 @@ def queue_figures(results: Results) -> list[dict[str, Any]]:
                 "arrived": arrived,
                 "sent_bps": 8 * rate,
                 "lost_percent": 100 * dropped / arrived if arrived else 0.0,
-                # The mean wait is the mean backlog divided by the rate (Little 1961).
+                # Little's law (1961): the mean wait is the mean backlog divided by the rate.
                 "wait_s": backlog / rate if backlog is not None and rate else None,
             }
         )
@@ -208,7 +208,7 @@ def _backlogs(results: Results) -> dict[tuple[str, str], float]:
 
 
 def _by_queue(figures: Sequence[Mapping[str, Any]], key: str) -> dict[tuple[str, str | None], float]:
-    """Return a figure by port and queue; for a port whose queue has no name, the greatest figure."""
+    """Return a figure by port and queue; the greatest figure if the port's queue has no name."""
     found: dict[tuple[str, str | None], float] = {}
     for figure in figures:
         value = figure[key] or 0.0

@@ -1,4 +1,4 @@
-"""Two networks with the same traffic: that of the old one, or that of a file."""
+"""Two networks with the same traffic: the traffic of the old network, or of a file."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Facts:
     devices: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """Return the facts as the extension module takes them."""
+        """Return the facts in the form for the extension module."""
         keys = ("links", "cables", "routes", "hosts")
         return json.dumps({key: getattr(self, key) for key in keys})
 
@@ -126,5 +126,5 @@ def _routes(file: Path) -> Iterator[tuple[str, str]]:
 
 
 def _in_table(vrf: str | None, route: str) -> str:
-    """Return a route in the table of a VRF, or in the general one."""
+    """Return a route in the table of a VRF, or in the global table."""
     return route if vrf in (None, "", "default") else f"vrf {vrf} {route}"

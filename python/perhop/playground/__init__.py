@@ -1,6 +1,6 @@
 """The playground: the engine as WebAssembly in one page that works from a file, without a network.
 
-`make playground` builds what the page is made of; a wheel carries it.
+`make playground` builds the parts of the page; a wheel contains them.
 """
 
 from __future__ import annotations

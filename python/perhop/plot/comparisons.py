@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from perhop.compare import Comparison, Row
     from perhop.study.report import Report
 
-# Columns of `classes` that can be shared, and their names in titles.
+# Columns of `classes` with a share per class, and their names in titles.
 _PARTS = {
     "throughput_bps": "throughput",
     "delivered_packets": "packets delivered",

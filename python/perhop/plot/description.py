@@ -112,7 +112,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a heat map, colored by value; both axes have categories, `x` and `y` count along them."""
+    """The cells of a heat map, colored by value; both axes have categories, which `x` and `y` count."""
 
     #: The quantity that the colors show, with its unit.
     name: str
@@ -282,7 +282,7 @@ def scale_ticks(values: Sequence[float]) -> list[float]:
 
 
 def round_ticks(least: float, greatest: float) -> list[float]:
-    """Return evenly spaced round numbers, of which the ends are around two numbers."""
+    """Return evenly spaced round numbers, from at or below `least` to at or above `greatest`."""
     if greatest <= least:
         greatest = least + (abs(least) or 1.0)
     wished = (greatest - least) / _STEPS

@@ -21,7 +21,7 @@ _CORNERS = 72
 
 
 def ellipses(report: Report, table: str, name: str) -> Chart:
-    """Plot two quantities that were measured together, `name` of the study's scatters, for a table's cases.
+    """Plot two quantities that were measured together (`name` of the study's scatters) for a table's cases.
 
     Raises:
         InvalidInputError: the study has no such ellipses.

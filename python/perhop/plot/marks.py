@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _DASHES: dict[str, Any] = {"solid": "-", "dashed": (0, (6, 2)), "dotted": (0, (1.5, 2))}
 _POST: Literal["post"] = "post"
-# The dashes of lines on the same points, which are visible in turn.
+# The length of dashes of lines on the same points: each line is visible in turn.
 _TURN = 6.0
 # Later marks are above earlier ones, and thin lines behind all.
 _BEHIND, _FIRST, _NEXT = 2.0, 3.0, 0.5
@@ -31,7 +31,7 @@ class Pen:
     axes: Axes
     #: Makes a text safe for the output.
     words: Callable[[str], str]
-    #: Whether the legend has the names of rules; else they are at the right.
+    #: Whether the legend has the names of rules; otherwise they are at the right.
     names_rules: bool
 
     def draw(self, chart: Description) -> None:
@@ -39,7 +39,7 @@ class Pen:
         if chart.stacked:
             self._stack([mark for mark in chart.marks if isinstance(mark, Line)])
             return
-        # Where the axis shows all points, those at its ends are drawn whole.
+        # If the axis shows all points, the points at its ends are drawn whole.
         is_clipped = chart.x.least is not None or chart.x.greatest is not None
         for place, (mark, stroke) in enumerate(zip(chart.marks, strokes(chart.marks), strict=True)):
             above = _FIRST + place * _NEXT

@@ -208,7 +208,7 @@ def size_unit(counted: str, rows: pl.DataFrame) -> tuple[float, str]:
 def _longest(rows: pl.DataFrame, counted: str, divisor: float) -> Line:
     """Return the maximum length of the queue between samples.
 
-    At the sample times it may always be empty: voice with a packet every 20 ms has passed every 100 ms.
+    The queue may be empty at every sample: with a packet every 20 ms, voice has left every 100 ms.
     """
     times, column = rows["time_s"].to_numpy(), f"most_{counted}"
     if column not in rows.columns or len(times) < _FEWEST_SAMPLES:

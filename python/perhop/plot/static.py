@@ -48,7 +48,7 @@ def write(charts: Sequence[Description], file: Path, look: Look | None = None) -
 
     Raises:
         InvalidInputError: there is no such font, or the size is too small for the text.
-        MissingCapabilityError: matplotlib is not installed, or LaTeX, which measures the text of PGF.
+        MissingCapabilityError: matplotlib, or LaTeX to measure the text of PGF, is not installed.
 
     """
     look = look or Look()

@@ -54,7 +54,7 @@ _USUAL: dict[str, Any] = {
 }
 # Settings that hold in the axes of a user as well.
 _EVERYWHERE = ("text.parse_math",)
-# Families that stand for a list of fonts.
+# Families that represent a list of fonts.
 _GENERIC = ("serif", "sans-serif", "cursive", "fantasy", "monospace")
 
 
@@ -117,7 +117,7 @@ def _set_by_user() -> set[str]:
 
 
 def _known_font(family: str) -> str:
-    """Return a family of which there is a font; raises `InvalidInputError`."""
+    """Return a family if it has a font; raises `InvalidInputError` otherwise."""
     from matplotlib.font_manager import fontManager  # lazy: optional package
 
     if family.lower() in _GENERIC:

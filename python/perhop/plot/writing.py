@@ -31,7 +31,7 @@ class Destination:
     """A file that a user named, or one file with a usual name."""
 
     file: Path
-    #: Whether the user named the file; else the format depends on the number of plots.
+    #: Whether the user named the file; otherwise the format depends on the number of plots.
     is_named: bool = True
 
     @classmethod

@@ -41,7 +41,7 @@ class Place:
         return int(self.node.start_mark.line) + 1
 
     def text(self, what: str) -> str:
-        """Return a scalar as it is written."""
+        """Return a scalar in the words of the file."""
         if not isinstance(self.node, yaml.ScalarNode):
             raise self.error(f"{what} is a text, not {_kind(self.node)}")
         return str(self.node.value)
@@ -118,7 +118,7 @@ def read(file: Path) -> Place:
 
 
 def _require_plain(file: Path, root: yaml.Node) -> None:
-    """Refuse files that are endless or immense by aliases or too deep, and texts with control characters."""
+    """Refuse endless or huge files (by aliases), too deep nesting, and texts with control characters."""
     for count, (node, depth) in enumerate(_nodes(root)):
         if count >= _MOST_NODES:
             raise InvalidInputError(f"`{file}` has more than {counted(_MOST_NODES, 'value')}, with aliases")

@@ -1,4 +1,4 @@
-"""The part of a network that a run's page is about: the bottleneck, its queues, and a router's own ports."""
+"""The part of a network that a run's page shows: the bottleneck, its queues, and a router's own ports."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Focus:
 
     @cached_property
     def bottleneck(self) -> str | None:
-        """The port that the page draws: the one with most drops, else the slowest one with a policy."""
+        """The port in the page: the port with most drops, otherwise the slowest one with a policy."""
         if self.inferred_ports:
             return min(self.inferred_ports)
         candidates = [one for one in self.shown if one.queueing]

@@ -22,7 +22,7 @@ _MOST_CLASSES = 4
 
 
 def ratios(figures: Sequence[Mapping[str, Any]]) -> Markup | None:
-    """Draw a mark for each figure of a study, at measured over published; `None` without any."""
+    """Draw a mark for each figure of a study, at the ratio of measured to published; `None` without any."""
     shown = [
         one
         for one in figures

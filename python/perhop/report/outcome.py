@@ -1,4 +1,4 @@
-"""The outcome of each class of a run as one colored line: a word, the verdict and the figures that matter."""
+"""The outcome of each class of a run as one colored line: a word, the verdict and the relevant figures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def outcomes(
 
 
 def tone_of(verdict: Verdict) -> str:
-    """Return the tone of a verdict: good if the class is fit for its role, bad if it is unfit, else fair."""
+    """Return the tone of a verdict: good if the class is fit for its role, bad if unfit, otherwise fair."""
     if verdict.state == "idle" or verdict.fitness.role is None:
         return ""
     tones = {"fit": "good", "unfit": "bad"}

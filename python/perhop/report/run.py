@@ -31,7 +31,7 @@ from perhop.tables import (
 from perhop.verdicts import Telephony
 from perhop.verdicts import table as verdict_table
 
-# A picture taller than this, in pixels, goes below the charts, so that they begin on the first screen.
+# A picture taller than this (pixels) is below the charts, so that the charts begin on the first screen.
 _TALL = 260.0
 # The kinds of charts that the linked ones replace.
 _LINKED = ("throughput", "delay", "drops", "queue")
@@ -69,7 +69,7 @@ class Run:
 
     @property
     def description(self) -> str:
-        """The scenario's description, and how it was run."""
+        """The scenario's description, and the settings of the run."""
         ran = described(self.results.summary).partition(": ")[2]
         return " ".join(filter(None, (str(self.results.scenario.get("description") or ""), f"{ran}.")))
 
@@ -87,7 +87,7 @@ class Run:
 
     @cached_property
     def bottleneck(self) -> Picture | None:
-        """The picture of the port that decides; `None` if no port has a policy."""
+        """The picture of the bottleneck's port; `None` if no port has a policy."""
         port = self._focus.bottleneck
         return None if port is None else draw.port(self.results.scenario, port, self._interface)
 
@@ -98,7 +98,7 @@ class Run:
 
     @cached_property
     def linked(self) -> list[Chart]:
-        """Throughput, delay, drops and queues over one time axis, as far as the results have samples."""
+        """Throughput, delay, drops and queues over one time axis, if the results have samples."""
         shown = self._interface or (self._focus.bottleneck or "").replace("->", " → ")
         charts = linked(self.results, self._focus.bottleneck, self._focus.classes, back=self._back)
         return [
@@ -131,7 +131,7 @@ class Run:
 
     @cached_property
     def network(self) -> Picture | None:
-        """The picture of the network; `None` of an inferred one, of which only the router is real."""
+        """The picture of the network; `None` for an inferred network, in which only the router is real."""
         return None if self._focus.origin else draw.network(self.results.scenario)
 
     @cached_property

@@ -115,7 +115,7 @@ class Study:
 
     @property
     def claims_tone(self) -> str:
-        """The style of the number of met claims: `bad` if one is not met, or only in part."""
+        """The style of the number of met claims: `bad` if a claim is not met, or is met only in part."""
         verdicts = {one["verdict"] for one in self.data["claims"]}
         return "bad" if verdicts & {"differs", "partly"} else "good" if "agrees" in verdicts else ""
 
@@ -127,13 +127,13 @@ class Study:
 
     @property
     def metrics(self) -> list[tuple[str, str]]:
-        """The names of the metrics, with their units, and when a figure of each agrees."""
+        """The names of the metrics with their units, and the tolerance for an agreeing figure of each."""
         return [
             (self._words(name, with_unit=True), str(words)) for name, words in self.data["metrics"].items()
         ]
 
     def _words(self, metric: str, *, with_unit: bool = False) -> str:
-        """Return the name of a metric without its unit, or with it as a reader sees it."""
+        """Return the name of a metric as words, without or with its unit."""
         name = metric.replace(" ", "_")
         measured = (*self.data["figures"], *self.data["curves"])
         unit = next((str(one["unit"]) for one in measured if one["metric"] == name), "")
@@ -239,7 +239,7 @@ def _story(text: str) -> Iterable[tuple[str, str]]:
 
 
 def _shape(scenario: Mapping[str, Any]) -> str:
-    """Return the identity of a network's shape: nodes, and which are linked."""
+    """Return the identity of a network's shape: the nodes, and the pairs of linked nodes."""
     linked = [link["between"] for link in scenario["links"]]
     return json.dumps([sorted(scenario["hosts"]), sorted(scenario.get("routers") or {}), linked])
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 # The maximum number of points in the table of the page; the folder has all.
 _MOST = 500
-# Parameters against which shares are plotted: with more of them there are too many combinations of the
-# others, and a line across an axis for each parameter shows a point.
+# The maximum number of parameters for plots of shares against a parameter. With more of them, the others have
+# too many combinations, so a point is a line across an axis for each parameter.
 _PLOTTED = 2
 # The metrics that are shown over two parameters.
 _MAPPED = ("loss", "delay_p99")
-# Classes with pictures of their own, the first of the scenario.
+# The number of classes with pictures of their own: the first classes of the scenario.
 _CLASSES = 6
 
 
@@ -51,7 +51,7 @@ class Swept:
 
     @cached_property
     def network(self) -> Picture:
-        """The picture of the network before anything is changed."""
+        """The picture of the network before any change."""
         return draw.network(self.sweep.plan.scenario)
 
     @property

@@ -19,7 +19,7 @@ from perhop.saved import Saved
 from perhop.shape import ByName, OrNull, Pair
 from perhop.tables import Cell, Column, Table, sortable
 
-# The shape of result.json, as far as the page shows it.
+# The shape of the parts of result.json that the page shows.
 _GOAL = {"goal": str, "mean": OrNull(float), "ci95": OrNull(Pair(float)), "unit": str, "met": OrNull(bool)}
 _SHAPE = {
     "scenario": str,
@@ -32,7 +32,7 @@ _SHAPE = {
     "trials": int,
     "runs": int,
 }
-# The maximum number of charts of a goal over a parameter, and of two goals; the first goals precede.
+# The maximum number of charts of a goal over a parameter, and of two goals; the first goals come first.
 _MOST = 12
 
 

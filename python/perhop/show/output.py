@@ -50,8 +50,8 @@ def shown(
 ) -> list[ShownDevice]:
     """Return the output of a command for the devices of a run.
 
-    `interface` can be abbreviated; `None` stands for all. `after_s` is how long the traffic has lasted, and
-    `None` long enough.
+    `interface` can be abbreviated; `None` stands for all. `after_s` is the duration of the traffic so far;
+    `None` means long enough for all averages.
 
     Raises:
         InvalidInputError: no device has such an output at such an interface, or an option is invalid.
@@ -70,7 +70,7 @@ def shown(
 def configured(
     text: str, command: str, name: str | None = None, *, platform: str | None = None
 ) -> ConfiguredOutput:
-    """Return the output of a command that shows the configuration `text`: its object `name`, or all of them.
+    """Return the output of a command that shows an object of the configuration `text`, or all objects.
 
     Raises:
         InvalidInputError: devices of the configuration have no such output, or it has no such object.
@@ -111,7 +111,7 @@ def read(output: str) -> ShowReading:
 
 
 def _tables(results: Results, replication: int) -> dict[str, Any]:
-    """Return the tables of one replication with counters of ports, and of samples the last ones."""
+    """Return the tables of one replication with counters of ports, and the last samples."""
     import polars as pl  # lazy: it takes long to load
 
     if not 0 <= replication < results.replications:

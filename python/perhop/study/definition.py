@@ -90,9 +90,9 @@ class Table:
     cases: tuple[Case, ...]
     #: The metrics measured at each point of its sweep: the curves of the paper.
     curves: tuple[str, ...]
-    #: The scatters of which each point of its sweep has an ellipse.
+    #: The scatters with an ellipse for each point of its sweep.
     ellipses: tuple[str, ...] = ()
-    #: The courses of which each case has a published curve.
+    #: The courses with a published curve for each case.
     traces: tuple[str, ...] = ()
 
     def named(self, id: str) -> bool:
@@ -116,7 +116,7 @@ class Alternative:
     changes: dict[str, Any]
     #: Changes by table, which override the changes of the cases.
     changes_in_table: dict[str, dict[str, Any]]
-    #: The tables that it is run for.
+    #: The tables that run with it.
     tables: tuple[str, ...]
 
 
@@ -154,7 +154,7 @@ class Claim:
     id: str
     where: str
     text: str
-    #: The tables that it is judged by.
+    #: The tables that decide the verdict on it.
     tables: tuple[str, ...]
 
     @property
@@ -204,7 +204,7 @@ class Study:
         return changes
 
     def scenario(self, case: str) -> Scenario:
-        """Return the scenario of a case by its name, as the study runs it.
+        """Return the scenario that the study runs for a case, given the name of the case.
 
         Raises:
             UnknownNameError: there is no such case.

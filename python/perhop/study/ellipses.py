@@ -1,9 +1,9 @@
 """Ellipses of a study: the center and the variation of two quantities that were measured together.
 
 RFC 7928 §2.7 requires plots of queueing delay against goodput, as Winstein and Balakrishnan draw them (TCP ex
-Machina, SIGCOMM 2013): the ellipse of one standard deviation of the normal distribution that is likeliest for
-the samples. Delays are positive and spread over decades. The distribution here is therefore of the logarithm
-of the first quantity, and the drawn curve never reaches 0.
+Machina, SIGCOMM 2013): the ellipse of one standard deviation of the normal distribution with the maximum
+likelihood for the samples. Delays are positive and spread over decades. The distribution here is therefore of
+the logarithm of the first quantity, and the drawn curve never reaches 0.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Ellipse:
 def ellipse(
     table: str, case: dict[str, str], scatter: Scatter, samples: Sequence[tuple[float, float]]
 ) -> Ellipse | None:
-    """Return the ellipse of samples, of which the first quantity is positive; `None` for less than two.
+    """Return the ellipse of samples with a positive first quantity; `None` for fewer than two samples.
 
     The estimates maximize the likelihood: sums are divided by the number of samples.
     """

@@ -29,7 +29,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Errors:
-    """The errors of one metric's figures, or of all."""
+    """The errors of one metric's figures, or of all figures."""
 
     metric: str
     #: The errors in percent of the printed figures that are not 0.
@@ -103,7 +103,7 @@ def heads_and_lines(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[
 
 
 def errors_of(figures: Sequence[Figure]) -> list[Errors]:
-    """Return the errors of the figures that are compared, by metric; of several metrics also all together."""
+    """Return the errors of the compared figures by metric; for several metrics, also of all together."""
     compared = [one for one in figures if one.verdict != "not-comparable"]
     names = list(dict.fromkeys(one.metric for one in compared))
     rows = [_errors(name, [one for one in compared if one.metric == name]) for name in names]

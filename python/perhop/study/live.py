@@ -84,7 +84,7 @@ def run_live(
     threads: int | None = None,
     watched: Watched | None = None,
 ) -> Comparison:
-    """Run one case live and compare it with its simulation; raises as `compare_with_simulation` does."""
+    """Run one case live and compare it with its simulation; raises like `compare_with_simulation`."""
     return compare_with_simulation(
         case.scenario(study),
         seed=study.seed if seed is None else seed,

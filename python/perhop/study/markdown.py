@@ -143,7 +143,7 @@ def _interval(figure: Figure | Point) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Return a figure to two decimals, large ones without any, small ones to two digits."""
+    """Return a figure with two decimals; a large one has no decimals, a small one has two digits."""
     if value is None or math.isnan(value):
         return ""
     if value == round(value) or abs(value) >= 1000:

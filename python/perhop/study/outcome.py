@@ -78,15 +78,15 @@ class Verdict:
 
 
 def agrees_if(holds: object, evidence: str) -> Verdict:
-    """Return the verdict `agrees` if `holds` is true, else `differs`."""
+    """Return the verdict `agrees` if `holds` is true, otherwise `differs`."""
     return Verdict("agrees" if holds else "differs", evidence)
 
 
 def judged(parts: Mapping[str, object], evidence: str) -> Verdict:
-    """Return the verdict on a claim of several parts, given as the text of each and whether it holds.
+    """Return the verdict on a claim of several parts; `parts` tells whether each part holds, by its text.
 
-    `agrees` if every part holds, `differs` if none does, else `partly`. Unless all hold, the evidence begins
-    with the parts that hold and those that do not.
+    `agrees` if every part holds, `differs` if none does, otherwise `partly`. Unless all hold, the evidence
+    begins with the parts that hold and those that do not.
     """
     found = {part: bool(holds) for part, holds in parts.items()}
     if all(found.values()):
@@ -102,7 +102,7 @@ def not_comparable(evidence: str) -> Verdict:
 
 
 class Outcome:
-    """The figures, curves and results of cases that claims are judged by."""
+    """The figures, curves and results of cases that decide claims."""
 
     def __init__(self, figures: list[Figure], curves: list[Point], results: Mapping[str, Results]) -> None:
         self.figures = figures

@@ -37,7 +37,8 @@ _FILE = "study.toml"
 _NOT_CASE = ("table", "metric", "value", "unit")
 # The reading error of a value from a chart; a file of printed figures has no such column.
 _READING = "reading_error"
-# Rows that differ only in it belong to one case: their mean is the published figure.
+# The column of repetitions. Rows that differ only in it belong to one case; their mean is the published
+# figure.
 _REPETITION = "repetition"
 
 
@@ -49,7 +50,7 @@ def identifiers() -> list[str]:
 def find(id: str) -> Study:
     """Return the study `id`: one that comes with perhop, or a folder with a study.toml.
 
-    The study is read, none of its programs is executed.
+    This reads the study, and executes none of its programs.
 
     Raises:
         InvalidInputError: there is no such study, or its files are not valid.

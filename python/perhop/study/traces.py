@@ -1,4 +1,4 @@
-"""Traces of a study: a published curve over one run, and the measured one at the same places."""
+"""Traces of a study: a published curve over one run, and the measured values at the same places."""
 
 from __future__ import annotations
 

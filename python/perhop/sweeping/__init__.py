@@ -1,4 +1,4 @@
-"""Sweeps: a scenario simulated at many points, of which each changes the values of some parameters."""
+"""Sweeps: a scenario simulated at many points. Each point changes the values of some parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from perhop.sweeping.until import Until
 
 __all__ = ["Advance", "Plan", "Sweep", "Until", "plan_of", "simulated", "stored", "sweep"]
 
-# Values that are checked one by one before the first simulation.
+# The maximum number of values that are checked one by one before the first simulation.
 _CHECKED = 200
 
 
@@ -50,7 +50,7 @@ def sweep(
 
     Args:
         scenario: a scenario file, a router configuration, or a scenario.
-        values: by path, a list of values, or a text as `perhop sweep --set` takes it: `"1Mb/s,2Mb/s"`,
+        values: by path, a list of values, or a text in the syntax of `perhop sweep --set`: `"1Mb/s,2Mb/s"`,
             `"1Mb/s:4Mb/s:500kb/s"`, `"log(1ms,1s,7)"`. A single value is set at every point.
         zip: combine the first values of all lists, then the second values, instead of every combination.
         sample: number of points, drawn from the ranges `"1Mb/s:4Mb/s"`, `"log(1ms,1s)"` and lists of names.
@@ -62,7 +62,7 @@ def sweep(
         at_most: maximum number of replications of a point with `until`.
         independent: draw other random numbers at each point.
         tables: tables of results to keep in addition to `classes`, for example `queues`.
-        output: a folder in which the results grow; if it holds the same sweep, that is continued.
+        output: a folder in which the results grow; the same sweep in it is continued.
         force: rename a folder that has other files.
         engine: where it runs: `perhop.engines.named`; by default on the threads of this process.
         threads: number of threads of the default engine; by default one for each processor.
@@ -101,7 +101,7 @@ def design_of(
     method: sampling.Method = "sobol",
     seed: int = 0,
 ) -> Design:
-    """Return the points that `values` stand for; `sweep` describes the arguments and the errors."""
+    """Return the points that `values` describe; `sweep` describes the arguments and the errors."""
     if sample is not None and together:
         raise InvalidInputError("--sample and --zip exclude each other", "give one of them")
     if sample is not None:
@@ -122,7 +122,7 @@ def plan_of(
     independent: bool = False,
     tables: Iterable[str] = (),
 ) -> Plan:
-    """Return the plan of a sweep, its values checked as far as they do not depend on each other.
+    """Return the plan of a sweep, after a check of the values that do not depend on each other.
 
     Raises:
         ScenarioError: a path does not exist or a value does not fit.
@@ -177,7 +177,7 @@ def _several(design: Design) -> Design:
             "no parameter has several values",
             "give one at least two values, for example --set links.1.rate=1Mb/s,2Mb/s,4Mb/s",
         )
-    # Before anything takes memory: `len` of a design fails beyond the size of an index.
+    # Check this before anything takes memory: `len` of a design fails beyond the size of an index.
     if design.count > sampling.MOST_POINTS:
         raise InvalidInputError(
             f"the sweep has {design.count} points, more than {sampling.MOST_POINTS}",

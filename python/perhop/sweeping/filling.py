@@ -18,7 +18,7 @@ class Filling:
         self.path = against or plan.design.parameters[0]
         self.parameter = next(one for one in plan.columns() if one.path == self.path)
         self.metric = metric
-        # By class and value: sum and number, so that a chart takes no more memory the longer it fills.
+        # Sum and number by class and value, so that the memory of a chart does not grow with its points.
         self._sums: dict[tuple[str, Value], tuple[float, int]] = {}
 
     def add(self, now: Advance) -> None:

@@ -1,4 +1,4 @@
-"""The folder of a sweep while it grows, and how an interrupted one is continued.
+"""The folder of a growing sweep, and the continuation of an interrupted one.
 
 `sweep.json` and `scenario.json` define the simulated points; every table is a folder of parts (`parts.py`). A
 point has ended once it is in the table `points`. When all points have ended, each table is rewritten in parts
@@ -83,7 +83,7 @@ class Growing:
         return max(elapsed_s / _PARTS, min(_SPACING * self._storing_s, _LONGEST_S))
 
     def add(self, tables: Mapping[str, pl.DataFrame]) -> None:
-        """Add finished points: `points`, and the kept tables of those with results.
+        """Add finished points: `points`, and the kept tables of the points with results.
 
         Raises:
             OSError: it cannot be written; the folder is kept.
@@ -147,7 +147,7 @@ class Growing:
         self._found.digests[table] = digests
 
     def _rows(self, first: int, last: int) -> dict[str, int]:
-        """Return how many rows points from `first` to before `last` have in each kept table."""
+        """Return the number of rows in each kept table for the points from `first` to before `last`."""
         return self._found.rows_of(slice(first, last))
 
     def _drop_unused(self) -> None:
@@ -176,7 +176,7 @@ class Growing:
 def growing(target: Path, plan: Plan, *, force: bool = False) -> Iterator[Growing]:
     """Begin a sweep's folder, or continue an existing one, with exclusive access.
 
-    A folder of the same sweep is continued, also a folder of another process. With `force`, a folder with
+    A folder of the same sweep is continued, even a folder of another process. With `force`, a folder with
     other content is renamed to `target.old-1` and so on.
 
     Raises:
@@ -212,7 +212,7 @@ def check_folder(target: Path, plan: Plan, *, force: bool = False) -> None:
 
 
 def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:
-    """Return whether a folder holds this very sweep, complete or not.
+    """Return whether a folder holds exactly this sweep, complete or not.
 
     Raises:
         InvalidInputError: it holds other results, and `force` is not given.
@@ -226,7 +226,7 @@ def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:
     if same and found["perhop"] == _core.__version__:
         return True
     if not force:
-        # A complete result must not be replaced by one that has only begun.
+        # An unfinished result must not replace a complete one.
         what = _other_sweep(target) if found["kind"] == "sweep" else f"earlier results (`{found['kind']}`)"
         what = f"the same sweep by perhop {found['perhop']}" if same else what
         raise InvalidInputError(

@@ -38,7 +38,7 @@ ALONE = "has lost parts of other tables that belong to it"
 _SHORT = 16
 _NAME = re.compile(rf"(\d{{9,}})-([0-9a-f]{{{_SHORT}}})(?:-([0-9a-f]{{{_SHORT}}}))?\.parquet")
 _HIDDEN = ".new"
-#: Points of one part of a complete table.
+#: The number of points of one part of a complete table.
 POINTS_OF_A_PART = 8192
 
 
@@ -74,7 +74,7 @@ def identity(texts: Mapping[str, str], version: str = _core.__version__) -> str:
 def name_of(label: Label, first: int, content_digest: str, rows: Mapping[str, int] | None = None) -> str:
     """Return the name of a part, given its first point and the SHA-256 of its content.
 
-    `rows` is how many rows the part's points have in each other table.
+    `rows` is the number of rows of the part's points in each other table.
     """
     own = _checksum(label, first, content_digest)
     return f"{first:09}-{own}{'' if rows is None else '-' + _rows_checksum(own, rows)}.parquet"
@@ -97,7 +97,7 @@ def add(
     The part appears as a whole or not at all.
 
     Raises:
-        OSError: it cannot be written; the parts that are there remain.
+        OSError: it cannot be written; the existing parts remain.
 
     """
     content = as_parquet(table)
@@ -125,7 +125,7 @@ def anew(folder: Path) -> Iterator[Path]:
     """Yield a hidden folder, which replaces a folder of a growing result at the end of the block.
 
     Raises:
-        OSError: a file cannot be written; the folder remains as it was.
+        OSError: a file cannot be written; the folder remains unchanged.
 
     """
     clear_anew(folder)
@@ -168,7 +168,7 @@ def _hidden(folder: Path) -> Path:
 
 
 def _merge(new: Path, folder: Path) -> None:
-    """Put complete files into a folder if the file system cannot exchange two names.
+    """Put complete files into a folder whose file system cannot exchange two names.
 
     The old parts are removed first, so a reader may find points missing for a moment, but never twice. If the
     process is killed in between, the missing points are simulated again.
@@ -215,7 +215,7 @@ def in_one(folder: Path, contents: Mapping[str, bytes]) -> pl.DataFrame:
     """Return the table whose parts in a folder are given by name, sorted by point.
 
     Raises:
-        UnreadableFileError: a part is none of a table with points.
+        UnreadableFileError: a part does not have the form of a table with points.
 
     """
     try:
@@ -286,7 +286,7 @@ def warn_of_removal(paths: Sequence[Path], folder: Path, shown: Path, why: str) 
 
 
 def digests_of(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of the parts in a folder by name, as they are now; raises `OSError`."""
+    """Return the current SHA-256 of the parts in a folder by name; raises `OSError`."""
     return {path.name: digest(path.read_bytes()) for path in listed(folder)}
 
 

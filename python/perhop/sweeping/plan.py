@@ -16,7 +16,7 @@ from perhop.quantity import quantity
 from perhop.sampling import Design
 from perhop.sweeping.until import Until
 
-# Whole numbers that a column of 64 bits holds.
+# Whole numbers that fit into a column of 64 bits.
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
 #: Version of the layout of a sweep's files; a change that could break a reader increments it.
 SCHEMA_VERSION = 3
@@ -34,7 +34,7 @@ class Column:
     unit: str = ""
 
     def value(self, text: str) -> float | int | str:
-        """Return a value of the parameter as its column holds it."""
+        """Return a value of the parameter in the form of its column."""
         if self.kind == "whole":
             return int(text)
         found = quantity(text) if self.kind == "number" else None
@@ -52,10 +52,10 @@ class Plan:
     seed: int | None = None
     replications: int | None = None
     until: Until | None = None
-    #: The tables of results that are kept of every point.
+    #: The tables of results that are kept for every point.
     tables: tuple[str, ...] = ("classes",)
     #: Whether each point has a seed of its own, derived from the seed and its number. With common random
-    #: numbers (the default), differences between points are sharper than the points.
+    #: numbers (the default), differences between points have narrower intervals than the points.
     independent: bool = False
 
     @property
@@ -72,7 +72,7 @@ class Plan:
 
     @property
     def first_seed(self) -> int:
-        """The seed of every point, or the one that theirs are derived from."""
+        """The seed of every point, or the origin of the seeds of the points."""
         seed: int = self.scenario["seed"] if self.seed is None else self.seed
         return seed
 
@@ -99,11 +99,11 @@ class Plan:
             yield number, list(self.changes(number).items())
 
     def columns(self) -> list[Column]:
-        """Return how the swept parameters appear in tables."""
+        """Return the columns of the swept parameters in tables."""
         return [_column(path, self.design.texts(path)) for path in self.design.parameters]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan without the scenario, as sweep.json holds it."""
+        """Return the plan without the scenario, in the form of sweep.json."""
         return {
             "schema_version": SCHEMA_VERSION,
             "scenario": self.scenario["name"],

@@ -28,9 +28,9 @@ class Advance(Progress):
     #: points.
     done: int
     of: int
-    #: How many of them failed.
+    #: The number of failed points among them.
     failed: int
-    #: Points of this process in a second, once there are some.
+    #: Points of this process per second; `None` before the first one.
     rate: float | None
     #: A function that receives the newly finished rows by table, without rows of earlier processes.
     new: dict[str, pl.DataFrame]
@@ -72,7 +72,7 @@ class _Memory:
         self.tables: dict[str, list[pl.DataFrame]] = {name: [] for name in (*plan.tables, parts.POINTS)}
 
     def missing(self) -> Iterator[int]:
-        """Generate the points that are wanted."""
+        """Generate the wanted points."""
         yield from self._wanted
 
     def interval_s(self, elapsed_s: float) -> float:
@@ -114,7 +114,7 @@ def stored(
 ) -> int:
     """Simulate the points that a folder lacks, add them to the growing folder, and complete it.
 
-    `also` writes further files into the folder before it is sealed. Returns how many points were simulated.
+    `also` writes further files into the folder before it is sealed. Returns the number of simulated points.
 
     Raises:
         InvalidInputError: the folder cannot be used, or holds something else.

@@ -9,7 +9,7 @@ from perhop.sweeping.plan import Column as Parameter
 from perhop.sweeping.plan import Plan
 from perhop.tables import Cell, Column, Table, sortable
 
-#: The metrics that are shown, and their names.
+#: The shown metrics, and their names.
 METRICS = {
     "share_percent": "share of throughput %",
     "throughput_bps": "throughput",
@@ -20,7 +20,7 @@ METRICS = {
 
 
 def sweep_table(plan: Plan, table: pl.DataFrame, caption: str) -> Table:
-    """Return the results of each class at each point, of `METRICS` as `Sweep.table` returns them."""
+    """Return the results of each class at each point; `table` has `METRICS` in the form of `Sweep.table`."""
     keys = table.select("point", "class").unique(maintain_order=True).rows()
     groups: dict[tuple[int, str], dict[str, object]] = {key: {} for key in keys}
     for row in table.iter_rows(named=True):

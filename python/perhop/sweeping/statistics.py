@@ -1,4 +1,4 @@
-"""Means over replications with their confidence intervals, of many points at once."""
+"""Means over replications with their confidence intervals, for many points at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def with_shares(classes: pl.DataFrame) -> pl.DataFrame:
 
 
 def summarized(classes: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return mean and 95 % confidence interval of metrics by point and class, a row each.
+    """Return a row with mean and 95 % confidence interval for each metric, point and class.
 
     Columns: `point`, `class`, `metric`, `unit`, `mean`, `low`, `high` (null with one measurement), and the
     number of `replications` in which it was measured.

@@ -34,7 +34,7 @@ from perhop.tables import Table, notebook, replicated
 if TYPE_CHECKING:
     from perhop.plot.chart import Chart
 
-# The shape of the files, as far as it is read again.
+# The shape of the parts of the files that are read again.
 _SHAPE = {
     "scenario": str,
     "seed": int,
@@ -51,7 +51,7 @@ _SHAPE = {
 _SCENARIO = {"name": str, "seed": int, "replications": Optional(int)}
 _TYPES = {"whole": pl.Int64, "number": pl.Float64, "text": pl.String}
 _KINDS = {"text": pl.String(), "count": pl.UInt64(), "float": pl.Float64()}
-# The number of retries if tables of a sweep are completed during the read, each of them once.
+# The number of retries if tables of a sweep are completed during the read; each is completed once.
 _ATTEMPTS = 20
 # Columns of `classes` that are not metrics.
 _KEYS = ("point", "replication", "class", "flows")
@@ -88,7 +88,7 @@ class Sweep:
 
     @property
     def seed(self) -> int:
-        """The seed of every point, or the one that theirs are derived from."""
+        """The seed of every point, or the origin of the seeds of the points."""
         return self.plan.first_seed
 
     @property
@@ -98,7 +98,7 @@ class Sweep:
 
     @property
     def points(self) -> pl.DataFrame:
-        """The points that have ended, a row each.
+        """A row for each point that has ended.
 
         Columns: `point`, the swept parameters, `replications`, and `error`, which is null unless it failed.
         """
@@ -111,7 +111,7 @@ class Sweep:
 
     @property
     def classes(self) -> pl.DataFrame:
-        """The table `classes` of every point, as `Results.classes` with the point's number and values."""
+        """The table `classes` of every point: `Results.classes` with the point's number and values."""
         return self.frame("classes")
 
     def frame(self, table: str) -> pl.DataFrame:
@@ -130,7 +130,7 @@ class Sweep:
 
         Columns: `point`, the swept parameters (numbers in their base unit: b/s, s, bytes), `class`, `metric`,
         `unit`, `mean`, `low` and `high` (the 95 % confidence interval, null with one replication), and
-        `replications`. A metric that was not measured has the mean null.
+        `replications`. The mean of an unmeasured metric is null.
 
         Args:
             metrics: the metrics, as `throughput` or `delay_p99_s`; by default all.
@@ -148,11 +148,11 @@ class Sweep:
         """Return the difference between each point and the point with the base value of one parameter.
 
         Differences are paired by replication: with common random numbers, their intervals are narrower than
-        those of the points. The columns are those of `table`.
+        those of the points. The columns are the same as in `table`.
 
         Args:
             parameter: the parameter, by default the first.
-            base: the value that the others are compared with, by default the first.
+            base: the reference value for the others, by default the first.
             metrics: as for `table`.
 
         Raises:
@@ -188,7 +188,7 @@ class Sweep:
         return path or self.parameters[0]
 
     def scenario_of(self, point: int) -> Scenario:
-        """Return the scenario of a point, with its seed and the replications that it had.
+        """Return the scenario of a point, with its seed and its number of replications.
 
         Raises:
             InvalidInputError: there is no such point.
@@ -223,7 +223,7 @@ class Sweep:
         return self.plan.to_json() | {"points": listed}
 
     def replicated(self) -> str:
-        """Return how often each point was run, as text."""
+        """Return the number of runs of each point as text."""
         counts = sorted({int(one) for one in self.points["replications"].drop_nulls()})
         if len(counts) > 1:
             return f"{counts[0]} to {counts[-1]} replications"
@@ -247,13 +247,13 @@ class Sweep:
     def share(self, against: str | None = None) -> list[Chart]:
         """Plot the share of each class against a parameter, by default the first.
 
-        There is one chart for each combination of the others.
+        There is one chart for each combination of the other parameters.
 
         Raises:
             InvalidInputError: the parameter was not swept.
 
         """
-        from perhop.plot import sweeps  # lazy: charts only for those who plot
+        from perhop.plot import sweeps  # lazy: only plots need charts
         from perhop.plot.description import Axis  # lazy: only plots need it
 
         path = self.against(against)
@@ -323,7 +323,7 @@ class Sweep:
         return {name: as_parquet(table) for name, table in self._tables.items()}
 
     def _rows(self, first: int, last: int) -> dict[str, int]:
-        """Return how many rows points from `first` to before `last` have in each kept table."""
+        """Return the number of rows in each kept table for the points from `first` to before `last`."""
         is_inside = pl.col("point").is_between(first, last - 1)
         return {name: self._tables[name].filter(is_inside).height for name in self.plan.tables}
 
@@ -343,7 +343,7 @@ class Sweep:
 def points_table(
     plan: Plan, columns: Sequence[Column], ended: Sequence[tuple[int, int]], failed: Sequence[tuple[int, str]]
 ) -> pl.DataFrame:
-    """Return rows of `Sweep.points`: points with their replications, and points that failed with why."""
+    """Return rows of `Sweep.points`: points with their replications, and failed points with the reason."""
     rows = sorted(
         [(number, count, None) for number, count in ended] + [(one, None, why) for one, why in failed]
     )
@@ -369,7 +369,7 @@ def empty_table(name: str) -> pl.DataFrame:
 
 
 def _plan(saved: Saved) -> Plan:
-    """Return the plan of a saved sweep; raises `UnreadableFileError` where perhop did not write it."""
+    """Return the plan of a saved sweep; raises `UnreadableFileError` if perhop did not write it."""
     if saved.json(FILE, {"schema_version": int})["schema_version"] != SCHEMA_VERSION:
         raise UnreadableFileError(
             f"`{saved.folder}` has a sweep of a format other than {SCHEMA_VERSION}, "
@@ -401,7 +401,7 @@ def _contents(saved: Saved, table: str) -> dict[str, bytes]:
 
 
 def _grown(saved: Saved, plan: Plan) -> dict[str, dict[str, bytes]]:
-    """Return the parts by table of a sweep that grows, as far as they belong together."""
+    """Return the parts of a growing sweep that belong together, by table."""
     texts = {name: saved.content(name).decode() for name in plan.texts()}
     identity = parts.identity(texts, saved.manifest["perhop"])
     for attempt in range(1, _ATTEMPTS + 1):
@@ -424,7 +424,7 @@ def _grown(saved: Saved, plan: Plan) -> dict[str, dict[str, bytes]]:
 
 
 def _consistent(saved: Saved, plan: Plan, tables: Mapping[str, pl.DataFrame]) -> Mapping[str, pl.DataFrame]:
-    """Return tables whose rows belong to points that have ended, once each; raises `UnreadableFileError`."""
+    """Return tables if their points have ended and occur once; otherwise raises `UnreadableFileError`."""
     points = tables[parts.POINTS]
     wanted = points_table(plan, plan.columns(), [], []).schema
     if points.schema != wanted or points["point"].is_duplicated().any() or points["point"].null_count():

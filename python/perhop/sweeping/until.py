@@ -17,7 +17,7 @@ _EXAMPLE = "for example --until 'voice.delay_p99 within 1ms' or 'bulk.throughput
 
 @dataclass(frozen=True)
 class Until:
-    """Replications are added until the 95 % interval of a metric is its mean ± at most `half_width`."""
+    """Adds replications until the half-width of the 95 % interval of a metric is at most `half_width`."""
 
     class_name: str
     #: The column of `classes`.
@@ -58,7 +58,7 @@ class Until:
         return cls(name, column, value[0] / 100 if relative else value[0], relative, most)
 
     def for_engines(self) -> tuple[str, str, float, bool, int]:
-        """Return the rule as engines take it."""
+        """Return the rule in the form for engines."""
         return self.class_name, self.column, self.half_width, self.relative, self.most
 
     def to_json(self) -> dict[str, Any]:

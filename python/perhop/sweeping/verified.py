@@ -1,4 +1,4 @@
-"""The valid parts of a growing sweep: those that match their names, and whose tables belong together.
+"""The valid parts of a growing sweep: they match their names, and their tables belong together.
 
 A part is valid if its checksum matches, which binds it to the plan (`parts.py`). The name of a part of
 `points` also covers the number of rows of its points in each other table: if a part of another table is
@@ -29,7 +29,7 @@ class _Known:
     """A part that matches its name, without its content."""
 
     part: Part
-    #: The points of the part, each once.
+    #: The distinct points of the part.
     points: _Numbers
     #: The number of failed points of the part.
     failed: int = 0
@@ -55,21 +55,22 @@ class Verified:
     unused: list[Path] = field(default_factory=list)
 
     def rows_of(self, points: _Numbers | slice) -> dict[str, int]:
-        """Return how many rows some points have in each table."""
+        """Return the number of rows of some points in each table."""
         return {table: int(counts[points].sum()) for table, counts in self.rows.items()}
 
 
 def verified(
     folder: Path, identity: str, tables: Sequence[str], size: int, reader: Reader | None = None
 ) -> Verified:
-    """Read every part of a sweep of `size` points, and return which of them are used.
+    """Read every part of a sweep of `size` points, and return the used ones.
 
     Raises:
         OSError: a part cannot be read; a `FileNotFoundError` if a writer is replacing it.
 
     """
     found = Verified(np.zeros(size, dtype=bool))
-    # A writer adds `points` last: in this order, no part is seen without those that belong to it.
+    # A writer adds `points` last: in this order, the reader sees no part of `points` without its parts in
+    # other tables.
     points = _known(folder, Label(identity, POINTS), found, np.zeros(size, dtype=np.uint32), reader)
     known: dict[str, list[_Known]] = {}
     for table in tables:
@@ -90,7 +91,7 @@ def verified(
 def _known(
     folder: Path, label: Label, found: Verified, rows: npt.NDArray[np.uint32], reader: Reader | None
 ) -> list[_Known]:
-    """Return the parts of a table that fit their names, no point in two of them, and count their rows."""
+    """Return the parts of a table that match their names and share no points, and count their rows."""
     known = []
     for path in parts.listed(folder / label.table):
         part = parts.read(path, label)

@@ -1,6 +1,6 @@
 """The outcome of tests as JUnit XML, which pipelines show: a suite for each test, a case for each assertion.
 
-The elements and attributes are those of the schema that Jenkins' xUnit plugin publishes (junit-10.xsd).
+The elements and attributes follow the schema that Jenkins' xUnit plugin publishes (junit-10.xsd).
 """
 
 from __future__ import annotations

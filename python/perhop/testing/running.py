@@ -1,4 +1,4 @@
-"""Running tests of policies: each is a run whose assertions are judged."""
+"""Running tests of policies: each is a run and a judgment of its assertions."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def run(
 
 
 def code(outcomes: Sequence[Outcome]) -> Exit:
-    """Return the exit code: 2 if a test could not run, else 4 if an assertion is not met."""
+    """Return the exit code: 2 if a test could not run, otherwise 4 if an assertion is not met."""
     if any(one.error for one in outcomes):
         return Exit.INVALID_INPUT
     return Exit.OK if all(one.passed for one in outcomes) else Exit.NOT_MET

@@ -52,11 +52,11 @@ def tune(
         set: values by path that are the same in every trial, except for `{placeholder}` and
         `{2*placeholder}`.
         start: initial values, in addition to the scenario's values and the published formulas.
-        trials: different points at most.
-        least: replications of each trial at first.
-        replications: replications of the trials that the answer is chosen from.
+        trials: the maximum number of different points.
+        least: the initial number of replications of each trial.
+        replications: replications of the candidates for the answer.
         seed: seed of every trial and of the search; by default the scenario's own.
-        output: a folder for the trials and the answer; if it holds the same question, that is continued.
+        output: a folder for the trials and the answer; the same question in it is continued.
         force: move a folder with anything else aside.
         engine: where it runs: `perhop.engines.named`; by default on the threads of this process.
         threads: number of threads of the default engine; by default one for each processor.
@@ -64,7 +64,7 @@ def tune(
 
     Raises:
         ScenarioError: a path does not exist.
-        InvalidInputError: a goal or a range is none, Optuna is not installed, or every trial failed.
+        InvalidInputError: a goal or a range is not valid, Optuna is not installed, or every trial failed.
         OSError: a result cannot be written; the same call continues from the written part.
 
     """

@@ -58,7 +58,7 @@ class Evaluator:
     ) -> None:
         self._question, self._engine, self._journal = question, engine, journal
         self._known = dict(known or {})
-        #: Replications that were simulated, also in earlier processes.
+        #: Simulated replications, including those of earlier processes.
         self.runs = sum(one.replications for one in self._known)
         self._fresh = 0
 
@@ -114,7 +114,7 @@ class StoredJournal:
         parts.clear(folder)
         #: The evaluations of earlier processes.
         self.known: dict[Wanted, Evaluation] = {}
-        #: The SHA-256 of each part that is used, by its name.
+        #: The SHA-256 of each used part, by its name.
         self.digests: dict[str, str] = {}
         #: Parts that do not match their names: they are damaged, or belong to another tuning.
         self.wrong: list[Path] = []

@@ -57,8 +57,8 @@ class Goal:
     def miss(self, value: float) -> float:
         """Return the distance of a value from a condition: at most 0 if it meets it.
 
-        The distance from a bound is in fractions of the bound, the one from an equality in widths beyond the
-        first.
+        The distance from a bound is a fraction of the bound; the distance from an equality is in widths
+        beyond the first.
         """
         if self.kind == "=":
             return abs(value - self.value) / self.width - 1.0
@@ -66,7 +66,7 @@ class Goal:
         return sign * (value - self.value) / (abs(self.value) or 1.0)
 
     def distance(self, value: float) -> float:
-        """Return the distance of a value from the goal; 0 is best, for a wish the least value."""
+        """Return the distance of a value from the goal: 0 is best; for a wish, the least value is best."""
         if self.is_wish:
             return value if self.kind == "small" else -value
         return self.miss(value) + 1.0 if self.kind == "=" else max(0.0, self.miss(value))
@@ -111,8 +111,8 @@ def parse(text: str, parameters: Mapping[str, str], classes: Sequence[str]) -> G
 
     Args:
         text: `CLASS.METRIC <= VALUE`, `>=`, `= VALUE within WIDTH`, or `... as small (large) as possible`; in
-            place of the metric a parameter that is varied, or `CLASS.share of CLASS,CLASS`.
-        parameters: the parameters that are varied with the base units of their numbers.
+            place of the metric a varied parameter, or `CLASS.share of CLASS,CLASS`.
+        parameters: the varied parameters with the base units of their numbers.
         classes: the classes of the scenario.
 
     Raises:

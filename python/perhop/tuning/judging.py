@@ -1,4 +1,4 @@
-"""Trials and which of them are best: means over replications, misses of conditions, the front of wishes."""
+"""Trials and the best ones: means over replications, misses of conditions, the front of wishes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from perhop.tuning.goal import Goal
 from perhop.tuning.question import Question
 from perhop.tuning.space import Point
 
-# Without wishes, several of the nearest trials are measured well before one is chosen.
+# Without wishes, this number of nearest trials get all replications before the choice.
 _NEAREST = 4
 
 
 @dataclass
 class Trial:
-    """A point that was tried, with its best evaluation so far."""
+    """A tried point, with its best evaluation so far."""
 
     number: int
     point: Point
@@ -28,7 +28,7 @@ class Trial:
 
     @property
     def error(self) -> str | None:
-        """Why it failed, if it did."""
+        """The reason if it failed."""
         return self.evaluation.error
 
     def samples(self, goal: Goal) -> list[float]:
@@ -81,7 +81,7 @@ class Judge:
         return all(one <= 0 for one in self.misses(trial, slack))
 
     def best(self, trials: Iterable[Trial], noise: Sequence[float] | None = None) -> list[Trial]:
-        """Return the trials that could be chosen, the best first.
+        """Return the candidates for the choice, from best to worst.
 
         These are the trials that meet every condition and that no other trial beats in all wishes. If no
         trial meets every condition, or without wishes, they are the trials nearest to the conditions. `noise`

@@ -83,7 +83,7 @@ class Optimizer:
     def _distribution(self, parameter: Parameter) -> Any:  # noqa: ANN401 - a class of Optuna
         distributions = self._library.distributions
         if isinstance(parameter.values, Range):
-            # A part of the range, so that logarithmic ranges and whole numbers are the range's own matter.
+            # Suggest a part of the range: the range itself converts it to logarithms or whole numbers.
             return distributions.FloatDistribution(0.0, 1.0)
         if parameter.is_ordered:
             return distributions.IntDistribution(0, len(parameter.values) - 1)

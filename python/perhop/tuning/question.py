@@ -33,7 +33,7 @@ class Question:
     seed: int
     #: The maximum number of different points.
     trials: int
-    #: Initial replications of a trial, and replications of the trials that the answer is chosen from.
+    #: Initial replications of a trial, and replications of the candidates for the answer.
     least: int
     most: int
 
@@ -56,7 +56,7 @@ class Question:
         return self.space.changes(point) | {"seed": str(self.seed), "replications": str(replications)}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the question without the scenario, as tuning.json holds it."""
+        """Return the question without the scenario, in the form of tuning.json."""
         return {
             "schema_version": SCHEMA_VERSION,
             "scenario": self.scenario["name"],
@@ -77,7 +77,7 @@ class Question:
         return cls(scenario, space, goals, *sizes)
 
     def texts(self) -> dict[str, str]:
-        """Return the files that describe the question, by name: two questions with equal files are one."""
+        """Return the files that describe the question, by name; equal files mean equal questions."""
         return {FILE: json_text(self.to_json()), "scenario.json": json_text(dict(self.scenario))}
 
 
@@ -91,10 +91,10 @@ def question(
     least: int,
     most: int,
 ) -> Question:
-    """Return a question whose goals are read and whose numbers fit; `perhop.tune` describes the arguments.
+    """Return a question with parsed goals and valid numbers; `perhop.tune` describes the arguments.
 
     Raises:
-        InvalidInputError: a goal is none, or a number is out of range.
+        InvalidInputError: a goal is not valid, or a number is out of range.
 
     """
     if not goals:

@@ -1,4 +1,4 @@
-"""The search: it tries points with few replications, and adds replications to those that may be the answer.
+"""The search: it tries points with few replications, and adds replications to candidates for the answer.
 
 The rounds have a fixed size, and the next trials depend only on the results: the answer is the
 same on any engine and number of threads, and an interrupted search repeats its steps from the
@@ -20,11 +20,11 @@ from perhop.tuning.optimizer import Optimizer
 from perhop.tuning.question import Question
 from perhop.tuning.space import Parameter, Point
 
-# Points of one round.
+# The number of points of one round.
 _ROUND = 12
-# The part of the trials that is kept for the neighbors of the best.
+# The part of the trials that is reserved for neighbors of the best points.
 _REFINING = 0.25
-# The share of trials drawn uniformly before the estimator is used, and the least number.
+# The share of trials drawn uniformly before the estimator is used, and their minimum number.
 _EVENLY = 0.25
 _LEAST_EVENLY = 12
 # Distances of neighbors, as fractions of the range of a parameter.
@@ -48,7 +48,7 @@ class Search:
         self._share = 0.0
 
     def run(self) -> list[Trial]:
-        """Try points up to the limit, and return the best of them, each with all replications.
+        """Try points up to the limit, and return the best ones, each with all replications.
 
         Raises:
             InvalidInputError: every trial failed.
@@ -73,7 +73,7 @@ class Search:
             self._try([design[at] for at in range(first, min(first + _ROUND, len(design)))], "exploring")
 
     def _explore(self) -> None:
-        """Try points drawn evenly, then those that the optimizer suggests."""
+        """Try points drawn evenly, then points that the optimizer suggests."""
         count = max(1, round((1 - _REFINING) * self._question.trials))
         startup = min(count, max(_LEAST_EVENLY, round(_EVENLY * count)))
         objectives = len(self._question.wishes) or 1
@@ -154,7 +154,7 @@ class Search:
         if self._progress is None:
             return
         planned = self._question.trials
-        # The number of rounds that decide is unknown, so the share follows the round with most progress.
+        # The number of deciding rounds is unknown, so the share follows the round with most progress.
         exploring = min(1.0, len(self.trials) / planned)
         self._share = max(self._share, 0.8 * exploring if phase == "exploring" else 0.8 + 0.15 * now.fraction)
         failed = sum(one.error is not None for one in self.trials.values())
@@ -167,7 +167,7 @@ class Search:
 
 
 def _size(parameters: Sequence[Parameter]) -> int:
-    """Return the number of points; for a continuous range, more than can be tried."""
+    """Return the number of points; for a continuous range, a number above any limit of trials."""
     total = 1
     for one in parameters:
         if isinstance(one.values, Range):
@@ -186,7 +186,7 @@ def _listed(parameter: Parameter) -> list[str]:
 
 
 def _nearest(parameter: Parameter, text: str) -> list[str]:
-    """Return values near one, the nearest first, then more distant ones."""
+    """Return the neighbors of a value, the nearest first."""
     place = parameter.place(text)
     if place is None:
         return []

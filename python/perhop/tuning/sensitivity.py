@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import fmean
 
-# Points in a group, and groups of an ordered parameter at most.
+# The number of points in a group, and the maximum number of groups of an ordered parameter.
 _GROUP = 6
 _GROUPS = 8
 _FEWEST = 12

@@ -80,7 +80,7 @@ class Space:
     """The parameters, and the values of the scenario that they change."""
 
     parameters: tuple[Parameter, ...]
-    #: Values that are set at every point, by path; placeholders in them stand for parameters.
+    #: The values that are set at every point, by path; placeholders in them represent parameters.
     fixed: Mapping[str, str]
 
     @cached_property
@@ -124,7 +124,7 @@ def space(vary: Mapping[str, str], fixed: Mapping[str, str]) -> Space:
 
     Args:
         vary: by path or placeholder `low:high`, `low:high:step`, `log(low,high)`, or values with commas.
-        fixed: by path the values that are the same at every point, except for `{placeholder}` in them.
+        fixed: the values by path that are the same at every point, except for `{placeholder}` in them.
 
     Raises:
         InvalidInputError: a range is invalid, or a placeholder is not varied or not used.

@@ -20,7 +20,7 @@ _PLAIN = re.compile(r"\{(?P<name>[A-Za-z_]\w*)\}")
 
 
 def starts(question: Question) -> list[Point]:
-    """Return points to begin with: each may leave parameters out, which are then drawn."""
+    """Return initial points; parameters that a point omits are drawn."""
     return [one for one in (_present(question), _advised(question)) if one]
 
 

@@ -40,7 +40,7 @@ def check_folder(target: Path, question: Question, *, force: bool = False) -> No
 
 
 def is_continued(target: Path, question: Question, *, force: bool = False) -> bool:
-    """Return whether a folder holds this very question, answered or not.
+    """Return whether a folder holds exactly this question, answered or not.
 
     Raises:
         InvalidInputError: it holds other results, and `force` is not given.

@@ -31,7 +31,7 @@ class Tuning:
         self._trials, self._front, self._even = trials, front, even
         #: The trial that was chosen.
         self.best = self._judge.chosen(front) if question.wishes else front[0]
-        #: Replications that were simulated in all.
+        #: The total number of simulated replications.
         self.runs = runs
 
     def __repr__(self) -> str:
@@ -46,7 +46,7 @@ class Tuning:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The values that were chosen."""
+        """The chosen values."""
         return dict(self.best.point)
 
     @property
@@ -63,7 +63,7 @@ class Tuning:
 
     @property
     def ios(self) -> dict[str, list[str]]:
-        """The lines of IOS to paste, by router; none if the scenario is varied otherwise."""
+        """The lines of IOS to paste, by router; none if no commands are varied."""
         found = {}
         for path, text in self.changes.items():
             if path.endswith(_COMMANDS):

@@ -1,4 +1,4 @@
-"""Assertions about a class of a run: `voice.delay_p99 < 20ms`, read, and judged against results."""
+"""Assertions about a class of a run (`voice.delay_p99 < 20ms`): their parser, and their judgment."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _UNIT_WORDS = {
     "bytes": ("a size", "20kB"),
     "%": ("a part", "1%"),
 }
-#: The name that means every class.
+#: The name for every class.
 EVERY = "*"
 # The maximum number of shown names.
 _MOST = 12
@@ -45,7 +45,7 @@ class Assertion:
 
     #: The text of the assertion, unchanged.
     text: str
-    #: The class; `*` is each of them.
+    #: The class; `*` means each class.
     name: str
     quantity: str
     sign: str
@@ -53,7 +53,7 @@ class Assertion:
     bound: Figure
 
     def is_met(self, value: float) -> bool:
-        """Whether a value is as asserted."""
+        """Whether a value meets the assertion."""
         return _COMPARED[self.sign](value, self.bound.mean)
 
 
@@ -76,7 +76,7 @@ class Judged:
 
     @property
     def text(self) -> str:
-        """The assertion with the class that it is judged of."""
+        """The assertion with the judged class."""
         given = self.assertion
         return given.text if given.name != EVERY else f"{self.name}{given.text.removeprefix(EVERY)}"
 
@@ -97,10 +97,10 @@ class Judged:
 
 
 def read(given: Iterable[str]) -> list[Assertion]:
-    """Read assertions; `@FILE` stands for the lines of a file, `#` begins a remark in it.
+    """Read assertions; `@FILE` means the lines of a file, in which `#` begins a comment.
 
     Raises:
-        InvalidInputError: one is not valid; for that of a file, with its line.
+        InvalidInputError: an assertion is not valid; the message has the line of a file.
         UnreadableFileError: a file cannot be read.
 
     """
@@ -183,7 +183,7 @@ def require_classes(assertions: Sequence[Assertion], names: Sequence[str]) -> No
 
 
 def named_class(name: str, names: Sequence[str]) -> str | None:
-    """Return the class of this name, or the only one that differs in upper and lower case; `None` if none."""
+    """Return the class of this name, or the only one that differs in case; `None` without one."""
     if name in names:
         return name
     alike = [one for one in names if one.casefold() == name.casefold()]

@@ -17,7 +17,7 @@ _RECORDED = {"dscp", "precedence"}
 
 
 def queues_by_class(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
-    """Return the queues of each traffic class, as port and name, as far as they are certain.
+    """Return the certain queues of each traffic class, as port and name.
 
     They are certain if the network is a tree, nothing changes codepoints, policies match only codepoints, and
     all traffic of a class has the same queues.
@@ -79,7 +79,7 @@ def _parents(scenario: ScenarioConfig) -> dict[str, str]:
 
 
 def _path_in_tree(parents: Mapping[str, str], start: str, end: str) -> list[tuple[str, str]]:
-    """Return the only way between two nodes of a tree, link by link; empty if there is none."""
+    """Return the only path between two nodes of a tree, link by link; empty without one."""
     up, down = _ancestors(parents, start), _ancestors(parents, end)
     if up[-1] != down[-1]:
         return []
@@ -123,7 +123,7 @@ def _queue(queueing: QueueingConfig, codepoint: int, prefix: str) -> str | None:
 
 
 def _takes_codepoint(match: Mapping[str, Any], codepoint: int) -> bool | None:
-    """Return whether a class takes packets with a codepoint; `None` if it matches something else."""
+    """Return whether a class takes packets with a codepoint; `None` if it matches another field."""
     criteria = {key: value for key, value in match.items() if value is not None}
     if not criteria.keys() <= _RECORDED:
         return None

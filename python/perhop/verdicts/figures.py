@@ -30,7 +30,7 @@ class Figure:
 
     @classmethod
     def over(cls, samples: Sequence[float | None], unit: str) -> Figure | None:
-        """Return the mean of one sample of each replication; `None` if one was not measured."""
+        """Return the mean of one sample per replication; `None` if a sample is missing."""
         known = [one for one in samples if one is not None and not math.isnan(one)]
         if not known or len(known) < len(samples):
             return None
@@ -38,7 +38,7 @@ class Figure:
         return cls(known[0], None, unit) if found is None else cls(found[0], found[1:], unit)
 
     def shown(self) -> str:
-        """Return the mean with half its interval, in the unit that suits it."""
+        """Return the mean with half its interval, in a suitable unit."""
         divisor, unit = scale(self.unit, abs(self.mean))
         text = interval(self.mean, self.ci95, divisor)
         return f"{text} {unit}" if unit else text
@@ -55,6 +55,6 @@ def rate_of(packets: float, unit: str = "b/s") -> str:
 
 
 def listed(words: Iterable[str], last: str = "and") -> str:
-    """Return words as they are listed in a sentence."""
+    """Return words as a list in a sentence."""
     every = list(words)
     return f" {last} ".join(filter(None, [", ".join(every[:-1]), every[-1]])) if every else ""

@@ -1,4 +1,4 @@
-"""The fitness of classes for their roles, decided in Rust, with its reasons as text."""
+"""The fitness of classes for their roles, decided in Rust, with the reasons as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from perhop.verdicts.figures import Figure
 
 Answer = Literal["fit", "unfit", "undecided"]
 
-#: Roles as text, by the names that scenarios have for them.
+#: Roles as text, by their names in scenarios.
 ROLES = {
     "voice": "voice",
     "video": "interactive video",
@@ -79,7 +79,7 @@ def fitness(
 ) -> dict[str, Fitness]:
     """Return the fitness of each class with a role, by its name.
 
-    `ratings` has R of calls by class, `guarantees` the bits per second that queues are promised.
+    `ratings` has R of calls by class, `guarantees` has the guaranteed bits per second of queues.
     """
     known = {
         name: {"r": r and {"mean": r.mean, "ci95": r.ci95}, "guaranteed_bps": guarantees.get(name)}

@@ -1,4 +1,4 @@
-"""Judging the classes of a run: state, fitness, and who causes the losses."""
+"""Judging the classes of a run: state, fitness, and the causes of losses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from perhop.verdicts.y1541 import y1541
 if TYPE_CHECKING:
     from perhop.schema_types import ScenarioConfig
 
-# Below these parts of its offer a class starves: with a guarantee that it does not obtain, and without one.
+# A class starves below these parts of its offered load: with an unfulfilled guarantee, and without one.
 _STARVED_PART, _STARVED_PART_WITHOUT = 0.5, 0.1
 _IN_QUEUES = ("queue_full", "early_random", "early_forced", "shared_memory", "port_memory")
 
@@ -107,14 +107,14 @@ def _is_starved(traffic: Traffic, queue: Queue | None) -> bool:
 
 
 def _is_short(queue: Queue | None, offered_bps: float) -> bool:
-    """Whether a queue obtains less than it is guaranteed, although its class offers more than it obtains."""
+    """Whether a queue obtains less than its guarantee, although its class offers more than it obtains."""
     return (
         queue is not None and _is_below(queue) and queue.obtained_bps < OBTAINED * queue.counted * offered_bps
     )
 
 
 def _is_below(queue: Queue | None) -> bool:
-    """Whether a queue obtains less than it is guaranteed, and its port sends that much."""
+    """Whether a queue obtains less than its guarantee, while its port sends at least the guarantee."""
     if queue is None or queue.guaranteed_bps is None:
         return False
     sure = OBTAINED * queue.guaranteed_bps

@@ -54,10 +54,10 @@ def queue_of(
     waits: Sequence[tuple[str, str]] | None,
     overheads: Mapping[str, int],
 ) -> Queue | None:
-    """Return the queue of the class `name`: of those that it waits in, the one that drops most.
+    """Return the queue of the class `name`; of several queues, the one that drops most.
 
-    `overheads` has the bytes that the policy of a port counts for a packet beyond its IP bytes.
-    Where these are not known, they are those with its name, as far as each port has one.
+    `overheads` has the bytes that the policy of a port counts for a packet beyond its IP bytes. If the queues
+    of a class are unknown, the queues with its name are used, from ports with only one of them.
     """
     every = summary.get("rates", [])
     if waits is None:
@@ -97,7 +97,7 @@ def holder_of(port: str, queue: Queue | None, summary: Mapping[str, Any]) -> Hol
 
 
 def causes_of(group: Mapping[str, Any]) -> list[tuple[str, float]]:
-    """Return the causes of a class's drops with their part in percent, the greatest first."""
+    """Return the causes of a class's drops with their percentages, in descending order."""
     found = [(cause, _mean(group[f"dropped_{cause}"])) for cause in CAUSES if f"dropped_{cause}" in group]
     found = [(cause, count) for cause, count in found if count > 0]
     dropped = sum(count for _, count in found)
@@ -106,7 +106,7 @@ def causes_of(group: Mapping[str, Any]) -> list[tuple[str, float]]:
 
 
 def port_of_drops(cause: str, queue: Queue | None, ports: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the port that drops by a cause: the port of the class's queue, else the only one that does."""
+    """Return the port that drops by a cause: the port of the class's queue, otherwise the only such port."""
     dropping = {row["port"] for row in ports if _mean(row[f"dropped_{cause}"])}
     if queue is not None and queue.port in dropping:
         return queue.port
@@ -114,15 +114,15 @@ def port_of_drops(cause: str, queue: Queue | None, ports: Sequence[Mapping[str, 
 
 
 def limit_of(name: str, queue: Queue | None, offered_bps: float, summary: Mapping[str, Any]) -> float | None:
-    """Return the lowest rate to which a class is policed, in bits per second, as far as it is known.
+    """Return the lowest rate to which a class is policed, in bits per second, if known.
 
-    It is unknown if the class offers less and a policer of further classes may drop its packets as well.
+    It is unknown if the class offers less, and a policer that other classes share may drop its packets.
     """
     policers = summary.get("policers", [])
     limits = [row["limit_bps"] for row in policers if row["class"] == name]
     limits += [queue.limit_bps] if queue and queue.limit_bps is not None and _polices(queue, summary) else []
     if not limits:
-        # The class passes the only policer that there is.
+        # The class passes the only policer.
         return float(policers[0]["limit_bps"]) if len(policers) == 1 else None
     least = float(min(limits))
     is_alone = all(row["class"] == name for row in policers)
@@ -130,7 +130,7 @@ def limit_of(name: str, queue: Queue | None, offered_bps: float, summary: Mappin
 
 
 def _polices(queue: Queue, summary: Mapping[str, Any]) -> bool:
-    """Whether a queue drops above its limit; others delay."""
+    """Whether a queue drops packets above its limit rate; other queues delay them."""
     return any(
         _mean(row["dropped_policed"]) > 0
         for row in summary["ports"]

@@ -24,7 +24,7 @@ SHORT = {
 Y1541 = "y1541"
 #: The quantities of a call through the class, with their units.
 OF_CALLS = {"r": "", "mos": "", "mouth_to_ear": "s", "late": "%"}
-#: Columns of `tcp` in a summary, which a class without TCP does not have.
+#: Columns of `tcp` in a summary, which a class without TCP lacks.
 OF_TCP = {
     "transactions": "",
     "transactions_per_s": "1/s",
@@ -70,7 +70,7 @@ OF_CLASSES = {
     "fairness": "",
     "flows": "",
 }
-#: Columns of `classes` where a policy has a shared memory.
+#: Columns of `classes` if a policy has a shared memory.
 OF_SHARED_MEMORY = {"dropped_shared_memory": "packets", "dropped_port_memory": "packets"}
 
 

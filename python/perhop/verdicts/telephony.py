@@ -44,7 +44,7 @@ _LONGEST_BUFFER_S = 10.0
 
 @dataclass(frozen=True)
 class Codec:
-    """A codec of which ITU-T G.113, Appendix I, has planning values."""
+    """A codec with planning values in ITU-T G.113, Appendix I."""
 
     #: Its name in scenarios and for `--codec`.
     name: str
@@ -56,7 +56,7 @@ class Codec:
     delay_s: float
 
 
-#: The codecs by the name that `--codec` takes.
+#: The codecs by their names for `--codec`.
 CODECS = {one[0]: Codec(*one) for one in _core.codecs()}
 
 
@@ -138,7 +138,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Heard:
-    """Columns of three tables of a run, by which calls are rated."""
+    """Columns of three tables of a run, for the rating of calls."""
 
     classes: Lists
     histogram: Lists
@@ -149,8 +149,8 @@ class Heard:
 def calls(heard: Heard, telephony: Telephony) -> dict[str, Call]:
     """Return the rating of a call through each class, by its name.
 
-    A class with calls of its own has their rating, unless telephones were chosen. Delays are known to the
-    width of their bin, a thousandth. The model is ITU-T G.107.
+    A class with calls of its own has the rating of these calls, unless the user chose telephones. Delays are
+    known to the width of their bin, a thousandth. The model is ITU-T G.107.
     """
     bins = [
         (replication, name, edge, packets)

@@ -9,12 +9,12 @@ from perhop.verdicts.fitness import Fitness
 from perhop.verdicts.places import Holder, Queue
 from perhop.verdicts.telephony import Call
 
-#: `idle`: nothing was sent. `waiting`: nothing has arrived yet, and nothing was lost. `starved`: little of
-#: all sent packets arrive, and their rate is below the guarantee. `policed`, `congested`, `lossy`: policers,
-#: queues, or links and other causes lost most of the packets. `clean`: no losses.
+#: `idle`: nothing was sent. `waiting`: nothing has arrived yet, and nothing was lost. `starved`: a small part
+#: of all sent packets arrives, and its rate is below the guarantee. `policed`, `congested`, `lossy`:
+#: policers, queues, or links and other causes lost most of the packets. `clean`: no losses.
 State = Literal["idle", "waiting", "starved", "policed", "congested", "lossy", "clean"]
 
-#: The part of a guarantee from which on it is obtained: the last packets of a run are still in the queue.
+#: The part of a guarantee that counts as obtained: the last packets of a run are still in the queue.
 OBTAINED = 0.95
 
 
@@ -26,9 +26,9 @@ class Traffic:
     #: The offered rate, IP bits per second.
     offered_bps: float
     obtained_bps: float
-    #: Dropped packets per offered ones, percent; `None` if no packet arrived or was dropped.
+    #: Dropped packets per offered packet, percent; `None` if no packet arrived or was dropped.
     loss_percent: float | None
-    #: Packets that are queued or in transit at the end, per offered ones, percent.
+    #: Packets that are queued or in transit at the end, per offered packet, percent.
     unseen_percent: float
 
     @property
@@ -51,7 +51,7 @@ class Verdict:
     fitness: Fitness
     #: The first class of ITU-T Y.1541 whose bounds it meets.
     y1541: int | None
-    #: The main cause of its losses, its part in percent, and the port that drops.
+    #: The main cause of its losses, the percentage of that cause, and the port that drops.
     cause: str | None
     cause_percent: float | None
     port: str | None

@@ -14,7 +14,7 @@ from perhop.verdicts.verdict import Verdict
 
 # From this fraction on, the packets still in the network are mentioned.
 _UNSEEN_PERCENT = 10.0
-# Above this part, a cause is the only one.
+# A cause with more than this percentage counts as the only one.
 _ALL_PERCENT = 99.5
 _OF_CALLS = (("r", ""), ("mos", ""), ("mouth_to_ear", "_s"), ("late", "_percent"))
 

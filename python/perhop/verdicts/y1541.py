@@ -1,4 +1,4 @@
-"""The classes of ITU-T Y.1541 whose bounds classes of traffic meet."""
+"""The classes of ITU-T Y.1541, and the class whose bounds a class of traffic meets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _Y1541_WITHOUT_BOUNDS = 5
 def y1541(group: Mapping[str, Any], loss_percent: float | None) -> int | None:
     """Return the first class of ITU-T Y.1541 whose bounds a class meets; `None` without delays.
 
-    IPDV is the 99.9th percentile of delay less the least delay. Errored packets (IPER) do not exist here.
+    IPDV is the 99.9th percentile of the delay minus the minimum delay. Errored packets (IPER) do not exist
+    here.
     """
     mean, late, least = (group[f"delay_{one}_s"]["mean"] for one in ("mean", "p999", "min"))
     if loss_percent is None or mean is None:

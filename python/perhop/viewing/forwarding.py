@@ -1,4 +1,4 @@
-"""The view of forwarders of real packets, with the counters that they report."""
+"""The view of forwarders of real packets, with their reported counters."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Forwarding:
         self._hub.frame({"at": now - self._began, "ports": [_queue_counters(one) for one in directions]})
 
     def progress(self, share: float) -> None:
-        """Publish the share of the run that is done."""
+        """Publish the completed share of the run."""
         self._hub.publish("state", {"fraction": share})
 
     def finish(self, reports: Reports, words: str, summary: Mapping[str, Any] | None = None) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 Event = Mapping[str, Any]
 
-#: The maximum number of frames that wait for one page; the oldest are left out.
+#: The maximum number of frames that wait for one page; the oldest are discarded.
 MOST_WAITING = 64
 #: The maximum number of frames kept for a page that opens later; above it, every other frame is discarded.
 #: The number is odd, so that the newest frame is kept.
@@ -40,7 +40,7 @@ class Hub:
             self._changed.notify_all()
 
     def frame(self, frame: Event) -> None:
-        """Publish one more frame to all pages. Never waits for a page."""
+        """Publish a frame to all pages. Never waits for a page."""
         with self._lock:
             self._frames.append(frame)
             if len(self._frames) > MOST_KEPT:
@@ -94,7 +94,7 @@ class Hub:
     def wait_until_left(self, first_s: float, again_s: float) -> None:
         """Wait until no page is open.
 
-        The first page and a page that loads have `first_s` to open, a page that opens again has `again_s`.
+        The first page and a page that loads have `first_s` to open; a page that reopens has `again_s`.
         """
         with self._lock:
             while True:
@@ -125,7 +125,7 @@ class Page:
         return bool(self.newest or self.past or self.frames)
 
     def taken(self) -> Event:
-        """Return all events, and begin again without any."""
+        """Return all events and forget them."""
         message: dict[str, Any] = dict(self.newest)
         if self.past or self.frames:
             message |= {"frames": [*self.past, *self.frames], "left_out": self.left_out}

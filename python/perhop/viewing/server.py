@@ -1,4 +1,4 @@
-"""A server on loopback for one page; only clients that have the link are served.
+"""A server on loopback for one page; it serves only clients with the link.
 
 A request must have the token of the link, the server's address as Host, and no foreign Origin. Any other
 request gets 403 and nothing else. The link is valid for one process.
@@ -26,7 +26,7 @@ from perhop.errors import PerhopError
 from perhop.inputs import parsed_json
 from perhop.viewing.hub import Hub
 
-#: The only address it listens on.
+#: The only address on which it listens.
 LOOPBACK = "127.0.0.1"
 # The maximum number of simultaneous connections, and the longest silence of one while it is read or written.
 _MOST_CONNECTIONS = 32
@@ -34,8 +34,7 @@ _PATIENCE_S = 10.0
 # The longest time in which a whole request arrives.
 _REQUEST_WITHIN_S = 5.0
 _LONGEST_QUESTION = 4096
-# The shortest and the longest time between events for a page; an event at least that often detects a closed
-# page.
+# The shortest and the longest time between events for a page; regular events detect a closed page.
 _TELL_EVERY_S, _REMIND_EVERY_S = 0.04, 2.0
 _TAKEN_WITHIN_S = 1.0
 _TOKEN_BYTES = 32
@@ -111,7 +110,7 @@ class Server:
         try:
             is_over = False
             while not is_over:
-                # Before the events are read, so that all events until the end are sent.
+                # Read this before the events, so that all events until the end are sent.
                 is_over = self._hub.is_over
                 update = self._hub.take(page, _REMIND_EVERY_S)
                 text = json.dumps(update, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -122,7 +121,7 @@ class Server:
 
 
 class _Listening(socketserver.ThreadingMixIn, HTTPServer):
-    """The socket; one thread for each connection, and no more than a page needs."""
+    """The socket, with one thread for each connection and a limit on connections."""
 
     daemon_threads = True
     block_on_close = False
@@ -136,7 +135,7 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
         super().__init__((LOOPBACK, 0), _Handler)
 
     def server_bind(self) -> None:
-        """Bind without looking up a name for the address, which `HTTPServer` would do."""
+        """Bind without the lookup of a name for the address, which `HTTPServer` would make."""
         socketserver.TCPServer.server_bind(self)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as socketserver has it
@@ -151,7 +150,7 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
         super().process_request(request, client_address)
 
     def admit(self, request: Any) -> bool:  # noqa: ANN401 - as socketserver has it
-        """Count a connection that has shown the token; `False` if there are too many of these."""
+        """Count a connection that has shown the token; `False` if there are too many."""
         with self._lock:
             self._unknown.pop(request, None)
             if len(self._known) < _MOST_CONNECTIONS:
@@ -159,7 +158,7 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
             return request in self._known
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as socketserver has it
-        """Serve a connection, and end it where its request does not arrive in time."""
+        """Serve a connection, and end it if its request does not arrive in time."""
         late = threading.Timer(_REQUEST_WITHIN_S, self._end_if_unknown, (request,))
         late.daemon = True
         late.start()
@@ -216,7 +215,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse()
             return
         answer, status = self._answered(self.rfile.read(int(length)))
-        # As ASCII: a request may contain half of a surrogate pair, which UTF-8 cannot encode.
+        # Encode as ASCII: a request may contain half of a surrogate pair, which UTF-8 cannot encode.
         text = json.dumps(answer, allow_nan=False, separators=(",", ":"))
         self._give("application/json", text.encode(), status=status)
 

@@ -111,7 +111,7 @@ def _number(value: object) -> float:
 
 
 def _of_interest(about: Mapping[str, Any]) -> Iterator[str]:
-    """Generate the ports with an output policy, else a router's port to the slowest link."""
+    """Generate the ports with an output policy, or otherwise a router's port to the slowest link."""
     resolved = about["resolved"]
     ends = [
         (link, port, near)
