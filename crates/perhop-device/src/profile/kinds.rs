@@ -83,7 +83,7 @@ pub enum OwnQueue {
     FairQueueOrQueuesInside,
 }
 
-/// The mark by which the queue of a class that marks selects its packets.
+/// The mark that selects the queue of a packet whose mark a class writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueSelection {

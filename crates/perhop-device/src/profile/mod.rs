@@ -95,21 +95,21 @@ profile_rules! {
     scheduler: Scheduler,
     /// The share of class-default and of queues without a guarantee
     unreserved_share: UnreservedShare,
-    /// The greatest sum of guarantees
+    /// The maximum sum of guarantees
     guarantee_sum: GuaranteeSum,
     /// The command that sets the reservable part of an interface's rate
     reservable_command: Heeded,
-    /// Levels of priority
+    /// The number of priority levels
     priority_levels: u8,
     /// The limit of the priority classes of one level
     priority_queue: PriorityQueue,
     /// The burst of a priority class's policer, microseconds of its rate
     priority_burst_us: u64,
-    /// Levels of policies, the attached one included
+    /// The number of nested policies, including the attached policy
     policy_levels: usize,
     /// The classes with a queue of their own
     own_queue: OwnQueue,
-    /// The mark by which the queue of a class that marks selects its packets
+    /// The mark that selects the queue of a packet whose mark a class writes
     queue_selection: QueueSelection,
     /// The limit of a class's queue
     class_queue_limit: DefaultLimit,
@@ -117,7 +117,7 @@ profile_rules! {
     priority_queue_limit: DefaultLimit,
     /// The precision of a queue's limit in bytes
     limit_precision: LimitPrecision,
-    /// The most bytes of a queue's limit; 0 for any number
+    /// The maximum of a queue's limit, bytes; 0 for no maximum
     limit_most_bytes: u64,
     /// The limit of a class's queue in a policy for the peers of a tunnel
     peer_queue_limit: PeerLimit,
@@ -135,9 +135,9 @@ profile_rules! {
     wred_precedence_minima: WredMinima,
     /// The minimum thresholds of WRED by DSCP
     wred_dscp_minima: WredDscpMinima,
-    /// The n in the weight 2⁻ⁿ of WRED's average
+    /// The exponent n of the weight 2⁻ⁿ of WRED's average
     wred_exponent: u32,
-    /// One packet in how many is dropped just below the maximum threshold
+    /// The mark probability denominator of WRED
     wred_denominator: u64,
     /// The limit of a queue with WRED
     wred_tail_limit: WredTailLimit,
@@ -151,15 +151,15 @@ profile_rules! {
     shaper_burst: ShaperBurst,
     /// The burst of a policer, microseconds of its rate
     police_burst_us: u64,
-    /// The least burst of a policer that the router chooses, bytes
+    /// The minimum of the default burst of a policer, bytes
     police_burst_bytes: u64,
-    /// The greatest burst of a policer that the router chooses, bytes; 0 for any
+    /// The maximum of the default burst of a policer, bytes; 0 for no maximum
     police_burst_most_bytes: u64,
     /// The bytes of a packet that meters and schedulers count
     counted_length: CountedLength,
-    /// Commands of a class that exclude each other or need another, units of guarantees that differ
+    /// Commands of a class that exclude each other or need another command, and mixed units of guarantees
     conflicting_commands: Acceptance,
-    /// A minimum in a class whose policy inside queues
+    /// A guarantee in a class whose inner policy has queues
     minimum_around_queues: Acceptance,
     /// Queues of an input policy
     input_queues: Acceptance,
@@ -171,11 +171,11 @@ profile_rules! {
     output_policy: Acceptance,
     /// A policer in an output policy
     output_policer: Acceptance,
-    /// The most classes of an output policy that queues; 0 for any number
+    /// The maximum number of classes of an output policy with queues; 0 for no maximum
     output_classes: u64,
-    /// A group and a codepoint that one class of an input policy sets
+    /// A qos-group and a codepoint set by one class of an input policy
     group_with_dscp: Acceptance,
-    /// Packets between the two rates of a policer without a written action
+    /// Packets between the two rates of a policer without a configured action
     two_rate_exceed: ExceedDefault,
     /// A queue limit in a class without a queue of its own
     lone_queue_limit: Acceptance,
@@ -183,9 +183,9 @@ profile_rules! {
     ring_particle_bytes: u64,
     /// Particles of a circuit's transmit ring
     ring_particles: u32,
-    /// The room that a packet needs to enter a circuit's transmit ring
+    /// The free space that a packet needs to enter a circuit's transmit ring
     ring_admission: RingAdmission,
-    /// The instant at which a packet gives its particles back
+    /// The instant when a packet releases its particles
     ring_release: RingRelease,
 }
 
