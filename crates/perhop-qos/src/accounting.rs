@@ -15,15 +15,15 @@ pub struct Accounting {
 }
 
 impl Accounting {
-    /// IP bytes and nothing else.
+    /// Counts only IP bytes.
     pub const IP: Accounting = Accounting { overhead: 0 };
-    /// The least and the most that a packet may count beyond its IP bytes.
+    /// The bytes that a packet may count in addition to its IP bytes.
     const RANGE: std::ops::RangeInclusive<i32> = -64..=255;
 
-    /// IP bytes and `overhead`.
+    /// Counts the IP bytes plus `overhead`.
     ///
     /// # Errors
-    /// If that is out of range.
+    /// `overhead` is out of range.
     pub fn new(overhead: i32) -> Result<Accounting, ConfigError> {
         if !Accounting::RANGE.contains(&overhead) {
             let (least, most) = (Accounting::RANGE.start(), Accounting::RANGE.end());
@@ -35,7 +35,7 @@ impl Accounting {
         }
         Ok(Accounting { overhead })
     }
-    /// Whether it counts IP bytes and nothing else.
+    /// Whether only IP bytes count.
     pub fn is_ip(self) -> bool {
         self == Accounting::IP
     }

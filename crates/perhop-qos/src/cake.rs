@@ -39,7 +39,7 @@ pub struct Cake {
     tins: Box<[Tin]>,
     /// The packets of all flows. The memory is allocated for the largest number.
     slots: Vec<Slot>,
-    /// The first slot without a packet; the others follow by [`Slot::next`].
+    /// The first slot without a packet. [`Slot::next`] links the others.
     free: u32,
     held: u64,
     pace: Pace,
@@ -58,7 +58,7 @@ pub struct Cake {
     /// The time until which all packets wait, as of the last pull.
     held_until: Option<Time>,
     ack_filter: CakeAckFilter,
-    /// The TCP header of each slot, if acknowledgments are filtered and it has one.
+    /// The TCP header of each slot, if acknowledgments are filtered and the packet has such a header.
     headers: Vec<Option<TcpHeader>>,
 }
 
@@ -76,14 +76,14 @@ struct Slot {
 pub struct Pulled {
     /// The number of its tin.
     pub tin: usize,
-    /// Whether it is to be marked.
+    /// Whether the packet is to be marked.
     pub is_marked: bool,
 }
 
 /// The outcome of a flow's turn.
 enum Head {
     Sent(Pulled),
-    /// Dropped, or the queue was empty: another flow may have the turn.
+    /// The packet was dropped, or the queue was empty. Another flow may have the turn.
     Gone,
     NoPacket,
 }
@@ -105,7 +105,7 @@ impl CakeConfig {
             .map(|(rate, weight)| self.tin(rate, weight, MTU + header, key))
             .collect();
         let memory_limit = self.memory(rate, header);
-        // One more than the limit: a packet joins before another is dropped.
+        // The queue can exceed the limit by one packet, because a packet joins before another is dropped.
         let packets = memory_limit / memory(header) + 1;
         Ok(Cake {
             backlogs: Backlogs::new(tins.len() * FLOWS),
@@ -157,7 +157,7 @@ impl Cake {
         })
     }
 
-    /// Whether packets with TCP headers must join by [`push_filtered`](Cake::push_filtered) instead of
+    /// Whether packets with TCP headers must be added by [`push_filtered`](Cake::push_filtered) instead of
     /// [`push`](Cake::push).
     pub fn filters_acknowledgments(&self) -> bool {
         self.ack_filter != CakeAckFilter::None
@@ -184,8 +184,8 @@ impl Cake {
         }
         Some(packet)
     }
-    /// Returns the acknowledgment of flow `index` of `tin` that is redundant after the last packet, which has
-    /// header `latest`, and its predecessor, which may be none.
+    /// Returns the acknowledgment of flow `index` of `tin` that is redundant after the last packet, whose
+    /// header is `latest`. Also returns its predecessor, if any.
     ///
     /// Linux, `cake_ack_filter`.
     fn repeated(&self, tin: usize, index: u16, latest: TcpHeader) -> Option<(u32, u32)> {
@@ -303,7 +303,7 @@ impl Cake {
     fn choose_by_clock(&self, now: Time) -> Option<usize> {
         let mut best = None;
         for (number, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.has_turns()) {
-            // All due tins are equal, and none that is not due precedes them.
+            // All due tins count as equal, and they precede all other tins.
             let due = tin.clock.next.max(now);
             if best.is_none_or(|(_, earliest)| due <= earliest) {
                 best = Some((number, due));
@@ -370,7 +370,7 @@ impl Cake {
         Head::NoPacket
     }
 
-    /// Charges a packet of `counted` bytes that was dropped from `tin`, if drops count.
+    /// Charges a packet of `counted` bytes that was dropped from `tin`, if dropped packets count as sent.
     fn charge_drop(&mut self, now: Time, tin: usize, counted: u32) {
         self.tins[tin].clock.sent(now, counted);
         self.pace.dropped(counted);

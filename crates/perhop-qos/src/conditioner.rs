@@ -49,7 +49,7 @@ pub struct ConditionerConfig {
 #[derive(Clone, Debug, Default)]
 pub struct TrafficConditioner {
     stages: Box<[Stage]>,
-    /// The marks of the link at an output, if a stage reads them.
+    /// The marks of the output's link, if a stage reads them.
     leaves_by: Option<Encapsulation>,
     /// The time after which the stages count packets.
     counts_from: Time,
@@ -174,15 +174,15 @@ impl TrafficConditioner {
         }
         Verdict::Pass
     }
-    /// The name of each stage, and its counters by color.
+    /// The name of each stage with its counters by color.
     pub fn counted(&self) -> impl Iterator<Item = (&str, &[Count; Color::COUNT])> {
         self.stages.iter().map(|stage| (stage.name.as_str(), &stage.counted))
     }
 }
 
 impl ConditionerConfig {
-    /// The actions for packets of a color: the list of green, yellow or red (red's for all higher colors),
-    /// or, if that is empty, the common list.
+    /// The actions for packets of a color: the list of green, yellow or red, or the common list if that list
+    /// is empty. Higher colors use the list of red.
     pub fn actions_of(&self, color: Color) -> &[Action] {
         let own = [&self.green, &self.yellow, &self.red][color.index().min(2)];
         if own.is_empty() { &self.actions } else { own }
@@ -227,7 +227,7 @@ impl Stage {
         let steps = steps.then(|| Box::new(std::array::from_fn(|index| Steps::from_actions(actions(index)))));
         Ok(Stage { matches, meter, treatments, steps, counted: Default::default(), name })
     }
-    /// Whether no packet continues from here to the next stage.
+    /// Whether no packet continues to the next stage.
     fn is_last(&self) -> bool {
         self.matches.is_none()
             && self.treatments.iter().all(|treatment| treatment.outcome() != Outcome::Continue)

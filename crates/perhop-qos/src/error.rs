@@ -4,11 +4,11 @@ use std::fmt;
 
 /// An error in a configuration.
 ///
-/// The path leads from the component that was built to the field, outermost first. The owner of the file adds
-/// the file name and the line.
+/// The path leads from the component that was being built to the field, outermost first. The reader of the
+/// file adds its name and the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// Keys and list indices (as digits) to the field.
+    /// The keys and list indices (as digits) that lead to the field.
     pub path: Vec<String>,
     /// The problem, in one sentence.
     pub message: String,

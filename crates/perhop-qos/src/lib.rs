@@ -9,9 +9,9 @@
 //! Packets move in one direction only. Time and randomness are arguments: this crate reads no clock, opens no
 //! file or socket and owns no thread, so the simulator and the live forwarder run the same code.
 //!
-//! Reading order: [`units`] and [`packet`]; the contracts in [`classifier`], [`meter`], [`buffer`]
-//! and [`scheduler`], one file per algorithm next to each; then [`conditioner`] and [`port`], which
-//! put them together, and [`policy`], the configuration that builds them.
+//! Reading order: [`units`] and [`packet`]. Then the contracts in [`classifier`], [`meter`], [`buffer`] and
+//! [`scheduler`], with one file per algorithm. Then [`conditioner`] and [`port`], which combine them, and
+//! [`policy`], the configuration that builds them.
 
 pub mod accounting;
 pub mod action;

@@ -5,12 +5,12 @@ use crate::port::Departure;
 use crate::queue::QueueId;
 use crate::{Color, DropCause, Packet, Time};
 
-/// The queue of an event, and the packet's drop precedence there.
+/// The queue of an event, and the packet's drop precedence in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The queue.
+    /// The queue of the event.
     pub queue: QueueId,
-    /// The packet's drop precedence there.
+    /// The packet's drop precedence in the queue.
     pub precedence: Color,
 }
 
@@ -23,36 +23,36 @@ pub trait Observer {
         let _ = packet;
         None
     }
-    /// `packet` arrived at a queue, regardless of the verdict.
+    /// Called when `packet` arrived at a queue, before any verdict.
     fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
         let _ = (now, place, packet);
     }
-    /// `packet` was admitted to a queue.
+    /// Called when `packet` was admitted to a queue.
     fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
         let _ = (now, place, packet);
     }
-    /// `packet` was dropped. `place` is where it would have waited, if known.
+    /// Called when `packet` was dropped. `place` is the place where it would have waited, if known.
     fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
         let _ = (now, place, packet, cause);
     }
-    /// `packet` was marked with the congestion-experienced codepoint.
+    /// Called when `packet` was marked with the congestion-experienced codepoint.
     fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
         let _ = (now, place, packet);
     }
-    /// A queue passed its head to the transmit ring.
+    /// Called when a queue passed its head to the transmit ring.
     fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         let _ = (now, place, packet, departure);
     }
-    /// `packet` arrived at an idle port and entered the transmit ring at once: it is counted as arrived,
-    /// enqueued and dequeued.
+    /// Called when `packet` arrived at an idle port and entered the transmit ring at once. It counts as
+    /// arrived, enqueued and dequeued.
     fn cut_through(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.arrived(now, place, packet);
         self.enqueued(now, place, packet);
         self.dequeued(now, place, packet, departure);
     }
-    /// `packet` arrived at a queue and enters the transmit ring when its departure starts: arrived, enqueued
-    /// and dequeued in one call. The last of these may be in the future. A packet that is marked is reported
-    /// step by step.
+    /// Called when `packet` arrived at a queue and will enter the transmit ring when its departure starts. It
+    /// counts as arrived, enqueued and dequeued. The dequeue may be in the future. A packet that is marked is
+    /// reported by separate calls.
     fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.arrived(now, place, packet);
         self.enqueued(now, place, packet);
@@ -114,11 +114,11 @@ pub trait PortObservers {
 
     /// The observer of port number `port`.
     fn of_port(&mut self, port: usize) -> Self::Observer<'_>;
-    /// `packet` arrives at port number `port`, before the output conditioners of that interface.
+    /// Called when `packet` arrives at port number `port`, before the output conditioners of that interface.
     fn arriving(&mut self, now: Time, port: usize, packet: &Packet) {
         let _ = (now, port, packet);
     }
-    /// `packet` was dropped between ports: by a conditioner, or on the wire of port number `port`.
+    /// Called when `packet` was dropped between ports, by a conditioner or on the wire of port number `port`.
     fn dropped_between(&mut self, now: Time, port: usize, packet: &Packet, cause: DropCause) {
         let _ = (now, port, packet, cause);
     }

@@ -1,5 +1,5 @@
-//! [`Policer`]: a limit on the traffic of a class before its queue, which RFC 2598 §2 requires if strict
-//! priority serves EF.
+//! [`Policer`]: a limit on the traffic of a class before its queue, which RFC 2598 §2 requires if EF has
+//! strict priority.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,9 +14,9 @@ use crate::{ByteSize, ConfigError, Rate, Time};
 pub struct PoliceConfig {
     /// Bits per second, counted in IP bytes.
     pub rate: Rate,
-    /// IP bytes at once; a packet longer than this never conforms.
+    /// The burst in IP bytes. A longer packet never conforms.
     pub burst: ByteSize,
-    /// The condition under which it drops.
+    /// The condition under which excess packets are dropped.
     #[serde(default)]
     pub when: PoliceWhen,
 }
@@ -25,8 +25,8 @@ pub struct PoliceConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoliceWhen {
-    /// Drops only if the port is congested: packets wait in it, or its transmit ring has no room for this
-    /// one.
+    /// Drops only if the port is congested: packets wait in the port, or its transmit ring has no room for
+    /// the packet.
     #[default]
     Congested,
     /// Always.
@@ -34,10 +34,10 @@ pub enum PoliceWhen {
 }
 
 impl PoliceConfig {
-    /// The policer, with its bucket full.
+    /// Builds the policer, with a full bucket.
     ///
     /// # Errors
-    /// If the rate or the burst is 0.
+    /// The rate or the burst is 0.
     pub fn build(&self) -> Result<Policer, ConfigError> {
         if self.rate.as_bits_per_second() == 0 {
             return Err(
@@ -62,7 +62,7 @@ pub struct Policer {
 }
 
 impl Policer {
-    /// Counts by `accounting` from now on.
+    /// Sets the accounting of packets.
     pub fn count(&mut self, accounting: Accounting) {
         self.accounting = accounting;
     }

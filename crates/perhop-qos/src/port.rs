@@ -44,12 +44,12 @@ pub use rate_changes::{RateChange, RateChanges};
 /// The sending side of an interface. A clone draws on the same [shared memory](crate::buffer::PortMemory).
 ///
 /// A driver calls [`enqueue`](Port::enqueue) for each arrival. Then it calls
-/// [`poll_transmit`](Port::poll_transmit) until that returns `None`, and again at
-/// [`poll_timeout`](Port::poll_timeout) or at the next arrival, the earlier of the two. The plain engine does
+/// [`poll_transmit`](Port::poll_transmit) until the result is `None`. It polls again at
+/// [`poll_timeout`](Port::poll_timeout) or at the next arrival, whichever is first. The plain engine does
 /// exactly this.
 ///
 /// Three shortcuts give the same departures and are tested against this contract: [`send`](Port::send) (both
-/// calls in one), [`cut_through`](Port::cut_through) (an idle port where no component decides), and
+/// calls in one), [`cut_through`](Port::cut_through) (an idle port in which no component decides), and
 /// [`precompute_departure`](Port::precompute_departure) (a FIFO that decides on arrival).
 ///
 /// A clone draws on the same [packet memory](crate::buffer::PortMemory), if the port has one.
@@ -58,18 +58,18 @@ pub use rate_changes::{RateChange, RateChanges};
 pub struct Port {
     pace: Pace,
     /// The number of packets in all queues, including the packet that is being sent in fragments and packets
-    /// with a [precomputed departure](Port::precompute_departure), which the queues only count.
+    /// with a [precomputed departure](Port::precompute_departure)(the queues only count these).
     backlog: u64,
     ring: TransmitRing,
     /// Whether a packet that finds the only queue empty passes without a decision.
     allows_cut_through: bool,
-    /// Whether there is one queue and the wire takes whole packets.
+    /// Whether there is one queue and packets are not fragmented.
     is_single: bool,
-    /// Whether a packet with no predecessor may bypass the queue, in a port with one queue.
+    /// Whether a port with one queue allows a packet that finds it empty to bypass it.
     passes_queue: bool,
     /// The treatment of packets at the heads of the queues.
     heads: Heads,
-    /// The time until which all packets are shaped, if the scheduler found no packet that may leave.
+    /// The time until which shapers hold back all packets, if the scheduler found no packet that may leave.
     shaped_until: Option<Time>,
     /// Precomputed departures in the future. While there are any, the queue counts packets and stores none.
     pending: PendingDepartures,
@@ -79,7 +79,7 @@ pub struct Port {
     /// The gates of the queues, up to the last queue that has one. Most ports have none.
     gates: Vec<Gate>,
     classifier: PortClassifier,
-    /// Present if the headers cut packets into fragments.
+    /// Present if the headers fragment packets.
     fragmenter: Option<Box<Fragmenter>>,
     /// Present if the buffer manager is CAKE. It stores the packets of all queues and selects the next one.
     cake: Option<Box<Cake>>,
@@ -178,7 +178,7 @@ impl Port {
     /// derived from the first rate.
     ///
     /// # Errors
-    /// When the changes are not in order, the last rate is 0, or the wire takes fragments.
+    /// The changes are not in order, the last rate is 0, or the wire takes fragments.
     pub fn changing(mut self, changes: &[RateChange]) -> Result<Port, ConfigError> {
         if changes.is_empty() {
             return Ok(self);
@@ -209,8 +209,7 @@ impl Port {
 
     /// Does the same as [`enqueue`](Port::enqueue) followed by [`poll_transmit`](Port::poll_transmit), but
     /// bypasses the queue if the packet would leave it at once.
-    // Most packets take this path: it contains no call that is not inlined, and the observer stays in
-    // registers.
+    // Most packets take this path. All its calls are inlined, so that the observer stays in registers.
     #[expect(clippy::inline_always, reason = "the usual path is as short as a call")]
     #[inline(always)]
     pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: O) -> Sent {
@@ -241,8 +240,8 @@ impl Port {
         self.pace.known(length).map(|takes| Departure { starts: now, ends: now + takes })
     }
 
-    /// Puts `packet` into the ring. It arrives when `departure` starts, which
-    /// [`cut_through_departure`](Port::cut_through_departure) returned.
+    /// Moves `packet` into the ring. [`cut_through_departure`](Port::cut_through_departure) returned
+    /// `departure`, and the packet arrives when it starts.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub fn cut_through<O: Observer>(&mut self, packet: &Packet, departure: Departure, mut observer: O) {
@@ -252,7 +251,7 @@ impl Port {
         observer.cut_through(departure.starts, place, packet, departure);
     }
 
-    /// Sends `packet` if a buffer manager decides about it or it must wait.
+    /// Sends a `packet` about which a buffer manager decides, or which must wait.
     #[inline]
     fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
         self.ring.advance(now);
@@ -268,11 +267,11 @@ impl Port {
         Sent::Queued
     }
 
-    /// Moves the next packet into the transmit ring at `now`, if a packet waits and the ring has room, and
-    /// writes it, with its final marks, to `packet`.
+    /// Moves the next packet into the transmit ring at `now`, if a packet waits and the ring has room. Writes
+    /// the packet with its final marks to `packet`.
     ///
-    /// From here on no other packet overtakes it and nothing drops it, so its times are known. A packet in
-    /// fragments is reported when its last fragment enters the ring.
+    /// No other packet can overtake a packet in the ring, and it cannot be dropped, so its times are known. A
+    /// packet in fragments is reported when its last fragment enters the ring.
     #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     pub fn poll_transmit<O: Observer>(
@@ -360,7 +359,7 @@ impl Port {
         departure
     }
 
-    /// Puts a packet of `length` IP bytes, which takes the wire `takes`, into the ring.
+    /// Adds a packet of `length` IP bytes to the ring. Its transmission takes the time `takes`.
     #[inline]
     fn commit(&mut self, now: Time, length: u32, takes: Time) -> Departure {
         let starts = self.ring.free_at().max(now);
@@ -369,7 +368,7 @@ impl Port {
         departure
     }
 
-    /// The time of the next poll if nothing arrives before; `None` if no packet waits.
+    /// The time of the next poll if no packet arrives earlier; `None` if no packet waits.
     pub fn poll_timeout(&self) -> Option<Time> {
         match (self.backlog, self.shaped_until) {
             (0, _) => None,
@@ -417,7 +416,7 @@ impl Port {
     pub fn buffers(&self) -> &[AnyBuffer] {
         &self.buffers
     }
-    /// Whether the headers of the wire cut packets into fragments.
+    /// Whether the headers of the wire fragment packets.
     pub fn sends_fragments(&self) -> bool {
         self.fragmenter.is_some()
     }

@@ -76,17 +76,17 @@ impl Occupancy {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrecedenceSource {
-    /// The color from this node's meters, or that of its AF codepoint.
+    /// The color from this node's meters, or the color of the packet's AF codepoint.
     #[default]
     Color,
-    /// The drop precedence of its AF codepoint, regardless of meters (RFC 2597).
+    /// The drop precedence of the packet's AF codepoint, regardless of meters (RFC 2597).
     Dscp,
     /// The IP precedence, 0 to 7 (WRED in routers).
     IpPrecedence,
-    /// The class of service of its VLAN tag, 0 to 7; 0 without a tag.
+    /// The class of service of the packet's VLAN tag, 0 to 7; 0 without a tag.
     Cos,
-    /// The position of its codepoint in a list, from 0: `[[ef, af11], af12, [af13, default]]`. A codepoint
-    /// that is not in the list counts as the last position.
+    /// The position of the packet's codepoint in a list, from 0: `[[ef, af11], af12, [af13, default]]`. A
+    /// codepoint that is not in the list counts as the last position.
     ByDscp(Vec<OneOrMany<Dscp>>),
 }
 
@@ -143,7 +143,7 @@ enum Precedences {
 }
 
 impl Precedences {
-    /// A separate function: inlined, it costs every port 4 instructions per packet.
+    /// It is not inlined, because this would cost every port 4 instructions per packet.
     #[cold]
     fn by_cos(packet: &Packet) -> Color {
         Color::new(packet.cos().map_or(0, |cos| usize::from(cos.value())))
@@ -168,12 +168,13 @@ impl Precedences {
 #[repr(align(64))]
 struct Slot(Packet);
 
-/// The times at which packets joined, each at the place of its packet. The descriptor has no room for them.
+/// The times at which packets joined, each at the place of its packet. The packet descriptor has no room for
+/// this time.
 #[derive(Clone, Debug, Default)]
 struct Joined(Box<[Time]>);
 
 impl Joined {
-    /// Notes that a packet has joined at `place` of its ring, whose front was at `first` before.
+    /// Records that a packet has joined at `place` of its ring, whose front was at `first` before.
     #[inline]
     fn note(&mut self, place: usize, now: Time, first: usize) {
         match self.0.get_mut(place) {
@@ -181,7 +182,7 @@ impl Joined {
             None => self.grow(place, now, first),
         }
     }
-    /// Grows with the ring for the packet at `place`.
+    /// Grows together with the ring, for the packet at `place`.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, place: usize, now: Time, first: usize) {
@@ -193,9 +194,9 @@ impl Joined {
     }
 }
 
-/// The waiting packets and their count: in order of arrival, or by flow.
+/// The waiting packets, in order of arrival or by flow, and their count.
 ///
-/// The fields that find the packets are in the first cache line, the counts follow.
+/// The first cache line has the fields that locate the packets. The counts follow.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Queue {
@@ -246,7 +247,7 @@ impl Queue {
     pub fn occupancy(&self) -> &Occupancy {
         &self.occupancy
     }
-    /// Whether the queue is a FIFO: a packet joins after the head.
+    /// Whether the queue is a FIFO, so that no packet joins before the head.
     #[inline]
     pub fn is_fifo(&self) -> bool {
         self.order.is_none()
@@ -283,7 +284,7 @@ impl Queue {
         }
         room
     }
-    /// Adds `packet` at the tail, with the start of the run as its arrival.
+    /// Adds `packet` at the tail, as if it had arrived at the start of the run.
     pub fn push(&mut self, packet: Packet) {
         self.push_as(Time::ZERO, self.precedences.precedence_of(&packet), &packet);
     }
@@ -308,7 +309,7 @@ impl Queue {
     pub(crate) fn count_pending(&mut self, precedence: Color, length: u32) {
         self.occupancy.add(precedence, length);
     }
-    /// Removes such a packet from the count: it has left.
+    /// Removes a packet that [`count_pending`](Queue::count_pending) counted, because it has left.
     #[inline]
     pub(crate) fn forget_pending(&mut self, precedence: Color, length: u32) {
         self.occupancy.remove(precedence, length);
@@ -343,7 +344,8 @@ impl Queue {
             Some(order) => order.drop_head(),
         }
     }
-    /// Returns to `flow` the cost of its head, a packet of `length` IP bytes that was dropped after it left.
+    /// Refunds `flow` the cost of its head, a packet of `length` IP bytes that was dropped after it left the
+    /// queue.
     pub(crate) fn refund(&mut self, flow: u16, length: u32) {
         if let Some(order) = &mut self.order {
             order.refund(flow, length);
@@ -361,7 +363,7 @@ impl Queue {
         self.occupancy.remove(self.precedences.precedence_of(&packet), packet.length);
         Some((packet, flow))
     }
-    /// Whether a packet that finds the queue empty and leaves at once must still join it.
+    /// Whether a packet must join the queue even if it finds the queue empty and leaves at once.
     pub(crate) fn keeps_turns(&self) -> bool {
         matches!(self.order.as_deref(), Some(Order::Sparse(_) | Order::Tin))
     }

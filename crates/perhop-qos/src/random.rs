@@ -1,14 +1,13 @@
 //! Named random streams: one per component, derived from the run's seed and the component's path.
 //!
-//! Changing one part of a scenario leaves the draws of every other part alone, and draws do not
-//! depend on the machine: PCG is integer arithmetic, and the distributions are computed by
-//! `libm`'s portable functions.
+//! A change of one part of a scenario does not change the draws of other parts. Draws do not depend on the
+//! machine: PCG uses integers, and the distributions use the portable functions of `libm`.
 
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1};
 use rand_pcg::Pcg64Mcg;
 
-/// Hands out the streams of a component and of the components inside it.
+/// Creates the random streams of a component and of the components inside it.
 #[derive(Clone, Debug)]
 pub struct Streams {
     state: u128,
@@ -23,27 +22,27 @@ fn fnv1a(state: u128, bytes: &[u8]) -> u128 {
 }
 
 impl Streams {
-    /// The streams of a whole run: `seed` of the experiment, `replication` counted from 0.
+    /// The streams of a run with the `seed` of the experiment. `replication` counts from 0.
     pub fn new(seed: u64, replication: u64) -> Streams {
         let state = fnv1a(FNV_OFFSET, &seed.to_le_bytes());
         Streams { state: fnv1a(state, &replication.to_le_bytes()) }
     }
-    /// The streams of the part called `name`.
+    /// The streams of the inner component `name`.
     pub fn child(&self, name: impl AsRef<str>) -> Streams {
-        // The separator keeps ("ab", "c") and ("a", "bc") apart; no UTF-8 text contains it.
+        // The separator distinguishes ("ab", "c") from ("a", "bc"). No UTF-8 text contains it.
         Streams { state: fnv1a(fnv1a(self.state, &[0xff]), name.as_ref().as_bytes()) }
     }
-    /// This component's own stream.
+    /// The stream of this component.
     pub fn stream(&self) -> Stream {
-        // SplitMix64's finalizer on both halves: FNV spreads its last bytes poorly.
+        // FNV spreads its last bytes poorly, so both halves go through the finalizer of SplitMix64.
         let (high, low) = ((self.state >> 64) as u64, self.state as u64);
         let mixed = u128::from(mix(high ^ mix(low))) << 64 | u128::from(mix(low));
         Stream(Pcg64Mcg::new(mixed))
     }
 }
 
-/// Spreads the bits of `value` over all of it: Steele, Lea & Flood 2014, "Fast splittable pseudorandom number
-/// generators", Figure 17 (`mix64variant13`).
+/// Spreads the bits of `value` over all bits of the result. Steele, Lea & Flood 2014, "Fast splittable
+/// pseudorandom number generators", Figure 17 (`mix64variant13`).
 pub(crate) fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -55,8 +54,8 @@ pub(crate) fn mix(value: u64) -> u64 {
 pub struct Stream(Pcg64Mcg);
 
 impl Stream {
-    /// 64 random bits: the number that [`uniform`](Stream::uniform) would return, in 2⁻⁶⁴, with eleven more
-    /// digits.
+    /// 64 random bits. They are the number of [`uniform`](Stream::uniform) in units of 2⁻⁶⁴, with eleven more
+    /// binary digits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.random::<u64>()
@@ -69,7 +68,7 @@ impl Stream {
     pub fn exponential(&mut self) -> f64 {
         Exp1.sample(&mut self.0)
     }
-    /// Pareto with the given `shape` (above 1) and mean 1: scale (shape-1)/shape, heavy upper tail.
+    /// Pareto with the given `shape` (above 1) and mean 1. The scale is (shape-1)/shape.
     pub fn pareto(&mut self, shape: f64) -> f64 {
         let scale = (shape - 1.0) / shape;
         scale / libm::pow(1.0 - self.uniform(), 1.0 / shape)
@@ -85,8 +84,8 @@ mod tests {
         (0..4).map(|_| stream.uniform()).collect()
     }
 
-    /// `SplitMix64` is this function of a counter: the first outputs of the reference implementation
-    /// (S. Vigna, `splitmix64.c`) from seed 1234567.
+    /// `SplitMix64` is this function of a counter. The expected values are the first outputs of the reference
+    /// implementation (S. Vigna, `splitmix64.c`) from seed 1234567.
     #[test]
     fn mixing_matches_splitmix64() {
         let counter =

@@ -1,8 +1,8 @@
 //! [`TransmitRing`]: the FIFO between the scheduler and the wire.
 //!
 //! Hardware drains the ring in order and drops nothing, so the time at which a packet's last bit leaves is
-//! known when the packet enters the ring. The scheduler does not control packets in the ring: a long ring
-//! makes scheduling ineffective.
+//! known when the packet enters the ring. The scheduler has no control over packets in the ring, so a long
+//! ring makes scheduling ineffective.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use crate::{ByteSize, ConfigError, Time};
 pub enum RingConfig {
     /// Whole packets, including the one on the wire.
     Packets(u32),
-    /// Particles: buffers of fixed size. A packet fills one after the other.
+    /// Particles, which are buffers of fixed size. A packet fills one particle after the other.
     Particles {
         /// The number of particles in the ring.
         count: u32,
@@ -39,11 +39,11 @@ pub enum RingAdmission {
     /// All particles of the packet fit.
     #[default]
     Strict,
-    /// One particle is free: the ring exceeds its capacity by the rest of the packet.
+    /// One particle is free. The ring can then exceed its capacity by the rest of the packet.
     Overshoot,
-    /// In batches of two particles, or of one longer packet. A batch is gathered while others wait ahead of
-    /// it, and is handed over as a whole when at most the capacity less two batches wait. A gathered packet
-    /// is committed: no other packet overtakes it.
+    /// Packets enter in batches of two particles, or of one longer packet. A batch is gathered while other
+    /// packets wait ahead of it. It is handed over as a whole when the waiting particles leave room for two
+    /// batches. No other packet can overtake a gathered packet.
     Batches,
 }
 
@@ -54,16 +54,16 @@ const BATCH: u32 = 2;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RingRelease {
-    /// The time at which its last bit has left: the packet on the wire counts.
+    /// The time at which its last bit has left, so that the packet on the wire counts.
     #[default]
     LastBit,
-    /// The time at which its first bit leaves: other hardware, such as the cell memory of an ATM port
-    /// adapter, has taken over the packet on the wire, and the ring contains only the following packets.
+    /// The time at which its first bit leaves. Other hardware, such as the cell memory of an ATM port
+    /// adapter, has the packet on the wire. The ring contains only the following packets.
     FirstBit,
 }
 
 impl Default for RingConfig {
-    /// One packet, the one on the wire: the scheduler decides as late as possible.
+    /// One packet, the one on the wire, so that the scheduler decides as late as possible.
     fn default() -> RingConfig {
         RingConfig::Packets(1)
     }
@@ -91,7 +91,7 @@ impl RingConfig {
         }
         let is_gathering = admission == RingAdmission::Batches;
         Ok(TransmitRing {
-            // The packets that wait at a handover leave room for that batch and the next.
+            // The packets that wait at a handover must leave room for this batch and the next one.
             capacity: if is_gathering { capacity.saturating_sub(2 * BATCH) + 1 } else { capacity },
             particle,
             admission,
@@ -107,7 +107,7 @@ impl RingConfig {
     }
 }
 
-/// The packets committed to the wire, and when each frees its particles.
+/// The packets that the scheduler handed to the wire, and the time at which each frees its particles.
 #[derive(Clone, Debug)]
 #[repr(C)] // fields that every packet reads come first
 pub struct TransmitRing {
@@ -117,10 +117,10 @@ pub struct TransmitRing {
     alone: Option<u32>,
     /// The packet that frees its particles next, if there is one.
     first: Slot,
-    /// Particles handed over and not freed. 0 only if none are gathered either.
+    /// Particles that are handed over and not yet freed. The number is 0 only if no particles are gathered.
     used: u32,
     particle: u32,
-    /// While fewer particles are in use, a packet may enter or a batch may be handed over.
+    /// A packet may enter, or a batch may be handed over, while fewer particles than this are in use.
     capacity: u32,
     admission: RingAdmission,
     release: RingRelease,
@@ -148,7 +148,8 @@ impl TransmitRing {
     pub fn is_drained(&self, now: Time) -> bool {
         self.drained_at <= now
     }
-    /// Frees the particles of every packet that frees them by `now`. Call it before asking for room.
+    /// Frees the particles of every packet that frees them by `now`. Must be called before the ring is
+    /// checked for room.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         if self.is_drained(now) {
@@ -200,8 +201,8 @@ impl TransmitRing {
     pub fn has_room(&self) -> bool {
         self.used() < self.capacity || self.gathered() < self.batch
     }
-    /// Whether a packet of `length` IP bytes may enter. A packet larger than the whole ring may enter an
-    /// empty one.
+    /// Whether a packet of `length` IP bytes may enter. A packet that is larger than the whole ring may enter
+    /// an empty ring.
     #[expect(clippy::inline_always, reason = "every waiting packet calls it")]
     #[inline(always)]
     pub fn admits(&self, length: u32) -> bool {
@@ -237,8 +238,8 @@ impl TransmitRing {
         }
         self.drained_at = ends;
     }
-    /// Adds a packet of `length` IP bytes to a ring that is [drained](TransmitRing::is_drained) now or will
-    /// be when the packet enters. Its first bit leaves then, and its last bit at `ends`.
+    /// Adds a packet of `length` IP bytes to a ring that is [drained](TransmitRing::is_drained) when the
+    /// packet enters, now or later. Its first bit leaves when it enters, and its last bit at `ends`.
     #[inline]
     pub fn push_alone(&mut self, length: u32, ends: Time) {
         match self.release {
@@ -289,7 +290,7 @@ mod tests {
 
     #[test]
     fn five_particles_hold_two_packets_of_1028_bytes() {
-        // 1028 bytes take two particles of 576: the third packet would need a sixth particle.
+        // 1028 bytes take two particles of 576 bytes, so the third packet would need a sixth particle.
         let mut ring = particles(5, RingAdmission::Strict);
         for milliseconds in [5, 10] {
             assert!(ring.admits(1028));
@@ -319,7 +320,7 @@ mod tests {
         let (size, admission) = (ByteSize::from_bytes(512), RingAdmission::Overshoot);
         let config = RingConfig::Particles { count: 5, size, admission, release: RingRelease::FirstBit };
         let mut ring = config.build().unwrap();
-        // 1028 bytes take three particles of 512: one packet is sent and two wait, with six particles.
+        // 1028 bytes take three particles of 512 bytes. One packet is sent, and two wait with six particles.
         for milliseconds in [5, 10, 15] {
             ring.advance(Time::ZERO);
             assert!(ring.admits(1028));
@@ -352,12 +353,12 @@ mod tests {
         send(&mut ring, Time::ZERO, 284, 1);
         assert_eq!(send(&mut ring, Time::ZERO, 284, 9), 5);
         assert!(!ring.has_room());
-        // The three become two: the gathered ones stay. They become one: the gathered ones follow, and two
-        // others are chosen.
+        // When two of the three remain, the gathered packets stay. When one remains, the gathered packets
+        // follow, and the scheduler selects two others.
         assert_eq!(send(&mut ring, Time::from_milliseconds(1), 284, 9), 0);
         assert_eq!(send(&mut ring, Time::from_milliseconds(2), 284, 9), 2);
         assert_eq!((ring.packets(), ring.has_room()), (5, false));
-        // If each packet fills a batch, one packet waits in front of the gathered packet.
+        // Each packet fills a batch here, so only one packet waits ahead of the gathered packet.
         let mut ring = config.build().unwrap();
         send(&mut ring, Time::ZERO, 1028, 1);
         assert_eq!(send(&mut ring, Time::ZERO, 1028, 9), 2);

@@ -1,4 +1,4 @@
-//! [`Verdict`]: the decision about a packet, and [`DropCause`]: the reason of a drop.
+//! [`Verdict`]: the decision about a packet, and [`DropCause`]: the cause of a drop.
 
 use std::fmt;
 
@@ -15,30 +15,31 @@ pub enum Verdict {
     Drop(DropCause),
 }
 
-/// Why a packet was dropped: every drop has exactly one cause and one counter.
+/// The cause of a drop. Every drop has exactly one cause and one counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropCause {
-    /// The queue was at its hard limit (tail drop).
+    /// The queue had reached its hard limit (tail drop).
     QueueFull,
-    /// Active queue management drew the packet at random.
+    /// Active queue management selected the packet at random.
     EarlyRandom,
-    /// Active queue management did not decide: its average was at or above its maximum threshold, the packet
-    /// had waited too long, or a later acknowledgment supersedes it (CAKE's filter).
+    /// Active queue management dropped the packet without a random choice. The average was at or above the
+    /// maximum threshold, the packet had waited too long, or a later acknowledgment supersedes it (CAKE's
+    /// filter).
     EarlyForced,
-    /// A traffic conditioner's action was to drop.
+    /// An action of a traffic conditioner dropped the packet.
     Policed,
     /// The node has no route to the destination.
     NoRoute,
     /// No class of the port's policy takes the packet.
     NoClass,
-    /// The wire lost it.
+    /// The wire lost the packet.
     Lost,
     /// The packet is longer than the MTU of the interface, and may not be fragmented.
     TooBig,
-    /// The queue was at the limit of its part of a shared memory, or that memory had no free unit.
+    /// The queue was at the limit of its part of a shared memory, or the memory had no free unit.
     SharedMemory,
-    /// The queues of the port were at its limit of a shared memory.
+    /// The queues of the port had reached the port's limit of a shared memory.
     PortMemory,
 }
 
@@ -59,7 +60,7 @@ impl DropCause {
     /// The number of causes.
     pub const COUNT: usize = DropCause::ALL.len();
 
-    /// Whether only ports with a [shared memory](crate::buffer::PortMemory) drop for it.
+    /// Whether only ports with a [shared memory](crate::buffer::PortMemory) have this cause.
     pub const fn needs_shared_memory(self) -> bool {
         matches!(self, DropCause::SharedMemory | DropCause::PortMemory)
     }
@@ -67,7 +68,7 @@ impl DropCause {
     pub const fn index(self) -> usize {
         self as usize
     }
-    /// Its name in results.
+    /// The name of the cause in results.
     pub const fn name(self) -> &'static str {
         match self {
             DropCause::QueueFull => "queue-full",

@@ -2,11 +2,11 @@
 //! RED, schedulers, a whole port.
 //!
 //! `cargo bench -p perhop-qos --bench data_plane [-- CASE]` runs all cases, or those whose name begins with
-//! `CASE`; `make bench` runs them in turn with their twins in DPDK (`benchmarks/dpdk`), `make
-//! bench-instructions` counts their instructions. A line is a case, its nanoseconds per packet (one of the
-//! fastest of many short batches, so that interrupted batches do not count) and the fates of the packets,
-//! which must be those of the twin. Without `--bench`, which `cargo bench` adds, each case runs one short
-//! batch and nothing is printed: `cargo test` checks in this way that every case runs.
+//! `CASE`; `make bench` runs them in turn with their twins in DPDK (`benchmarks/dpdk`),
+//! `make bench-instructions` counts their instructions. Each line has a case, its nanoseconds per packet, and
+//! the fates of the packets, which must equal those of the twin. The time is one of the shortest of many
+//! batches, so that interrupted batches do not count. Without `--bench`, which `cargo bench` adds, each case
+//! runs one short batch and nothing is printed: `cargo test` checks in this way that every case runs.
 
 mod buffers;
 mod meters;
@@ -111,26 +111,27 @@ impl Numbers {
     }
 }
 
-/// A sequence of numbers, one for each packet. The length is constant, so that Rust omits the bounds checks
-/// that C does not have.
+/// A sequence of numbers, one for each packet. Its length is a constant, because Rust can then omit the
+/// bounds checks, which C does not have.
 type Table = Box<[u32; TABLE]>;
 
-/// Lengths, colors and places repeat after this many packets: more than a branch predictor can memorize.
+/// Lengths, colors and places repeat after this many packets, which is more than a branch predictor can
+/// memorize.
 const TABLE: usize = 32_768;
 
-/// The largest number of meters or buffer managers: a constant, so that Rust omits the bounds checks that C
-/// does not have.
+/// The largest number of meters or buffer managers. It is a constant, because Rust can then omit the bounds
+/// checks, which C does not have.
 const MOST: usize = 4096;
 
-/// The largest number of copies.
+/// Returns [`MOST`] copies of `one`.
 #[expect(clippy::unnecessary_box_returns, reason = "4096 of them belong on the heap, not on the stack")]
 fn most<T: Clone>(one: T) -> Box<[T; MOST]> {
     let Ok(all) = vec![one; MOST].try_into() else { unreachable!("the vector has that length") };
     all
 }
 
-/// The properties of a packet that matters to one of many meters or queues: its length, the index of the
-/// meter or queue, and its color.
+/// The properties of a packet that matter to a meter or a queue: its length, the index of the meter or queue,
+/// and its color.
 #[derive(Clone, Copy)]
 struct Arrival {
     length: u32,

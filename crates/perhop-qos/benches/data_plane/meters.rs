@@ -1,5 +1,5 @@
-//! Meters: packets of 64 to 1500 bytes every 600 ns, 10.4 Gb/s, half of it committed; all packets to one
-//! meter, or divided among 4096.
+//! Meters. Packets of 64 to 1500 bytes arrive every 600 ns, at 10.4 Gb/s, half of which is committed. One
+//! meter receives all packets, or 4096 meters share them.
 
 use std::hint::black_box;
 

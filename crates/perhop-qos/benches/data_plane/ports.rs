@@ -2,8 +2,8 @@
 //! pace of a wire of 100 Gb/s. Packets arrive in bursts of 32 and leave one by one. At an overloaded port, 40
 //! arrive while 32 leave.
 //!
-//! `hqf` is the port of a current router for the same packets: a shaper around all classes, two of them with
-//! priority and a policer, five with a minimum and a part of the excess, and the Ethernet header counted.
+//! `hqf` is the port of a current router for the same packets. A shaper surrounds all classes. Two classes
+//! have priority and a policer; five have a minimum and a part of the excess. The Ethernet header counts.
 //! Only the wire limits a class, as in the twin, whose subport, pipe and traffic classes have token buckets
 //! as well.
 //!
@@ -27,7 +27,7 @@ const PACKETS: usize = 4096;
 const CLASSES: u64 = 13;
 /// Classes with strict priority. The others take turns.
 const URGENT: u64 = 9;
-/// Packets that leave between two bursts.
+/// Packets that leave between the starts of two bursts.
 const BURST: usize = 32;
 
 pub(crate) fn run(bench: &Bench) {
@@ -58,8 +58,8 @@ pub(crate) fn run(bench: &Bench) {
     bench.case("one-queue/shared-memory/overloaded", || port(&policy, 40));
 }
 
-/// One queue in a memory, with all limits that a queue may have. Packets of 800 bytes take four units, so
-/// that it has room for about 64.
+/// One queue in a memory, with all limits that a queue may have. A packet of 800 bytes takes four units, so
+/// the queue has room for about 64 packets.
 fn shared_memory() -> Value {
     let memory = json!({"unit-bytes": 256, "shared": 4096, "port-fall": {"start": 3000, "end": 4000},
                         "pool-fall": {"start": 3000, "end": 4000}});
@@ -98,7 +98,7 @@ fn priority_and_drr() -> Value {
     json!({"scheduler": "priority", "classes": classes})
 }
 
-/// Codepoints 0 and 1 have priority, the others two or three of five classes.
+/// Codepoints 0 and 1 have priority. Each of the five other classes has two or three codepoints.
 fn hqf() -> Value {
     let priority = |index: u64| {
         json!({

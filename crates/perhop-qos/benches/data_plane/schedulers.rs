@@ -43,7 +43,8 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
             let share = if weighted {
                 json!({"weight": 1 + index})
             } else if has_minima {
-                // Three classes of four, together half of the wire.
+                // Three of every four classes have a minimum. All minima together are half of the rate of the
+                // wire.
                 json!({"minimum": (index % 4 > 0).then(|| format!("{}Mb/s", 1 + 80 * index))})
             } else if matches!(config, SchedulerConfig::Cbq) {
                 json!({"fraction": (1 + index) as f64 / 91.0})
@@ -58,7 +59,8 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
         })
         .collect();
     if matches!(config, SchedulerConfig::Htb) {
-        // The sum of their own rates is below that of the wire. A class borrows only from a class around it.
+        // The rates of the classes add up to less than the rate of the wire. A class borrows only from its
+        // parent class.
         let inside = json!({"scheduler": "htb", "classes": classes});
         classes = vec![json!({"name": "all", "share": {"rate": LENT, "ceil": LENT}, "queueing": inside})];
     }

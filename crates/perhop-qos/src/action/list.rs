@@ -11,7 +11,7 @@ use crate::packet::{Color, Dscp, IpPrecedence, LinkMark};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// The packet leaves the conditioners and goes on; later ones do not see it.
+    /// The packet leaves the conditioners. Later conditioners do not see it.
     Transmit,
     /// The packet ends here.
     Drop,
@@ -37,11 +37,11 @@ pub enum Action {
 /// The outcome of the actions of one conditioner for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Out of the conditioners, on to the route or the port.
+    /// The packet leaves the conditioners and goes to the route or the port.
     Transmit,
     /// The packet goes to the next conditioner.
     Continue,
-    /// Nowhere.
+    /// The packet is dropped.
     Drop,
 }
 
@@ -63,7 +63,7 @@ impl Action {
     }
 }
 
-/// Checks that all of `actions` apply.
+/// Checks that every one of `actions` can take effect.
 ///
 /// # Errors
 /// If an action follows one that ends the list, or copies a field that does not exist; its index is

@@ -54,7 +54,8 @@ impl BufferManager for Codel {
     fn needs_sojourn_times(&self) -> bool {
         true
     }
-    /// The last packet of a queue leaves it below the MTU, which resets the control loop.
+    /// Returns whether no call is needed for a packet that leaves an empty queue at once. The last packet of
+    /// a queue leaves less than the MTU in it, which resets the control loop.
     fn ignores_an_empty_queue(&self) -> bool {
         // A limit in bytes can be less than one packet.
         matches!(self.limit, QueueSize::Packets(_))

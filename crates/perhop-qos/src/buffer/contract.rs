@@ -42,8 +42,8 @@ pub trait BufferManager {
     fn decides_on_arrival(&self) -> bool {
         false
     }
-    /// Whether it admits every packet that finds the queue empty and leaves at once, without a change of its
-    /// state. Such packets need no call.
+    /// Whether a packet that finds the queue empty and leaves at once is always admitted and leaves the state
+    /// unchanged. Such packets need no call.
     fn ignores_an_empty_queue(&self) -> bool {
         false
     }

@@ -19,7 +19,7 @@ use config::{DualPi2Config, DualPi2Law};
 use linux::LinuxDualPi2;
 use rfc::RfcDualPi2;
 
-/// Bytes of two packets: below that Linux passes every packet that has not waited long.
+/// Bytes of two packets. While the queues contain less, Linux passes every packet that has not waited long.
 const FLOOR: u64 = 3000;
 
 /// `DualPI2`.
@@ -35,7 +35,7 @@ pub struct DualPi2 {
     random: Stream,
     queues: CoupledQueues,
     takes: LowLatency,
-    /// The arrival times of the packets in each queue; with one queue, all in `classic`.
+    /// The arrival times of the packets in each queue. With one queue, `classic` has all of them.
     classic: GrowingRing<Time>,
     low_latency: GrowingRing<Waiting>,
     /// The minimum number of other packets in the low-latency queue for the step to mark a packet.
@@ -46,7 +46,7 @@ pub struct DualPi2 {
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     since: Time,
-    /// Whether it found too few others for the step.
+    /// Whether the packet found too few others for the step.
     is_exempt: bool,
 }
 
@@ -137,7 +137,7 @@ impl DualPi2 {
             let waited = |since: Option<Time>| since.map(|since| self.next_update.saturating_sub(since));
             let (classic, low_latency) = (waited(heads.0), waited(heads.1));
             self.control.update(classic, low_latency);
-            // With empty queues, an update without effect is followed by updates without effect.
+            // If the queues are empty and one update changes nothing, later updates change nothing either.
             let passed_over = if heads == (None, None) && self.control == before {
                 now.saturating_sub(self.next_update).as_picoseconds() / self.update_interval.as_picoseconds()
             } else {
@@ -193,7 +193,7 @@ impl BufferManager for DualPi2 {
         let (kind, is_one) = (self.takes.kind(packet), self.queues == CoupledQueues::One);
         if kind == Kind::Classic || is_one {
             self.classic.drop_front();
-            // With one queue there is no mark by a target wait, and no packet is exempt.
+            // With one queue, no target wait marks packets, and no packet is exempt.
             return if kind == Kind::Scalable {
                 self.decide_low_latency(Time::ZERO, true, queue)
             } else {

@@ -9,7 +9,7 @@ use crate::queue::Occupancy;
 use crate::random::{Stream, Streams};
 use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 
-/// Fill profiles as written in a policy.
+/// The configuration of fill profiles in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FillProfileConfig {
@@ -20,7 +20,7 @@ pub struct FillProfileConfig {
     pub precedences: Vec<Vec<FillStep>>,
 }
 
-/// The drop probability from a fill level on, up to that of the next step.
+/// The drop probability from a fill level up to the fill level of the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FillStep {
@@ -68,8 +68,8 @@ impl FillProfileConfig {
 
 /// Fill profiles.
 ///
-/// Junos CoS User Guide, "RED Drop Profiles": a packet is dropped with the probability of the fill level, by
-/// its loss priority. The level is that of the queue without the packet.
+/// Junos CoS User Guide, "RED Drop Profiles": the fill level and the loss priority of a packet give its drop
+/// probability. The fill level does not include the packet.
 #[derive(Clone, Debug)]
 pub struct FillProfile {
     limit: QueueSize,

@@ -32,16 +32,16 @@ pub struct FqCodelConfig {
     /// The limit of all queues together, packets. When it is exceeded, the first packets of the queue with
     /// the most bytes are dropped.
     pub limit: QueueSize,
-    /// The largest number of packets that are dropped together, at least 1; half of that queue's bytes if
-    /// that is less.
+    /// The largest number of packets that one excess drops, at least 1. Dropping also ends after half of the
+    /// queue's bytes.
     pub drop_batch: u32,
     /// The treatment of ECN-capable packets that are to be dropped early.
     pub ecn: EcnMarking,
-    /// Marks every ECN-capable packet that has waited longer, independent of `ecn`.
+    /// Marks every ECN-capable packet that has waited longer than a second threshold, regardless of `ecn`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<CeThresholdConfig>,
-    /// A queue with at most this much drops nothing: the longest packet, IP bytes. With `law: linux`, all
-    /// queues together.
+    /// A queue with at most this number of IP bytes drops nothing. It is the length of the longest packet.
+    /// With `law: linux`, the bytes of all queues count together.
     pub mtu: ByteSize,
 }
 
@@ -116,7 +116,7 @@ impl FqCodelConfig {
                     .help("for example 10240 packets"));
             }
         };
-        // Linux, `fq_codel_change`: at least 1, even if the limit is fewer packets.
+        // Linux, `fq_codel_change`: the batch is at least 1, even if the limit is lower.
         if self.drop_batch == 0 {
             return Err(ConfigError::new("drop-batch", "a batch of 0 packets drops nothing")
                 .help("at least 1; 64 in Linux"));

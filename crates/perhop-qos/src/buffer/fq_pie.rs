@@ -1,8 +1,8 @@
 //! FQ-PIE: a queue for each flow, sparse ones first, and [`PIE`](super::Pie) in each.
 //!
-//! The queues work as in FQ-CoDel. PIE decides on arrival by the backlog of the packet's own flow. The missed
-//! updates of a flow are applied when one of its packets arrives or leaves: in between, its backlog is
-//! constant.
+//! The queues work as in FQ-CoDel. PIE decides on arrival by the backlog of the packet's own flow. The
+//! updates that a flow missed are applied when one of its packets arrives or leaves, because its backlog is
+//! constant in between.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ use crate::queue::{Emptied, FlowChoice, FlowHash, Occupancy, SparseSettings, Sta
 use crate::random::{Stream, Streams};
 use crate::{ByteSize, Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 
-/// Linux, `fq_pie_timer`: the number of flows whose probabilities change at once; the next ones change a
-/// jiffy later.
+/// Linux, `fq_pie_timer`: the number of flows whose probabilities change at the same time. The next flows
+/// follow a jiffy later.
 const FLOWS_AT_ONCE: usize = 2048;
 /// A jiffy, at `HZ` 1000.
 const JIFFY: Time = Time::from_milliseconds(1);
@@ -38,7 +38,8 @@ pub struct FqPieConfig {
     /// Gain of the distance from the target, per second, 0 to 2. Under `linux` a multiple of 1/16; tc takes
     /// the numerator.
     pub alpha: f64,
-    /// Gain of the change since the last update, per second, 0 to 2. Under `linux` as `alpha`.
+    /// Gain of the change since the last update, per second, 0 to 2. Under `linux` a multiple of 1/16, as for
+    /// `alpha`.
     pub beta: f64,
     /// The time for which all packets of an uncongested flow are admitted.
     pub burst: Time,
@@ -48,8 +49,8 @@ pub struct FqPieConfig {
     /// The spacing of drops. Default: `random` for `rfc`, `derandomized` for `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_spacing: Option<PieSpacing>,
-    /// IP bytes: a packet that finds at most this much in its flow's queue is not dropped early. Default: two
-    /// packets of 1500 B.
+    /// A packet that finds at most this number of IP bytes in its flow's queue is not dropped early. Default:
+    /// two packets of 1500 B.
     pub floor: ByteSize,
     /// The number of queues, 1 to 65534. A hash selects the queue of a flow, so flows may share one.
     pub flows: u16,
@@ -200,7 +201,7 @@ pub struct FqPie {
 struct Flow {
     control: Control,
     updates: Updates,
-    /// Bytes as the law counts them.
+    /// The backlog, in bytes as the law counts them.
     backlog: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Buffer managers: whether a packet may join a queue, and whether it may stay (RFC 7806 §2).
+//! Buffer managers. They decide whether a packet may join a queue, and whether it may stay (RFC 7806 §2).
 //!
 //! A buffer manager stores and counts nothing: it reads the queue's [`Occupancy`].
 
@@ -172,8 +172,8 @@ impl BufferConfig {
         let BufferConfig::DualPi2(config) = self else { return Ok(None) };
         config.build_queue(framing).map(Some).map_err(|error| error.within("dualpi2"))
     }
-    /// Builds the buffer manager of a queue that drains at most at `drain` (the port's rate), by which the
-    /// idle clock converts time to packets.
+    /// Builds the buffer manager of a queue that drains at most at `drain`, the port's rate. The idle clock
+    /// uses this rate to convert time to packets.
     ///
     /// # Errors
     /// A threshold or a probability is out of range, or fields contradict each other.
@@ -221,14 +221,15 @@ impl BufferConfig {
                 let built = config.build(framing, streams).map_err(|e| e.within("fq-pie"))?;
                 return Ok(AnyBuffer::FqPie(Box::new(built)));
             }
-            // The port adds the queue to its memory. The settings are checked here.
+            // The port adds the queue to its memory. This arm only checks the settings.
             BufferConfig::SharedMemory(config) => {
                 config.check().map_err(|e| e.within("shared-memory"))?;
                 return Ok(AnyBuffer::TailDrop(
                     TailDropConfig { limit: QueueSize::Packets(u64::MAX) }.build()?,
                 ));
             }
-            // CAKE decides in the port. The configuration is checked here, and the queue admits every packet.
+            // CAKE decides in the port, so the queue admits every packet. This arm only checks the
+            // configuration.
             BufferConfig::Cake(config) => {
                 config.build(framing, streams).map_err(|e| e.within("cake"))?;
                 return Ok(AnyBuffer::TailDrop(

@@ -67,7 +67,7 @@ struct Cold {
     random: Stream,
     /// Counts from precedence [`HotIndex::COUNT`] on.
     counts: Counts<{ Color::COUNT - HotIndex::COUNT }>,
-    /// The average of each precedence, if it has one; otherwise the first is the only one, with the level
+    /// The average of each precedence. With a single average, only the first is used, and its level is
     /// [`Mred::level`].
     averages: [QueueAverage; Color::COUNT],
     /// IP bytes of the packet that joined last, for the start of the idle clock.
@@ -110,9 +110,9 @@ struct TestState<'s> {
 enum Outcome {
     Keep,
     Drawn,
-    /// Marked by the instantaneous queue.
+    /// The length of the instantaneous queue marks the packet.
     Marked,
-    /// Selected with a probability above the limit of marks.
+    /// The packet is selected, with a probability above the limit of marks.
     DrawnUnmarked,
     Forced,
 }
@@ -192,8 +192,8 @@ impl Mred {
         Verdict::Drop(DropCause::QueueFull)
     }
 
-    /// Runs steps 2 to 5, without the hard limit: a packet that is kept must fit, and drops by the limit do
-    /// not count as early drops.
+    /// Runs steps 2 to 5 without the hard limit. A packet that these steps keep must still fit, and a drop by
+    /// the limit does not count as an early drop.
     #[expect(clippy::inline_always, reason = "both paths of the full algorithm call it")]
     #[inline(always)]
     fn decide(
@@ -215,8 +215,8 @@ impl Mred {
         outcome.verdict(&self.profile, packet)
     }
 
-    /// Runs steps 2 to 4 for a packet of a scalable sender: it is not subject to random drops, and the counts
-    /// of the others are unchanged. Overload drops it like other packets.
+    /// Runs steps 2 to 4 for a packet of a scalable sender. Random drops do not apply to it, and it does not
+    /// change the counts of other packets. Overload drops it like other packets.
     #[inline(never)]
     fn test_scalable(
         &mut self,
@@ -243,7 +243,7 @@ impl Mred {
         queue: &Occupancy,
     ) -> Outcome {
         let TestState { profile, curves, mut since, .. } = self.state(on, index);
-        // Step 2, thresholds: below `min` nothing is dropped, and counting ends.
+        // Step 2, thresholds: below `min`, every packet is kept and counting ends.
         if average < curves.min(index) {
             since.end_below_min();
             return Outcome::Keep;
@@ -264,7 +264,7 @@ impl Mred {
     fn spares(&mut self, on: TestOn, index: usize, average: u64, packet: &Packet, queue: &Occupancy) -> bool {
         let TestState { profile, curves, mut since, random } = self.state(on, index);
         if profile.sparing.spares_short_queues() {
-            // ns-2: `if (qavg >= th_min && qlen > 1)`, otherwise no packet is dropped and `old` ends.
+            // ns-2: `if (qavg >= th_min && qlen > 1)`. Otherwise ns-2 keeps the packet and resets `old`.
             let waiting = match on {
                 TestOn::Deciding => profile.packets_averaged(index, queue),
                 TestOn::Own => profile.of_precedence(&queue.packets_of, index),
@@ -274,7 +274,7 @@ impl Mred {
                 return true;
             }
         }
-        // Linux and ns-2: the first packet above `min`, unless every packet is dropped.
+        // Linux and ns-2 spare the first packet above `min`, unless the average drops every packet.
         let is_first = since.was_below_min()
             && (average < curves.forced_from(index) || profile.sparing == Sparing::ShortQueueAndAnyFirst);
         if is_first {
@@ -328,8 +328,8 @@ impl Mred {
         let TestState { profile, curves, mut since, random } = self.state(on, index);
         let mean = profile.counts_bytes.unwrap_or(1);
         let Some(probability) = curves.probability(index, average) else {
-            // ns-2.35 with `use_mark_p_`: above `max` the probability is 1 before `modify_p`, which keeps
-            // packets with `wait_` until a packet of mean size has arrived since the last drop.
+            // ns-2.35 with `use_mark_p_`: above `max` the probability is 1 before `modify_p`. With `wait_`,
+            // `modify_p` keeps packets until the bytes of a mean packet have arrived since the last drop.
             if profile.sparing == Sparing::ShortQueueAndAnyFirst {
                 let drops = profile.spacing.drops_by_bytes(1.0, length, mean, since, random);
                 return if drops { Outcome::Forced } else { Outcome::Keep };
@@ -353,8 +353,8 @@ impl Mred {
         }
     }
 
-    /// RI+O: updates the average of the precedence's own packets, and tests a packet that the first test
-    /// keeps again on that average.
+    /// RI+O: updates the average of the precedence's own packets. A packet that the first test keeps is
+    /// tested again on that average.
     #[inline(never)]
     fn test_own(
         &mut self,
@@ -401,8 +401,8 @@ impl BufferManager for Mred {
     fn departed(&mut self, now: Time, precedence: Color, _: u32, queue: &Occupancy) {
         let profile = &*self.profile;
         let index = profile.index(precedence);
-        // Every average that counts this packet also counts the others of its precedence: while a packet
-        // waits, no idle time begins.
+        // Every average that counts this packet also counts the others of its precedence. No idle time begins
+        // while one of them waits.
         if profile.averaging.samples_departures || profile.unit.held_by_precedence(queue)[index] == 0 {
             self.depart(now, index, queue);
         }

@@ -1,9 +1,9 @@
 //! PIE: proportional integral controller enhanced.
 //!
-//! PIE decides on arrival, with a drop probability that is updated at fixed intervals. There is no timer: the
-//! due updates are applied when a packet arrives or leaves, with the content of the queue and the departures
-//! at their times. If an update changes nothing, the following updates before the next packet have no effect
-//! either and are skipped.
+//! PIE decides on arrival, with a drop probability that is updated at fixed intervals. There is no timer. Due
+//! updates are applied when a packet arrives or leaves, with the queue and the departures at the time of each
+//! update. If an update changes nothing, the updates until the next packet change nothing either and are
+//! skipped.
 
 pub(super) mod config;
 pub(super) mod control;
@@ -79,7 +79,7 @@ impl Pie {
     /// Returns the verdict on a packet that was selected.
     fn selected(&mut self, packet: &Packet) -> Verdict {
         let marks = self.marks_up_to.is_some_and(|up_to| match &self.control {
-            // RFC 8033 §5.1: while the drop probability is below `mark_ecnth`.
+            // RFC 8033 §5.1: packets are marked while the drop probability is below `mark_ecnth`.
             Control::Rfc(control) => control.probability() < up_to,
             Control::Linux(control) => control.marks(),
         });

@@ -1,7 +1,7 @@
 //! Marks for scalable senders: a threshold on the instantaneous queue, instead of RED's average.
 //!
-//! A scalable congestion control (DCTCP, RFC 8257; Prague, RFC 9331) expects two marks in each round trip and
-//! smooths them itself. An average in the router would only add delay.
+//! A scalable congestion control (DCTCP, RFC 8257; Prague, RFC 9331) expects two marks in each round trip.
+//! The sender smooths them. An average in the router would only add delay.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,19 +15,19 @@ use crate::{ConfigError, Packet, QueueSize, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ScalableConfig {
-    /// The depth of the queue from which on packets are marked.
+    /// The depth of the queue above which packets are marked.
     pub mark: ScalableMarking,
     /// The packets of scalable senders. Default: ECT(1) and CE. `any-ect` is for DCTCP, which sends ECT(0).
     #[serde(default, skip_serializing_if = "is_l4s")]
     pub ecn: LowLatencyEcn,
 }
 
-/// The dependence of marks on the depth of the queue: packets or IP bytes that an arrival finds, or the time
-/// that a packet has waited when it leaves.
+/// The dependence of marks on the depth of the queue. The depth is packets or IP bytes that an arrival finds,
+/// or the wait of a packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScalableMarking {
-    /// Every packet above this depth (K of DCTCP).
+    /// Marks every packet above this depth (K of DCTCP).
     Step(QueueDepth),
     /// Marks with a probability that grows from 0 to 1.
     Ramp(DepthRampConfig),
@@ -63,7 +63,7 @@ pub(super) struct Scalable {
     any_ect: bool,
     counts: Counts,
     from: u64,
-    /// 0 for a step.
+    /// The width of the ramp; 0 for a step.
     width: u64,
 }
 
@@ -77,7 +77,7 @@ fn counted(depth: QueueDepth) -> (Counts, u64) {
 
 impl ScalableConfig {
     /// # Errors
-    /// If a ramp has no width, or one in another unit.
+    /// A ramp has no width, or a width in another unit than its start.
     pub(super) fn build(&self) -> Result<Scalable, ConfigError> {
         let ((counts, from), width) = match self.mark {
             ScalableMarking::Step(depth) => (counted(depth), 0),
@@ -112,7 +112,7 @@ impl Scalable {
             Ecn::Capable1 | Ecn::CongestionExperienced => true,
         }
     }
-    /// Whether it decides about packets that leave.
+    /// Whether packets are marked when they leave, by their wait.
     #[inline]
     pub(super) fn goes_by_wait(&self) -> bool {
         self.counts == Counts::Wait
@@ -145,7 +145,7 @@ impl Scalable {
         if beyond >= self.width {
             return true;
         }
-        // `recur`: `count += likelihood`; true if that exceeds 1, which is then subtracted.
+        // `recur`: `count += likelihood`; if the sum exceeds 1, 1 is subtracted and the packet is marked.
         let room = self.width - *sum;
         let is_due = beyond > room;
         *sum = if is_due { beyond - room } else { *sum + beyond };
@@ -173,7 +173,7 @@ mod tests {
                 marked += u64::from(ramp.marks(depth, &mut sum));
             }
             let expected = (depth.saturating_sub(8) * 100).min(1600);
-            // The sum must exceed 1: the last mark can be missing.
+            // The sum must exceed 1, so the last mark can be missing.
             assert!(marked.abs_diff(expected) <= 1, "{depth}: {marked}, expected {expected}");
         }
     }

@@ -1,9 +1,9 @@
-//! Shared memory: queues that draw on one packet memory, each with a reserved part and a limit of the shared
-//! part.
+//! Shared memory: queues that draw on one packet memory. Each queue has a reserved part and a limit on the
+//! shared part.
 //!
 //! Choudhury and Hahne 1998, "Dynamic queue length thresholds for shared-memory packet switches", compares
-//! limits of this kind. [`MemoryPools`] has the units that ports share, [`PortMemory`] those of a port, and
-//! [`MemoryQueue`] is the buffer manager of a queue; [`config`] has their settings.
+//! limits of this kind. [`MemoryPools`] has the units that ports share, and [`PortMemory`] the units of one
+//! port. [`MemoryQueue`] is the buffer manager of a queue. [`config`] has the settings.
 
 pub(super) mod config;
 mod limits;
@@ -27,12 +27,12 @@ use crate::{Color, ConfigError, DropCause, Packet, Time, Verdict};
 
 /// The buffer manager of a queue that draws on a [`PortMemory`]. A clone draws on the same memory.
 ///
-/// A packet occupies memory from its admission until it leaves the queue, so every admitted packet must
-/// join, and the [departure](BufferManager::departed) of every packet must be recorded in time: other queues
-/// have room again.
+/// A packet occupies memory from its admission until it leaves the queue. The caller must therefore add every
+/// admitted packet to the queue. It must record each [departure](BufferManager::departed) in time, because a
+/// departure makes room for other queues.
 #[derive(Clone, Debug)]
 pub struct MemoryQueue {
-    /// All its units.
+    /// All units that the queue uses.
     used: u64,
     unit: UnitSize,
     reserved: u64,
@@ -53,12 +53,12 @@ impl PortMemory {
 }
 
 impl MemoryQueue {
-    /// Gives a packet of `length` IP bytes and drop precedence `precedence` its units.
+    /// Takes the units of a packet of `length` IP bytes and drop precedence `precedence`.
     ///
     /// # Errors
-    /// [`QueueFull`](DropCause::QueueFull): above the threshold of its drop precedence.
-    /// [`SharedMemory`](DropCause::SharedMemory): above the limit of the queue, or no free unit in the pool.
-    /// [`PortMemory`](DropCause::PortMemory): above the limit of the port.
+    /// [`QueueFull`](DropCause::QueueFull): the queue would exceed the threshold of the drop precedence.
+    /// [`SharedMemory`](DropCause::SharedMemory): the queue would exceed its limit, or the pool has too few
+    /// free units. [`PortMemory`](DropCause::PortMemory): the port would exceed its limit.
     #[inline]
     pub fn take(&mut self, length: u32, precedence: Color) -> Result<(), DropCause> {
         let used = self.used;
@@ -74,7 +74,7 @@ impl MemoryQueue {
         Ok(())
     }
 
-    /// Takes back the units of a packet of `length` IP bytes, which leaves the queue.
+    /// Releases the units of a packet of `length` IP bytes, which leaves the queue.
     #[inline]
     pub fn give_back(&mut self, length: u32) {
         let used = self.used;
@@ -85,11 +85,11 @@ impl MemoryQueue {
         self.used = left;
     }
 
-    /// The units of the queue.
+    /// The units that the queue uses.
     pub fn units(&self) -> u64 {
         self.used
     }
-    /// The units of the queue above its reserved ones.
+    /// The units that the queue uses in addition to its reserved units.
     pub fn shared_units(&self) -> u64 {
         self.used.saturating_sub(self.reserved)
     }

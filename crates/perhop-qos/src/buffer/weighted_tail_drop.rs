@@ -12,16 +12,16 @@ use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct WeightedTailDropConfig {
-    /// The limit of the whole queue for an arriving packet, by its drop precedence, from 0. Higher drop
-    /// precedences than listed have the last limit.
+    /// The limit of the whole queue at which a packet is admitted, by its drop precedence, from 0. Higher
+    /// drop precedences than listed have the last limit.
     pub limits: Vec<QueueSize>,
 }
 
 impl WeightedTailDropConfig {
-    /// The buffer manager.
+    /// Builds the buffer manager.
     ///
     /// # Errors
-    /// If there is no limit or more than there are drop precedences, or one is 0.
+    /// There is no limit, there are more limits than drop precedences, or a limit is 0.
     pub fn build(&self) -> Result<WeightedTailDrop, ConfigError> {
         let count = self.limits.len();
         let Some(last) = self.limits.last().filter(|_| count <= Color::COUNT) else {
@@ -40,7 +40,8 @@ impl WeightedTailDropConfig {
 /// Weighted tail drop.
 #[derive(Clone, Debug)]
 pub struct WeightedTailDrop {
-    /// The limits by drop precedence. Boxed, because otherwise every buffer manager would be as large.
+    /// The limits by drop precedence. They are boxed, because the size of every buffer manager would
+    /// otherwise include them.
     limits: Box<[QueueSize; Color::COUNT]>,
 }
 

@@ -1,11 +1,12 @@
-//! The acknowledgments that a later one makes redundant (`sch_cake.c` of Linux 6.1, `cake_ack_filter`).
+//! The acknowledgments that a later acknowledgment makes redundant (`sch_cake.c` of Linux 6.1,
+//! `cake_ack_filter`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::packet::TcpHeader;
 
-/// The acknowledgments that are dropped for a later one of their connection in the queue.
+/// The acknowledgments that are dropped because a later acknowledgment of their connection is in the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeAckFilter {
@@ -34,7 +35,7 @@ pub(super) fn triggers(latest: &TcpHeader) -> bool {
 
 /// Whether `latest` makes `earlier`, of the same connection, redundant, except for ECN.
 fn repeats_less(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
-    // Only ACK may be set. Data and other options are kept.
+    // The filter keeps packets with data, with other flags than ACK and those of ECN, or with other options.
     if earlier.flags & OTHER_FLAGS != TcpHeader::ACK || earlier.has_payload || earlier.has_others {
         return false;
     }
@@ -60,7 +61,7 @@ enum Selective {
     Other,
     /// Both acknowledge the same ranges.
     Same,
-    /// Less than the later one acknowledges.
+    /// The packet acknowledges less than the later one.
     Less,
 }
 
@@ -74,7 +75,7 @@ fn selective(earlier: &TcpHeader, latest: &TcpHeader) -> Selective {
         (false, false) => {}
     }
     let is_covered = |&(start, end): &(u32, u32)| {
-        // A block below the acknowledgment reports a duplicate (RFC 2883): such packets are always kept.
+        // A block below the acknowledgment reports a duplicate (RFC 2883). Such packets are always kept.
         !is_after(earlier.acknowledgment, start)
             && others.iter().any(|other| !is_after(other.0, start) && !is_after(end, other.1))
     };
@@ -97,7 +98,7 @@ pub(super) struct Search<T> {
     latest: TcpHeader,
     /// The first redundant packet, with its ECN flags.
     found: Option<(T, u16)>,
-    /// Whether that is the last packet so far.
+    /// Whether `found` is the last packet so far.
     is_last: bool,
 }
 
@@ -112,7 +113,8 @@ impl<T: Copy> Search<T> {
         self.is_last = false;
         let earlier = header?;
         let ecn = earlier.flags & ECN;
-        // If the flags change, the previous acknowledgment is kept: its ECN information is in no other.
+        // If the ECN flags change, the previous acknowledgment is kept, because no other has its ECN
+        // information.
         self.found = self.found.filter(|(_, flags)| *flags == ecn);
         if !repeats_less(earlier, &self.latest) {
             return None;

@@ -1,15 +1,16 @@
-//! [`Backlogs`]: the bytes of every queue, and which queue has most.
+//! [`Backlogs`]: the bytes of every queue, and the queue with the most bytes.
 
 /// The bytes of every queue. From the first query, a heap tracks the queue with the most bytes, until a
 /// countdown of packets without another query ends. Linux, `cake_drop` and `overflow_heap`.
 #[derive(Clone, Debug)]
 pub(super) struct Backlogs {
     bytes: Box<[u32]>,
-    /// Queues, each with as many bytes as those at twice its place and one and two more.
+    /// Queues as a binary heap: each queue has at least as many bytes as its two children, at twice its place
+    /// plus one and plus two.
     heap: Box<[u16]>,
     /// The position of each queue in the heap.
     places: Box<[u16]>,
-    /// The number of further packets for which the heap is maintained; 0 if it is not.
+    /// The number of further packets for which the heap is maintained. It is 0 if the heap is not maintained.
     kept_for: u32,
 }
 
@@ -35,12 +36,12 @@ impl Backlogs {
             self.sink(self.places[queue].into());
         }
     }
-    /// A packet has been sent.
+    /// Records that a packet has been sent.
     #[inline]
     pub(super) fn sent(&mut self) {
         self.kept_for = self.kept_for.saturating_sub(1);
     }
-    /// The queue with most bytes.
+    /// The queue with the most bytes.
     pub(super) fn longest(&mut self) -> usize {
         if self.kept_for == 0 {
             for place in (0..self.heap.len() / 2).rev() {

@@ -8,8 +8,8 @@ use crate::{DropCause, random::Stream};
 pub(super) struct CobaltSettings {
     /// The acceptable wait.
     pub(super) target: Time,
-    /// The time from the first to the second signal. Later intervals are this divided by the square root of
-    /// the count.
+    /// The time from the first to the second signal. Later intervals are this time divided by the square root
+    /// of the count.
     pub(super) interval: Time,
     /// The transmission time of the longest packet at the rate of the tin.
     pub(super) mtu_time: Time,
@@ -20,8 +20,8 @@ pub(super) struct CobaltSettings {
 const INCREMENT: u32 = 1 << 24;
 const DECREMENT: u32 = 1 << 20;
 
-/// 1 / √count of small counts in 2⁻³², as `cobalt_cache_init` computes them: four Newton steps from one to
-/// the next. A single step would be inaccurate there.
+/// 1 / √count of small counts in 2⁻³², as in `cobalt_cache_init`. Four Newton steps lead from each value to
+/// the next, because a single step is inaccurate for small counts.
 const ROOTS: [u32; 16] = {
     let mut roots = [u32::MAX; 16];
     let (mut root, mut count) = (u32::MAX, 1);
@@ -47,11 +47,11 @@ const fn newton(root: u32, count: u32) -> u32 {
 /// The state of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cobalt {
-    /// The number of signals, less one for each that was due while waits were short.
+    /// The number of signals, minus the number of those that became due while waits were short.
     count: u32,
     /// 1 / √count in 2⁻³²; 0 before the first signal, which does not wait for an interval.
     root: u32,
-    /// The time of the next signal; without one, the time at which the state expires.
+    /// The time of the next signal. If no signal is due, the time at which the state expires.
     drop_next: Time,
     /// The last change of BLUE's probability.
     blue_changed: Time,
@@ -72,9 +72,9 @@ pub(super) struct Decision {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaving {
     pub(super) waited: Time,
-    /// Whether it is ECN-capable, so that it is marked instead of dropped.
+    /// Whether the packet is ECN-capable and is therefore marked instead of dropped.
     pub(super) is_capable: bool,
-    /// The number of flows with waiting packets, if their bursts are tolerated; otherwise 0.
+    /// The number of flows with waiting packets, if bursts of flows are tolerated; otherwise 0.
     pub(super) bulk_flows: u32,
 }
 
@@ -121,7 +121,7 @@ impl Cobalt {
         if is_due {
             scheduled = self.signal_or_decay(settings, now, is_capable, &mut decision);
         }
-        // BLUE reacts to overflows, which are a sign that senders ignore marks: it always drops.
+        // BLUE always drops. It reacts to overflows, which show that senders ignore marks.
         if self.probability > 0 && (random.bits() >> 32) < u64::from(self.probability) {
             decision.drops = decision.drops.or(Some(DropCause::EarlyRandom));
         }
@@ -133,8 +133,8 @@ impl Cobalt {
         decision
     }
 
-    /// Handles the due signals: gives one, or, if the wait is short, reduces the count by one for each that
-    /// is due. Returns when the next is due.
+    /// Handles due signals. Gives one signal, or, if the wait is short, reduces the count by one for each due
+    /// signal. Returns the time of the next signal.
     #[inline(never)]
     fn signal_or_decay(
         &mut self,
@@ -185,7 +185,7 @@ impl Cobalt {
         }
     }
 
-    /// Whether the state of an empty queue has not expired.
+    /// Whether the state of an empty queue is still valid.
     pub(super) fn remembers(&self, now: Time) -> bool {
         self.probability > 0 || self.count > 0 || now < self.drop_next
     }

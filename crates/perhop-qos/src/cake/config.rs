@@ -27,8 +27,8 @@ pub struct CakeConfig {
     /// The header fields that distinguish flows, if `isolation` uses flows.
     #[serde(skip_serializing_if = "FlowHash::is_default")]
     pub flow_hash: FlowHash,
-    /// The longest round trip of the connections, approximately, 1us to 1000s: the interval of COBALT, whose
-    /// target is a twentieth of it. Both are longer if packets take long to send.
+    /// The longest round trip of the connections, approximately, 1us to 1000s. It is the interval of COBALT,
+    /// whose target is a twentieth of the interval. Both are longer if packets take long to send.
     pub rtt: Time,
     /// Bytes that are counted for a packet in addition to its IP bytes, -64 to 256. Default: 14 on an
     /// Ethernet link, otherwise 0.
@@ -37,13 +37,14 @@ pub struct CakeConfig {
     /// The minimum counted length of a packet, 0 to 256 bytes.
     #[serde(skip_serializing_if = "is_zero")]
     pub mpu: u32,
-    /// The cells of the link, which are counted.
+    /// The cells of the link, whose bytes count.
     pub cells: CakeCells,
-    /// The memory limit for packets, including the bookkeeping of an operating system: 2304 bytes for 1500.
-    /// Default: four times the bandwidth × `rtt`, from 4 MiB to 15.5 MB.
+    /// The memory limit for packets, including the bookkeeping of an operating system. A packet of 1500 bytes
+    /// takes 2304 bytes. Default: four times the bandwidth × `rtt`, from 4 MiB to 15.5 MB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<ByteSize>,
-    /// Clears the codepoints of the packets that leave. The tin is selected before.
+    /// Clears the codepoints of the packets that leave. The tin is selected by the codepoint before it is
+    /// cleared.
     #[serde(skip_serializing_if = "is_false")]
     pub wash: bool,
     /// Counts dropped packets as if they were sent, for a port behind the bottleneck.
@@ -102,7 +103,7 @@ impl CakeConfig {
             names => names.iter().map(|name| format!("{class}/{name}")).collect(),
         }
     }
-    /// Returns the counted length of a packet of `ip` IP bytes, without `overhead` with `default` more.
+    /// Returns the counted length of a packet of `ip` IP bytes. If `overhead` is absent, `default` is added.
     pub fn counted(&self, ip: u32, default: i32) -> u32 {
         self.lengths(default).counted(ip)
     }

@@ -3,14 +3,14 @@
 /// The number of queues among which a flow searches for its own. Linux, `CAKE_SET_WAYS`.
 pub(super) const SETS_OF: usize = 8;
 
-/// The hosts at one end of the flows of a tin, found by their hash among eight places.
+/// The hosts at one end of the flows of a tin, each found by its hash among eight places.
 #[derive(Clone, Debug)]
 pub(super) struct Hosts(Box<[Host]>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Host {
     tag: u32,
-    /// Its flows with waiting packets that are not sparse.
+    /// The number of the host's flows that have waiting packets and are not sparse.
     bulk_flows: u16,
 }
 
@@ -19,8 +19,8 @@ impl Hosts {
         Hosts(vec![Host::default(); places].into())
     }
 
-    /// Returns the index of the host with this `tag`: its own, or an unused one of the eight of its set, or
-    /// its first, which it then shares. Linux, `cake_hash`.
+    /// Returns the index of the host with this `tag`. The index is that of the host, otherwise an unused one
+    /// of the eight in its set, otherwise the first, which the host then shares. Linux, `cake_hash`.
     pub(super) fn place_of(&mut self, tag: u32) -> u16 {
         let first = tag as usize % self.0.len();
         let (inner, outer) = (first % SETS_OF, first - first % SETS_OF);

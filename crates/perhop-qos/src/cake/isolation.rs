@@ -26,17 +26,18 @@ pub enum CakeIsolation {
     DualSrchost,
     /// Flows, with the quantum divided by the bulk flows of the receiving host.
     DualDsthost,
-    /// Flows, with the quantum divided by the bulk flows of the sending or receiving host, the larger number.
+    /// Flows, with the quantum divided by the bulk flows of the sending or of the receiving host, the larger
+    /// number of both.
     #[default]
     TripleIsolate,
 }
 
 impl CakeIsolation {
-    /// Whether flows of one sending host share.
+    /// Whether flows of one sending host share its part.
     pub(super) fn counts_sources(self) -> bool {
         matches!(self, CakeIsolation::DualSrchost | CakeIsolation::TripleIsolate)
     }
-    /// Whether flows of one receiving host share.
+    /// Whether flows of one receiving host share its part.
     pub(super) fn counts_destinations(self) -> bool {
         matches!(self, CakeIsolation::DualDsthost | CakeIsolation::TripleIsolate)
     }
@@ -60,7 +61,7 @@ impl CakeIsolation {
 pub(super) fn source_tag(packet: &Packet, key: u64) -> u32 {
     host_tag(packet.source, !key)
 }
-/// Differs from the tag of the same host as a source.
+/// The tag of the receiving host. It differs from the tag of the same host as a source.
 pub(super) fn destination_tag(packet: &Packet, key: u64) -> u32 {
     host_tag(packet.destination, key.rotate_left(32))
 }
@@ -73,8 +74,8 @@ fn host_tag(host: Address, key: u64) -> u32 {
 mod tests {
     use super::*;
 
-    /// After a timeout a flow waits in a different queue if sockets distinguish flows, but not if hosts
-    /// share.
+    /// After a timeout a flow waits in a different queue if sockets distinguish flows, but not if queues
+    /// belong to hosts.
     #[test]
     fn sockets_take_another_queue_after_a_timeout() {
         let moves = |isolation: CakeIsolation, flow_hash| {

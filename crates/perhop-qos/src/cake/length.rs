@@ -39,9 +39,9 @@ impl Lengths {
     }
 }
 
-/// The memory that Linux accounts for a frame of `bytes`: the buffer from its allocator, which is a power of
-/// two and includes 64 bytes of headroom and 320 of bookkeeping, plus 256 for the descriptor. A frame of 1514
-/// bytes takes 2304. Drivers of network cards differ from this and from each other.
+/// The memory that Linux accounts for a frame of `bytes`. It is the buffer from the allocator plus 256 bytes
+/// for the descriptor. The buffer is a power of two and includes 64 bytes of headroom and 320 bytes of
+/// bookkeeping. A frame of 1514 bytes takes 2304 bytes. Drivers of network cards can use other sizes.
 #[inline]
 pub(super) fn memory(bytes: u32) -> u64 {
     u64::from(bytes + 64 + 320).next_power_of_two() + 256
@@ -61,7 +61,8 @@ mod tests {
         assert_eq!(counted(-10, 0, CakeCells::None, 4), 0);
         // Ethernet's minimum frame with its framing: `ethernet` in tc is overhead 38 mpu 84.
         assert_eq!(counted(38, 84, CakeCells::None, 40), 84);
-        // 1500 + 40 are 33 cells; 8 bytes more would fit into the 33rd, 45 need another.
+        // 1500 + 40 bytes take 33 cells. 8 more bytes would still fit into the 33rd cell; 45 more need
+        // another cell.
         assert_eq!(counted(40, 0, CakeCells::Atm, 1500), 33 * 53);
         assert_eq!(counted(84, 0, CakeCells::Atm, 1500), 33 * 53);
         assert_eq!(counted(85, 0, CakeCells::Atm, 1500), 34 * 53);

@@ -12,13 +12,13 @@ pub(super) struct ByteTime {
 impl ByteTime {
     /// The time at `bytes_per_second`; 0 for a rate of 0 (unlimited).
     ///
-    /// Linux, `cake_set_rate`: at least 64 bytes per second.
+    /// Linux, `cake_set_rate`: the rate is at least 64 bytes per second.
     pub(super) fn at(bytes_per_second: u64) -> ByteTime {
         if bytes_per_second == 0 {
             return ByteTime::default();
         }
         let rate = bytes_per_second.max(64);
-        // Below 2³⁵ ps per byte; 2⁴⁶ leaves 18 bits for the bytes of a packet.
+        // The time of a byte is below 2³⁵ ps. A value of 46 bits leaves 18 bits for the bytes of a packet.
         let whole = PICOSECONDS_PER_SECOND / rate;
         let shift = (46 - (u64::BITS - whole.leading_zeros())).min(40);
         let per_byte = ((u128::from(PICOSECONDS_PER_SECOND) << shift) / u128::from(rate)) as u64;
@@ -35,8 +35,8 @@ impl ByteTime {
 pub(super) struct Pace {
     pub(super) byte_time: ByteTime,
     next: Time,
-    /// Like `next`, for dropped packets: if they count (`ingress`), a sequence of drops delays packets by at
-    /// most this clock, at two thirds of the rate.
+    /// A second clock, which only sent packets advance, at two thirds of the rate. If dropped packets count
+    /// (`ingress`), they delay the next packet at most until this time.
     failsafe: Time,
 }
 
@@ -58,8 +58,8 @@ impl Pace {
         let until = self.next.min(self.failsafe);
         (until > now).then_some(until)
     }
-    /// Records that a packet of `bytes` counted bytes is sent. Linux, `cake_advance_shaper`: from the time at
-    /// which it could have been sent, not from now.
+    /// Records that a packet of `bytes` counted bytes is sent. Linux, `cake_advance_shaper`: the clock
+    /// advances from the time at which the packet could have been sent, not from now.
     #[inline]
     pub(super) fn sent(&mut self, bytes: u32) {
         let takes = self.byte_time.for_bytes(bytes);
@@ -86,7 +86,7 @@ impl TinClock {
         self.next = self.next.max(now);
     }
     /// Records that a packet of `bytes` counted bytes leaves the tin at `now`. A tin that is late keeps its
-    /// lag; a tin ahead is delayed by at most one packet from now.
+    /// lag. A tin that is ahead waits for at most one packet from now.
     #[inline]
     pub(super) fn sent(&mut self, now: Time, bytes: u32) {
         let takes = self.byte_time.for_bytes(bytes);

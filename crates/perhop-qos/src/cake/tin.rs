@@ -55,11 +55,11 @@ pub(super) struct Flow {
     pub(super) first: u32,
     pub(super) last: u32,
     pub(super) deficit: i32,
-    /// Its neighbors in its list.
+    /// The neighbors of the flow in its list.
     next: u16,
     before: u16,
     pub(super) set: Set,
-    /// The places of its hosts.
+    /// The places of the flow's hosts.
     source: u16,
     destination: u16,
     pub(super) cobalt: Cobalt,
@@ -68,10 +68,10 @@ pub(super) struct Flow {
 /// The list of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Set {
-    /// No list: it has no packets and no state.
+    /// The flow is in no list, because it has no packets and no state.
     None,
     Sparse,
-    /// Found empty with a deficit: it counts as sparse, and is in the list of bulk flows.
+    /// The flow was found empty with a deficit. It counts as sparse, but is in the list of bulk flows.
     SparseWaiting,
     Bulk,
     /// The queue has no packets, but its COBALT has state.
@@ -123,8 +123,8 @@ impl Tin {
         self.sparse + self.bulk > 0
     }
 
-    /// Returns the queue of `packet`'s flow, which becomes its own: selected by hash among the eight of a
-    /// set; an unused one if the flow has none. Linux, `cake_hash`.
+    /// Returns the queue of `packet`'s flow. A hash selects the set of eight queues. If none of them belongs
+    /// to the flow, an unused one becomes its queue. Linux, `cake_hash`.
     #[inline]
     pub(super) fn flow_of(&mut self, packet: &Packet) -> u16 {
         let isolation = self.settings.isolation;
@@ -151,7 +151,7 @@ impl Tin {
         let found = found.or_else(|| places().find(|place| self.flows[*place].set == Set::None));
         let place = found.unwrap_or(direct);
         if found.is_none() && self.flows[place].set == Set::Bulk {
-            // Two flows share a queue: it counts as bulk for the hosts of the second one.
+            // Two flows share this queue. From now on it counts as bulk for the hosts of the second flow.
             self.leaves_bulk(place as u16);
         }
         self.tags[place] = tag;
@@ -168,7 +168,7 @@ impl Tin {
         place as u16
     }
 
-    /// Records that a packet has joined the queue of `index`: the flow gets turns.
+    /// Records that a packet has joined the queue of `index`, so that the flow gets turns.
     #[inline]
     pub(super) fn joined(&mut self, index: u16, random: &mut Stream) {
         match self.flows[usize::from(index)].set {
@@ -193,7 +193,8 @@ impl Tin {
 
     /// The quantum of a flow's turn, divided by the bulk flows of its hosts.
     ///
-    /// Linux, `cake_get_flow_quantum`: a random number below the radix point distributes the remainders.
+    /// Linux, `cake_get_flow_quantum`: random digits after the radix point distribute the remainders of the
+    /// division.
     #[inline]
     fn quantum(&self, index: u16, random: &mut Stream) -> i32 {
         let flow = &self.flows[usize::from(index)];
@@ -329,7 +330,7 @@ pub(super) enum Place {
     Decaying,
 }
 
-/// Whether a decaying flow is updated before the others: one is, for each packet that is sent.
+/// Whether a decaying flow is updated before the others. Each sent packet updates one decaying flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LooksAtDecaying {
     First,

@@ -1,4 +1,4 @@
-//! The tins of CAKE: which codepoints they take, and their shares of the bandwidth.
+//! The tins of CAKE, their codepoints, and their shares of the bandwidth.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub enum CakeTins {
     /// One tin for all.
     #[serde(rename = "besteffort")]
     BestEffort,
-    /// Eight tins by the IP precedence, each with seven eighths of the bandwidth of the one below.
+    /// Eight tins by the IP precedence, each with seven eighths of the bandwidth of the next lower tin.
     Precedence,
     /// `bulk` (LE, CS1) up to a sixteenth, `voice` (CS6, CS7, EF, VA, TOS 4) up to a quarter, and
     /// `best-effort` (all others).
@@ -21,7 +21,7 @@ pub enum CakeTins {
     /// `bulk` (LE, CS1) up to a sixteenth, `video` (`AF2x`, `AF3x`, `AF4x`, CS2, CS3, TOS 4) up to a half,
     /// `voice` (CS4 to CS7, EF, VA) up to a quarter, and `best-effort` (all others).
     Diffserv4,
-    /// Eight tins by kinds of applications, each with seven eighths of the bandwidth of the one below.
+    /// Eight tins by kinds of applications, each with seven eighths of the bandwidth of the next lower tin.
     Diffserv8,
 }
 
@@ -40,7 +40,8 @@ const VOICE: TinShare = TinShare { name: "voice", shift: 2 };
 const EIGHT: [&str; 8] = ["tin-0", "tin-1", "tin-2", "tin-3", "tin-4", "tin-5", "tin-6", "tin-7"];
 
 impl CakeTins {
-    /// The names in results, the least urgent first, except `bulk`, which is urgent up to its share.
+    /// The names in results, from the least urgent tin to the most urgent. The exception is `bulk`, which is
+    /// urgent up to its share.
     pub fn names(self) -> Vec<&'static str> {
         match self.halves() {
             Some(shares) => shares.iter().map(|share| share.name).collect(),
@@ -48,8 +49,8 @@ impl CakeTins {
         }
     }
 
-    /// The share of the bandwidth up to which each tin is served before earlier ones. The first tin has the
-    /// rest.
+    /// The share of the bandwidth up to which each tin is served before the tins listed before it. The first
+    /// tin has the rest.
     pub fn parts(self) -> Vec<f64> {
         match self.halves() {
             Some(shares) => shares.iter().map(|share| 0.5f64.powi(share.shift.cast_signed())).collect(),
@@ -57,7 +58,7 @@ impl CakeTins {
         }
     }
 
-    /// The tins with halves, quarters and so on; `None` if each has seven eighths of the one below.
+    /// The tins with halves, quarters and so on; `None` if each has seven eighths of the next lower tin.
     fn halves(self) -> Option<&'static [TinShare]> {
         match self {
             CakeTins::BestEffort => Some(&[BEST_EFFORT]),

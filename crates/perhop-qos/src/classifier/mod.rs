@@ -1,8 +1,8 @@
-//! Classifiers: which class a packet belongs to (RFC 3290 §4).
+//! Classifiers, which assign packets to classes (RFC 3290 §4).
 //!
-//! A [`MatchConfig`] is a condition as written; [`Match`] is its compiled form. Conditions on the DS
-//! field alone (a behavior aggregate) become one set of 64 bits; a
-//! [`PortClassifier`](crate::port::PortClassifier) makes a table of them where a port needs nothing else.
+//! A [`MatchConfig`] is a condition as written; [`Match`] is its compiled form. Conditions on the DS field
+//! alone (a behavior aggregate) become one set of 64 bits. If a port has only such conditions, its
+//! [`PortClassifier`](crate::port::PortClassifier) combines them into a table.
 
 mod behavior_aggregate;
 mod multi_field;
@@ -21,8 +21,8 @@ use crate::packet::{Color, Dscp, Ingress, InterfaceId, IpPrecedence, LinkMark, P
 pub(crate) use behavior_aggregate::DscpSet;
 use multi_field::{Field, LinkMarks, has_ports};
 
-/// A condition on one packet, as written in a policy. All of its keys must hold; a list holds where
-/// any of its values does.
+/// A condition on one packet, as written in a policy. All keys must hold. A list holds if any of its values
+/// holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MatchConfig {
@@ -32,18 +32,18 @@ pub struct MatchConfig {
     /// The IP precedence, by number or name: `5`, `[routine, priority]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precedence: Option<OneOrMany<IpPrecedence>>,
-    /// The color that the packet's AF codepoint carries or an earlier conditioner gave: `[yellow, red]`.
+    /// The color that the packet's AF codepoint carries or that an earlier conditioner set: `[yellow, red]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<OneOrMany<Color>>,
-    /// The label that an earlier conditioner of this node set, 0 to 255; 0 where none did.
+    /// The label that an earlier conditioner of this node set, 0 to 255; 0 if no conditioner set one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<OneOrMany<u8>>,
-    /// The class of service of the VLAN tag, 0 to 7: `5`, `[6, 7]`. At an output, of the tag with which the
-    /// packet leaves; no packet has one on a link without `vlan`.
+    /// The class of service of the VLAN tag, 0 to 7: `5`, `[6, 7]`. At an output, it is that of the tag with
+    /// which the packet leaves. No packet has one on a link without `vlan`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cos: Option<OneOrMany<LinkMark>>,
-    /// The traffic class (EXP) of the topmost MPLS label, 0 to 7. At an output, of the label with which the
-    /// packet leaves; no packet has one on a link without `mpls`.
+    /// The traffic class (EXP) of the topmost MPLS label, 0 to 7. At an output, it is that of the label with
+    /// which the packet leaves. No packet has one on a link without `mpls`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mpls_exp: Option<OneOrMany<LinkMark>>,
     /// The length of the IP packet in bytes, or a range: `40`, `[40-64, 1000-65535]`.
@@ -64,7 +64,8 @@ pub struct MatchConfig {
     /// The destination port, or a range: `80`, `[80, 443, 1024-65535]`. Only TCP and UDP packets have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination_port: Option<OneOrMany<PortRange>>,
-    /// The interface on which the packet came in, named by the neighbor at its other end.
+    /// The interface on which the packet arrived. Its name is that of the neighbor at the other end of the
+    /// link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<OneOrMany<String>>,
     /// Conditions that must all hold.
@@ -96,7 +97,7 @@ impl MatchConfig {
     /// their [`InterfaceId`]s.
     ///
     /// # Errors
-    /// If the condition is empty, can never match, or names an interface that does not exist.
+    /// The condition is empty, can never match, or names an interface that does not exist.
     pub fn build(&self, interfaces: &[String]) -> Result<Match, ConfigError> {
         self.condition(interfaces).map(Match)
     }
@@ -166,7 +167,7 @@ impl MatchConfig {
     }
 }
 
-/// The values of one key, which are at least one.
+/// The values of one key, at least one.
 fn values<'a, T>(key: &str, list: Option<&'a OneOrMany<T>>) -> Result<Option<&'a [T]>, ConfigError> {
     match list {
         None => Ok(None),

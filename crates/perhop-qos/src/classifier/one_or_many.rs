@@ -51,7 +51,7 @@ impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Visitor<T> {
         T::deserialize(U64Deserializer::new(number)).map(OneOrMany::from)
     }
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<OneOrMany<T>, E> {
-        // TOML hands every integer over as a signed one.
+        // The TOML parser passes every integer as a signed integer.
         match u64::try_from(number) {
             Ok(number) => self.visit_u64(number),
             Err(_) => T::deserialize(I64Deserializer::new(number)).map(OneOrMany::from),

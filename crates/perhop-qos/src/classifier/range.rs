@@ -1,4 +1,4 @@
-//! [`PortRange`] and [`LengthRange`]: a number or a range, as they are written.
+//! [`PortRange`] and [`LengthRange`]: a number or a range, as written.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,9 +9,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::packet::TextOrNumber;
 
-/// A TCP or UDP port, or all from one to another: `80`, `1024-65535`.
+/// A TCP or UDP port, or all ports of a range: `80`, `1024-65535`.
 pub type PortRange = Range<Ports>;
-/// A length in IP bytes, or all from one to another: `64`, `1000-65535`.
+/// A length in IP bytes, or all lengths of a range: `64`, `1000-65535`.
 pub type LengthRange = Range<Lengths>;
 
 /// The type of the numbers.
@@ -46,7 +46,7 @@ impl Quantity for Lengths {
     const DESCRIPTION: &'static str = "a length of IP packets in bytes, or a range such as 1024-65535";
 }
 
-/// A number from 0 to 65535, or all from one to another.
+/// A number from 0 to 65535, or all numbers of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range<Q> {
     first: u16,
@@ -58,18 +58,18 @@ impl<Q> Range<Q> {
     /// The numbers from `first` to `last`, both included.
     ///
     /// # Errors
-    /// If `last` comes before `first`.
+    /// `last` is less than `first`.
     pub fn new(first: u16, last: u16) -> Result<Range<Q>, String> {
         if last < first {
             return Err(format!("the range {first}-{last} is empty: write {last}-{first}"));
         }
         Ok(Range { first, last, quantity: PhantomData })
     }
-    /// The first of them.
+    /// The first number of the range.
     pub const fn first(&self) -> u16 {
         self.first
     }
-    /// The last of them.
+    /// The last number of the range.
     pub const fn last(&self) -> u16 {
         self.last
     }

@@ -1,4 +1,4 @@
-//! Tests stages in sequence: which stage receives a packet, which decides, and the counters.
+//! Tests stages in sequence: the stage that receives a packet, the stage that decides, and the counters.
 
 use serde_json::{Value, json};
 

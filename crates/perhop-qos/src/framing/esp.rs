@@ -14,14 +14,14 @@ use crate::error::ConfigError;
 pub struct Esp {
     /// The cipher, which determines the initialization vector and the padding.
     pub cipher: EspCipher,
-    /// The integrity algorithm, which determines the integrity check value; `none` with a cipher that has its
-    /// own.
+    /// The integrity algorithm, which determines the integrity check value; `none` for a cipher that includes
+    /// integrity.
     #[serde(default, skip_serializing_if = "is_default")]
     pub integrity: EspIntegrity,
     /// The encrypted part of the packet.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: EspMode,
-    /// Whether ESP is in UDP for address translation: 8 bytes more (RFC 3948).
+    /// Whether ESP is carried in UDP because of address translation, which adds 8 bytes (RFC 3948).
     #[serde(default, skip_serializing_if = "is_default")]
     pub nat_t: bool,
     /// The version of the outer IP header; in transport mode, of the IP header before ESP.
@@ -54,7 +54,7 @@ pub enum EspCipher {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EspIntegrity {
-    /// The integrity algorithm; `None` for the value of the cipher.
+    /// The integrity algorithm; `None` if the cipher provides integrity.
     #[default]
     None,
     /// HMAC-MD5-96: 12 bytes (RFC 2403).
@@ -141,7 +141,7 @@ impl Esp {
                 Err(ConfigError::new("integrity", "aes-gcm has an integrity check value of its own")
                     .help("remove `integrity`"))
             }
-            // RFC 4303 §5: not both may be absent.
+            // RFC 4303 §5: encryption and integrity must not both be absent.
             (EspCipher::Null, EspIntegrity::None) => {
                 Err(ConfigError::new("", "neither a cipher nor an integrity algorithm")
                     .help("for example `integrity: sha1`"))

@@ -4,7 +4,7 @@ use super::header::Header;
 use super::multilink::Cut;
 use super::stack::HeaderStack;
 
-/// Headers, one of which fragments packets.
+/// The headers of a link, one of which fragments packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragmentation {
     /// Headers that are fragmented with the packet.
@@ -17,11 +17,11 @@ pub struct Fragmentation {
 }
 
 impl Fragmentation {
-    /// The largest payload of a fragment, bytes.
+    /// Returns the largest payload of a fragment, bytes.
     pub fn most(&self) -> u32 {
         self.cut.most
     }
-    /// The bytes to carry for a packet of `ip` IP bytes.
+    /// The bytes that the fragments of a packet of `ip` IP bytes carry together.
     pub fn carried(&self, ip: u32) -> u32 {
         self.inside.bytes(u64::from(ip)) as u32 + self.cut.once
     }
@@ -29,8 +29,8 @@ impl Fragmentation {
     pub fn fragment_bytes(&self, carried: u32) -> u64 {
         self.outside.bytes(u64::from(carried + self.cut.each))
     }
-    /// The bytes of an interleaved packet of `ip` IP bytes without framing: with all headers except the
-    /// fragmenting one.
+    /// The bytes of an interleaved packet of `ip` IP bytes without framing. They include all headers except
+    /// the fragmenting one.
     pub fn interleaved_bytes(&self, ip: u32) -> u64 {
         self.outside.bytes(self.inside.bytes(u64::from(ip)))
     }

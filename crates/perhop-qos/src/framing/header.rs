@@ -45,9 +45,9 @@ pub enum Header {
     Pppoe,
     /// The protocol number of PPP, where the framing has none: 2 bytes. With `aal5-mux` it is PPPoA.
     Ppp,
-    /// Frame relay: address and protocol 4 bytes, FCS 2, one flag (RFC 2427 §3).
+    /// Frame relay: 4 bytes of address and protocol, 2 of FCS, and one flag (RFC 2427 §3).
     FrameRelay,
-    /// An Ethernet header without FCS, of a frame that something else carries: 14 bytes.
+    /// An Ethernet header without FCS, of a frame inside another header: 14 bytes.
     Ethernet,
     /// An Ethernet header without FCS, and 2 bytes of padding before it, in AAL5 (RFC 2684 §5.2 and §6.2).
     Bridged,
@@ -209,7 +209,7 @@ impl Header {
     pub(super) fn cut(self) -> Option<Cut> {
         if let Header::Mlppp(multilink) = self { multilink.cut() } else { None }
     }
-    /// Bytes of it and of the `carried` bytes that it carries.
+    /// Bytes of this header and of the `carried` bytes that it carries.
     pub(super) const fn bytes(self, carried: u64) -> u64 {
         match (self, self.added()) {
             (_, Some(added)) => carried + added,
@@ -220,7 +220,7 @@ impl Header {
 }
 
 impl Header {
-    /// Whether its parameters exist and go together.
+    /// Checks that the parameters exist and fit together.
     pub(super) fn check(self) -> Result<(), ConfigError> {
         let error = |key: &str, message: String, help: &str| Err(ConfigError::new(key, message).help(help));
         match self {
@@ -320,7 +320,8 @@ impl<'de, E: de::Error> de::VariantAccess<'de> for Word<'_, E> {
     }
 }
 
-/// Adds to the `schema` of [`Header`] that those whose parameters all have defaults may be written as a word.
+/// Adds to the `schema` of [`Header`] the headers whose parameters all have defaults, which may be written as
+/// a word.
 fn also_words(schema: &mut Schema) {
     let Some(choices) = schema.get_mut("oneOf").and_then(|choices| choices.as_array_mut()) else { return };
     let words: Vec<_> = choices

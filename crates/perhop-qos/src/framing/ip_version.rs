@@ -15,7 +15,7 @@ pub enum IpVersion {
 }
 
 impl IpVersion {
-    /// Bytes of its header.
+    /// Bytes of the IP header.
     pub const fn header_bytes(self) -> u64 {
         match self {
             IpVersion::Ipv4 => 20,
@@ -24,7 +24,7 @@ impl IpVersion {
     }
 }
 
-/// Whether serde may leave out the key.
+/// Whether `value` is the default, so that serde may omit the key.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,4 +1,4 @@
-//! [`Multilink`]: the header of multilink PPP, and how it cuts packets.
+//! [`Multilink`]: the header of multilink PPP, and its fragmentation of packets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,23 +40,23 @@ pub enum MultilinkSequence {
 /// The fragmentation by a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// Bytes that a fragment carries at most.
+    /// The largest number of bytes that a fragment carries.
     pub(super) most: u32,
     /// Bytes of the header before each fragment.
     pub(super) each: u32,
-    /// Bytes that it puts before the packet, and cuts with it.
+    /// Bytes that the header adds before the packet and fragments with it.
     pub(super) once: u32,
 }
 
 impl Multilink {
-    /// Bytes that it adds to a packet that it does not cut.
+    /// Bytes that the header adds to a packet that it does not fragment.
     pub(super) const fn added(self) -> u64 {
         self.sequence.bytes() + PPP_PROTOCOL
     }
     /// The minimum fragment size, bytes: a smaller fragment would be shorter than its headers.
     const LEAST: u64 = 16;
 
-    /// Whether its parameters exist and go together.
+    /// Checks that the parameters exist and fit together.
     pub(super) fn check(self) -> Result<(), ConfigError> {
         match self.fragment {
             Some(size) if !(Multilink::LEAST..=65535).contains(&size.as_bytes()) => {
@@ -68,7 +68,7 @@ impl Multilink {
             _ => Ok(()),
         }
     }
-    /// The fragmentation of packets that need more than a fragment.
+    /// The fragmentation of packets that need more than one fragment.
     pub(super) fn cut(self) -> Option<Cut> {
         let most = self.fragment?.as_bytes() as u32;
         Some(Cut { most, each: self.sequence.bytes() as u32, once: PPP_PROTOCOL as u32 })

@@ -1,4 +1,4 @@
-//! [`check`]: which header may carry which, and which framing.
+//! [`check`]: checks which header may carry which other header, and which framing carries it.
 
 use super::esp::EspMode;
 use super::header::{Header, L2tpVersion};
@@ -15,7 +15,7 @@ enum Unit {
     Labeled,
     /// A VLAN tag, which only an Ethernet header can announce.
     Tagged,
-    /// A session of PPPoE, likewise.
+    /// A session of PPPoE, which only an Ethernet header can announce.
     Session,
     /// A multilink header, which only a PPP protocol number can announce.
     Multilink,
@@ -47,18 +47,18 @@ impl Unit {
             Header::Bridged => Unit::BridgedFrame,
         }
     }
-    /// Whether an `EtherType` announces it.
+    /// Whether an `EtherType` can announce this content.
     fn has_ether_type(self) -> bool {
         matches!(self, Unit::Packet(_) | Unit::Labeled | Unit::Tagged | Unit::Session)
     }
-    /// Whether a PPP protocol number announces it.
+    /// Whether a PPP protocol number can announce this content.
     fn has_ppp_number(self) -> bool {
         matches!(self, Unit::Packet(_) | Unit::Labeled | Unit::Multilink)
     }
     fn is_carried_by(self, header: Header) -> bool {
         match header {
             Header::Vlan(_) | Header::Vxlan(_) | Header::Ethernet | Header::Bridged => self.has_ether_type(),
-            // RFC 4385: the control word belongs to pseudowires.
+            // RFC 4385: only pseudowires have the control word.
             Header::Mpls(mpls) if mpls.control_word => self == Unit::Frame,
             Header::Mpls(_) | Header::Gre(_) => {
                 matches!(self, Unit::Packet(_) | Unit::Labeled | Unit::Frame)
@@ -105,7 +105,7 @@ impl Unit {
     }
 }
 
-/// Whether each of `headers` may carry the one before it, and `framing` the last.
+/// Checks that each of `headers` may carry the previous one, and that `framing` may carry the last.
 pub(super) fn check(headers: &[Header], framing: Framing) -> Result<(), ConfigError> {
     let mut inside = Unit::Packet(None);
     let mut name = "an IP packet";

@@ -14,7 +14,7 @@ use crate::packet::Encapsulation;
 /// Headers between an IP packet and the framing of its wire, from the packet outward: `[gre, {esp: …}]`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct HeaderStack {
-    /// The first `count` are valid.
+    /// The headers. Only the first `count` are valid.
     headers: [Header; HeaderStack::MOST],
     count: u8,
 }
@@ -44,7 +44,8 @@ impl HeaderStack {
     pub fn bytes(&self, ip: u64) -> u64 {
         self.headers().iter().fold(ip, |carried, header| header.bytes(carried))
     }
-    /// The bytes that they add to every packet; `None` if that depends on its length.
+    /// The bytes that the headers add to every packet; `None` if the number depends on the length of the
+    /// packet.
     pub fn added(&self) -> Option<u64> {
         self.headers().iter().map(|header| header.added()).sum()
     }
@@ -57,7 +58,7 @@ impl HeaderStack {
         }
         self
     }
-    /// The marks that they carry.
+    /// The marks that the headers carry.
     pub fn encapsulation(&self) -> Encapsulation {
         let any = |is: fn(&Header) -> bool| self.headers().iter().any(is);
         Encapsulation {
@@ -68,7 +69,7 @@ impl HeaderStack {
     /// Checks the headers and their order on a wire with this `framing`.
     ///
     /// # Errors
-    /// The first header that is invalid in its place; its index is the path.
+    /// The first header that is invalid in its place. The path is its index.
     pub fn check(&self, framing: Framing) -> Result<(), ConfigError> {
         for (index, header) in self.headers().iter().enumerate() {
             header.check().map_err(|error| error.within(header.name()).within(index))?;

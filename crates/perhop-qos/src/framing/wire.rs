@@ -69,7 +69,8 @@ impl Framing {
             Framing::Aal5Snap => (ip + LLC_SNAP + AAL5_TRAILER).div_ceil(CELL_PAYLOAD) * CELL,
         }
     }
-    /// The constant that is added to the IP bytes and the shortest frame, if these determine the wire bytes.
+    /// The constant that is added to the IP bytes, and the length of the shortest frame; `None` if the wire
+    /// bytes do not follow from these two.
     pub(crate) const fn added_and_least(self) -> Option<(u64, u64)> {
         match self {
             Framing::Raw => Some((0, 0)),
@@ -128,8 +129,8 @@ mod tests {
 
     #[test]
     fn cell_times() {
-        // One cell each 424 bit / rate: 212 us at 2 Mb/s, 119.1 us at 3.56 Mb/s, rounded down to a
-        // picosecond.
+        // One cell takes 424 bit / rate, rounded down to a picosecond: 212 us at 2 Mb/s, and 119.1 us at 3.56
+        // Mb/s.
         for (ip, cells, at_2_mb, at_3560_kb) in [
             (40, 1, 212_000_000, 119_101_123),
             (604, 13, 2_756_000_000, 1_548_314_606),

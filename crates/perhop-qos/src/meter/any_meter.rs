@@ -23,7 +23,7 @@ pub enum MeterScope {
     /// All packets together: one profile for the aggregate.
     #[default]
     Aggregate,
-    /// The packets of each flow (addresses, ports, protocol) by themselves: the same profile for each.
+    /// The packets of each flow (addresses, ports, protocol) separately, with the same profile for each flow.
     Flow,
 }
 
@@ -63,7 +63,8 @@ pub enum MeterConfig {
 
 /// A meter of any kind, dispatched by one `match`.
 ///
-/// Shared profiles and more than a cache line of state are elsewhere, so that many meters lie close together.
+/// Shared profiles, and state of more than a cache line, are in separate allocations, so that many meters are
+/// close together in memory.
 #[derive(Clone, Debug)]
 pub enum AnyMeter {
     /// See [`TokenBucket`].
@@ -89,10 +90,10 @@ pub enum AnyMeter {
 }
 
 impl MeterConfig {
-    /// The meter, with its buckets full.
+    /// Builds the meter, with full buckets.
     ///
     /// # Errors
-    /// If a rate or a burst is out of range, or the parameters contradict each other.
+    /// A rate or a burst is out of range, or the parameters contradict each other.
     pub fn build(&self, streams: &Streams) -> Result<AnyMeter, ConfigError> {
         let (kind, built) = match self {
             MeterConfig::TokenBucket(config) => ("token-bucket", config.build().map(AnyMeter::TokenBucket)),
@@ -125,8 +126,8 @@ impl AnyMeter {
     pub(super) fn is_random(&self) -> bool {
         matches!(self, AnyMeter::Tsw2cm(_) | AnyMeter::Tsw3cm(_))
     }
-    /// [`Meter::measure`], inlined: a call that saves the registers of the longest meter would take as long
-    /// as a short meter.
+    /// Does the same as [`Meter::measure`], inlined. A call that saves the registers of the longest meter
+    /// would take as long as a short meter.
     #[expect(clippy::inline_always, reason = "it exists to be inlined")]
     #[inline(always)]
     pub(crate) fn measure_here(&mut self, now: Time, packet: &Packet) -> Color {

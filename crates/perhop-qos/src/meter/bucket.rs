@@ -1,12 +1,11 @@
 //! Token buckets in exact integers, used by all meters, policers and caps.
 //!
-//! A rate in bit/s times a time in picoseconds is an integer number of bit·ps/s, 10⁻¹² of a bit. The unit of
-//! a bucket is the largest multiple of that in which the tokens of one picosecond and those of one byte are
-//! integers. Nothing is rounded, so "green ≤ rate·Δt + burst" is exact on every interval.
+//! A rate in bit/s times a time in picoseconds is an integer number of bit·ps/s, which is 10⁻¹² of a bit. The
+//! unit of a bucket is the largest multiple of 10⁻¹² bit in which the tokens of one picosecond and those of
+//! one byte are integers. Nothing is rounded, so "green ≤ rate·Δt + burst" is exact on every interval.
 //!
 //! Words of 64 bits are faster; words of 128 bits fit any rate, time and burst. A meter uses 64 bits if a
 //! full bucket fits.
-//! bits where a full bucket fits.
 
 use std::fmt::Debug;
 use std::hint::select_unpredictable;
@@ -23,7 +22,7 @@ const PER_BYTE: u64 = 8 * PICOSECONDS_PER_SECOND;
 pub(super) trait Word: Copy + Debug + Ord + Add<Output = Self> + Sub<Output = Self> {
     /// No tokens.
     const ZERO: Self;
-    /// The largest number. No bucket contains this many ([`BucketProfile::is_exact`]).
+    /// The largest number. No bucket contains this number of tokens ([`BucketProfile::is_exact`]).
     const MAX: Self;
     /// `left` · `right`. The caller ensures that it fits.
     fn product(left: u64, right: u64) -> Self;
@@ -33,9 +32,9 @@ pub(super) trait Word: Copy + Debug + Ord + Add<Output = Self> + Sub<Output = Se
     fn saturating_add(self, more: Self) -> Self;
     /// `self` / `divisor`, rounded up, at most 2⁶⁴ − 1.
     fn divided_by(self, divisor: u64) -> u64;
-    /// `self` − `less`; `None` if that is below 0.
+    /// `self` − `less`; `None` if the result is below 0.
     fn checked_sub(self, less: Self) -> Option<Self>;
-    /// `self` − `less`, and whether that is below 0. In that case the number is invalid.
+    /// `self` − `less`, and whether the result is below 0. A result below 0 is invalid.
     fn overflowing_sub(self, less: Self) -> (Self, bool);
 }
 
@@ -172,12 +171,12 @@ pub(super) fn cost_if<W: Word>(wanted: bool, cost: W) -> W {
 pub(super) struct Level<W>(W);
 
 impl<W: Word> Level<W> {
-    /// Adds `earned` up to the size; the rest is lost.
+    /// Adds the tokens `earned` up to the size of the bucket. The rest is lost.
     #[inline]
     pub(super) fn top_up(&mut self, earned: W, profile: &BucketProfile<W>) {
         self.0 = (self.0 + earned).min(profile.size);
     }
-    /// Adds `earned` up to the size, and returns the rest.
+    /// Adds the tokens `earned` up to the size of the bucket, and returns the rest.
     #[inline]
     pub(super) fn fill(&mut self, earned: W, profile: &BucketProfile<W>) -> W {
         let all = self.0 + earned;
@@ -194,7 +193,7 @@ impl<W: Word> Level<W> {
     pub(super) fn drain(&mut self) {
         self.0 = W::ZERO;
     }
-    /// Spends `cost` if there are enough tokens; returns whether it did.
+    /// Spends `cost` if there are enough tokens. Returns whether it was spent.
     ///
     /// Whether a packet conforms is unpredictable, so the code has no branch that the processor could
     /// mispredict.
@@ -202,10 +201,11 @@ impl<W: Word> Level<W> {
     pub(super) fn take(&mut self, cost: W) -> bool {
         self.take_if(true, cost)
     }
-    /// Spends `cost` if the packet is `wanted` and there are enough tokens; returns whether it did.
+    /// Spends `cost` if the packet is `wanted` and there are enough tokens. Returns whether `cost` was spent.
     #[inline]
     pub(super) fn take_if(&mut self, wanted: bool, cost: W) -> bool {
-        // The next packet depends on this result, so the chain of instructions is kept short.
+        // The decision about the next packet depends on this result, so a short chain of instructions
+        // matters.
         let (left, lacks) = self.0.overflowing_sub(cost);
         let left = select_unpredictable(lacks, self.0, left);
         self.0 = select_unpredictable(wanted, left, self.0);
@@ -229,7 +229,7 @@ impl Clock {
 
 /// A bucket with its own rate and clock, in 128 bits.
 ///
-/// It is filled only on access: tokens beyond its size are lost, so one refill is equivalent to many.
+/// It is filled only on access. Tokens above its size are lost, so one refill is equivalent to many refills.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RatedBucket {
     profile: BucketProfile<u128>,
@@ -255,8 +255,8 @@ impl RatedBucket {
         self.fill(now);
         self.level.missing(self.profile.cost(length)) == 0
     }
-    /// Spends the tokens for a packet of `length` IP bytes at `now`, or none if there are too few; returns
-    /// whether it did.
+    /// Spends the tokens for a packet of `length` IP bytes at `now`if there are enough. Returns whether they
+    /// were spent.
     #[inline]
     pub(crate) fn take(&mut self, now: Time, length: u32) -> bool {
         self.fill(now);
@@ -269,7 +269,7 @@ impl RatedBucket {
 pub(super) enum ByWidth<N, W> {
     /// 64 bits.
     Narrow(N),
-    /// 128 bits: rare, and boxed so that the enum stays small.
+    /// 128 bits. This case is rare, and boxed so that the enum stays small.
     Wide(Box<W>),
 }
 

@@ -7,7 +7,7 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 
 /// The contract of every meter.
 pub trait Meter {
-    /// The color of `packet`, which arrives at `now`; times never go backwards.
+    /// The color of `packet`, which arrives at `now`. Times must not decrease.
     ///
     /// A color-aware meter reads `packet.color` as the color that the packet already has.
     fn measure(&mut self, now: Time, packet: &Packet) -> Color;
@@ -25,7 +25,7 @@ pub enum ColorMode {
 }
 
 impl ColorMode {
-    /// The color that a meter in this mode takes `packet` to have.
+    /// The color that a meter in this mode assumes for `packet`.
     #[inline]
     pub(crate) fn color_before(self, packet: &Packet) -> Color {
         match self {
@@ -33,8 +33,8 @@ impl ColorMode {
             ColorMode::ColorAware => packet.color,
         }
     }
-    /// Calls `judge` with the color that a meter in this mode takes `packet` to have. It is compiled once for
-    /// each mode, since most tests of colors drop out where every packet is green.
+    /// Calls `judge` with the color that a meter in this mode assumes for `packet`. It is compiled once for
+    /// each mode, because a mode in which all packets are green needs few tests of colors.
     #[expect(clippy::inline_always, reason = "the caller then knows the color green")]
     #[inline(always)]
     pub(super) fn judge(self, packet: &Packet, judge: impl FnOnce(Color) -> Color) -> Color {
@@ -45,7 +45,7 @@ impl ColorMode {
     }
 }
 
-/// The default mode of the markers of the drop precedence study, which only ran color-aware.
+/// The default mode of the markers of the drop precedence study, which were only used color-aware.
 pub(super) fn color_aware() -> ColorMode {
     ColorMode::ColorAware
 }
@@ -73,7 +73,8 @@ pub(super) fn red() -> Color {
 pub(super) fn is_red(color: &Color) -> bool {
     *color == Color::RED
 }
-/// The color of excess packets must differ from that of the others, or the meter would have no effect.
+/// Checks that the color of excess packets differs from that of other packets. Otherwise the meter would have
+/// no effect.
 pub(super) fn require_excess(excess: Color) -> Result<(), ConfigError> {
     if excess == Color::GREEN {
         return Err(ConfigError::new("excess", "packets within the profile are green already")

@@ -27,10 +27,10 @@ pub struct EarlyTcmConfig {
 }
 
 impl EarlyTcmConfig {
-    /// The meter, with its buckets full.
+    /// Builds the meter, with full buckets.
     ///
     /// # Errors
-    /// If the rate or a burst is 0.
+    /// The rate or a burst is 0.
     pub fn build(&self) -> Result<EarlyTcm, ConfigError> {
         require_rate("cir", self.cir)?;
         require_burst("cbs", self.cbs)?;
@@ -41,8 +41,8 @@ impl EarlyTcmConfig {
     }
 }
 
-/// The three color marker of 1999: with an excess bucket the later [`SingleRateTcm`], without it one of two
-/// precedences.
+/// The three color marker of 1999: with an excess bucket it equals the later [`SingleRateTcm`]; without this
+/// bucket it has two precedences.
 #[derive(Clone, Debug)]
 pub struct EarlyTcm {
     buckets: SingleRateTcm,
@@ -53,8 +53,9 @@ pub struct EarlyTcm {
 impl Meter for EarlyTcm {
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
         // §2: "The tokens are generated for the two buckets at a combined rate. [...] The tokens are added to
-        // the second bucket when the first bucket is full." A packet that comes in yellow must not use tokens
-        // of the green bucket, nor a red one any. RFC 2697 kept all of that.
+        // the second bucket when the first bucket is full." A packet that arrives yellow must not use tokens
+        // of the green bucket. A packet that arrives red must not use any tokens. RFC 2697 has the same
+        // rules.
         let color = self.buckets.measure(now, packet);
         if self.has_excess || color == Color::GREEN {
             return color;

@@ -1,7 +1,7 @@
 //! Meters: the conformance of a packet stream to a profile, as a color per packet (RFC 3290 §5).
 //!
-//! Every meter but one of packets counts IP bytes (header included, link layer not), or what its policy's
-//! [accounting](crate::accounting) makes of them, and starts with its buckets full.
+//! All meters start with full buckets. All meters except [`PacketRateMeter`] count bytes: IP bytes with the
+//! IP header and without the link layer, or the bytes of the policy's [accounting](crate::accounting).
 
 mod any_meter;
 pub(crate) mod bucket;

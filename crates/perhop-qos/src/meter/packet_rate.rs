@@ -15,7 +15,7 @@ use crate::{ByteSize, Color, ConfigError, Packet, QueueSize, Rate, Time};
 pub struct PacketRateConfig {
     /// Packets per second, regardless of their size.
     pub rate: PacketRate,
-    /// Size of the bucket in packets, which conform at once.
+    /// Size of the bucket in packets. A burst of this size conforms.
     pub burst: QueueSize,
     /// Color of the packets that exceed the profile; by default red.
     #[serde(default = "red", skip_serializing_if = "is_red")]
@@ -23,10 +23,10 @@ pub struct PacketRateConfig {
 }
 
 impl PacketRateConfig {
-    /// The meter, with its bucket full.
+    /// Builds the meter, with a full bucket.
     ///
     /// # Errors
-    /// If rate or burst is out of range, the burst does not count packets, or the excess is green.
+    /// The rate or the burst is out of range, the burst does not count packets, or the excess is green.
     pub fn build(&self) -> Result<PacketRateMeter, ConfigError> {
         let (rate, QueueSize::Packets(burst @ 1..=MOST_BURST)) =
             (self.rate.as_packets_per_second(), self.burst)
@@ -44,8 +44,8 @@ impl PacketRateConfig {
     }
 }
 
-/// Ranges in which 64 bits are exact: a packet costs 10¹² tokens at most, and a second earns no more for each
-/// packet of the rate.
+/// Ranges in which 64 bits are exact. A packet costs at most 10¹² tokens, and one second adds at most this
+/// number of tokens for each packet of the rate.
 const MOST_RATE: u64 = 1_000_000_000;
 const MOST_BURST: u64 = 1_000_000;
 
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_largest_burst_is_exact_at_rates_that_share_no_divisor_with_a_second() {
-        // A prime, so that a packet costs 10¹² tokens.
+        // At a prime rate, a packet costs 10¹² tokens.
         for rate in [3, 999_999_937] {
             let rate = PacketRate::from_packets_per_second(rate);
             let burst = QueueSize::Packets(MOST_BURST);

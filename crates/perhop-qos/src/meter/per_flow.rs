@@ -1,8 +1,8 @@
 //! [`FlowMeters`]: one meter for each flow, all with one profile.
 //!
-//! RFC 2475 §2: a microflow is a single instance of an application-to-application flow of packets, known by
-//! its addresses, ports and protocol; §2.3.3.1: a traffic profile may apply to one as well as to an
-//! aggregate.
+//! RFC 2475 §2: a microflow is a single instance of an application-to-application flow of packetsthat is
+//! identified by its addresses, ports and protocol. §2.3.3.1: a traffic profile may apply to a microflow or
+//! to an aggregate.
 
 use std::collections::BTreeMap;
 
@@ -13,32 +13,31 @@ use crate::{Color, ConfigError, FlowKey, Packet, Time};
 
 /// The meters of many flows.
 ///
-/// A meter is made when its flow is announced, else at the flow's first packet: never once per packet. Either
-/// way its initial state is equal, and its random stream follows from the flow alone, so that flows do not
-/// disturb one another.
+/// A meter is created when its flow is announced, or at the first packet of the flow. Its initial state is
+/// the same in both cases. Its random stream depends only on the flow, so flows do not affect each other.
 #[derive(Clone, Debug)]
 pub struct FlowMeters {
     config: MeterConfig,
     streams: Streams,
     /// The initial state of the meter of a flow, except for its random stream.
     pristine: AnyMeter,
-    /// The index of each flow's meter. A tree inserts a flow among a million as fast at the front as at the
-    /// end.
+    /// The index of each flow's meter. In a tree, an insertion among a million flows takes the same time at
+    /// every position.
     places: BTreeMap<FlowKey, u32>,
     meters: Vec<AnyMeter>,
 }
 
 impl FlowMeters {
-    /// No flow yet; each will have a meter made from `config`.
+    /// Creates the meters without a flow. The meter of each flow will be built from `config`.
     ///
     /// # Errors
-    /// If `config` cannot be built.
+    /// `config` cannot be built.
     pub fn new(config: &MeterConfig, streams: &Streams) -> Result<FlowMeters, ConfigError> {
         let pristine = config.build(streams)?;
         let (config, streams) = (config.clone(), streams.clone());
         Ok(FlowMeters { config, streams, pristine, places: BTreeMap::new(), meters: Vec::new() })
     }
-    /// Makes the meter of `flow`, whose packets will come by here.
+    /// Creates the meter of `flow`, whose packets will pass this meter.
     pub fn announce(&mut self, flow: &FlowKey) {
         self.place(flow);
     }
@@ -46,7 +45,7 @@ impl FlowMeters {
     pub fn len(&self) -> usize {
         self.meters.len()
     }
-    /// Whether none has.
+    /// Whether no flow has a meter.
     pub fn is_empty(&self) -> bool {
         self.meters.is_empty()
     }
@@ -55,7 +54,7 @@ impl FlowMeters {
     fn place(&mut self, flow: &FlowKey) -> usize {
         let place = self.places.entry(*flow).or_insert_with(|| {
             // A copy shares the profile. Only a meter that draws random numbers is built again, with its own
-            // stream; a second build cannot fail.
+            // stream. A second build cannot fail.
             let anew = |flow: &FlowKey| self.config.build(&self.streams.child(flow.to_string())).ok();
             let meter = if self.pristine.is_random() { anew(flow) } else { None };
             self.meters.push(meter.unwrap_or_else(|| self.pristine.clone()));
@@ -86,7 +85,8 @@ mod tests {
     fn flow(source_port: u16) -> FlowKey {
         FlowKey { source_port, ..FlowKey::default() }
     }
-    /// The colors of packets that come every 2 ms at 4 Mb/s, of each of `ports` in turn.
+    /// The colors of the packets of one port. Packets arrive every 2 ms at 4 Mb/s, from each of `ports` in
+    /// turn.
     fn colors(meters: &mut FlowMeters, ports: &[u16], of: u16) -> Vec<Color> {
         let mut colors = Vec::new();
         for round in 0..200 {

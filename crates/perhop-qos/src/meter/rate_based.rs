@@ -12,7 +12,8 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RateBasedMarkerConfig {
-    /// One bucket for each drop precedence but the last, greenest first: n-1 buckets mark n precedences.
+    /// One bucket for each drop precedence except the last, beginning with green: n-1 buckets mark n
+    /// precedences.
     pub buckets: Vec<MarkerBucketConfig>,
     /// Whether the color that a packet already has counts; by default it does.
     #[serde(default = "color_aware")]
@@ -30,10 +31,10 @@ pub struct MarkerBucketConfig {
 }
 
 impl RateBasedMarkerConfig {
-    /// The meter, with its buckets full.
+    /// Builds the meter, with full buckets.
     ///
     /// # Errors
-    /// If there is no bucket or one too many, or a rate or a burst is 0.
+    /// There is no bucket or there are too many, or a rate or a burst is 0.
     pub fn build(&self) -> Result<RateBasedMarker, ConfigError> {
         let most = Color::COUNT - 1;
         if self.buckets.is_empty() || self.buckets.len() > most {
@@ -59,7 +60,7 @@ impl MarkerBucketConfig {
     }
 }
 
-/// The rate-based marker: independent buckets, tried from a packet's own precedence downwards.
+/// The rate-based marker: independent buckets. A packet tries them from its own precedence downwards.
 #[derive(Clone, Debug)]
 pub struct RateBasedMarker {
     buckets: Vec<RatedBucket>,

@@ -14,9 +14,9 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 pub struct SingleRateTcmConfig {
     /// Committed information rate, bits per second of IP packets.
     pub cir: Rate,
-    /// Committed burst size in IP bytes, which can be green at once.
+    /// Committed burst size in IP bytes. A burst of this size is green.
     pub cbs: ByteSize,
-    /// Excess burst size in IP bytes, which can be yellow in addition.
+    /// Excess burst size in IP bytes. A further burst of this size is yellow.
     pub ebs: ByteSize,
     /// Whether the color that a packet already has counts; by default it does not.
     #[serde(default)]
@@ -24,10 +24,10 @@ pub struct SingleRateTcmConfig {
 }
 
 impl SingleRateTcmConfig {
-    /// The meter, with both buckets full.
+    /// Builds the meter, with both buckets full.
     ///
     /// # Errors
-    /// If the rate or both bursts are 0.
+    /// The rate is 0, or both bursts are 0.
     pub fn build(&self) -> Result<SingleRateTcm, ConfigError> {
         require_rate("cir", self.cir)?;
         // RFC 2697 §2: "The CBS and EBS must be configured so that at least one of them is larger than 0."
@@ -65,10 +65,10 @@ fn measure<W: Word>(buckets: &mut Buckets<W>, now: Time, packet: &Packet) -> Col
     // Te is incremented by one, else neither".
     let surplus = buckets.committed.fill(committed.earned(buckets.clock.elapsed(now, *longest)), committed);
     buckets.excess.top_up(surplus, excess);
-    // "If the packet has been precolored as green and Tc(t)-B >= 0, the packet is green and Tc is
-    // decremented by B [...], else if the packet has been precolored as green or yellow and if
-    // Te(t)-B >= 0, the packets is yellow and Te is decremented by B [...], else the packet is red and
-    // neither Tc nor Te is decremented." A color-blind meter takes every packet for green.
+    // "If the packet has been precolored as green and Tc(t)-B >= 0, the packet is green and Tc is decremented
+    // by B [...], else if the packet has been precolored as green or yellow and if Te(t)-B >= 0, the packets
+    // is yellow and Te is decremented by B [...], else the packet is red and neither Tc nor Te is
+    // decremented." A color-blind meter assumes that every packet is green.
     let cost = committed.cost(packet.length);
     mode.judge(packet, |color| {
         let green = buckets.committed.take(cost_if(color == Color::GREEN, cost));

@@ -23,10 +23,10 @@ pub struct TokenBucketConfig {
 }
 
 impl TokenBucketConfig {
-    /// The meter, with its bucket full.
+    /// Builds the meter, with a full bucket.
     ///
     /// # Errors
-    /// If rate or burst is 0, or the excess is green.
+    /// The rate or the burst is 0, or the excess is green.
     pub fn build(&self) -> Result<TokenBucket, ConfigError> {
         require_rate("rate", self.rate)?;
         require_burst("burst", self.burst)?;
@@ -54,7 +54,8 @@ struct Profile<W> {
     bucket: BucketProfile<W>,
     /// The time at which the bucket is certainly full.
     longest: Time,
-    /// The colors of exceeding and of conforming packets. A table avoids a branch that is not predictable.
+    /// The colors of exceeding and of conforming packets. A table avoids a branch that the processor cannot
+    /// predict.
     colors: [Color; 2],
 }
 
@@ -80,7 +81,8 @@ impl<W: Word> SoleBucket<W> {
     pub(super) fn judge(&mut self, now: Time, length: u32) -> Color {
         let Profile { bucket, longest, colors } = &*self.profile;
         self.level.top_up(bucket.earned(self.clock.elapsed(now, *longest)), bucket);
-        // RFC 3290 A.3, strict conformance: enough tokens for the entire packet; an excess packet takes none.
+        // RFC 3290 A.3, strict conformance: the bucket must have tokens for the entire packet, and an excess
+        // packet takes no tokens.
         let conforms = self.level.take(bucket.cost(length));
         colors[usize::from(conforms)]
     }

@@ -1,5 +1,5 @@
-//! [`TokenBucketWithDebt`]: the two-color token bucket that lends (RFC 3290 §5.1.3, loose conformance), with
-//! a limit on the debts added up: the committed access rate of routers.
+//! [`TokenBucketWithDebt`]: the two-color token bucket that lends tokens (RFC 3290 §5.1.3, loose
+//! conformance). The sum of debts has a limit. It is the committed access rate of routers.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TokenBucketWithDebtConfig {
-    /// Rate at which tokens arrive, bits per second of IP packets; debts are paid off first.
+    /// Rate at which tokens arrive, bits per second of IP packets. Tokens pay off debts first.
     pub rate: Rate,
-    /// Size of the bucket in IP bytes, which conforms at once without borrowing.
+    /// Size of the bucket in IP bytes. A burst of this size conforms without borrowing.
     pub burst: ByteSize,
-    /// The limit on the sum of debts, IP bytes. Each packet that borrows adds the debt it leaves. A packet
-    /// that would exceed the limit exceeds the profile and clears the sum, but not the debt itself.
+    /// The limit on the sum of debts, IP bytes. Each packet that borrows adds the debt after it to the sum. A
+    /// packet whose debt would exceed the limit is an excess packet. It sets the sum to 0, but not the debt.
     pub debt_limit: ByteSize,
     /// Color of the packets that exceed the profile; by default red.
     #[serde(default = "red", skip_serializing_if = "is_red")]
@@ -27,10 +27,10 @@ pub struct TokenBucketWithDebtConfig {
 }
 
 impl TokenBucketWithDebtConfig {
-    /// The meter, with its bucket full and no debt.
+    /// Builds the meter, with a full bucket and no debt.
     ///
     /// # Errors
-    /// If the rate, the burst or the limit is 0, or the excess is green.
+    /// The rate, the burst or the limit is 0, or the excess is green.
     pub fn build(&self) -> Result<TokenBucketWithDebt, ConfigError> {
         require_rate("rate", self.rate)?;
         require_burst("burst", self.burst)?;
@@ -51,8 +51,8 @@ pub struct TokenBucketWithDebt(ByWidth<LendingBucket<u64>, LendingBucket<u128>>)
 
 /// The state of a meter, and the constants that all meters of its configuration share.
 ///
-/// The number of tokens of the description is `level − debt`, of which one is always 0 when a packet is
-/// judged.
+/// The bucket of the published description has `level − debt` tokens. One of both numbers is always 0 when a
+/// packet is judged.
 #[derive(Clone, Debug)]
 struct LendingBucket<W> {
     profile: Arc<Profile<W>>,
@@ -60,7 +60,7 @@ struct LendingBucket<W> {
     level: Level<W>,
     /// The actual debt: tokens that were spent and have not arrived yet.
     debt: W,
-    /// The compounded debt: the actual debts that borrowing packets left, added up since the last excess
+    /// The compounded debt: the sum of the actual debts after each borrowing packet, since the last excess
     /// packet.
     compounded: W,
 }
@@ -69,7 +69,7 @@ struct LendingBucket<W> {
 struct Profile<W> {
     bucket: BucketProfile<W>,
     limit: W,
-    /// The time at which the debt is paid and the bucket certainly full.
+    /// The time after which the debt is paid and the bucket is certainly full.
     longest: Time,
     excess: Color,
 }
@@ -108,7 +108,7 @@ impl<W: Word> Meter for LendingBucket<W> {
         self.level.top_up(earned - paid, bucket);
         let cost = bucket.cost(packet.length);
         // Cisco's worked example of CAR, reported by Ferrari (vectors/meter/token-bucket-with-debt.toml): a
-        // packet that finds tokens enough conforms, and the compounded debt stays as it is.
+        // packet that finds enough tokens conforms and does not change the compounded debt.
         if self.level.take(cost) {
             return Color::GREEN;
         }
@@ -117,8 +117,7 @@ impl<W: Word> Meter for LendingBucket<W> {
         let debt = self.debt.saturating_add(self.level.missing(cost));
         let compounded = self.compounded.saturating_add(debt);
         // Same example: a compounded debt above the extended limit makes the packet exceed. Then the
-        // compounded debt is 0; the actual debt is not forgiven, and a packet that exceeds adds nothing to
-        // it.
+        // compounded debt becomes 0. The actual debt remains, and the excess packet adds nothing to it.
         if compounded > *limit {
             self.compounded = W::ZERO;
             return *excess;

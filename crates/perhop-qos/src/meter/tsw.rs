@@ -1,6 +1,6 @@
-//! [`Tsw3cm`]: the time sliding window three color marker (RFC 2859), and [`Tsw2cm`], its older
-//! sibling with one target rate (Clark and Fang, "Explicit allocation of best-effort packet delivery
-//! service", 1998; the RFC's reference TON98).
+//! [`Tsw3cm`]: the time sliding window three color marker (RFC 2859), and [`Tsw2cm`], the earlier marker with
+//! one target rate (Clark and Fang, "Explicit allocation of best-effort packet delivery service", 1998; the
+//! RFC's reference TON98).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,10 +38,10 @@ pub struct Tsw3cmConfig {
 }
 
 impl Tsw2cmConfig {
-    /// The meter, its estimate at the target rate.
+    /// Builds the meter. The first estimate is the target rate.
     ///
     /// # Errors
-    /// If the rate or the interval is 0, or the excess is green.
+    /// The rate or the interval is 0, or the excess is green.
     pub fn build(&self, streams: &Streams) -> Result<Tsw2cm, ConfigError> {
         require_excess(self.excess)?;
         let estimator = RateEstimator::build(self.ctr, self.avg_interval)?;
@@ -51,10 +51,10 @@ impl Tsw2cmConfig {
 }
 
 impl Tsw3cmConfig {
-    /// The meter, its estimate at the committed target rate.
+    /// Builds the meter. The first estimate is the committed target rate.
     ///
     /// # Errors
-    /// If a rate or the interval is 0, or the peak rate is below the committed rate.
+    /// A rate or the interval is 0, or the peak rate is below the committed rate.
     pub fn build(&self, streams: &Streams) -> Result<Tsw3cm, ConfigError> {
         let estimator = RateEstimator::build(self.ctr, self.avg_interval)?;
         // RFC 2859 §5.2: "The PTR MUST be equal to or greater than the CTR."
@@ -94,7 +94,7 @@ impl RateEstimator {
             t_front: Time::ZERO,
         })
     }
-    /// The average rate with `packet`, which arrives at `now`, bits per second.
+    /// Returns the average rate, bits per second, after `packet`, which arrives at `now`.
     fn update(&mut self, now: Time, packet: &Packet) -> f64 {
         // Bytes_in_win = avg-rate * AVG_INTERVAL; New_bytes = Bytes_in_win + pkt_size;
         // avg-rate = New_bytes / (now - t-front + AVG_INTERVAL); t-front = now. Here in bits and picoseconds.
@@ -144,9 +144,10 @@ impl Meter for Tsw3cm {
         if avg_rate <= self.ctr {
             return Color::GREEN;
         }
-        // Above PTR red with P1 = (avg-rate - PTR) / avg-rate, yellow with P2 = (PTR - CTR) / avg-rate, else
-        // green; up to PTR yellow with P0 = (avg-rate - CTR) / avg-rate, else green. A point drawn
-        // uniformly from [0, avg-rate) falls above PTR, between CTR and PTR, and below CTR with just these.
+        // Above PTR, a packet is red with P1 = (avg-rate - PTR) / avg-rate, yellow with P2 = (PTR - CTR) /
+        // avg-rate, else green. Up to PTR, it is yellow with P0 = (avg-rate - CTR) / avg-rate, else green. A
+        // uniform point of [0, avg-rate) is above PTR, between CTR and PTR, or below CTR with exactly these
+        // probabilities.
         let point = self.stream.uniform() * avg_rate;
         if point >= self.ptr {
             Color::RED
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_estimate_follows_figure_2() {
-        // 8 kb/s is 1000 B/s; AVG_INTERVAL 1 s, so 1000 B in the window.
+        // 8 kb/s is 1000 B/s, and AVG_INTERVAL is 1 s, so the window contains 1000 B.
         let rate = Rate::from_bits_per_second(8_000);
         let mut estimator = RateEstimator::build(rate, Time::from_seconds(1)).unwrap();
         let packet = Packet::new(FlowKey::default(), 500);

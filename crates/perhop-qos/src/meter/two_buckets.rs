@@ -1,4 +1,5 @@
-//! [`Buckets`]: the state of the three color markers of RFC 2697, 2698 and 4115, a committed bucket and one for the excess.
+//! [`Buckets`]: the state of the three color markers of RFC 2697, 2698 and 4115: a committed bucket and an
+//! excess bucket.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub(super) struct Buckets<W> {
 pub(super) struct Profile<W> {
     pub(super) committed: BucketProfile<W>,
     pub(super) excess: BucketProfile<W>,
-    /// The time at which both buckets are certainly full.
+    /// The time after which both buckets are certainly full.
     pub(super) longest: Time,
     pub(super) mode: ColorMode,
 }
@@ -33,12 +34,12 @@ pub(super) struct Profile<W> {
 pub(super) enum Surplus {
     /// The tokens are lost: both buckets fill at the same time.
     Lost,
-    /// The excess bucket gets it: that fills after the other, at the same rate.
+    /// The excess bucket gets the tokens. It fills after the committed bucket, at the same rate.
     Spills,
 }
 
 impl TwoBuckets {
-    /// Both buckets full, each of a rate and a burst.
+    /// Builds both buckets, full, each with a rate and a burst.
     pub(super) fn full(
         committed: (Rate, ByteSize),
         excess: (Rate, ByteSize),
@@ -76,7 +77,8 @@ impl<W: Word> Profile<W> {
             Surplus::Lost => {
                 self.committed.is_exact(W::ZERO, self.longest) && self.excess.is_exact(W::ZERO, self.longest)
             }
-            // Both have one rate and so one unit: the surplus of one bucket is counted in the other.
+            // Both buckets have the same rate and therefore the same unit. The other bucket must hold the
+            // surplus of one bucket.
             Surplus::Spills => self.committed.is_exact(self.excess.size(), self.longest),
         }
     }

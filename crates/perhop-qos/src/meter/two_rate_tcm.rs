@@ -26,10 +26,10 @@ pub struct TwoRateTcmConfig {
 }
 
 impl TwoRateTcmConfig {
-    /// The meter, with both buckets full.
+    /// Builds the meter, with both buckets full.
     ///
     /// # Errors
-    /// If a rate or a burst is 0, or the peak rate is below the committed rate.
+    /// A rate or a burst is 0, or the peak rate is below the committed rate.
     pub fn build(&self) -> Result<TwoRateTcm, ConfigError> {
         require_rate("cir", self.cir)?;
         require_burst("cbs", self.cbs)?;
@@ -66,10 +66,10 @@ fn measure<W: Word>(buckets: &mut Buckets<W>, now: Time, packet: &Packet) -> Col
     let elapsed = buckets.clock.elapsed(now, *longest);
     buckets.committed.top_up(committed.earned(elapsed), committed);
     buckets.excess.top_up(peak.earned(elapsed), peak);
-    // RFC 2698 §3: "If the packet has been precolored as red or if Tp(t)-B < 0, the packet is red, else
-    // if the packet has been precolored as yellow or if Tc(t)-B < 0, the packet is yellow and Tp is
-    // decremented by B, else the packet is green and both Tp and Tc are decremented by B."
-    // A color-blind meter takes every packet for green.
+    // RFC 2698 §3: "If the packet has been precolored as red or if Tp(t)-B < 0, the packet is red, else if
+    // the packet has been precolored as yellow or if Tc(t)-B < 0, the packet is yellow and Tp is decremented
+    // by B, else the packet is green and both Tp and Tc are decremented by B." A color-blind meter assumes
+    // that every packet is green.
     let (to_peak, to_committed) = (peak.cost(packet.length), committed.cost(packet.length));
     mode.judge(packet, |color| {
         let within_peak = buckets.excess.take(cost_if(color < Color::RED, to_peak));

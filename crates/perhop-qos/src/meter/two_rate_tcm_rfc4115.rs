@@ -27,10 +27,10 @@ pub struct TwoRateTcmRfc4115Config {
 }
 
 impl TwoRateTcmRfc4115Config {
-    /// The meter, with both buckets full.
+    /// Builds the meter, with both buckets full.
     ///
     /// # Errors
-    /// If a rate or a burst is 0.
+    /// A rate or a burst is 0.
     pub fn build(&self) -> Result<TwoRateTcmRfc4115, ConfigError> {
         require_rate("cir", self.cir)?;
         require_burst("cbs", self.cbs)?;
@@ -45,7 +45,8 @@ impl TwoRateTcmRfc4115Config {
     }
 }
 
-/// The marker of RFC 4115: two independent buckets, and a green packet is tested against the first alone.
+/// The marker of RFC 4115: two independent buckets. The first bucket alone decides whether a green packet
+/// stays green.
 #[derive(Clone, Debug)]
 pub struct TwoRateTcmRfc4115(TwoBuckets);
 
@@ -65,9 +66,10 @@ fn measure<W: Word>(buckets: &mut Buckets<W>, now: Time, packet: &Packet) -> Col
     let elapsed = buckets.clock.elapsed(now, *longest);
     buckets.committed.top_up(committed.earned(elapsed), committed);
     buckets.excess.top_up(excess.earned(elapsed), excess);
-    // RFC 4115 §3, figure 1: green packet and B <= Tc: green, Tc -= B; else not a red packet and
-    // B <= Te: yellow, Te -= B; else red. "In the color-blind operation, the meter assumes that all
-    // incoming packets are green." The text of §3 has "Tc(t)- B > 0"; see docs/deviations.toml.
+    // RFC 4115 §3, figure 1: a green packet with B <= Tc is green, and Tc -= B. Otherwise, a packet that is
+    // not red with B <= Te is yellow, and Te -= B. Otherwise, the packet is red. "In the color-blind
+    // operation, the meter assumes that all incoming packets are green." The text of §3 has "Tc(t)- B > 0";
+    // see docs/deviations.toml.
     let (to_committed, to_excess) = (committed.cost(packet.length), excess.cost(packet.length));
     mode.judge(packet, |color| {
         let green = buckets.committed.take(cost_if(color == Color::GREEN, to_committed));

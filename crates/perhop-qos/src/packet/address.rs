@@ -3,8 +3,8 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// An IPv4 or IPv6 address in 16 bytes; IPv4 is kept as its IPv4-mapped form (RFC 4291 §2.5.5.2),
-/// so that one prefix comparison serves both families.
+/// An IPv4 or IPv6 address in 16 bytes; IPv4 addresses have their IPv4-mapped form (RFC 4291 §2.5.5.2), so
+/// that both families share one comparison of prefixes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address([u64; 2]);
 

@@ -1,4 +1,4 @@
-//! [`Dscp`] and [`IpPrecedence`]: the DS field under its two readings.
+//! [`Dscp`] and [`IpPrecedence`]: the two interpretations of the DS field.
 
 use std::fmt;
 use std::str::FromStr;
@@ -49,11 +49,11 @@ impl Dscp {
     /// Expedited forwarding (RFC 3246).
     pub const EF: Dscp = Dscp(46);
 
-    /// The codepoint `value`, if it is one (0 to 63).
+    /// The codepoint with this `value`; `None` above 63.
     pub const fn new(value: u8) -> Option<Dscp> {
         if value < 64 { Some(Dscp(value)) } else { None }
     }
-    /// Its value, 0 to 63.
+    /// The value, 0 to 63.
     #[inline]
     pub const fn value(self) -> u8 {
         // No codepoint is above 63; the mask lets the compiler omit bounds checks of tables by codepoint.
@@ -67,15 +67,16 @@ impl Dscp {
     pub const fn is_assured_forwarding(self) -> bool {
         matches!((self.0 >> 3, self.0 & 7), (1..=4, 2 | 4 | 6))
     }
-    /// The color that the codepoint itself carries: the drop precedence of an AF codepoint
-    /// (RFC 2597 §6: AFx1 green, AFx2 yellow, AFx3 red), green for every other.
+    /// The color that the codepoint itself carries: the drop precedence of an AF codepoint (RFC 2597 §6: AFx1
+    /// green, AFx2 yellow, AFx3 red), or green for all other codepoints.
     #[inline]
     pub const fn color(self) -> Color {
         COLORS[(self.0 & 63) as usize]
     }
 }
 
-/// The color of every codepoint; a table, because every packet needs it when it is sent and when it arrives.
+/// The color of every codepoint. It is a table, because every packet needs its color twice, when it is sent
+/// and when it arrives.
 const COLORS: [Color; 64] = {
     let mut colors = [Color::GREEN; 64];
     let mut class = 1;
@@ -114,16 +115,16 @@ impl fmt::Display for Dscp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IpPrecedence(u8);
 
-/// The names of RFC 791, as routers write them, by value.
+/// The names of RFC 791 in the spelling of routers, by value.
 const PRECEDENCE_NAMES: [&str; 8] =
     ["routine", "priority", "immediate", "flash", "flash-override", "critical", "internet", "network"];
 
 impl IpPrecedence {
-    /// The precedence `value`, if it is one (0 to 7).
+    /// The precedence with this `value`; `None` above 7.
     pub const fn new(value: u8) -> Option<IpPrecedence> {
         if value < 8 { Some(IpPrecedence(value)) } else { None }
     }
-    /// Its value, 0 to 7.
+    /// The value, 0 to 7.
     pub const fn value(self) -> u8 {
         self.0
     }

@@ -11,13 +11,12 @@ use super::name_or_number::name_or_number;
 
 /// A drop precedence level, the result of a meter: 0 is kept longest.
 ///
-/// Three levels have names (RFC 2697); markers of the research literature use up to eight.
-/// Color is the node's own knowledge: between nodes only the DSCP travels.
+/// Three levels have names (RFC 2697); markers of the research literature use up to eight. A color is known
+/// only in its node, because packets carry only the DSCP to the next node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Color(Level);
 
-/// The levels that there are. The compiler knows that there are no others, and so checks no index into a
-/// table by level.
+/// All levels. Because the enum has no other values, the compiler omits the bounds checks of tables by level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 enum Level {
@@ -47,15 +46,15 @@ impl Color {
     /// Drop precedence 2, out of profile for a two-color meter.
     pub const RED: Color = Color(Level::L2);
 
-    /// Level `index`; anything above the last level is the last.
+    /// Returns level `index`. An index above the last level gives the last level.
     pub const fn new(index: usize) -> Color {
         if index < Color::COUNT { Color(Level::ALL[index]) } else { Color(Level::L7) }
     }
     /// Returns the result of a three color marker for a packet of this color: green if `green`, else yellow
-    /// if `yellow`, else red or redder.
+    /// if `yellow`, else red, or this color if it is above red.
     #[inline]
     pub(crate) fn judged(self, green: bool, yellow: bool) -> Color {
-        // By arithmetic, not by branches: the color is unpredictable.
+        // The selection uses arithmetic instead of branches, because the color is unpredictable.
         let otherwise = self.max(Color::RED).0;
         let yellow = select_unpredictable(yellow, Color::YELLOW.0, otherwise);
         Color(select_unpredictable(green, Color::GREEN.0, yellow))

@@ -43,17 +43,17 @@ impl Ecn {
 pub struct LinkMark(u8);
 
 impl LinkMark {
-    /// The mark `value`, if it is one (0 to 7).
+    /// The mark with this `value`; `None` above 7.
     pub const fn new(value: u8) -> Option<LinkMark> {
         if value < 8 { Some(LinkMark(value)) } else { None }
     }
-    /// Its value, 0 to 7.
+    /// The value, 0 to 7.
     pub const fn value(self) -> u8 {
         self.0
     }
 }
 
-/// The three bits of the precedence, as label edges copy them (RFC 3270 §2.6.3).
+/// Copies the three bits of the precedence, as label edge routers do (RFC 3270 §2.6.3).
 impl From<IpPrecedence> for LinkMark {
     fn from(precedence: IpPrecedence) -> LinkMark {
         LinkMark(precedence.value())
@@ -76,7 +76,8 @@ name_or_number!(LinkMark, 7, "a CoS or EXP: a number from 0 to 7");
 
 /// The ECN field, class of service and traffic class of a packet.
 ///
-/// The packet's [`Ingress`] records whether a tag or label carries the latter two.
+/// The packet's [`Ingress`] records whether a tag or label carries the class of service and the traffic
+/// class.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Marks(u8);
 
@@ -95,14 +96,14 @@ impl Marks {
     pub const fn with_ecn(self, ecn: Ecn) -> Marks {
         Marks(self.0 & !3 | ecn as u8)
     }
-    /// The class of service; meaningful only with a tag.
+    /// The class of service. It is valid only if the packet has a tag.
     pub const fn cos(self) -> LinkMark {
         LinkMark(self.0 >> Marks::COS & 7)
     }
     pub(super) const fn with_cos(self, cos: LinkMark) -> Marks {
         Marks(self.0 & !(7 << Marks::COS) | cos.0 << Marks::COS)
     }
-    /// The traffic class (EXP); meaningful only with labels.
+    /// The traffic class (EXP). It is valid only if the packet has labels.
     pub const fn exp(self) -> LinkMark {
         LinkMark(self.0 >> Marks::EXP)
     }
@@ -136,8 +137,8 @@ pub struct Encapsulation {
     pub labels: bool,
 }
 
-/// The input interface of a packet, and the marks in its headers: the marks of the link, until this node sets
-/// others.
+/// The input interface of a packet, and the marks in its headers. These are the marks of the link until this
+/// node sets others.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ingress(u16);
 
@@ -147,7 +148,7 @@ impl Ingress {
     const TAG: u16 = 1 << 15;
     const LABELS: u16 = 1 << 14;
 
-    /// An arrival through `interface`, from a link with this `encapsulation`.
+    /// Creates an arrival through `interface`, from a link with this `encapsulation`.
     pub const fn new(interface: InterfaceId, encapsulation: Encapsulation) -> Ingress {
         Ingress(interface.0 & (Ingress::LABELS - 1)).carrying(encapsulation)
     }
@@ -173,7 +174,7 @@ impl Ingress {
     }
 }
 
-/// An arrival through an interface whose link carries no marks.
+/// Creates an arrival through an interface whose link carries no marks.
 impl From<InterfaceId> for Ingress {
     fn from(interface: InterfaceId) -> Ingress {
         Ingress::new(interface, Encapsulation::default())
@@ -211,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Over several links: the marks that reach the next node.
+    /// Checks the marks that reach the next node, over several links.
     #[test]
     fn marks_cross_the_links_that_carry_them() {
         let tagged = Encapsulation { tag: true, labels: false };

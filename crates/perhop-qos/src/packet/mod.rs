@@ -1,4 +1,4 @@
-//! [`Packet`]: the descriptor that travels through the data plane, and the header fields it carries.
+//! [`Packet`]: the descriptor that travels through the data plane, with the header fields that it carries.
 
 mod address;
 mod codepoint;
@@ -48,7 +48,7 @@ impl FlowKey {
     }
 }
 
-/// `udp 10.0.0.1 port 49152 to 10.0.0.2 port 9`.
+/// Writes `udp 10.0.0.1 port 49152 to 10.0.0.2 port 9`.
 impl fmt::Display for FlowKey {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let (source, destination) = (self.source.to_ip(), self.destination.to_ip());
@@ -59,8 +59,8 @@ impl fmt::Display for FlowKey {
 
 /// A packet's descriptor: the header fields that decide its treatment, without its bytes.
 ///
-/// 64 bytes, one cache line. `payload` belongs to the driver (the simulator's flow and segment, the live
-/// path's frame slot); this crate reads one byte of it.
+/// It has 64 bytes, one cache line. `payload` belongs to the driver: it is the simulator's flow and segment,
+/// or the live path's frame slot. This crate reads one byte of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Source address.
@@ -69,9 +69,9 @@ pub struct Packet {
     pub destination: Address,
     /// The time at which the sender passed it to its first port.
     pub sent_at: Time,
-    /// Opaque to the data plane, except bits 32 to 39: [`rehashes`](Packet::rehashes).
+    /// Data of the driver. The data plane reads only bits 32 to 39, [`rehashes`](Packet::rehashes).
     pub payload: u64,
-    /// IP bytes: IP header to the end of the IP payload.
+    /// IP bytes, from the IP header to the end of the IP payload.
     pub length: u32,
     /// Source port.
     pub source_port: u16,
@@ -89,7 +89,7 @@ pub struct Packet {
     pub label: u8,
     /// The interface of arrival at this node, and which marks are present.
     pub input: Ingress,
-    /// The number of crossed links, which the time to live of the IP header has counted down.
+    /// The number of crossed links, by which the time to live of the IP header has decreased.
     pub hops: u8,
 }
 
@@ -108,7 +108,7 @@ impl Packet {
             ..Packet::default()
         }
     }
-    /// Its five-tuple.
+    /// The five-tuple of the packet.
     pub fn flow_key(&self) -> FlowKey {
         FlowKey {
             source: self.source,
@@ -118,12 +118,14 @@ impl Packet {
             protocol: self.protocol,
         }
     }
-    /// The number of times that its sender's socket had changed the flow hash, modulo 256; 0 if unknown.
+    /// The number of changes of the flow hash by the sender's socket before it sent this packet, modulo 256;
+    /// 0 if unknown.
     #[inline]
     pub fn rehashes(&self) -> u8 {
         (self.payload >> 32) as u8
     }
-    /// Changes the flow hash of the sender's socket. Packets made from this one are the first to have it.
+    /// Changes the flow hash of the sender's socket. The new hash applies to packets that are created from
+    /// this one.
     pub fn rehash(&mut self) {
         let count = u64::from(self.rehashes().wrapping_add(1));
         self.payload = self.payload & !(0xff << 32) | count << 32;

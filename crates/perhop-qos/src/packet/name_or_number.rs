@@ -21,7 +21,7 @@ impl<T> de::Visitor<'_> for TextOrNumber<T> {
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
         self.visit_str(&number.to_string())
     }
-    // TOML hands every integer over as a signed one.
+    // The TOML parser passes every integer as a signed integer.
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
         self.visit_str(&number.to_string())
     }

@@ -1,28 +1,29 @@
 //! [`TcpHeader`]: the fields of a TCP header that a queue may read.
 
-/// The fields of a TCP header that determine whether one acknowledgment repeats another. The owner of the
-/// bytes of the packet provides them ([`Observer::tcp_header`](crate::Observer::tcp_header)).
+/// The fields of a TCP header that determine whether an acknowledgment makes another redundant. The component
+/// that has the bytes of the packet provides them ([`Observer::tcp_header`](crate::Observer::tcp_header)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpHeader {
     /// The acknowledgment number.
     pub acknowledgment: u32,
-    /// The twelve bits after the header's length, of which FIN is the lowest.
+    /// The twelve bits after the header's length, with FIN as the lowest bit.
     pub flags: u16,
     /// Whether bytes follow the header.
     pub has_payload: bool,
-    /// Whether there are options other than timestamps, selective acknowledgments and MD5, or invalid ones.
+    /// Whether there are invalid options, or options other than timestamps, selective acknowledgments and
+    /// MD5.
     pub has_others: bool,
     /// The timestamp of the sender and the echoed timestamp (RFC 7323).
     pub timestamps: Option<(u32, u32)>,
-    /// Start and end of the blocks that are acknowledged selectively (RFC 2018), the first
-    /// [`blocks`](TcpHeader::blocks) of these.
+    /// Start and end of the blocks that are acknowledged selectively (RFC 2018). Only the first
+    /// [`blocks`](TcpHeader::blocks) entries are valid.
     pub sack: [(u32, u32); TcpHeader::MOST_BLOCKS],
     /// The number of blocks.
     pub blocks: u8,
 }
 
 impl TcpHeader {
-    /// The options have room for at most this number of blocks.
+    /// The largest number of blocks for which the options have room.
     pub const MOST_BLOCKS: usize = 4;
     /// `FIN`.
     pub const FIN: u16 = 0x001;
@@ -34,7 +35,7 @@ impl TcpHeader {
     pub const ECE: u16 = 0x040;
     /// `CWR`.
     pub const CWR: u16 = 0x080;
-    /// `AE` of accurate ECN (RFC 9768), the lowest of the four that were reserved once.
+    /// `AE` of accurate ECN (RFC 9768), the lowest of the four formerly reserved bits.
     pub const AE: u16 = 0x100;
 
     /// Adds a block, if there is room.

@@ -1,4 +1,4 @@
-//! [`PolicyConfig::build_port`]: apart from the configuration, which the port itself reads.
+//! [`PolicyConfig::build_port`], in a separate file because the port itself reads the configuration.
 
 use super::{PolicyConfig, WireConfig};
 use crate::buffer::MemoryPools;
@@ -8,11 +8,12 @@ use crate::random::Streams;
 use crate::{ConfigError, Port};
 
 impl PolicyConfig {
-    /// The port, for an interface's output side, in a node whose interfaces are called `interfaces`,
-    /// in the order of their numbers. It shares its memory with no other port.
+    /// Builds the port of an interface's output. `interfaces` are the names of the node's interfaces, in the
+    /// order of their numbers. It shares its memory with no other port.
     ///
     /// # Errors
-    /// The first class, buffer manager, scheduler or ring that cannot be built, or an overhead out of range.
+    /// A class, buffer manager, scheduler or ring cannot be built (the first one is reported), or the
+    /// overhead is out of range.
     pub fn build_port(
         &self,
         wire: &WireConfig,
@@ -38,8 +39,8 @@ impl PolicyConfig {
 }
 
 impl WireConfig {
-    /// The output `conditioner` before `port` and this wire. Packets get their tags and labels there, if the
-    /// wire carries some or one of the two reads them.
+    /// Prepares the output `conditioner` before `port` and this wire. Packets get their tags and labels in
+    /// it, if the wire carries marks or if the conditioner or the port reads them.
     pub fn leaving_by(&self, conditioner: TrafficConditioner, port: &Port) -> TrafficConditioner {
         let encapsulation = self.headers.encapsulation();
         let asks = conditioner.reads_link_marks() || port.reads_link_marks();

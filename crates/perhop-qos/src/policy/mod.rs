@@ -1,7 +1,7 @@
 //! [`PolicyConfig`]: the vendor-neutral configuration of one interface, and the only way to build
 //! conditioners and ports.
 //!
-//! perhop's policy language is these types in YAML. The front ends also produce them.
+//! These types in YAML are perhop's policy language. The front ends produce them, too.
 
 mod build_port;
 
@@ -25,14 +25,15 @@ use crate::{ConfigError, QueueSize, Rate};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PolicyConfig {
-    /// Metering, marking and policing, in order. The first conditioner without `continue` is the last.
+    /// Metering, marking and policing, in order. A packet that matches a conditioner without `continue` does
+    /// not reach later conditioners.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditioners: Vec<ConditionerConfig>,
     /// The queues and their scheduler, for an interface that sends. Default: one FIFO with tail drop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queueing: Option<QueueingConfig>,
-    /// Bytes that meters, class policers, shapers and schedulers count for each packet beyond its IP bytes,
-    /// -64 to 255: 14 for an Ethernet header, 18 with an 802.1Q tag. Results count IP bytes.
+    /// Bytes that meters, class policers, shapers and schedulers count for each packet in addition to its IP
+    /// bytes, -64 to 255: 14 for an Ethernet header, 18 with an 802.1Q tag. Results count IP bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub overhead: i32,
 }
@@ -52,15 +53,15 @@ pub struct QueueingConfig {
     /// The link-sharing options of an outermost `cbq`. Default: the formal guideline and weighted turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_sharing: Option<LinkSharingConfig>,
-    /// The divisor for default quanta of an outermost `htb`: a quantum is the bytes that the rate of the
-    /// class sends per second, divided by it. Default: 10. Linux `r2q`.
+    /// The divisor for default quanta of an outermost `htb`. A quantum is the rate of the class in bytes per
+    /// second divided by this number. Default: 10. This is `r2q` of Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_to_quantum: Option<u32>,
-    /// The limit of all its queues together, including those of inner classes. A packet that finds them full
-    /// is dropped. Default: only the limit of each queue.
+    /// The common limit of all queues, including those of inner classes. A packet that finds them full is
+    /// dropped. Default: only the limit of each queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
-    /// The packet memory of an outermost scheduler, on which its `shared-memory` queues draw.
+    /// The packet memory of an outermost scheduler, which its `shared-memory` queues use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryConfig>,
     /// A packet belongs to the first class that matches. A class without `match` takes all other packets.
@@ -68,10 +69,10 @@ pub struct QueueingConfig {
 }
 
 impl QueueingConfig {
-    /// Returns the only class if its buffer is CAKE, which then is the whole port.
+    /// Returns the only class if its buffer is CAKE. In that case, CAKE handles the whole port.
     ///
     /// # Errors
-    /// CAKE is one of several classes or inside one, or another element would decide, too.
+    /// CAKE is one of several classes or inside a class, or another element would also decide.
     pub fn cake(&self) -> Result<Option<(&ClassConfig, &CakeConfig)>, ConfigError> {
         let is_cake = |class: &ClassConfig| matches!(class.buffer, Some(BufferConfig::Cake(_)));
         match self.classes.as_slice() {
@@ -118,8 +119,8 @@ impl QueueingConfig {
         }
         Ok(())
     }
-    /// The names of its queues in results: the names of the classes from the outermost in, joined by `/`,
-    /// with the tin if CAKE has several.
+    /// The names of the queues in results. A name has the names of the classes from the outermost inward,
+    /// joined by `/`, and the tin if CAKE has several.
     pub fn queue_names(&self) -> Vec<String> {
         let name_of = |class: &ClassConfig| match &class.queueing {
             Some(inner) => {
@@ -157,7 +158,8 @@ pub struct ClassConfig {
     /// Drops packets that exceed a rate before they join the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub police: Option<PoliceConfig>,
-    /// The buffer manager. Default: tail drop at 64 packets; with `fair-queueing`, its own limit.
+    /// The buffer manager. Default: tail drop at 64 packets; with `fair-queueing`, the limits of fair
+    /// queueing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferConfig>,
     /// Serves the flows of the queue fairly instead of in order of arrival.
@@ -172,9 +174,9 @@ pub struct ClassConfig {
 }
 
 impl ClassConfig {
-    /// The inner classes, if the scheduler `above` handles them itself: `cbq` inside `cbq` is one scheduler
-    /// with a tree of allotments, `hfsc` inside `hfsc` one with a tree of service curves, `htb` inside `htb`
-    /// one with a tree of rates, and so is `guarantee-excess`.
+    /// The inner classes, if the scheduler `above` handles them itself. `cbq` inside `cbq` is one scheduler
+    /// with a tree of allotments. `hfsc` inside `hfsc` has a tree of service curves, and `htb` inside `htb` a
+    /// tree of rates. `guarantee-excess` inside itself is one scheduler, too.
     pub fn link_shared(&self, above: SchedulerConfig) -> Option<&QueueingConfig> {
         let shares = matches!(
             above,
@@ -214,12 +216,12 @@ pub struct WireConfig {
 }
 
 impl WireConfig {
-    /// Wire bytes of a packet of `ip` IP bytes, or of its last fragment where the headers cut it.
+    /// Wire bytes of a packet of `ip` IP bytes, or of its last fragment if the headers fragment it.
     pub fn last_bytes(&self, ip: u32) -> u64 {
         let Some(fragmentation) = self.headers.fragmentation() else { return self.bytes(ip.into()) };
         self.framing.wire_bytes(fragmentation.fragment_bytes(fragmentation.last(ip)))
     }
-    /// Wire bytes of a packet of `ip` IP bytes that is not cut.
+    /// Wire bytes of a packet of `ip` IP bytes that is not fragmented.
     pub fn bytes(&self, ip: u64) -> u64 {
         self.framing.wire_bytes(self.headers.bytes(ip))
     }
@@ -230,8 +232,7 @@ impl PolicyConfig {
     /// `interfaces`, in the order of their numbers.
     ///
     /// # Errors
-    /// The first conditioner that cannot be built, or an overhead out of range.
-    /// The first conditioner that cannot be built, or an overhead out of range.
+    /// A conditioner cannot be built (the first one is reported), or the overhead is out of range.
     pub fn build_conditioner(
         &self,
         interfaces: &[String],

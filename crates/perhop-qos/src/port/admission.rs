@@ -1,4 +1,4 @@
-//! The tail side of a port: the checks of a packet before it joins its queue.
+//! The tail side of a port: the checks before a packet joins its queue.
 
 use super::Port;
 use super::judge::judge;
@@ -11,9 +11,9 @@ use crate::{DropCause, Observer, Packet, Time, Verdict};
 #[derive(Clone, Copy)]
 pub(super) enum Joins {
     AsOneMore,
-    /// Into a queue that may have to drop others afterwards.
+    /// The packet joins a queue that may have to drop other packets afterwards.
     AmongFlows,
-    /// Into a tin of CAKE, which keeps it.
+    /// The packet joins a tin of CAKE, which stores it.
     IntoTin,
     InPlaceOfAnother,
 }
@@ -51,7 +51,7 @@ impl Port {
         Ok((verdict, joins))
     }
 
-    /// Why the gate before queue `index` drops `packet`, if it does.
+    /// The reason why the gate before queue `index` drops `packet`; `None` if it admits the packet.
     #[inline(never)]
     fn refuses(&mut self, now: Time, index: usize, packet: &Packet) -> Option<DropCause> {
         self.ring.advance(now);
@@ -60,7 +60,7 @@ impl Port {
         self.gates.get_mut(index)?.refuses(now, packet, &self.queues, is_congested)
     }
 
-    /// Offers the packet to a queue that may drop another packet for it.
+    /// Offers the packet to a queue that may drop another packet to make room.
     #[inline(never)]
     fn make_room<O: Observer>(
         &mut self,

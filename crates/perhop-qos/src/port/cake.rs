@@ -1,4 +1,5 @@
-//! The path of packets through a port that is CAKE as a whole: its queues are the tins, and only count.
+//! The path of packets through a port that CAKE handles as a whole. The queues of the port are the tins,
+//! which only count packets.
 
 use super::judge::judge;
 use super::peaks::Peaks;
@@ -8,7 +9,7 @@ use crate::queue::{Queue, QueueId};
 use crate::{DropCause, Observer, Packet, Time, Verdict};
 
 impl Port {
-    /// `packet`, which tin `id` counts, joins its flow; others may have to go for it.
+    /// Adds `packet`, which tin `id` counts, to its flow. Other packets may be dropped for it.
     #[inline(never)]
     pub(super) fn join_tin<O: Observer>(
         &mut self,
@@ -36,7 +37,7 @@ impl Port {
         }
     }
 
-    /// The packet that CAKE chooses enters the ring, which has room.
+    /// Moves the packet that CAKE chooses into the ring, which has room.
     #[inline(never)]
     pub(super) fn serve_cake<O: Observer>(
         &mut self,
@@ -59,14 +60,14 @@ impl Port {
         *backlog -= 1;
         cake.wash(packet);
         if pulled.is_marked {
-            // A mark ends no packet.
+            // A marked packet is still sent, so the result is not needed.
             let _ = judge(now, place, packet, Verdict::MarkCe, &mut observer);
         }
         Some(self.hand_over(now, place, packet, &mut observer))
     }
 }
 
-/// Tin number `tin` no longer counts `packet`.
+/// Removes `packet` from the count of tin number `tin`.
 fn leaves_tin(
     now: Time,
     tin: usize,

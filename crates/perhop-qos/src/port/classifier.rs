@@ -1,4 +1,4 @@
-//! [`PortClassifier`]: which queue of a port a packet belongs to.
+//! [`PortClassifier`]: the assignment of packets to the queues of a port.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,7 +8,7 @@ use crate::policy::{ClassConfig, QueueingConfig};
 use crate::queue::{PrecedenceSource, QueueId};
 use crate::{ConfigError, Dscp, Packet};
 
-/// Which queue of a port a packet belongs to.
+/// Assigns packets to the queues of a port.
 #[derive(Clone, Debug)]
 pub struct PortClassifier(Compiled);
 
@@ -16,12 +16,12 @@ pub struct PortClassifier(Compiled);
 enum Compiled {
     /// The queue of each codepoint, or [`NONE`], if all conditions are on the DS field only.
     ByDscp(Arc<[QueueId; 64]>),
-    /// The first class that matches decides; if it has inner classes, the first of those that matches, and so
-    /// on.
+    /// The first class that matches decides. If it has inner classes, the first inner class that matches
+    /// decides, and so on.
     InOrder(Vec<Class>),
 }
 
-/// No queue: there are not as many.
+/// No queue. The number is above that of every queue.
 const NONE: QueueId = QueueId(u16::MAX);
 
 #[derive(Clone, Debug)]
@@ -37,9 +37,9 @@ enum Target {
 }
 
 impl PortClassifier {
-    /// One queue that takes everything.
+    /// Creates the classifier of one queue that takes all packets.
     pub fn single() -> PortClassifier {
-        // Most ports have one queue: they share the table.
+        // Most ports have one queue and can share the table.
         static SINGLE: LazyLock<Arc<[QueueId; 64]>> = LazyLock::new(|| Arc::new([QueueId(0); 64]));
         PortClassifier(Compiled::ByDscp(Arc::clone(&SINGLE)))
     }
@@ -47,8 +47,8 @@ impl PortClassifier {
     /// interfaces of the node, in the order of their numbers.
     ///
     /// # Errors
-    /// The first condition that cannot be built, a duplicate name on one level, a class with both a buffer
-    /// and classes of its own, a class that no packet reaches, no class at all.
+    /// A condition cannot be built, a name is used twice on one level, a class has both a buffer and inner
+    /// classes, no packet reaches a class, or there is no class.
     pub fn build(config: &QueueingConfig, interfaces: &[String]) -> Result<PortClassifier, ConfigError> {
         let classes = Builder { interfaces, queues: 0 }.classes(config)?;
         if let Ok(Some((_, cake))) = config.cake() {
@@ -68,7 +68,7 @@ impl PortClassifier {
     fn by_dscp(table: [QueueId; 64]) -> PortClassifier {
         PortClassifier(Compiled::ByDscp(Arc::new(table)))
     }
-    /// Whether the first queue takes everything.
+    /// Whether the first queue takes all packets.
     pub fn is_single(&self) -> bool {
         matches!(&self.0, Compiled::ByDscp(table) if **table == [QueueId(0); 64])
     }
@@ -94,7 +94,8 @@ impl PortClassifier {
     }
 }
 
-/// The first class that matches decides; if it has classes of its own, the first of those, and so on.
+/// Returns the queue of the first class that matches. If the class has inner classes, the first inner class
+/// that matches decides, and so on.
 fn first(mut classes: &[Class], packet: &Packet) -> Option<QueueId> {
     loop {
         let class = classes.iter().find(|class| class.matches.as_ref().is_none_or(|m| m.matches(packet)))?;
@@ -174,7 +175,8 @@ fn unique_name(class: &ClassConfig, earlier: &[ClassConfig]) -> Result<(), Confi
     Ok(())
 }
 
-/// `last` is the class built last: were an earlier one a catch-all, the error would have come before.
+/// Checks that packets can reach `class`. `last` is the class that was built last. An earlier class that
+/// takes all packets has already caused an error.
 fn reachable(class: &ClassConfig, earlier: &[ClassConfig], last: Option<&Class>) -> Result<(), ConfigError> {
     match (earlier.last(), last) {
         (Some(before), Some(last)) if last.takes_everything() => {
@@ -187,7 +189,7 @@ fn reachable(class: &ClassConfig, earlier: &[ClassConfig], last: Option<&Class>)
     }
 }
 
-/// Rejects `key` in a class with inner classes: only queues have it.
+/// Rejects `key` in a class with inner classes: which only queues can have.
 fn leaf_only(key: &str, is_set: bool, class: &ClassConfig) -> Result<(), ConfigError> {
     if is_set {
         return Err(ConfigError::new(

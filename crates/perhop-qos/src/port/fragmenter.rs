@@ -8,7 +8,7 @@ use crate::scheduler::SchedulerConfig;
 use crate::{Packet, Rate, Time};
 
 /// Cuts packets for a wire whose headers require it (RFC 1990 §3), and selects the packets that may be sent
-/// between two fragments (RFC 2686 §1; of its suspendable classes, the two that plain multilink PPP has).
+/// between two fragments (RFC 2686 §1, with the two suspendable classes that plain multilink PPP has).
 #[derive(Clone, Debug)]
 pub(super) struct Fragmenter {
     pub(super) fragmentation: Fragmentation,
@@ -19,19 +19,19 @@ pub(super) struct Fragmenter {
     pub(super) in_progress: Option<InProgress>,
 }
 
-/// A packet whose first fragment has entered the ring, and whose last has not.
+/// A packet whose first fragment, but not its last, has entered the ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InProgress {
     pub(super) packet: Packet,
     pub(super) place: Place,
-    /// The time of the first bit of its first fragment; known when that enters the ring.
+    /// The time of the first bit of its first fragment. It is known when the fragment enters the ring.
     pub(super) starts: Option<Time>,
     /// Bytes that have not been sent.
     pub(super) left: u32,
 }
 
 impl Fragmenter {
-    /// Returns the fragmenter of `wire` with the queues of `queueing`; `None` if packets are not cut.
+    /// Returns the fragmenter of `wire` with the queues of `queueing`; `None` if packets are not fragmented.
     pub(super) fn build(wire: &WireConfig, queueing: Option<&QueueingConfig>) -> Option<Fragmenter> {
         let fragmentation = wire.headers.fragmentation()?;
         let mut interleaved = Vec::new();
@@ -50,7 +50,7 @@ impl Fragmenter {
     pub(super) fn interleaves(&self, queue: QueueId) -> bool {
         self.interleaved.get(queue.index()) == Some(&true)
     }
-    /// Whether a packet waits that may be sent between fragments.
+    /// Whether a packet that may be sent between fragments waits.
     pub(super) fn awaits_interleaving(&self, queues: &[Queue]) -> bool {
         let mut both = self.interleaved.iter().zip(queues);
         both.any(|(is_interleaved, queue)| *is_interleaved && queue.occupancy().packets > 0)
@@ -61,8 +61,8 @@ impl Fragmenter {
     }
 }
 
-/// Collects whether the leaves of `config` have priority over others: all except the lowest class of a strict
-/// priority scheduler, including inner classes.
+/// Collects, for each leaf of `config`, whether it has priority over others. All classes of a strict priority
+/// scheduler except the lowest have it, with their inner classes.
 fn collect_interleaved(config: &QueueingConfig, has_priority: bool, leaves: &mut Vec<bool>) {
     let classes = &config.classes;
     let level = |index: &usize| classes[*index].share.level.map_or(*index, usize::from);
@@ -83,8 +83,8 @@ mod tests {
     use super::*;
     use crate::ring::RingConfig;
 
-    /// RFC 2686 §1: only urgent packets suspend others. Classes by weight and the last of several levels are
-    /// not urgent; inner classes have the urgency of their class.
+    /// RFC 2686 §1: only urgent packets suspend others. Classes by weight and the lowest of several levels
+    /// are not urgent. Inner classes are as urgent as their class.
     #[test]
     fn only_packets_with_priority_are_interleaved() {
         let wire = WireConfig {

@@ -10,8 +10,8 @@ use crate::scheduler::Selection;
 use crate::{Observer, Packet, Time};
 
 impl Port {
-    /// Moves fragments, and whole packets between them, into the ring, which has room, until the last
-    /// fragment of a packet; `packet` is that packet.
+    /// Moves fragments, and whole packets between them, into the ring until the last fragment of a packet.
+    /// The ring has room. Writes that packet to `packet`.
     #[inline(never)]
     pub(super) fn serve_fragments<O: Observer>(
         &mut self,
@@ -31,8 +31,8 @@ impl Port {
         step.break_value().flatten()
     }
 
-    /// The queue of the next head; while a packet is in progress, only a queue that is sent between
-    /// fragments.
+    /// The queue of the next head. While a packet is in progress, only queues whose packets are sent between
+    /// fragments qualify.
     fn head_to_serve(&mut self, now: Time, fragmenter: &Fragmenter) -> Option<QueueId> {
         let is_in_progress = fragmenter.in_progress.is_some();
         if is_in_progress && !fragmenter.awaits_interleaving(&self.queues) {
@@ -48,7 +48,7 @@ impl Port {
         }
     }
 
-    /// The head of queue `id` enters the ring whole, or begins to.
+    /// Moves the head of queue `id` into the ring, as a whole or with its first fragment.
     fn serve_head<O: Observer>(
         &mut self,
         now: Time,
@@ -81,8 +81,8 @@ impl Port {
         self.serve_fragment(now, fragmenter, packet, observer)
     }
 
-    /// Moves the next fragment of the packet in progress into the ring; with the last one the packet is on
-    /// the wire.
+    /// Moves the next fragment of the packet in progress into the ring. With its last fragment, the packet is
+    /// on the wire.
     fn serve_fragment<O: Observer>(
         &mut self,
         now: Time,

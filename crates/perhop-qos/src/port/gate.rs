@@ -4,11 +4,11 @@ use crate::policer::Policer;
 use crate::queue::Queue;
 use crate::{ConfigError, DropCause, Packet, QueueSize, Time};
 
-/// The checks of one queue: most queues have none.
+/// The checks of one queue. Most queues have none.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate {
     pub(super) policer: Option<Policer>,
-    /// The shared limits of the enclosing schedulers, from the inside out.
+    /// The shared limits of the enclosing schedulers, from the innermost outward.
     pub(super) limits: Vec<SharedLimit>,
 }
 
@@ -16,7 +16,7 @@ pub(super) struct Gate {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SharedLimit {
     limit: QueueSize,
-    /// The first of these queues, and the first after them.
+    /// The index of the first of these queues, and of the first queue after them.
     queues: (usize, usize),
 }
 

@@ -1,24 +1,24 @@
-//! [`Heads`]: the events of packets at the heads of the queues of a port.
+//! [`Heads`]: the treatment of packets at the heads of the queues of a port.
 
 use super::fragmenter::Fragmenter;
 use crate::buffer::{AnyBuffer, BufferManager};
 use crate::cake::Cake;
 
-/// The events of packets at the heads of the queues of a port.
+/// The treatment of packets at the heads of the queues of a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Heads {
-    /// Every packet that has joined a queue is sent: all buffer managers decide on arrival.
+    /// Every packet that has joined a queue is sent, because all buffer managers decide on arrival.
     Free,
-    /// A buffer manager may drop or mark them.
+    /// A buffer manager may drop or mark the packets.
     Judged,
-    /// The headers of the wire cut them into fragments.
+    /// The headers of the wire fragment the packets.
     InFragments,
-    /// CAKE keeps them, and selects the next packet.
+    /// CAKE stores the packets and selects the next one.
     Cake,
 }
 
 impl Heads {
-    /// Creates the events for queues with these buffer managers, before such a fragmenter, or in this CAKE.
+    /// Returns the treatment for queues with these buffer managers, before this fragmenter, or in this CAKE.
     pub(super) fn for_buffers(
         buffers: &[AnyBuffer],
         fragmenter: Option<&Fragmenter>,

@@ -4,7 +4,7 @@ use crate::observer::Place;
 use crate::packet::Ecn;
 use crate::{DropCause, Observer, Packet, Time, Verdict};
 
-/// Carries out a buffer manager's verdict.
+/// Applies a buffer manager's verdict to a packet.
 #[inline]
 pub(super) fn judge<O: Observer>(
     now: Time,

@@ -1,6 +1,6 @@
 //! The path of packets that a buffer manager may still drop after they have left their queue.
 //!
-//! It is separate from the path of other packets, which it would slow down.
+//! A separate file and path, because the path of other packets would become slower.
 
 use super::heads::Heads;
 use super::judge::judge;
@@ -33,10 +33,9 @@ impl Port {
         None
     }
 
-    /// The head at `place`, which has been copied and has `length` IP bytes, leaves its queue after this
-    /// stay.
-    // In a tuple with its place, the packet would pass through memory, in pieces that the processor cannot
-    // forward from a store to a load: 8 ns.
+    /// Removes the head at `place`, which has been copied and has `length` IP bytes. Returns its stay.
+    // If this function returned the packet in a tuple with its place, the packet would pass through memory in
+    // pieces. The processor cannot forward these from a store to a load, which takes 8 ns.
     #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     pub(super) fn take_head(&mut self, now: Time, place: Place, length: u32) -> Stay {
@@ -47,8 +46,8 @@ impl Port {
         self.queues[place.queue.index()].take_head(place.precedence, length)
     }
 
-    /// The head side: whether `packet`, which has left its queue after this `stay`, is sent; informs its
-    /// scheduler. A packet that the buffer manager drops costs its queue nothing.
+    /// The head side. Returns whether `packet`, which has left its queue after this `stay`, is sent, and
+    /// informs the scheduler. The queue is not charged for a packet that the buffer manager drops.
     #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     pub(super) fn leaves<O: Observer>(
@@ -72,7 +71,7 @@ impl Port {
         true
     }
 
-    /// Notifies queue `id` and the scheduler that a head of `length` IP bytes, of this `flow`, was removed.
+    /// Notifies queue `id` and the scheduler that the head of this `flow`, of `length` IP bytes, was removed.
     #[inline(never)]
     fn dropped_at_head(&mut self, now: Time, id: QueueId, flow: u16, length: u32) {
         let queue = &mut self.queues[id.index()];
@@ -82,7 +81,7 @@ impl Port {
         }
     }
 
-    /// Whether `packet` is sent, if it finds an idle port and bypasses its only queue, at `place`.
+    /// Whether `packet` is sent. It finds an idle port and bypasses the only queue, at `place`.
     #[inline]
     pub(super) fn passes<O: Observer>(
         &mut self,

@@ -1,4 +1,4 @@
-//! [`Leaves`]: the parts of a port for each of its queues.
+//! [`Leaves`]: the parts of a port that each queue has.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const UNLIMITED: TailDropConfig = TailDropConfig { limit: QueueSize::Packets(u64
 pub(super) struct Leaves {
     pub(super) queues: Vec<Queue>,
     pub(super) buffers: Vec<AnyBuffer>,
-    /// The entry of each queue, up to the last that has one.
+    /// The gate of each queue, up to the last queue that has one.
     pub(super) gates: Vec<Gate>,
     /// CAKE, if it stores the packets of all queues.
     pub(super) cake: Option<Box<Cake>>,
@@ -31,7 +31,7 @@ pub(super) struct Leaves {
 }
 
 impl Leaves {
-    /// The tins of CAKE, if configured: its configuration and its class.
+    /// Adds the tins of CAKE, if configured, from its configuration and its class.
     pub(super) fn add_cake(
         &mut self,
         cake: Option<(&ClassConfig, &CakeConfig)>,
@@ -58,7 +58,7 @@ impl Leaves {
         Ok(())
     }
 
-    /// The leaves of the outermost `config`, on `wire`, and their memory, which draws on `pools`.
+    /// Collects the leaves of the outermost `config`, on `wire`, and their memory, which uses `pools`.
     pub(super) fn collect_all(
         &mut self,
         config: &QueueingConfig,
@@ -79,7 +79,7 @@ impl Leaves {
         Ok(())
     }
 
-    /// The leaves of `config`, on `wire`; of CAKE, they are [its tins](Leaves::add_cake).
+    /// Adds the leaves of `config`, on `wire`. The leaves of CAKE are [its tins](Leaves::add_cake).
     fn collect(
         &mut self,
         config: &QueueingConfig,
@@ -109,7 +109,7 @@ impl Leaves {
         }
         Ok(())
     }
-    /// Returns the part of the next queue in the memory of the port, if it draws on it.
+    /// Returns the part of the next queue in the memory of the port, if the queue uses this memory.
     fn part_of_memory(&self, buffer: &BufferConfig) -> Result<Option<MemoryQueue>, ConfigError> {
         let BufferConfig::SharedMemory(config) = buffer else { return Ok(None) };
         let Some(memory) = &self.memory else {
@@ -119,7 +119,7 @@ impl Leaves {
         };
         memory.queue(config).map(Some).map_err(|error| error.within("shared-memory"))
     }
-    /// The leaf `class`.
+    /// Adds the leaf `class`.
     pub(super) fn add(
         &mut self,
         class: &ClassConfig,
@@ -129,7 +129,8 @@ impl Leaves {
         let buffer = match (&class.buffer, &class.fair_queueing) {
             (Some(buffer), _) => buffer.clone(),
             (None, None) => BufferConfig::default(),
-            // Fair queueing has its own limits, and drops another packet if tail drop would refuse this one.
+            // Fair queueing has its own limits. Instead of refusing the new packet, as tail drop does, it can
+            // drop another packet.
             (None, Some(_)) => BufferConfig::TailDrop(UNLIMITED),
         };
         let part_of_memory = self.part_of_memory(&buffer).map_err(|error| error.within("buffer"))?;
@@ -183,7 +184,7 @@ impl Leaves {
     }
 }
 
-/// Refuses the memory of an inner scheduler.
+/// Rejects a memory of an inner scheduler.
 fn inner_memory(inner: &QueueingConfig) -> Result<(), ConfigError> {
     if inner.memory.is_none() {
         return Ok(());
@@ -192,12 +193,12 @@ fn inner_memory(inner: &QueueingConfig) -> Result<(), ConfigError> {
         .help("move `memory` to the outermost `queueing`"))
 }
 
-/// Whether a buffer manager must know in which order packets leave.
+/// Whether a buffer manager must know the order in which packets leave.
 fn needs_departure_order(buffer: &AnyBuffer) -> bool {
     buffer.needs_sojourn_times() || matches!(buffer, AnyBuffer::Pie(_) | AnyBuffer::DualPi2(_))
 }
 
-/// Reports that the buffer manager of `class` does not go with fair queueing, for `reason`.
+/// Reports that the buffer manager of `class` cannot be combined with fair queueing, for `reason`.
 fn with_fair_queueing(class: &ClassConfig, reason: &str) -> ConfigError {
     ConfigError::new("fair-queueing", format!("class `{}` {reason}", class.name))
         .help("leave out `fair-queueing`, or use tail-drop or red as `buffer`")

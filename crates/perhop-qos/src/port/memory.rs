@@ -1,4 +1,4 @@
-//! The packet memory of ports: whether several share it, and its conservation.
+//! The packet memory of ports: sharing among ports, and the check that no unit is lost.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::Port;
 use crate::buffer::{AnyBuffer, MemoryQueue, PoolKey, PortMemory};
 
 impl Port {
-    /// The queues that draw on the memory of the port, with their numbers.
+    /// The queues that use the memory of the port, with their numbers.
     fn memory_queues(&self) -> impl Iterator<Item = (usize, &MemoryQueue)> {
         self.buffers.iter().enumerate().filter_map(|(index, buffer)| match buffer {
             AnyBuffer::SharedMemory(queue) => Some((index, queue)),
@@ -14,14 +14,14 @@ impl Port {
         })
     }
 
-    /// The pool that the port may share with other ports of its node. Such ports are not independent: before
-    /// a packet arrives at one of them, all must have sent the packets that are due.
+    /// The pool that the port may share with other ports of its node. Such ports are not independent. Before
+    /// a packet arrives at one of them, all of them must have sent their due packets.
     pub fn shared_pool(&self) -> Option<PoolKey> {
         let (_, queue) = self.memory_queues().next()?;
         Some(queue.port()).filter(|memory| memory.has_named_pool()).map(PortMemory::pool)
     }
 
-    /// Whether the units of its queues are those of their packets, and together the units of the port.
+    /// Whether each queue uses the units of its packets, and the port uses the sum of its queues.
     fn holds_its_units(&self) -> bool {
         let mut shared = 0;
         for (index, queue) in self.memory_queues() {
@@ -36,10 +36,10 @@ impl Port {
         self.memory_queues().next().is_none_or(|(_, queue)| queue.port().shared_units() == shared)
     }
 
-    /// Whether every unit of memory that `ports` use has a packet, and every pool counts the units of its
-    /// ports. `ports` are all ports that share the pools.
+    /// Whether every used unit of memory belongs to a packet, and the count of every pool equals the units of
+    /// its ports. `ports` are all ports that share the pools.
     pub fn is_memory_conserved<'a>(ports: impl IntoIterator<Item = &'a Port>) -> bool {
-        // The use of each pool, and the sum of its ports.
+        // The use that each pool counts, and the sum over its ports.
         let mut pools: BTreeMap<PoolKey, (u64, u64)> = BTreeMap::new();
         for port in ports {
             if !port.holds_its_units() {

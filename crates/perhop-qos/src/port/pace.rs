@@ -6,13 +6,14 @@ use crate::framing::{Framing, HeaderStack};
 use crate::policy::WireConfig;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// The transmission time of a packet: headers, framing and rate, without a division for most packets.
+/// Computes the transmission time of a packet from headers, framing and rate. Most packets need no division.
 #[derive(Clone, Debug)]
 #[repr(C)] // fields that every packet reads come last, next to those of the port
 pub(super) struct Pace {
     /// Options that few wires have; `None` if this one has none of them.
     rare: Option<Box<Rare>>,
-    /// The time of a packet of `last_length`: most packets are as long as their predecessor.
+    /// The time of a packet of `last_length`. It is stored because most packets are as long as their
+    /// predecessor.
     last_time: Time,
     rate: Rate,
     /// IP bytes of the last packet.
@@ -20,7 +21,8 @@ pub(super) struct Pace {
     /// The constant bytes that the headers add to every packet.
     constant: u16,
     framing: Framing,
-    /// Picoseconds per wire byte if that is an integer and headers and framing add a constant; otherwise 0.
+    /// Picoseconds per wire byte, or 0. It is 0 unless the number is an integer and headers and framing add a
+    /// constant.
     byte: u64,
     /// The bytes that headers and framing add, and the minimum length of a frame.
     added: u32,

@@ -1,4 +1,4 @@
-//! [`Peaks`]: how full the queues of a port were at most.
+//! [`Peaks`]: the largest backlogs of the queues of a port.
 
 use crate::Time;
 use crate::queue::{Occupancy, Queue, QueueId};
@@ -27,9 +27,9 @@ impl Peak {
 
 /// The peaks of all queues of a port.
 ///
-/// Only backlogs that last count: a packet that enters its queue and leaves it in the same instant has not
-/// waited. So the peaks do not depend on the order of simultaneous events, or on whether a packet that leaves
-/// at once enters its queue.
+/// Only backlogs that last for some time count. A packet that enters and leaves its queue at the same instant
+/// has not waited. The peaks therefore do not depend on the order of simultaneous events, or on whether such
+/// a packet enters its queue at all.
 #[derive(Clone, Debug)]
 pub(super) struct Peaks(Vec<Watched>);
 
@@ -45,7 +45,7 @@ impl Peaks {
         Peaks(vec![Watched { peak: Peak::default(), changed: now }; queues])
     }
 
-    /// Records the backlog of queue `id`, which may change at `now`.
+    /// Records the backlog of queue `id` before a change at `now`.
     #[cold]
     pub(super) fn changes(&mut self, now: Time, id: QueueId, queues: &[Queue]) {
         self.0[id.index()].changes(now, queues[id.index()].occupancy());

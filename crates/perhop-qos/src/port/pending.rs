@@ -1,11 +1,11 @@
-//! [`PendingDepartures`]: packets whose departure is precomputed and lies ahead.
+//! [`PendingDepartures`]: packets whose precomputed departure is in the future.
 
 use super::peaks::Peaks;
 use crate::buffer::{AnyBuffer, BufferManager};
 use crate::queue::{GrowingRing, Queue, QueueId};
 use crate::{Color, Time};
 
-/// The packets that have gone on and still count as waiting, in order of departure.
+/// The packets that were already passed on but still count as waiting, in order of departure.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingDepartures(GrowingRing<Pending>);
 
@@ -44,7 +44,7 @@ impl PendingDepartures {
             buffer.departed(starts, precedence, length, queue.occupancy());
         }
     }
-    /// A packet of `length` IP bytes waits in `queue` until it `starts`.
+    /// Records that a packet of `length` IP bytes waits in `queue` until it `starts`.
     #[inline]
     pub(super) fn add(&mut self, starts: Time, length: u32, precedence: Color, queue: &mut Queue) {
         queue.count_pending(precedence, length);

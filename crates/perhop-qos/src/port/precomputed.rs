@@ -8,16 +8,16 @@ use crate::queue::QueueId;
 use crate::{Observer, Packet, Time, Verdict};
 
 impl Port {
-    /// Packets whose precomputed departure has come by `now` no longer wait. Must be called before a read of
-    /// the queue or the averages of a port that [precomputes departures](Port::precomputes_departures).
+    /// Removes the packets whose precomputed departure is at or before `now`. Must be called before the queue
+    /// or the averages of a port that [precomputes departures](Port::precomputes_departures) are read.
     pub fn release_departed(&mut self, now: Time) {
         let Port { pending, queues, buffers, peaks, .. } = self;
         pending.release_departed(now, queues, &mut buffers[0], peaks.as_deref_mut());
     }
 
     /// Whether a packet's times are known when it arrives: one queue, first in, first out, before a ring of
-    /// one packet, with a buffer manager that decides on arrival. Ports that share a pool read each other's
-    /// departures in time.
+    /// one packet, with a buffer manager that decides on arrival. Ports that share a pool do not qualify,
+    /// because each departure makes room for the other ports.
     pub fn precomputes_departures(&self) -> bool {
         self.gates.is_empty()
             && self.classifier.is_single()
@@ -29,9 +29,9 @@ impl Port {
     }
 
     /// Sends `packet` through a port that [precomputes departures](Port::precomputes_departures). Returns its
-    /// departure, which may be in the future, or `None` if the port drops the packet: the same result as
-    /// [`send`](Port::send) and all later [polls](Port::poll_transmit). `observer` receives the departure at
-    /// once, with its time: it sees events packet by packet, not in the order of time.
+    /// departure, which may be in the future, or `None` if the port drops the packet. The result is the same
+    /// as that of [`send`](Port::send) and all later [polls](Port::poll_transmit). `observer` receives the
+    /// departure at once, so it sees the events packet by packet and not in the order of time.
     ///
     /// Lindley 1952, "The theory of queues with a single server": the wait of a packet is the remaining wait
     /// and transmission time of the previous packet at its arrival.

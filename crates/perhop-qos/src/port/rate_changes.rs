@@ -12,22 +12,22 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 pub struct RateChange {
     /// The time of the change, from the start of the run.
     pub at: Time,
-    /// Rate from then on, bits per second; 0 for an outage, but not as the last change.
+    /// The new rate, bits per second. It is 0 for an outage, except in the last change.
     pub rate: Rate,
 }
 
-/// Rates of a wire over time; the first applies from the start. A packet on the wire continues at the new
-/// rate when the rate changes.
+/// The rates of a wire over time. The first rate applies from the start. A packet on the wire continues at
+/// the new rate when the rate changes.
 #[derive(Clone, Debug)]
 pub struct RateChanges {
     steps: Vec<RateChange>,
 }
 
 impl RateChanges {
-    /// Creates a rate of `rate` with the later `changes`.
+    /// Creates the rates of a wire that begins with `rate` and has these `changes`.
     ///
     /// # Errors
-    /// If the changes are not in order of time, or the last rate is 0.
+    /// The changes are not in order of time, or the last rate is 0.
     pub fn new(rate: Rate, changes: &[RateChange]) -> Result<RateChanges, ConfigError> {
         let first = RateChange { at: Time::ZERO, rate };
         let mut steps = vec![first];
@@ -65,7 +65,7 @@ impl RateChanges {
     }
 
     /// The time of the first bit of `bytes` whose last bit ended at `ended`: the inverse of
-    /// [`time`](RateChanges::time), to a picosecond for each change in between.
+    /// [`time`](RateChanges::time). The error is at most a picosecond for each change in between.
     pub fn began(&self, ended: Time, bytes: u64) -> Time {
         let mut at = ended;
         let mut left = bit_picoseconds(bytes);
@@ -81,14 +81,15 @@ impl RateChanges {
     }
 }
 
-/// Bits times the picoseconds of a second, so that rates divide into picoseconds.
+/// Bits times the picoseconds of a second. A division by a rate gives picoseconds.
 fn bit_picoseconds(bytes: u64) -> u128 {
     8 * u128::from(bytes) * u128::from(PICOSECONDS_PER_SECOND)
 }
 fn carries(rate: Rate, during: Time) -> u128 {
     u128::from(rate.as_bits_per_second()) * u128::from(during.as_picoseconds())
 }
-/// Down to whole picoseconds, as `Rate::transmission_time`; no bytes remain when the rate is 0.
+/// The time of the bits at `rate`, rounded down to picoseconds as in `Rate::transmission_time`. At a rate of
+/// 0, no bits must remain.
 fn lasts(rate: Rate, left: u128) -> Time {
     let whole = left.checked_div(rate.as_bits_per_second().into()).unwrap_or(0);
     Time::from_picoseconds(u64::try_from(whole).unwrap_or(u64::MAX))
@@ -111,8 +112,8 @@ mod tests {
         RateChanges::new(Rate::from_bits_per_second(first), &changes(then)).unwrap()
     }
 
-    /// By hand: 1500 bytes from 0 on. Half of them in 600 µs at 10 Mb/s, the rest in 6 ms at 1 Mb/s; or half
-    /// of that rest after an outage of 3 ms at 10 Mb/s.
+    /// By hand: 1500 bytes start at 0. Half of them take 600 µs at 10 Mb/s, and the rest takes 6 ms at 1
+    /// Mb/s. In the second case, half of that rest is sent at 10 Mb/s after an outage of 3 ms.
     #[test]
     fn packets_on_the_wire_continue_at_the_new_rate() {
         let microseconds = Time::from_microseconds;

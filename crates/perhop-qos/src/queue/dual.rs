@@ -25,11 +25,11 @@ pub enum CoupledQueues {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoupledScheduler {
-    /// Weighted round robin by bytes while both contain packets: the classic queue's share in percent, 0 to
-    /// 100, with two decimals.
+    /// Weighted round robin by bytes while both queues contain packets. The value is the classic queue's
+    /// share in percent, 0 to 100, with two decimals.
     ClassicShare(f64),
-    /// The packet that has waited longer. This time is added to the waiting time of low-latency packets
-    /// (time-shifted FIFO).
+    /// The packet that has waited longer leaves first. The value is added to the waiting time of low-latency
+    /// packets (time-shifted FIFO).
     TimeShift(Time),
 }
 
@@ -39,8 +39,8 @@ pub enum CoupledScheduler {
 pub struct LowLatencyConfig {
     /// Packets selected by the ECN field. They are marked.
     pub ecn: LowLatencyEcn,
-    /// Packets selected by codepoint, regardless of the ECN field, as non-queue-building packets (`nqb`).
-    /// They are not marked or dropped there; only the limit applies.
+    /// Packets selected by codepoint, regardless of the ECN field, as non-queue-building packets (`nqb`). The
+    /// low-latency queue does not mark or drop them. Only the limit applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dscp: Option<OneOrMany<Dscp>>,
 }
@@ -109,7 +109,7 @@ enum Coupled {
     TimeShift(Time),
 }
 
-/// Bytes of a packet with its Ethernet header: the low-latency queue's advantage at the start.
+/// Bytes of a packet with its Ethernet header: the initial credit of the low-latency queue.
 const FIRST: i64 = 1514;
 
 /// The packets of both queues, each in order of arrival.
@@ -189,7 +189,7 @@ impl DualQueue {
         };
     }
 
-    /// Chooses which queue is served next.
+    /// Chooses the queue that is served next.
     #[inline]
     fn choose(&mut self) {
         self.serves_low_latency = if self.classic.is_empty() || self.low_latency.is_empty() {
@@ -201,7 +201,8 @@ impl DualQueue {
             }
         };
     }
-    /// Whether the head of the low-latency queue has waited longer. Both queues have heads.
+    /// Whether the head of the low-latency queue has waited longer, including the `shift`. Both queues must
+    /// have heads.
     fn is_ahead(&self, shift: Time) -> bool {
         let since = |queue: &GrowingRing<Timed>| queue.front().map_or(Time::MAX, |timed| timed.since);
         since(&self.low_latency) <= since(&self.classic).saturating_add(shift)
@@ -245,14 +246,14 @@ impl DualQueue {
         self.choose();
         Stay { since, ..Stay::default() }
     }
-    /// Returns the cost of the head that was removed last: it was dropped.
+    /// Refunds the cost of the last removed head, because that packet was dropped.
     pub(super) fn head_dropped(&mut self) {
         self.credit -= self.change;
         self.change = 0;
         self.choose();
     }
 
-    /// The packets; those with low latency come first.
+    /// The packets; low-latency packets come first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.low_latency.iter().chain(self.classic.iter()).map(|timed| &timed.packet)
     }

@@ -126,17 +126,18 @@ type Serial = u128;
 /// The value for no flow.
 const NONE: u16 = u16::MAX;
 
-/// The queues of the flows of one class. Their number is fixed; each grows to its high-water mark once.
+/// The queues of the flows of one class. Their number is fixed. Each queue grows only up to its largest
+/// length.
 #[derive(Clone, Debug)]
 pub struct FlowQueues {
     flows: Vec<Flow>,
     /// The first packet of every flow that has packets.
     heads: Vec<Head>,
-    /// The index of the lowest of `heads`.
+    /// The index of the head with the lowest serial number.
     first: usize,
-    /// The first flow with each hash; the others follow by [`Flow::next`]. Only for exact identity.
+    /// The first flow with each hash. [`Flow::next`] links the others. Used only for exact identity.
     chains: Vec<u16>,
-    /// Flows without packets. Only for exact identity.
+    /// Flows without packets. Used only for exact identity.
     free: Vec<u16>,
     identity: FlowIdentity,
     weights: FlowWeights,
@@ -155,7 +156,7 @@ pub struct FlowQueues {
 struct Flow {
     key: (FlowKey, IpPrecedence),
     packets: VecDeque<Waiting>,
-    /// The place of its head in [`FlowQueues::heads`], while it has packets.
+    /// The place of the flow's head in [`FlowQueues::heads`], while the flow has packets.
     head: usize,
     /// The next flow with the same hash.
     next: u16,
@@ -164,7 +165,8 @@ struct Flow {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     serial: Serial,
-    /// The number of its arrival: of equal serial numbers, the earlier one is served first and dropped last.
+    /// The number of the packet's arrival. Among packets with equal serial numbers, the earliest is served
+    /// first and dropped last.
     arrival: u64,
     packet: Packet,
 }
@@ -195,7 +197,7 @@ impl FlowQueues {
         self.flows[usize::from(head.flow)].packets.front().map(|waiting| &waiting.packet)
     }
 
-    /// Whether `packet` may join, and the packet that is discarded for it.
+    /// Returns whether `packet` may join, and the packet that is discarded for it.
     #[inline(never)]
     pub(super) fn make_room(&mut self, packet: &Packet) -> Room {
         let flow = self.find(packet);
@@ -257,8 +259,9 @@ impl FlowQueues {
 
     /// The serial number of `packet`, the next of `flow`.
     ///
-    /// Cisco (12.0(5)T and later): serial number = max(serial number of the flow's previous packet, of the
-    /// last dequeued packet) + weight × length. If the flow has no packets, the second is the larger one.
+    /// Cisco (12.0(5)T and later): serial number = max(serial number of the flow's previous packet, serial
+    /// number of the last dequeued packet) + weight × length. If the flow has no packets, the second number
+    /// is the larger one.
     fn serial(&self, flow: Option<usize>, packet: &Packet) -> Serial {
         let before =
             flow.and_then(|flow| self.flows[flow].packets.back()).map_or(0, |waiting| waiting.serial);
@@ -293,7 +296,7 @@ impl FlowQueues {
     fn occupy(&mut self, packet: &Packet) -> usize {
         let key = (packet.flow_key(), packet.dscp.precedence());
         let place = self.place(key);
-        // find() has found one free.
+        // `find` ensures that a queue is free.
         let flow = self.free.pop().unwrap_or_default();
         let next = std::mem::replace(&mut self.chains[place], flow);
         let entry = &mut self.flows[usize::from(flow)];

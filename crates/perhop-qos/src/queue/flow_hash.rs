@@ -15,13 +15,13 @@ pub enum FlowHash {
     #[default]
     Headers,
     /// The socket of the sender, which takes a new hash after each retransmission timeout, so that later
-    /// packets wait in another queue. Linux uses this hash if packets come from the same machine: from
-    /// itself, or over veth from its containers and namespaces.
+    /// packets wait in another queue. Linux uses this hash if packets come from the same machine, from its
+    /// own processes or over veth from its containers and namespaces.
     Socket,
 }
 
 impl FlowHash {
-    /// Whether it is the default, which policies omit.
+    /// Whether this is the default, which policies omit.
     #[allow(clippy::trivially_copy_pass_by_ref)] // serde requires a reference
     pub(crate) fn is_default(&self) -> bool {
         *self == FlowHash::default()
@@ -39,7 +39,8 @@ impl FlowHash {
     }
 }
 
-/// A number that is the same for all packets of a flow under the same `key`, and looks random otherwise.
+/// A number that is the same for all packets of a flow under the same `key`. Different flows or keys have
+/// pseudorandom numbers.
 pub(crate) fn flow_hash(flow: &FlowKey, key: u64) -> u64 {
     let ports = u64::from(flow.source_port) << 16 | u64::from(flow.destination_port);
     let rest = (ports << 16 | u64::from(flow.protocol.0) << 8) ^ key;
@@ -52,7 +53,7 @@ pub(crate) fn flow_hash(flow: &FlowKey, key: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// After a timeout the packets of a flow have another number, unless headers identify flows.
+    /// After a timeout the packets of a flow have another number if sockets identify flows.
     #[test]
     fn a_socket_that_chooses_another_hash_is_another_flow() {
         let mut packet = Packet { payload: 7 << 40 | 3, source_port: 1000, ..Packet::default() };

@@ -1,10 +1,10 @@
 //! [`GrowingRing`]: first in, first out.
 
-/// Packets, or their substitutes, in order of arrival, in a ring that grows to its high-water mark once;
-/// after that nothing is allocated.
+/// A ring of packets, or of records about packets, in order of arrival. It grows up to its largest length and
+/// then allocates nothing.
 ///
-/// Its length is a power of two, and its front is read without being taken: unlike `VecDeque`, which moves
-/// every packet through an `Option`.
+/// Its number of places is a power of two. The front is read in place, whereas `VecDeque` moves every packet
+/// through an `Option`.
 #[derive(Clone, Debug, Default)]
 pub struct GrowingRing<T> {
     slots: Box<[T]>,
@@ -13,7 +13,7 @@ pub struct GrowingRing<T> {
 }
 
 impl<T: Copy + Default> GrowingRing<T> {
-    /// Whether it holds nothing.
+    /// Whether the ring is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.held == 0
@@ -28,7 +28,7 @@ impl<T: Copy + Default> GrowingRing<T> {
         if self.held > 0 { self.slots.get(self.first) } else { None }
     }
     /// Adds `item` at the end and returns its place. If the ring grows, its items move to the start, with the
-    /// oldest at place 0, and the ring has as many places as [it grows to](GrowingRing::grown).
+    /// oldest at place 0. [`grown`](GrowingRing::grown) returns the new number of places.
     #[inline]
     pub fn push_back(&mut self, item: T) -> usize {
         if self.held == self.slots.len() {
@@ -44,7 +44,7 @@ impl<T: Copy + Default> GrowingRing<T> {
     pub fn first(&self) -> usize {
         self.first
     }
-    /// Forgets the front, which there must be.
+    /// Removes the front, which must exist.
     #[inline]
     pub fn drop_front(&mut self) {
         self.held -= 1;
@@ -69,7 +69,7 @@ impl<T: Copy + Default> GrowingRing<T> {
     pub fn grown(places: usize) -> usize {
         (2 * places).max(4)
     }
-    /// Doubles the slots; the items begin at the start.
+    /// Doubles the number of places and moves the items to the start.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {

@@ -1,4 +1,4 @@
-//! [`Order`]: the packets of a queue that knows more of them than their order of arrival.
+//! [`Order`]: the packets of a queue whose order is not only the order of arrival.
 
 use super::dual::DualQueue;
 use super::fair_queueing::{FlowQueues, Room};
@@ -7,7 +7,7 @@ use super::stay::Stay;
 use crate::accounting::Accounting;
 use crate::{Packet, Time};
 
-/// A queue order other than a plain queue.
+/// A queue order other than the order of arrival.
 ///
 /// Its functions are not inlined into the path of every queue, because that would slow down plain queues.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(super) enum Order {
     Sparse(SparseFlows),
     /// Low-latency packets in one queue, all others in a second one.
     Dual(DualQueue),
-    /// [`Cake`](crate::cake::Cake) keeps them.
+    /// [`Cake`](crate::cake::Cake) stores the packets.
     Tin,
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Entrance {
 }
 
 impl Order {
-    /// Counts by `accounting` from now on, if it shares bytes.
+    /// Sets the accounting of packets, if this order distributes bytes.
     pub(super) fn count(&mut self, accounting: Accounting) {
         match self {
             Order::Sparse(_) | Order::Dual(_) | Order::Tin => {}
@@ -77,7 +77,7 @@ impl Order {
             Order::Tin => {}
         }
     }
-    /// Forgets the head, which there must be.
+    /// Removes the head, which must exist.
     #[inline(never)]
     pub(super) fn drop_head(&mut self) -> Stay {
         match self {
@@ -98,7 +98,7 @@ impl Order {
             Order::Dual(queues) => queues.head_dropped(),
         }
     }
-    /// Whether it holds more than may stay.
+    /// Whether the limit is exceeded.
     #[inline]
     pub(super) fn holds_too_many(&self) -> bool {
         match self {
@@ -106,14 +106,14 @@ impl Order {
             Order::Fair(_) | Order::Dual(_) | Order::Tin => false,
         }
     }
-    /// Another packet that it drops because it has too many, and the flow of this packet.
+    /// Returns the next packet to drop because the limit is exceeded, and the flow of this packet.
     pub(super) fn shed(&mut self) -> Option<(Packet, u16)> {
         match self {
             Order::Fair(_) | Order::Dual(_) | Order::Tin => None,
             Order::Sparse(flows) => flows.shed(),
         }
     }
-    /// The packets; where flows are served fairly, flow by flow.
+    /// The packets. If flows are served fairly, they are in the order of flows.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
         let (mut fair, mut sparse, mut dual) = (None, None, None);
         match self {

@@ -15,7 +15,7 @@ pub struct SparseFlows {
     backlogged: Box<[u64]>,
     /// The packets of all flows. The memory is allocated for the largest number.
     slots: Vec<Slot>,
-    /// The first slot without a packet; the others follow by [`Slot::next`].
+    /// The first slot without a packet. [`Slot::next`] links the others.
     free: u32,
     new: List,
     old: List,
@@ -89,9 +89,9 @@ struct Flow {
     /// The next flow in its list.
     next: u16,
     place: Place,
-    /// Whether it was found empty since its last packet.
+    /// Whether the flow was found empty after its last packet.
     was_idle: bool,
-    /// Whether its last packet was dropped at the head, so that it is known to be empty.
+    /// Whether the flow is known to be empty, because its last packet was dropped at the head.
     is_drained: bool,
 }
 
@@ -144,7 +144,8 @@ impl SparseFlows {
         SparseFlows {
             flows: vec![flow; settings.flows.into()].into(),
             backlogged: vec![0; usize::from(settings.flows).div_ceil(64)].into(),
-            // One more than the limit: a packet joins before another is discarded.
+            // The queue can exceed the limit by one packet, because a packet joins before another is
+            // discarded.
             slots: Vec::with_capacity(settings.limit as usize + 1),
             free: NO_SLOT,
             new: empty,
@@ -161,7 +162,7 @@ impl SparseFlows {
         self.settings.choice().queue_index(packet)
     }
 
-    /// `packet` joins the queue of its flow.
+    /// Adds `packet` to the queue of its flow.
     pub(super) fn push(&mut self, now: Time, packet: &Packet) {
         let index = self.flow_of(packet);
         let slot = self.occupy(Slot { packet: *packet, since: now, next: NO_SLOT });
@@ -177,7 +178,7 @@ impl SparseFlows {
             before => self.slots[before as usize].next = slot,
         }
         if flow.place == Place::Nowhere {
-            // RFC 8290 §4.1: a queue that is not active joins the new ones, with a full quantum.
+            // RFC 8290 §4.1: a queue that is not active joins the new flows, with a full quantum.
             flow.deficit = self.settings.quantum.cast_signed();
             self.append(index, Place::New);
         }
@@ -204,7 +205,7 @@ impl SparseFlows {
         }
     }
 
-    /// Returns to `flow` the cost of its head, a packet of `length` IP bytes that was dropped.
+    /// Refunds `flow` the cost of its head, a packet of `length` IP bytes that was dropped.
     pub(super) fn refund(&mut self, flow: u16, length: u32) {
         let bytes = self.counted(length);
         let flow = &mut self.flows[usize::from(flow)];
@@ -249,7 +250,7 @@ impl SparseFlows {
         length + self.settings.header
     }
 
-    /// The batch to discard next, of the first of the flows with the most bytes.
+    /// The batch to discard next. It belongs to the first of the flows with the most bytes.
     fn fattest(&self) -> Batch {
         let mut most = (0, 0);
         for (index, word) in self.backlogged.iter().enumerate() {
@@ -266,7 +267,7 @@ impl SparseFlows {
         Batch { flow: most.1, packets: self.settings.drop_batch, bytes: (most.0 / 2).max(1) }
     }
 
-    /// The flow that is served next, without a change of the turns.
+    /// The flow that is served next. This function does not change the turns.
     fn foreseen(&self) -> Option<u16> {
         let may_send = |flow: &Flow| flow.first != NO_SLOT && flow.deficit > 0;
         let found = self.members(self.new).find(|(_, flow)| may_send(flow));
@@ -274,8 +275,8 @@ impl SparseFlows {
         if let Some((index, _)) = found {
             return Some(index);
         }
-        // New flows that have used up their quantum move after the old ones with another quantum. Then all
-        // flows get quanta in order until one may send.
+        // New flows that have used up their quantum get another one and move behind the old flows. Then all
+        // flows get quanta in order until one of them may send.
         let turns = |deficit: i32| (-deficit).div_euclid(self.settings.quantum.cast_signed()) + 1;
         let waiting = |(_, flow): &(u16, &Flow)| flow.first != NO_SLOT;
         let old = self.members(self.old).filter(waiting).map(|(index, flow)| (turns(flow.deficit), index));
@@ -284,7 +285,7 @@ impl SparseFlows {
         old.chain(new).min_by_key(|(turns, _)| *turns).map(|(_, index)| index)
     }
 
-    /// Gives turns until a flow may send. It is then the first of its list. RFC 8290 §4.2.
+    /// Gives turns until a flow may send. That flow is then the first of its list. RFC 8290 §4.2.
     fn turn(&mut self) -> Option<u16> {
         loop {
             let place = if self.new.first == NO_FLOW { Place::Old } else { Place::New };

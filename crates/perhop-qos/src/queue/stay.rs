@@ -1,18 +1,18 @@
-//! [`Stay`]: the data of a queue about a packet that has left it.
+//! [`Stay`]: the data that a queue has about a packet that left it.
 
 use crate::units::Time;
 
-/// The data of a queue about a packet that has left its head.
+/// The data that a queue has about a packet that left its head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stay {
-    /// The time at which it joined; unknown unless the buffer manager [needs
+    /// The time at which the packet joined. It is valid only if the buffer manager [needs
     /// it](crate::buffer::BufferManager::needs_sojourn_times).
     pub since: Time,
     /// Remaining bytes in the queue of its flow, if flows have queues; up to 4 GiB.
     pub left: u32,
     /// The number of the flow's queue.
     pub flow: u16,
-    /// Whether that queue was empty since the previous packet.
+    /// Whether the flow's queue was empty since its previous packet.
     pub was_idle: bool,
 }
 

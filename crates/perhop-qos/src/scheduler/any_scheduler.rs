@@ -50,7 +50,7 @@ impl SchedulerConfig {
     /// Builds the scheduler of `classes`, on a wire of `rate`.
     ///
     /// # Errors
-    /// If a class has a share that this scheduler does not support; the path starts at `classes`.
+    /// A class has a share that this scheduler does not support. The path starts at `classes`.
     pub fn build(self, classes: &[ClassConfig], rate: Rate) -> Result<AnyScheduler, ConfigError> {
         Ok(match self {
             SchedulerConfig::Fifo => AnyScheduler::Fifo(Fifo::build(classes)?),
@@ -79,7 +79,7 @@ impl QueueingConfig {
     /// Builds its scheduler, on a wire of `rate`.
     ///
     /// # Errors
-    /// As [`SchedulerConfig::build`]; and an error if it has link-sharing options of another scheduler.
+    /// The errors of [`SchedulerConfig::build`], or the link-sharing options belong to another scheduler.
     pub(super) fn build_scheduler(&self, rate: Rate) -> Result<AnyScheduler, ConfigError> {
         if self.scheduler == SchedulerConfig::Htb && self.link_sharing.is_none() {
             return Ok(AnyScheduler::Htb(Box::new(Htb::build(&self.classes, self.rate_to_quantum)?)));
@@ -120,7 +120,7 @@ macro_rules! dispatch {
 }
 
 impl AnyScheduler {
-    /// [`dequeued`](Scheduler::dequeued), then [`select`](Scheduler::select).
+    /// Calls [`dequeued`](Scheduler::dequeued), then [`select`](Scheduler::select).
     #[allow(clippy::inline_always)] // see the next method
     #[inline(always)]
     pub(super) fn dequeued_then_select(

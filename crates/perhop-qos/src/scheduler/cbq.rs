@@ -2,9 +2,9 @@
 //! Networks", IEEE/ACM Transactions on Networking 3(4), 1995): a tree of allotments, and rules for exceeding
 //! them.
 //!
-//! The link-sharing scheduler limits the general scheduler, which serves levels with a round robin in each: a
-//! class that has used up its allotment may send only if an ancestor lends to it. Details that the paper
-//! leaves open follow ns-2 (2.35, `queue/cbq.cc`).
+//! The general scheduler serves levels, with a round robin in each level. The link-sharing scheduler limits
+//! it: a class that has used up its allotment may send only if an ancestor lends to it. Details that the
+//! paper leaves open follow ns-2 (2.35, `queue/cbq.cc`).
 
 mod build;
 mod estimator;
@@ -33,9 +33,10 @@ pub struct Cbq {
     rings: Vec<Ring>,
     /// The last choice, which takes effect when its packet leaves.
     decision: Option<Decision>,
-    /// The height up to which classes lend under the top-level guideline.
+    /// The height up to which classes may lend under the top-level guideline.
     top_level: u8,
-    /// The lowest height at which a class is unsatisfied (wants the rest of its allotment), once it is known.
+    /// The lowest height at which a class is unsatisfied: it wants to send and has not used up its allotment.
+    /// `None` while it is not known.
     lowest_unsatisfied: Option<u8>,
     held_until: Option<Time>,
 }
@@ -58,14 +59,15 @@ struct Class {
     waiting: u32,
     /// Whether the class wanted to send at the last choice and was not allowed to.
     is_refused: bool,
-    /// Whether an inner class that may borrow from this one has a head. Valid only during the check.
+    /// Whether an inner class that may borrow from this class has a head. Valid only while the unsatisfied
+    /// classes are searched.
     wants_below: bool,
 }
 
 /// The parent of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Parent {
-    /// The whole wire. It always lends, because its allotment is all that it sends.
+    /// The whole wire. It always lends, because its allotment is the whole rate.
     Wire,
     Class(u16),
 }
@@ -88,8 +90,8 @@ struct Decision {
     credit: i64,
     /// Whether no class had bytes left in its turn.
     is_second_round: bool,
-    /// The class whose allotment is charged; `None` if no class has any left, and the packet is sent because
-    /// the wire would be idle.
+    /// The class whose allotment is charged. It is `None` if no class has any allotment left, and the packet
+    /// is sent only because the wire would be idle.
     account: Option<Account>,
 }
 
@@ -123,10 +125,10 @@ impl Class {
 }
 
 impl Cbq {
-    /// Selects the class that sends at `now`: in the first level with such a class, the first in turn that
-    /// has a head, may send, and has bytes left in its turn. If no class may send, the first that could
-    /// borrow sends without an account, so that the wire is not idle while a class that may exceed its
-    /// allotment has a packet.
+    /// Selects the class that sends at `now`. It is the first class, by level and then by turn, that has a
+    /// head, may send, and has bytes left in its turn. If no class may send, the first that could borrow
+    /// sends without an account. The wire is then not idle while a class that may exceed its allotment has a
+    /// packet.
     fn choose(&mut self, now: i64, heads: &[u32]) -> Option<Decision> {
         self.lowest_unsatisfied = None;
         self.classes[..self.leaves].iter_mut().for_each(|class| class.is_refused = false);
@@ -144,7 +146,8 @@ impl Cbq {
         borrower
     }
 
-    /// Returns the first class of `ring` that may send and has bytes left; notes the first that could borrow.
+    /// Returns the first class of `ring` that may send and has bytes left. Records the first class that could
+    /// borrow in `borrower`.
     fn round(&mut self, ring: usize, now: i64, heads: &[u32], borrower: &mut Option<Decision>) -> Round {
         let mut round = Round::Nobody;
         for step in 0..self.rings[ring].members.len() {
@@ -170,7 +173,7 @@ impl Cbq {
         round
     }
 
-    /// Notes that `child` wants to send and may not. This can shorten its wait to 0; the class is then
+    /// Records that `child` wants to send but may not. This can shorten its wait to 0. The class is then
     /// unsatisfied.
     fn note_refused(&mut self, child: usize, now: i64) {
         let class = &mut self.classes[child];
@@ -187,7 +190,7 @@ impl Cbq {
             let class = &self.classes[child];
             let account = match class.is_refused {
                 _ if heads[child] == 0 => return None,
-                // The refusal shortened the wait of the class.
+                // A refusal can have shortened the wait of the class.
                 true => (class.estimator.refused_until(now) <= now).then_some(Account::Own),
                 false => self.account_known(child, now),
             };
@@ -241,11 +244,11 @@ impl Cbq {
 }
 
 impl Ring {
-    /// The member `step` places after the turn.
+    /// The member `step` places after the position of the turn.
     fn at(&self, step: usize) -> usize {
         usize::from(self.members[(self.turn + step) % self.members.len()])
     }
-    /// Moves the turn `steps` places on.
+    /// Advances the turn by `steps` places.
     fn pass(&mut self, steps: usize) {
         self.turn = (self.turn + steps) % self.members.len();
     }

@@ -9,7 +9,7 @@ use crate::units::{ByteSize, Rate, Time};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SchedulerConfig {
-    /// First come, first served, over all classes; takes no share.
+    /// First come, first served, over all classes. Takes no share.
     #[default]
     Fifo,
     /// Strict priority, non-preemptive; takes `level` and `cap`.
@@ -20,13 +20,13 @@ pub enum SchedulerConfig {
     Drr,
     /// Self-clocked fair queueing (Golestani 1994); takes `weight` or `bandwidth`.
     Scfq,
-    /// Weighted fair queueing, that is packetized generalized processor sharing with the virtual time
-    /// of the fluid server (Parekh and Gallager 1993); takes `weight` or `bandwidth`.
+    /// Weighted fair queueing: packetized generalized processor sharing with the virtual time of the fluid
+    /// server (Parekh and Gallager 1993); takes `weight` or `bandwidth`.
     Wfq,
     /// Worst-case fair weighted fair queueing (Bennett and Zhang 1997); takes `weight` or `bandwidth`.
     Wf2qPlus,
-    /// A guaranteed minimum and a part of the excess, as in routers with three parameters per class; the
-    /// third is the shaper. Takes `minimum` and `weight`.
+    /// A guaranteed minimum and a part of the excess, as in routers with three parameters per class. The
+    /// third parameter is the shaper. Takes `minimum` and `weight`.
     ThreeParameter,
     /// Class-based queueing: link sharing, with priorities and a weighted round robin in bytes (Floyd and
     /// Jacobson 1995); takes `fraction` or `bandwidth`, `level`, `borrow`, `max-idle` and `extra-delay`.
@@ -38,9 +38,9 @@ pub enum SchedulerConfig {
     /// quantum; takes `rate`, `ceil`, `burst`, `ceil-burst`, `level`, `quantum` and `link-layer`, or
     /// `direct`.
     Htb,
-    /// Guarantees in the order of their levels, then the excess in the order of other levels and by weight,
-    /// over a tree of classes, as in routers with two priorities per queue; takes `rate`, `ceil`, `burst`,
-    /// `ceil-burst`, `weight`, `level`, `excess-level` and `link-layer`.
+    /// Guarantees in the order of their levels, then the excess in the order of other levels and by weight.
+    /// It serves a tree of classes, as in routers with two priorities per queue. Takes `rate`, `ceil`,
+    /// `burst`, `ceil-burst`, `weight`, `level`, `excess-level` and `link-layer`.
     GuaranteeExcess,
 }
 
@@ -119,14 +119,14 @@ pub enum Turns {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ShareConfig {
-    /// The part relative to the weights of the siblings, above 0. Default: 1 if no class has one. For `wrr`
-    /// (packets per round), `scfq`, `wfq`, `wf2q-plus`, `three-parameter` and `guarantee-excess` (the part of
-    /// the excess).
+    /// The part relative to the weights of the siblings, above 0. Default: 1 if no class has one. Only for
+    /// `wrr` (packets per round), `scfq`, `wfq`, `wf2q-plus`, `three-parameter` and `guarantee-excess` (the
+    /// part of the excess).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-    /// The part relative to the bandwidths of the siblings, above 0: a weight written as a rate. It is not a
-    /// limit and is not compared with the wire's rate. For `wrr`, `scfq`, `wfq` and `wf2q-plus`. For `cbq` it
-    /// is the allotment, which is a limit and is compared with the wire's rate.
+    /// The part relative to the bandwidths of the siblings, above 0. Under `wrr`, `scfq`, `wfq` and
+    /// `wf2q-plus` it is a weight, written as a rate; it is not a limit and is not compared with the wire's
+    /// rate. Under `cbq` it is the allotment, which is a limit and is compared with the wire's rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
     /// The guaranteed rate, bits per second, counted in IP bytes. It is served before the excess is shared.
@@ -140,8 +140,8 @@ pub struct ShareConfig {
     /// The allotment as a part of the wire's rate, above 0 and up to 1. For `cbq`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fraction: Option<f64>,
-    /// Whether the class may send more than its allotment while an ancestor has some left. Default: true. For
-    /// `cbq`.
+    /// Whether the class may send more than its allotment while an ancestor has allotment left. Default:
+    /// true. For `cbq`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub borrow: Option<bool>,
     /// The largest average idle time per packet that the class can save up. Default: the transmission time of
@@ -170,7 +170,7 @@ pub struct ShareConfig {
     /// `guarantee-excess`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excess_level: Option<u16>,
-    /// The rate up to which the class has its priority. Default: no limit. For `priority`.
+    /// The rate up to which the class keeps its priority. Default: no limit. For `priority`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<CapConfig>,
     /// The guaranteed rate, bits per second. For `htb`, where every class except a direct one has a rate, and
@@ -182,25 +182,26 @@ pub struct ShareConfig {
     /// always within its guarantee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceil: Option<Rate>,
-    /// Bytes that the class may send at once at its rate. Default: 1600 B plus a nanosecond of the rate. For
+    /// The largest burst of the class at its rate, bytes. Default: 1600 B plus a nanosecond of the rate. For
     /// `htb`, and for `guarantee-excess` (default: 3200 B).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<ByteSize>,
-    /// Bytes that the class may send at once at its ceiling. Default: 1600 B plus a nanosecond of the
+    /// The largest burst of the class at its ceiling, bytes. Default: 1600 B plus a nanosecond of the
     /// ceiling. For `htb`, and for `guarantee-excess` (default: 3200 B).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceil_burst: Option<ByteSize>,
-    /// The bytes that the rates count for a packet in addition to those of the policy. For `htb` and
-    /// `guarantee-excess`.
+    /// The bytes that the rates count for a packet in addition to the bytes that the policy counts. For `htb`
+    /// and `guarantee-excess`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_layer: Option<LinkLayerConfig>,
-    /// Whether the class is served before all others and without a rate, like packets that no class of Linux'
-    /// HTB takes. For one class of `htb`, which takes no other share.
+    /// Whether the class is served before all others and has no rate, like packets that no class of Linux'
+    /// HTB takes. Only one class of `htb` can have it, without any other share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<bool>,
 }
 
-/// The bytes that the rates of a class of `htb` count for a packet in addition to those of the policy.
+/// The bytes that the rates of a class of `htb` count for a packet in addition to the bytes that the policy
+/// counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LinkLayerConfig {
@@ -219,7 +220,7 @@ impl LinkLayerConfig {
     /// Bytes and payload of a cell.
     const CELL: (u32, u32) = (53, 48);
 
-    /// Returns the counted length of a packet of `length` bytes as the policy counts it.
+    /// Returns the counted length of a packet for which the policy counts `length` bytes.
     pub fn counted(self, length: u32) -> u32 {
         let length = length.saturating_add(self.overhead.into()).max(self.minimum_packet_unit.into());
         match self.cells {
@@ -233,20 +234,20 @@ impl LinkLayerConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cells {
-    /// No cells: packets count with their length.
+    /// No cells: the length of a packet counts.
     #[default]
     None,
     /// Cells of 53 bytes with 48 bytes of payload each.
     Atm,
 }
 
-/// The rate up to which a class has its priority. Packets above it are not dropped or delayed: they are sent
-/// when no other class has packets.
+/// The rate up to which a class has its priority. Packets above this rate are not dropped. They are sent when
+/// no other class has packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CapConfig {
     /// Bits per second, counted in IP bytes.
     pub rate: Rate,
-    /// IP bytes at once. A packet longer than this never has priority.
+    /// The burst in IP bytes. A longer packet never has priority.
     pub burst: ByteSize,
 }

@@ -12,8 +12,8 @@ const TAKES: Takes = Takes {
     help: "drr takes quantum (IP bytes per round), for example 1500B; shares are proportional to the quanta",
 };
 
-/// The quantum of a class that writes none: one Ethernet MTU, so that every turn sends a packet
-/// (as the paper recommends: work is O(1) per packet where the quantum is at least the longest packet).
+/// The quantum of a class without a configured quantum: one Ethernet MTU, so that every turn sends a packet.
+/// The paper recommends this, because work is O(1) per packet if the quantum is at least the longest packet.
 const DEFAULT_QUANTUM: u64 = 1500;
 
 /// Deficit round robin: each turn adds the quantum to the child's deficit counter, and the child

@@ -18,14 +18,14 @@ const TAKES: Takes = Takes {
 pub struct Fifo {
     /// The child of each waiting packet.
     order: VecDeque<u16>,
-    /// Whether there is one child: then no order is stored.
+    /// Whether there is only one child. In that case, no order is stored.
     is_alone: bool,
 }
 
 impl Fifo {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Fifo, ConfigError> {
         TAKES.check(classes)?;
-        // The queue grows once to its largest length; after that the packet path does not allocate.
+        // The queue grows up to its largest length. After that, the packet path does not allocate.
         Ok(Fifo { order: VecDeque::with_capacity(64), is_alone: classes.len() == 1 })
     }
 }
@@ -40,12 +40,13 @@ impl Scheduler for Fifo {
         if self.is_alone {
             return (heads[0] > 0).then_some(0);
         }
-        // All packets except the first are checked only if a shaper inside the first holds it back.
+        // Packets after the first are checked only if a shaper inside the child of the first packet holds it
+        // back.
         self.order.iter().map(|child| usize::from(*child)).find(|child| heads[*child] > 0)
     }
     #[inline(never)]
     fn dequeued(&mut self, _: Time, child: usize, _: u32, _: u32) {
-        // Other packets are served only if the first is held back.
+        // A packet after the first is served only if the first is held back.
         if self.order.front().is_some_and(|first| usize::from(*first) == child) {
             self.order.pop_front();
         } else if let Some(place) = self.order.iter().position(|waiting| usize::from(*waiting) == child) {

@@ -3,8 +3,8 @@
 //!
 //! Juniper, "Scheduling and Shaping in Hierarchical CoS Queues" and "Hierarchical CoS Scheduler Priority
 //! Propagation": a queue has one priority below its guaranteed rate and another priority above it. A node has
-//! the highest priority among its classes with packets; above its own guaranteed rate, the highest priority
-//! of the excess.
+//! the highest priority among its classes with packets. Above its own guaranteed rate, it has the highest
+//! priority of the excess.
 
 mod build;
 
@@ -14,7 +14,7 @@ use super::shaper::Credit;
 use super::virtual_time::{Virtual, Weight};
 use crate::units::Time;
 
-/// Levels of guarantees; the levels of the excess follow.
+/// The number of levels of guarantees. The levels of the excess follow them.
 const LEVELS: usize = 8;
 /// Priorities of packets: the levels of guarantees and of the excess.
 const PRIORITIES: usize = 2 * LEVELS;
@@ -56,7 +56,7 @@ struct Class {
 #[derive(Clone, Debug)]
 struct Group {
     members: Vec<u16>,
-    /// The weight of each member within its guarantee.
+    /// The weight that each queue has within its guarantee.
     equal: Option<Weight>,
     /// The start tag of the last packet, by priority.
     clocks: [Virtual; PRIORITIES],
@@ -65,11 +65,11 @@ struct Group {
 /// The guaranteed rate of a class.
 #[derive(Clone, Debug)]
 enum Guarantee {
-    /// None. A class with inner classes has their priority.
+    /// The class has no guarantee. A class with inner classes has their priority.
     None,
-    /// All that its maximum allows.
+    /// The guarantee is the maximum of the class.
     All,
-    /// The rate of this bucket.
+    /// The guarantee is the rate of this bucket.
     UpTo(Credit),
 }
 
@@ -129,7 +129,7 @@ impl Guarantee {
 }
 
 impl GuaranteeExcess {
-    /// Returns the packet of the first priority among `group`.
+    /// Returns the packet with the most urgent priority in `group`.
     fn best(&self, now: Time, group: &Group, heads: &[u32]) -> Offer {
         let (mut found, mut key) = (Offer::Nothing, (u8::MAX, Virtual::MAX));
         for member in &group.members {
@@ -181,7 +181,8 @@ impl GuaranteeExcess {
         if let Some(maximum) = &mut class.maximum {
             maximum.spend(now, counted);
         }
-        // Packets of level 0 keep their priority above the guarantee, and consume the bandwidth of others.
+        // Packets of level 0 keep their priority above the guarantee. They are charged, too, because they use
+        // bandwidth of other classes.
         let is_charged = step.is_guaranteed || step.priority == 0;
         if let (Guarantee::UpTo(credit), true) = (&mut class.guarantee, is_charged) {
             credit.spend_within_debt(now, counted);
@@ -189,7 +190,7 @@ impl GuaranteeExcess {
         let (around, weight, is_queue) = (class.parent, class.weight, class.inner.members.is_empty());
         let index = usize::from(step.priority);
         let group = self.group_mut(around);
-        // Queues within their guarantees take equal turns; nodes and the excess have weights.
+        // Queues within their guarantees take equal turns. Nodes and the excess use weights.
         let weight = if is_queue && index < LEVELS { group.equal.unwrap_or(weight) } else { weight };
         let clock = group.clocks[index];
         let tag = &mut self.classes[usize::from(step.class)].tags[index];
@@ -220,7 +221,7 @@ impl Class {
             return Offer::Later(time);
         }
         let priority = path.outermost().priority;
-        // Excess of the classes inside does not use the guarantee.
+        // A packet that is excess in an inner class does not use the guarantee.
         let is_guaranteed =
             usize::from(priority) < LEVELS && self.guarantee.covers(now, self.link.counted(path.length));
         // A queue of level 0 with an unlimited guarantee keeps its priority ("strict-high" in the source).

@@ -1,8 +1,8 @@
 //! Hierarchical fair service curves, HFSC (I. Stoica, H. Zhang, T. S. E. Ng, ACM SIGCOMM 1997): real-time
 //! service by deadlines, link sharing by virtual times.
 //!
-//! Details that the paper leaves open follow Linux (6.1, `net/sched/sch_hfsc.c`), which took them from ALTQ:
-//! curves of two pieces, upper limits, and the start of virtual times.
+//! Details that the paper leaves open follow Linux (6.1, `net/sched/sch_hfsc.c`), which took them from ALTQ.
+//! They are the curves of two pieces, the upper limits, and the start of virtual times.
 
 mod build;
 mod curve;
@@ -14,15 +14,15 @@ use curve::{NEVER, Runtime, service};
 /// HFSC over queues or schedulers. It reads only their heads.
 #[derive(Clone, Debug)]
 pub struct Hfsc {
-    /// The number of classes with queues. They come first, in the order of the children; classes with inner
-    /// classes follow, the wire is last.
+    /// The number of classes with queues. They come first, in the order of the children. Classes with inner
+    /// classes follow, and the wire is last.
     leaves: usize,
     classes: Vec<Class>,
     /// A counter that orders equal deadlines and virtual times by arrival.
     places: u64,
     decision: Option<Decision>,
     held_until: Option<Time>,
-    /// Whether a class may have to wait although the wire is free.
+    /// Whether upper limits may hold back all classes although the wire is free.
     may_hold_back: bool,
 }
 
@@ -36,9 +36,9 @@ struct Decision {
 /// A class with a queue or with inner classes.
 #[derive(Clone, Debug)]
 struct Class {
-    /// Its parent; `None` for the wire.
+    /// The parent of the class; `None` for the wire.
     parent: Option<usize>,
-    /// Its inner classes.
+    /// The inner classes.
     children: Vec<usize>,
     real_time: Option<RealTime>,
     link_share: Option<Runtime>,
@@ -47,21 +47,21 @@ struct Class {
     waiting: u32,
     /// The number of inner classes that share the wire now; for a class with a queue, 1 while packets wait.
     active: u32,
-    /// The service by both criteria.
+    /// The service that the class got by both criteria.
     total: u128,
-    /// Its virtual time, picoseconds.
+    /// The virtual time of the class, picoseconds.
     virtual_time: u128,
-    /// The sum of the adjustments for times at which it could not send while its siblings did.
+    /// The sum of the adjustments for the times in which the class could not send while its siblings sent.
     adjustment: u128,
     place: u64,
-    /// The number of its backlog period, and the number of its parent's period in which it began.
+    /// The number of the class's backlog period, and the number of the parent's period in which it began.
     period: u64,
     parent_period: u64,
     /// The smallest virtual time of the inner classes that were served in this period.
     least: u128,
-    /// The greatest virtual time at which an inner class became idle: the start for the next one.
+    /// The greatest virtual time at which an inner class became idle. The next class starts from this time.
     greatest_idle: u128,
-    /// The time from which its upper limit admits service again, picoseconds; 0 without one.
+    /// The time from which its upper limit admits service again, picoseconds; 0 without an upper limit.
     fits_at: u128,
 }
 
@@ -70,9 +70,9 @@ struct Class {
 struct RealTime {
     deadline: Runtime,
     eligible: Runtime,
-    /// The service by this criterion.
+    /// The service by the real-time criterion.
     served: u128,
-    /// The eligible time and the deadline of its head, picoseconds.
+    /// The eligible time and the deadline of the head, picoseconds.
     eligible_at: u128,
     due_at: u128,
     place: u64,
@@ -86,7 +86,7 @@ impl RealTime {
         self.eligible_at = self.eligible.reaches(self.served);
         self.next(length);
     }
-    /// Sets the length of its head.
+    /// Sets the length of the head.
     fn next(&mut self, length: u32) {
         self.due_at = self.deadline.reaches(self.served + service(length));
     }
@@ -108,7 +108,7 @@ impl Hfsc {
         claims.min().map(|(_, leaf)| leaf)
     }
 
-    /// The class with the smallest virtual time of those that may send, from the wire down.
+    /// Selects, from the wire down, the class with the smallest virtual time among those that may send.
     fn link_sharing(&self, now: u128, heads: &[u32]) -> Option<usize> {
         let mut at = self.wire();
         while at >= self.leaves {
@@ -120,7 +120,8 @@ impl Hfsc {
         Some(at)
     }
 
-    /// The time from which upper limits admit `class`: its own, and that of an inner class with a packet.
+    /// The time from which upper limits admit `class`. Both its own limit and the limit of an inner class
+    /// with a packet must admit it.
     fn fits_at(&self, class: usize, heads: &[u32]) -> u128 {
         let limited = &self.classes[class];
         if !limited.is_sharing() {
@@ -168,8 +169,8 @@ impl Hfsc {
         }
     }
 
-    /// Starts a period of backlog of `at` in `parent`: its virtual time is halfway between the times of its
-    /// siblings, or the time of the last sibling that became idle.
+    /// Starts a period of backlog of `at` in `parent`. Its virtual time is the middle of the times of its
+    /// siblings. Without active siblings, it is the time of the last sibling that became idle.
     fn begin_period(&mut self, now: u128, at: usize, parent: usize) {
         let siblings = self.classes[parent].children.iter().filter(|child| **child != at);
         let sharing = siblings.map(|child| &self.classes[*child]).filter(|class| class.is_sharing());
@@ -202,8 +203,8 @@ impl Hfsc {
         }
     }
 
-    /// Charges `length` bytes to `leaf` and its ancestors; 0 for a packet that was dropped. Classes without
-    /// packets no longer share.
+    /// Charges `length` bytes to `leaf` and its ancestors. `length` is 0 for a packet that was dropped.
+    /// Classes without packets no longer share.
     fn charge(&mut self, leaf: usize, length: u32) {
         let class = &self.classes[leaf];
         let (mut at, mut ends) = (leaf, class.waiting == 0 && class.link_share.is_some());
@@ -228,12 +229,12 @@ impl Hfsc {
 }
 
 impl Class {
-    /// Whether it is in the order of its parent's virtual times.
+    /// Whether the class is in the parent's order of virtual times.
     fn is_sharing(&self) -> bool {
         self.active > 0 && self.link_share.is_some()
     }
-    /// Updates its virtual time and upper limit after service. A class that was passed over because of its
-    /// upper limit does not make up for it: it continues from `least`.
+    /// Updates the virtual time and the upper limit of the class after service. A class that was passed over
+    /// because of its upper limit does not catch up. It continues from `least`.
     fn advance(&mut self, least: u128, place: u64) {
         let Some(share) = &self.link_share else { return };
         let own = share.reaches(self.total).saturating_add(self.adjustment);

@@ -18,8 +18,8 @@ use crate::units::Time;
 use bucket::{Bucket, LONGEST_MEMORY, Mode};
 use feed::{Feed, Group};
 
-/// The levels of classes (`TC_HTB_MAXDEPTH`): a class with a queue has level 0, an outermost class with inner
-/// classes has 7, and its children have one packet less.
+/// The levels of classes (`TC_HTB_MAXDEPTH`): a class with a queue has level 0. An outermost class with inner
+/// classes has level 7, and each further level of inner classes has one less.
 const LEVELS: usize = 8;
 /// Priorities of classes with queues (`TC_HTB_NUMPRIO`).
 const PRIORITIES: usize = 8;
@@ -30,8 +30,8 @@ pub struct Htb {
     /// The classes with queues first, in the order of the children.
     classes: Vec<Class>,
     levels: Vec<Level>,
-    /// The sets that take turns: for each level the classes that may send at their own rate, then for each
-    /// class with inner classes the classes that borrow from it.
+    /// The sets of classes that take turns. First, for each level, the classes that may send at their own
+    /// rate. Then, for each class with inner classes, the classes that borrow from it.
     groups: Vec<Group>,
     /// The classes of each group and priority.
     feeds: Vec<Feed>,
@@ -47,9 +47,9 @@ pub struct Htb {
 struct Class {
     parent: Option<u16>,
     level: u8,
-    /// Its place among the classes of its level.
+    /// The place of the class among the classes of its level.
     row_seat: u16,
-    /// Its place among its parent's children.
+    /// The place of the class among its parent's children.
     feed_seat: u16,
     /// The group of its inner classes; unused for a class with a queue.
     inside: u16,
@@ -58,12 +58,12 @@ struct Class {
     /// The time of the last refill of the buckets, nanoseconds.
     filled_at: i64,
     mode: Mode,
-    /// A bit for each priority at which the class, or one that borrows from it, has a packet.
+    /// A bit for each priority at which the class, or a class that borrows from it, has a packet.
     active: u8,
     priority: u8,
     /// Bytes that the class sends in a turn.
     quantum: i64,
-    /// Bytes left in its turn, by the level of the class whose tokens it uses.
+    /// Bytes left in the turn of the class, by the level of the class whose tokens it uses.
     deficits: [i64; LEVELS],
 }
 
@@ -80,7 +80,7 @@ struct Level {
 #[derive(Clone, Copy, Debug)]
 enum Decision {
     Direct,
-    /// The ancestor at this level.
+    /// `child` uses the tokens of its ancestor at this level.
     Leaf {
         child: usize,
         level: usize,
@@ -89,7 +89,7 @@ enum Decision {
 }
 
 impl Htb {
-    /// Changes the modes of the classes of `level` that are due (`htb_do_events`).
+    /// Updates the classes of `level` whose mode change is due (`htb_do_events`).
     fn run_events(&mut self, level: usize, now: i64) {
         while let Some(due) = self.next_event(level).filter(|due| *due <= now) {
             let events = &mut self.levels[level].events;
@@ -120,7 +120,7 @@ impl Htb {
         }
     }
 
-    /// Updates the mode of `index`, `since` nanoseconds after its buckets were filled; returns the time until
+    /// Updates the mode of `index`, `since` nanoseconds after its buckets were filled. Returns the time until
     /// the next change.
     fn change_mode(&mut self, index: usize, since: i64) -> i64 {
         let (mode, wait) = bucket::mode(&self.classes[index].rate, &self.classes[index].ceil, since);
@@ -130,7 +130,7 @@ impl Htb {
         wait
     }
 
-    /// Selects the class that sends at `now`: the lowest level at which a class may send, then the highest
+    /// Selects the class that sends at `now`, by the lowest level at which a class may send, then the highest
     /// priority, then the turn (`htb_dequeue`).
     fn choose(&mut self, now: i64) -> Option<Decision> {
         for level in 0..LEVELS {
@@ -145,8 +145,8 @@ impl Htb {
         None
     }
 
-    /// Charges a packet of `length` bytes to `child` and its ancestors: ceilings at all levels, rates from
-    /// the lending class at `level` on (`htb_charge_class`).
+    /// Charges a packet of `length` bytes to `child` and its ancestors. Ceilings are charged at all levels,
+    /// rates from the lending class at `level` upward (`htb_charge_class`).
     fn charge(&mut self, now: i64, child: usize, level: usize, length: u32) {
         let mut next = Some(child);
         while let Some(index) = next {
@@ -171,7 +171,7 @@ impl Htb {
         }
     }
 
-    /// Sets the head of `child`; 0 for none.
+    /// Sets the length of the head of `child`; 0 for none.
     fn note_head(&mut self, child: usize, head: u32) {
         if Some(child) == self.direct {
             return;
@@ -185,7 +185,7 @@ impl Htb {
 }
 
 impl Class {
-    /// The nanoseconds for which its buckets must be filled at `now`.
+    /// The time for which the buckets must be filled at `now`, nanoseconds.
     fn since(&self, now: i64) -> i64 {
         (now - self.filled_at).min(LONGEST_MEMORY)
     }

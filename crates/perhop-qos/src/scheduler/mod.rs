@@ -1,9 +1,9 @@
 //! Schedulers, which select the next queue (RFC 3290 §7.1), and shapers, which select its time (RFC 2475
 //! §2.3.3.3).
 //!
-//! A [`Scheduler`] orders its *children*, numbered from 0; a child is a queue or another scheduler.
-//! [`SchedulerTree`] contains the schedulers and shapers of one port; its interface has only queues. Every
-//! scheduler counts IP bytes, or bytes by the [accounting](crate::accounting) of its policy.
+//! A [`Scheduler`] orders its *children*, numbered from 0. A child is a queue or another scheduler.
+//! [`SchedulerTree`] contains the schedulers and shapers of one port, and its interface has only queues.
+//! Every scheduler counts IP bytes, or bytes by the [accounting](crate::accounting) of its policy.
 
 mod any_scheduler;
 mod cbq;

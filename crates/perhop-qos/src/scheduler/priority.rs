@@ -14,12 +14,12 @@ const TAKES: Takes = Takes {
     help: "priority takes level (0 is served first) and cap",
 };
 
-/// Strict priority: of the children that want to send, the one with the lowest level does.
+/// Strict priority: among the children that have a packet to send, the one with the lowest level is served.
 ///
 /// A child with a cap has its priority while a token bucket of the cap's rate and burst covers its head.
-/// Above the cap it is served only when no child that has its priority wants to send, and then without being
-/// charged: the cap limits the rate that other children lose to it, not its own rate (RFC 2598 §2 requires
-/// such a limit if a priority queue serves EF).
+/// Above the cap, it is served only if no child within its cap has a packet, and it is not charged. The cap
+/// therefore limits the rate that other children lose to this child, not its own rate. RFC 2598 §2 requires
+/// such a limit if a priority queue serves EF.
 #[derive(Clone, Debug)]
 pub struct Priority {
     /// The children in order of level.
@@ -28,7 +28,7 @@ pub struct Priority {
     ranks: Vec<u16>,
     /// The positions of children with a head.
     waiting: Ranks,
-    /// The cap of each child, up to the last that has one; most schedulers have none.
+    /// The cap of each child, up to the last child that has one. Most schedulers have none.
     caps: Vec<Option<RatedBucket>>,
 }
 
@@ -53,7 +53,8 @@ impl Priority {
     }
 }
 
-/// The level of every class: all written and different, or none written.
+/// The level of every class. Either all classes have a configured level and the levels differ, or no class
+/// has one.
 fn levels(classes: &[ClassConfig]) -> Result<Vec<u16>, ConfigError> {
     if classes.iter().all(|class| class.share.level.is_none()) {
         return Ok((0..classes.len() as u16).collect());
@@ -107,7 +108,7 @@ impl Priority {
     #[inline(never)]
     fn charge(&mut self, now: Time, child: usize, length: u32) {
         if let Some(Some(cap)) = self.caps.get_mut(child) {
-            // Takes no tokens if they do not cover the packet: that one went without priority.
+            // No tokens are taken if they do not cover the packet, because it was sent without priority.
             cap.take(now, length);
         }
     }

@@ -1,11 +1,11 @@
 //! [`Ranks`]: a set of ranks, with fast access to the first.
 
-/// Which of the ranks 0, 1, 2, … are in it: one bit for each.
+/// A set of the ranks 0, 1, 2, …, with one bit for each rank.
 #[derive(Clone, Debug)]
 pub(super) struct Ranks {
-    /// The ranks below 64, which mostly are all.
+    /// The ranks below 64. Most sets have no others.
     lowest: u64,
-    /// 64 ranks each.
+    /// The ranks from 64 on, 64 in each word.
     others: Vec<u64>,
 }
 
@@ -20,7 +20,7 @@ impl Ranks {
         let word = if rank < 64 { &mut self.lowest } else { &mut self.others[rank / 64 - 1] };
         *word = *word & !(1 << (rank % 64)) | u64::from(is_in) << (rank % 64);
     }
-    /// The lowest.
+    /// The lowest rank in the set.
     #[inline]
     pub(super) fn first(&self) -> Option<usize> {
         if self.lowest != 0 {

@@ -1,17 +1,19 @@
-//! The rounds of WRR and DRR: children that want to send take turns, and each turn adds to a credit.
+//! The rounds of WRR and DRR: children with packets take turns, and each turn adds to a credit.
 
 use std::collections::VecDeque;
 
-/// Takes children in turn. A turn grants the child its credit; it sends while the credit covers its head; the
-/// remainder is kept for its next turn, and lost when it has no more packets.
+/// Serves children in turn. Each turn adds the grant of the child to its credit. The child sends while the
+/// credit covers its head. It keeps the remainder for its next turn, and loses it when it has no more
+/// packets.
 ///
 /// The scheduler determines the cost of a packet: bytes (DRR) or one packet (WRR).
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
     children: Vec<Child>,
-    /// Children with packets, the one whose turn it is first: the `ActiveList` of the DRR paper.
+    /// Children with packets, beginning with the child whose turn it is. This is the `ActiveList` of the DRR
+    /// paper.
     order: VecDeque<u16>,
-    /// Whether the first child has had this turn's grant.
+    /// Whether the first child has received the grant of this turn.
     granted: bool,
 }
 
@@ -19,12 +21,12 @@ pub(super) struct Rounds {
 struct Child {
     grant: u64,
     credit: u64,
-    /// The number of its packets.
+    /// The number of packets of the child.
     waiting: u32,
 }
 
 impl Rounds {
-    /// Children that are granted `grants` per turn, all above 0.
+    /// Creates the rounds of children that receive `grants` per turn, all above 0.
     pub(super) fn new(grants: impl IntoIterator<Item = u64>) -> Rounds {
         let child = |grant| Child { grant, credit: 0, waiting: 0 };
         let children: Vec<Child> = grants.into_iter().map(child).collect();
@@ -63,7 +65,7 @@ impl Rounds {
         None
     }
 
-    /// The selected `child` has sent a packet of this cost.
+    /// Records that the selected child `index` has sent a packet of this cost.
     pub(super) fn dequeued(&mut self, index: usize, cost: u64) {
         let child = &mut self.children[index];
         child.credit = child.credit.saturating_sub(cost);

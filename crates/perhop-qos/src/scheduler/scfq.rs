@@ -13,31 +13,31 @@ const TAKES: Takes = Takes {
     help: "scfq takes weight (1 by default) or bandwidth; shares are proportional to the weights",
 };
 
-/// Self-clocked fair queueing: serves the head with the lowest finish tag, and the tag of the packet
-/// in service is the virtual time.
+/// Self-clocked fair queueing: serves the head with the lowest finish tag. The tag of the packet in service
+/// is the virtual time.
 ///
-/// Only heads carry tags. After a head, F = F of its predecessor + length / φ for any virtual time at
-/// arrival: the virtual time is the tag of a packet that was chosen before the predecessor, so it is no
-/// larger. No reset is needed at idle: all tags are then at or below the virtual time, so that a new busy
-/// period starts all children from the same value.
+/// Only heads carry tags. A packet that waited behind another has F = F of its predecessor + length / φ. The
+/// virtual time at its arrival does not matter, because it is the tag of a packet that was chosen before the
+/// predecessor and is not larger. An idle scheduler needs no reset. All tags are then at or below the virtual
+/// time, so a new busy period starts all children from the same value.
 #[derive(Clone, Debug)]
 pub struct Scfq {
     children: Vec<Child>,
     /// The finish tags of the heads.
     heads: Tournament,
-    /// The finish tag of the packet in service, or served last.
+    /// The finish tag of the packet in service, or of the last served packet.
     virtual_time: Virtual,
 }
 
 #[derive(Clone, Debug)]
 struct Child {
     weight: Weight,
-    /// The start tag of its head: the finish tag of its previous packet, or the virtual time at which it
-    /// began to wait.
+    /// The start tag of the child's head: the finish tag of the previous packet, or the virtual time at which
+    /// the child began to wait.
     start: Virtual,
-    /// The length of its head, 0 without a packet to send.
+    /// The length of the child's head; 0 without a packet to send.
     head: u32,
-    /// The number of its packets.
+    /// The number of packets of the child.
     waiting: u32,
 }
 
@@ -45,7 +45,7 @@ impl Scfq {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
         Scfq::build_for(&TAKES, classes)
     }
-    /// Builds it as part of the scheduler that `takes` describes.
+    /// Builds this scheduler as part of the scheduler that `takes` describes.
     pub(super) fn build_for(takes: &Takes, classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
         if classes.len() > Tournament::MOST_PLAYERS {
             let message = format!("{} classes are too many for one {}", classes.len(), takes.scheduler);
@@ -60,8 +60,8 @@ impl Scfq {
             virtual_time: 0,
         })
     }
-    /// [`dequeued`](Scheduler::dequeued) for a packet that does not count for its child: the next packet has
-    /// the same start tag.
+    /// Does the same as [`dequeued`](Scheduler::dequeued) for a packet that does not count for its child. The
+    /// next packet has the same start tag.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub(super) fn sent_uncharged(&mut self, index: usize, next: u32) {
@@ -77,7 +77,7 @@ impl Child {
     fn finish(&self, length: u32) -> Virtual {
         self.start + self.weight.span(length)
     }
-    /// The finish tag of its head.
+    /// The finish tag of the child's head.
     #[inline]
     fn tag(&self) -> Option<Virtual> {
         (self.head > 0).then(|| self.finish(self.head))
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::scheduler::ShareConfig;
 
-    /// Looks at the tags of all heads for every choice.
+    /// A plain implementation that reads the tags of all heads for every choice.
     struct Plain {
         weights: Vec<Weight>,
         start: Vec<Virtual>,
@@ -164,7 +164,7 @@ mod tests {
         #[test]
         fn the_tournament_agrees_with_a_linear_search(
             weights in prop::collection::vec(1u32..5, 1..20),
-            // Few lengths, so that tags are often equal.
+            // There are few lengths, so that tags are often equal.
             steps in prop::collection::vec((0u32..6, 0usize..20, 1u32..4), 1..400),
         ) {
             let class = |weight: &u32| ClassConfig {
@@ -188,7 +188,7 @@ mod tests {
                             plain.heads[child] = length;
                         }
                     }
-                    // A child holds its packets back, or shows one of them.
+                    // A child holds its packets back, or offers one of them.
                     (3, _) if plain.waiting[child] > 0 => {
                         plain.heads[child] = if plain.heads[child] == 0 { length } else { 0 };
                         scfq.head_changed(child, plain.heads[child]);

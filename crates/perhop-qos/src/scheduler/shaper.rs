@@ -12,9 +12,9 @@ use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 pub struct ShapeConfig {
     /// The committed rate, counted in IP bytes.
     pub rate: Rate,
-    /// The committed burst Bc, IP bytes, which may be sent at once.
+    /// The committed burst Bc, IP bytes.
     pub burst: ByteSize,
-    /// The excess burst Be, in IP bytes: beyond the committed burst, after silence (`average`) or in
+    /// The excess burst Be, IP bytes. It is added to the committed burst after silence (`average`) or in
     /// every interval (`peak`).
     #[serde(default)]
     pub excess: ByteSize,
@@ -27,18 +27,19 @@ pub struct ShapeConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShapeForm {
-    /// No effect: Bc in every interval of Bc / rate, so that the rate is the configured one.
+    /// No effect on the rate. Each interval of Bc / rate has Bc bytes, so that the rate is the configured
+    /// rate.
     #[default]
     Average,
-    /// Bc + Be in every interval of Bc / rate: the rate becomes rate × (1 + Be / Bc).
+    /// Each interval of Bc / rate has Bc + Be bytes, so that the rate becomes rate × (1 + Be / Bc).
     Peak,
 }
 
 impl ShapeConfig {
-    /// The shaper, its bucket full.
+    /// Builds the shaper, with a full bucket.
     ///
     /// # Errors
-    /// If rate or burst are 0 or beyond 4 GiB, or `peak` has no excess burst.
+    /// The rate or the burst is 0 or above 4 GiB, or `peak` has no excess burst.
     pub fn build(&self) -> Result<Shaper, ConfigError> {
         if self.rate.as_bits_per_second() == 0 {
             return Err(
@@ -73,10 +74,10 @@ impl ShapeConfig {
     }
 }
 
-/// A token bucket shaper: a packet may leave as soon as there are tokens for all of it.
+/// A token bucket shaper: a packet may leave as soon as the tokens cover it.
 ///
-/// Tokens arrive continuously. A packet longer than the bucket leaves when the bucket is full and puts it in
-/// debt, so the rate is kept and no packet is stuck.
+/// Tokens arrive continuously. A packet longer than the bucket leaves when the bucket is full, and leaves it
+/// in debt. The rate is kept, and no packet waits forever.
 #[derive(Clone, Debug)]
 pub struct Shaper {
     credit: Credit,
@@ -87,17 +88,17 @@ impl Shaper {
     pub fn ready_at(&self, now: Time, length: u32) -> Time {
         self.credit.reaches(now, length)
     }
-    /// A packet of `length` IP bytes leaves.
+    /// Records that a packet of `length` IP bytes leaves.
     pub fn sent(&mut self, now: Time, length: u32) {
         self.credit.spend(now, length);
     }
 }
 
-/// Bytes that accumulate at a rate, up to a depth: exact integers. Unlike a meter's bucket it can be in debt,
-/// earns at a fraction of a rate, and computes when it will cover a packet.
+/// Bytes that accumulate at a rate, up to a depth, in exact integers. Unlike a meter's bucket, a credit can
+/// be in debt, has a rate times a fraction, and computes the time at which it will cover a packet.
 ///
-/// One bit is `10¹² × divisor` units, and `rate × multiplier` units come in per picosecond, so that a rate
-/// times a fraction is exact as well.
+/// One bit is `10¹² × divisor` units, and `rate × multiplier` units arrive per picosecond, so that a rate
+/// times a fraction is exact, too.
 #[derive(Clone, Debug)]
 pub(super) struct Credit {
     /// Units per picosecond.
@@ -110,13 +111,14 @@ pub(super) struct Credit {
 }
 
 impl Credit {
-    /// A full credit of `depth` bytes that comes in at `rate × multiplier / divisor`, none of them 0.
+    /// Creates a full credit of `depth` bytes that accumulates at `rate × multiplier / divisor`. No argument
+    /// may be 0.
     pub(super) fn new(
         rate: Rate,
         (multiplier, divisor): (u64, u64),
         depth: ByteSize,
     ) -> Result<Credit, ConfigError> {
-        // 2³³ bytes × 2⁴³ × a divisor of 2³² fit an i128 with room to spare.
+        // 2³³ bytes × 2⁴³ × a divisor of 2³² fit in an i128.
         if depth.as_bytes() > 2 * u64::from(u32::MAX) {
             return Err(
                 ConfigError::new("burst", format!("a burst of {depth} is too large")).help("below 4GiB")
@@ -127,7 +129,7 @@ impl Credit {
         let gain = u128::from(rate.as_bits_per_second()) * u128::from(multiplier);
         Ok(Credit { gain, byte, depth, level: depth, updated: Time::ZERO })
     }
-    /// The time at which it covers `length` bytes, or is full if it never covers them.
+    /// The time at which the credit covers `length` bytes, or is full if it never covers them.
     pub(super) fn reaches(&self, now: Time, length: u32) -> Time {
         let missing = self.units(length).min(self.depth) - self.level_at(now);
         if missing <= 0 {
@@ -141,7 +143,7 @@ impl Credit {
         self.level = self.level_at(now) - self.units(length);
         self.updated = now;
     }
-    /// Spends `length` bytes, with a debt of at most its depth or of this packet.
+    /// Spends `length` bytes, with a debt of at most the depth or this packet.
     pub(super) fn spend_within_debt(&mut self, now: Time, length: u32) {
         let floor = -self.depth.max(self.units(length));
         self.spend(now, length);
@@ -212,7 +214,7 @@ mod tests {
         let mut shaper = shape.build().unwrap();
         shaper.sent(Time::ZERO, 10);
         let ready = shaper.ready_at(Time::ZERO, 9).as_picoseconds();
-        // ready is the first instant with rate × 10/7 × ready ≥ 72 bits.
+        // `ready` is the first instant with rate × 10/7 × ready ≥ 72 bits.
         let bits = |ps: u64| u128::from(ps) * 1_700_001 * 10;
         let needed = 72 * 7 * u128::from(PICOSECONDS_PER_SECOND);
         assert!(bits(ready) >= needed && bits(ready - 1) < needed);

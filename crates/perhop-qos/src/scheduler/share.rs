@@ -5,18 +5,18 @@ use super::virtual_time::Weight;
 use crate::error::ConfigError;
 use crate::policy::ClassConfig;
 
-/// A scheduler's name for itself, and the shares that it takes.
+/// The name of a scheduler, and the shares that it takes.
 pub(super) struct Takes {
     /// The name in messages such as "has no meaning under …".
     pub(super) scheduler: &'static str,
     /// Keys of [`ShareConfig`].
     pub(super) shares: &'static [&'static str],
-    /// The valid keys, for messages about an invalid share.
+    /// A description of the valid keys, for messages about an invalid share.
     pub(super) help: &'static str,
 }
 
 impl ShareConfig {
-    /// The shares that are written, by key.
+    /// The keys of the configured shares.
     fn written(&self) -> impl Iterator<Item = &'static str> {
         [
             ("weight", self.weight.is_some()),
@@ -51,7 +51,7 @@ pub(super) fn error_in(index: usize, key: &str, message: impl Into<String>) -> C
 }
 
 impl Takes {
-    /// Refuses the first share of another kind.
+    /// Rejects a share that this scheduler does not take.
     pub(super) fn check(&self, classes: &[ClassConfig]) -> Result<(), ConfigError> {
         for (index, class) in classes.iter().enumerate() {
             if let Some(key) = class.share.written().find(|key| !self.shares.contains(key)) {
@@ -62,7 +62,7 @@ impl Takes {
         Ok(())
     }
 
-    /// The classes' weights as numbers that only their ratios give a meaning to, all above 0.
+    /// The weights of the classes, all above 0. Only their ratios matter.
     pub(super) fn numbers(&self, classes: &[ClassConfig]) -> Result<Numbers, ConfigError> {
         self.check(classes)?;
         let by_bandwidth = classes.iter().any(|class| class.share.bandwidth.is_some());
@@ -94,7 +94,7 @@ impl Takes {
         Ok(Numbers { values, key: if by_bandwidth { "bandwidth" } else { "weight" } })
     }
 
-    /// The classes' weights as parts of their sum.
+    /// The weights of the classes, as parts of their sum.
     pub(super) fn weights(&self, classes: &[ClassConfig]) -> Result<Vec<Weight>, ConfigError> {
         let Numbers { values, key } = self.numbers(classes)?;
         let sum: f64 = values.iter().sum();
@@ -108,7 +108,7 @@ impl Takes {
     }
 }
 
-/// The classes' weights, and the key that they were written under.
+/// The weights of the classes, and the key of the configuration that has them.
 pub(super) struct Numbers {
     pub(super) values: Vec<f64>,
     pub(super) key: &'static str,

@@ -21,10 +21,10 @@ const TAKES: Takes = Takes {
 /// maximum (`shape`) and an excess (`bandwidth remaining`). The excess is shared after the minima are
 /// satisfied, equally by default. The order of packets is not published. Here minima follow the real-time
 /// criterion of H-FSC (Stoica, Zhang, Ng, "A hierarchical fair service curve algorithm for link-sharing,
-/// real-time and priority services", SIGCOMM 1997), with straight lines as service curves: of the eligible
-/// heads, the one with the earliest deadline. The excess is shared as by [`Scfq`].
+/// real-time and priority services", SIGCOMM 1997), with straight lines as service curves: among the eligible
+/// heads, the one with the earliest deadline is served. [`Scfq`] shares the excess.
 ///
-/// Unlike in H-FSC, service by the minimum does not count in the sharing of the excess: minimum and excess
+/// Unlike in H-FSC, service by the minimum does not count in the sharing of the excess, so minimum and excess
 /// add up. As in H-FSC, service from the excess does not use up the minimum.
 #[derive(Clone, Debug)]
 pub struct ThreeParameter {
@@ -32,7 +32,7 @@ pub struct ThreeParameter {
     guarantees: Guarantees,
 }
 
-/// The minima and the heads that are due by them.
+/// The minima, and the heads that are due for service by them.
 #[derive(Clone, Debug)]
 struct Guarantees {
     /// The state of each child.
@@ -50,14 +50,14 @@ struct Guarantees {
 struct Guarantee {
     /// The time of a byte at the minimum rate.
     byte: Virtual,
-    /// The time at which its head becomes due for service by the minimum.
+    /// The time at which the child's head becomes due for service by the minimum.
     start: Virtual,
-    /// The length of its head; 0 if it has none to send.
+    /// The length of the child's head; 0 if it has none to send.
     head: u32,
     /// Packets in the child.
     waiting: u32,
     is_due: bool,
-    /// Whether it had no head although it contained packets.
+    /// Whether the child had no head although it contained packets.
     was_held: bool,
 }
 
@@ -65,8 +65,8 @@ struct Guarantee {
 const FRACTION_BITS: u32 = 32;
 /// The largest lateness of a guarantee; older missed service is discarded.
 ///
-/// Rate × 250 ms is the default burst of policers of routers. Classes of a higher priority may use the wire
-/// for this long. Afterwards every class still gets the guarantee that it missed in that time.
+/// The default burst of policers of routers is rate × 250 ms, so classes of a higher priority can use the
+/// wire for 250 ms. After this time, every class still gets the guarantee that it missed.
 const PATIENCE: Virtual = (PICOSECONDS_PER_SECOND as Virtual / 4) << FRACTION_BITS;
 
 impl ThreeParameter {
@@ -90,8 +90,8 @@ impl Guarantee {
             / Virtual::from(minimum.as_bits_per_second());
         Guarantee { byte, start: 0, head: 0, waiting: 0, is_due: false, was_held: false }
     }
-    /// H-FSC: a head is eligible when the line reaches the service under this criterion. Its deadline is when
-    /// the line reaches that service plus the head.
+    /// H-FSC: a head is eligible when the line reaches the service so far by this criterion. The deadline is
+    /// the time at which the line reaches this service plus the head.
     #[inline]
     fn deadline(&self, length: u32) -> Virtual {
         self.start + Virtual::from(length) * self.byte
@@ -99,8 +99,8 @@ impl Guarantee {
 }
 
 impl Guarantees {
-    /// Returns the time of the guarantees. The clock stops while one of them is later than [`PATIENCE`], so
-    /// that minima stay in proportion if the wire cannot satisfy all of them.
+    /// Returns the time on the clock of the guarantees. The clock stops while a guarantee is late by more
+    /// than [`PATIENCE`]. Minima therefore stay in proportion if the wire cannot satisfy all of them.
     #[inline]
     fn clock(&mut self, now: Time) -> Virtual {
         let clock = (Virtual::from(now.as_picoseconds()) << FRACTION_BITS) - self.stood;
@@ -118,7 +118,8 @@ impl Guarantees {
         }
     }
     /// H-FSC: the line of a class that becomes backlogged starts now, or at the deadline of its last packet.
-    /// If others are late, it starts as late as they are; otherwise it would wait for them to catch up.
+    /// If other classes are late, the line starts equally late. Otherwise the class would wait until the
+    /// others catch up.
     #[inline(never)]
     fn begin(&mut self, now: Time, index: usize) {
         let clock = self.advance(now);
@@ -136,7 +137,8 @@ impl Guarantees {
         let before = std::mem::replace(&mut guarantee.head, head);
         match (before, head) {
             (_, 0) => self.withdraw(index),
-            // The backlog begins when its first packet is counted. The two calls come in either order.
+            // The backlog begins when its first packet is counted. The calls for the packet and for its head
+            // have no fixed order.
             (0, _) if guarantee.waiting == 0 => {}
             (0, _) => self.early.set(index, Some(guarantee.start)),
             _ if guarantee.is_due => self.due.set(index, Some(guarantee.deadline(head))),
@@ -175,7 +177,7 @@ impl Guarantees {
         self.early.set(index, None);
         let Some(guarantee) = &mut self.of[index] else { return };
         if std::mem::take(&mut guarantee.was_held) {
-            // The packet could not have been sent before, regardless of its start time.
+            // The packet could not have been sent earlier, even if its start time is earlier.
             guarantee.start = clock;
         }
         guarantee.is_due = true;
@@ -198,14 +200,15 @@ impl Guarantees {
         }
         is_due
     }
-    /// Records that the head of `child` was dropped. The next one becomes due at the same time.
+    /// Records that the head of `child` was dropped. The next head becomes due at the time of the dropped
+    /// one.
     fn dropped(&mut self, index: usize, next: u32) {
         if let Some(guarantee) = &mut self.of[index] {
             guarantee.waiting -= 1;
             self.head_changed(index, next);
         }
     }
-    /// Makes the next head due, or early.
+    /// Adds the next head to the due or to the early heads.
     #[inline]
     fn go_on(&mut self, now: Time, index: usize) {
         let clock = self.clock(now);
@@ -237,7 +240,7 @@ impl Scheduler for ThreeParameter {
     }
     #[inline(never)]
     fn dequeued(&mut self, now: Time, index: usize, length: u32, next: u32) {
-        // A child that is due was selected for that reason.
+        // A child whose head is due was selected because of its minimum.
         if self.guarantees.dequeued(now, index, length, next) {
             self.excess.sent_uncharged(index, next);
         } else {

@@ -4,12 +4,12 @@ use std::hint::select_unpredictable;
 
 use super::virtual_time::Virtual;
 
-/// The player with the lowest tag, of equal ones the first, found by matches of four (Knuth, "The Art of
-/// Computer Programming", volume 3, §5.2.3: tree selection). A new tag plays one match in each round; the
-/// other results remain.
+/// Finds the player with the lowest tag, or the first of equal ones, by matches of four (Knuth, "The Art of
+/// Computer Programming", volume 3, §5.2.3: tree selection). A new tag plays one match in each round. The
+/// results of other matches remain.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament {
-    /// The entries of each match: match `n` gets the winners of the four matches from `4n + 1`, and match 0
+    /// The entries of each match: match `n` has the winners of the four matches from `4n + 1` on, and match 0
     /// is the final.
     matches: Vec<[Entry; 4]>,
     /// The first match of the first round.
@@ -17,19 +17,21 @@ pub(super) struct Tournament {
     winner: Entry,
 }
 
-/// A tag, and below it the player's number: no two are equal, and one comparison settles who is lower.
+/// A tag followed by the player's number in the low bits. No two entries are equal, and one comparison finds
+/// the lower one.
 type Entry = Virtual;
 
 /// The entry of an absent player, which is after all others.
 const ABSENT: Entry = Entry::MAX;
-/// Binary digits of a player's number: as many as [virtual times](super::virtual_time) leave unused.
+/// Binary digits of a player's number, which [virtual times](super::virtual_time) leave unused.
 const DIGITS: u32 = 12;
 
 impl Tournament {
     /// The maximum number of players.
     pub(super) const MOST_PLAYERS: usize = 1 << DIGITS;
 
-    /// `players` who do not take part yet, at most [`MOST_PLAYERS`](Tournament::MOST_PLAYERS).
+    /// Creates a tournament of `players`, at most [`MOST_PLAYERS`](Tournament::MOST_PLAYERS), all of which
+    /// are absent.
     pub(super) fn new(players: usize) -> Tournament {
         let (mut first_round, mut matches) = (0, 1);
         while 4 * matches < players {
@@ -38,7 +40,7 @@ impl Tournament {
         }
         Tournament { matches: vec![[ABSENT; 4]; first_round + matches], first_round, winner: ABSENT }
     }
-    /// Sets the tag of `player`; without a tag it does not take part.
+    /// Sets the tag of `player`. Without a tag, the player is absent.
     #[inline]
     pub(super) fn set(&mut self, player: usize, tag: Option<Virtual>) {
         let mut winner = tag.map_or(ABSENT, |tag| tag << DIGITS | player as Entry);
@@ -52,11 +54,12 @@ impl Tournament {
         }
         self.winner = winner;
     }
-    /// Who has the lowest tag.
+    /// The player with the lowest tag.
     #[inline]
     pub(super) fn winner(&self) -> Option<usize> {
         let player = self.winner as usize % Tournament::MOST_PLAYERS;
-        // Read in halves, as it was written: a store of the halves may not have reached memory yet.
+        // The value is read in halves, as it was written, because the stores of the halves may not have
+        // reached memory yet.
         let is_absent = (self.winner >> 64) as u64 == (ABSENT >> 64) as u64;
         (!is_absent).then_some(player)
     }
@@ -68,17 +71,17 @@ impl Tournament {
     }
 }
 
-/// `entry` plays on `side`: who wins.
+/// Sets the entry of `side` and returns the winner of the match.
 #[inline(never)] // in a loop the compiler makes branches of its choices
 fn play(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
-    // The comparison with the other leaves comes first: the lowest of them is known before the new tag.
+    // The other entries are compared first, because they are known before the new tag.
     let lowest_other = lower(lower(sides[side ^ 1], sides[side ^ 2]), sides[side ^ 3]);
     sides[side] = entry;
     lower(lowest_other, entry)
 }
 
-/// The lower of two entries. Which it is is unpredictable, so there is no branch; and it is chosen half by
-/// half, since a choice of 128 bits at once compiles to a branch.
+/// The lower of two entries. The result is unpredictable, so there must be no branch. The halves are chosen
+/// separately, because a choice of 128 bits at once compiles to a branch.
 #[inline]
 fn lower(first: Entry, other: Entry) -> Entry {
     let is_other = other < first;
@@ -92,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// The first of the lowest tags, looked for one by one.
+    /// The first of the lowest tags, found by a linear search.
     fn first_of_lowest(tags: &[Option<Virtual>]) -> Option<usize> {
         let taking_part = tags.iter().enumerate().filter_map(|(player, tag)| tag.map(|tag| (player, tag)));
         taking_part.min_by_key(|(_, tag)| *tag).map(|(player, _)| player)
@@ -102,8 +105,8 @@ mod tests {
         #[test]
         fn the_winner_is_the_first_of_the_lowest(
             players in 1usize..70,
-            // Few different tags, so that many are equal; some up to the 116 digits that a virtual time may
-            // have.
+            // There are few different tags, so that many are equal. Some have up to 116 digits, the most that
+            // a virtual time can have.
             changes in prop::collection::vec((0usize..70, 0u32..5, 0u32..3), 1..300),
         ) {
             let mut tags = vec![None; players];

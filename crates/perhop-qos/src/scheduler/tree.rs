@@ -18,12 +18,12 @@ use crate::{ConfigError, Rate, Time};
 /// The schedulers of one port.
 ///
 /// A class with a shaper is visible to the scheduler above it only while its head may leave. The shaper
-/// spends its tokens when the packet leaves the queue, so that what enters the transmit ring conforms on
-/// every interval.
+/// spends its tokens when the packet leaves the queue, so that the packets that enter the transmit ring
+/// conform on every interval.
 #[derive(Clone, Debug)]
 pub struct SchedulerTree {
     layout: Layout,
-    /// Every scheduler precedes its inner schedulers; the root is the first.
+    /// Every scheduler precedes its inner schedulers; the first is the root.
     nodes: Vec<Node>,
     /// The place of each queue.
     leaves: Vec<Place>,
@@ -33,8 +33,8 @@ pub struct SchedulerTree {
     /// Whether a choice may have changed since the last one. Not maintained if every node is updated before
     /// every choice.
     is_stale: bool,
-    /// The bytes that the tree counts for a packet. Without [`Layout::Counting`] or [`Layout::Deep`], IP
-    /// bytes.
+    /// The bytes that the tree counts for a packet. The tree reads it only with [`Layout::Counting`] and
+    /// [`Layout::Deep`]; otherwise it counts IP bytes.
     accounting: Accounting,
 }
 
@@ -43,8 +43,8 @@ pub struct SchedulerTree {
 enum Layout {
     /// One queue without a choice.
     Single,
-    /// One scheduler over queues, without shapers: heads are known when packets join and leave. Counts IP
-    /// bytes.
+    /// One scheduler over queues, without shapers. Heads change only when packets join and leave. It counts
+    /// IP bytes.
     Flat,
     /// Like `Flat`, with the configured accounting.
     Counting,
@@ -61,7 +61,7 @@ struct Node {
     shaping: Vec<Shaping>,
     /// The length that each child would send now; 0 if it has nothing to send.
     heads: Vec<u32>,
-    /// The children with a shaper or an inner scheduler. The heads of the others change only when packets
+    /// The children with a shaper or an inner scheduler. The heads of other children change only when packets
     /// join and leave.
     watched: Vec<usize>,
     parent: Option<Place>,
@@ -78,8 +78,8 @@ struct Shaping {
     shaper: Option<Shaper>,
     /// Whether the scheduler has a packet held by a shaper.
     released: bool,
-    /// The length up to which a head may certainly leave a shaper; 0 if unknown. Credit remains until it is
-    /// spent.
+    /// The length up to which a head may leave the shaper without another check; 0 if unknown. It stays
+    /// valid, because credit remains until it is spent.
     covered: u32,
 }
 
@@ -97,7 +97,7 @@ struct Place {
 }
 
 impl SchedulerTree {
-    /// A tree for one queue, with nothing to decide.
+    /// Creates a tree of one queue, which has no decisions.
     pub fn single() -> SchedulerTree {
         SchedulerTree {
             layout: Layout::Single,
@@ -112,7 +112,7 @@ impl SchedulerTree {
     /// Builds the schedulers of `config` for a wire of `rate`. Queues are the leaf classes, depth first.
     ///
     /// # Errors
-    /// A class has a share that its scheduler does not take, or a shaper that cannot be built.
+    /// A class has a share that its scheduler does not take, or its shaper is invalid.
     pub fn build(config: &QueueingConfig, rate: Rate) -> Result<SchedulerTree, ConfigError> {
         let mut tree = SchedulerTree::single();
         tree.add(config, None, rate)?;
@@ -221,8 +221,8 @@ impl SchedulerTree {
         }
     }
 
-    /// Records that a packet joined `queue`, which has number `id`, and another was discarded. The number of
-    /// waiting packets, which is all that schedulers count, is unchanged.
+    /// Records that a packet joined `queue`, which has number `id`, and another was discarded. Schedulers
+    /// count only the number of waiting packets, which does not change.
     #[inline(never)]
     pub fn replaced(&mut self, id: QueueId, queue: &Queue) {
         let head = head_of(queue, self.accounting);
@@ -241,7 +241,7 @@ impl SchedulerTree {
         }
     }
 
-    /// Returns the queue to serve now. A second call before any other event returns the same.
+    /// Returns the queue to serve now. A second call before any other event returns the same queue.
     #[expect(clippy::inline_always, reason = "every waiting packet calls it")]
     #[inline(always)]
     pub fn select(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
@@ -318,7 +318,7 @@ fn members(config: &QueueingConfig) -> usize {
 }
 
 impl Node {
-    /// Returns the time of the next query if the node serves no child.
+    /// Returns the selection of a node that serves no child: the time of the next query, or idle.
     #[cold]
     fn held_back(&self) -> Selection<QueueId> {
         self.scheduler.held_until().map_or(Selection::Idle, Selection::WaitUntil)
@@ -349,7 +349,7 @@ impl Node {
         }
     }
     /// Records that `child` has sent a packet of `length` bytes and that its next head has `next` bytes, 0
-    /// for none; chooses again.
+    /// for none. Chooses again.
     #[expect(clippy::inline_always, reason = "every departure calls it at each level")]
     #[inline(always)]
     fn sent(&mut self, now: Time, child: usize, length: u32, next: u32) {

@@ -1,11 +1,10 @@
 //! The arithmetic of virtual times.
 //!
 //! A virtual time is counted in bytes that the whole server sends, in steps of 2⁻³² byte: a class with a part
-//! φ of the weights is charged length / φ. Integers of 128 bits never wrap: the port would have to send 2⁴⁰
-//! bytes for each of the 2²⁴ parts, then 2²⁴ times as much again; 213 days at 400 Gb/s are 2⁶⁰ bytes, 2¹¹⁶
-//! steps at the smallest weight, which leaves 12 digits for the child's number. So nothing is renormalized,
-//! and the error of a tag does not grow with time: a weight is off by one part in 2²⁴ at most (2⁻⁴⁷ for a
-//! class with half of the whole), the same way for all packets.
+//! φ of the weights is charged length / φ. Integers of 128 bits never wrap. 213 days at 400 Gb/s are less
+//! than 2⁶⁰ bytes, which are 2¹¹⁶ steps at the smallest weight. The other 12 digits are for the child's
+//! number. Tags are therefore never renormalized, and their error does not grow with time. The relative error
+//! of a weight is at most 2⁻²⁴ (2⁻⁴⁷ for a class with half of the sum) and the same for all packets.
 
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -30,7 +29,7 @@ pub(super) struct Weight {
 
 impl Weight {
     /// The weight of a class with `part` of the sum of weights, above 0 and at most 1; `None` if it is too
-    /// small to be counted.
+    /// small to be represented.
     pub(super) fn part(part: f64) -> Option<Weight> {
         let part = libm::round(part * (1u64 << PART_BITS) as f64) as u64;
         let inverse = (1u128 << (FRACTION_BITS + PART_BITS)) / u128::from(part.max(1));
@@ -42,8 +41,8 @@ impl Weight {
     }
 }
 
-/// The virtual time that passes while `work` is served to classes that have `parts` of the sum of
-/// weights between them. `work` must be below 2⁴⁸ bytes.
+/// The virtual time that passes while `work` is served to classes that together have `parts` of the sum of
+/// weights. `work` must be below 2⁴⁸ bytes.
 pub(super) fn shared_among(parts: u64, work: Virtual) -> Virtual {
     (work << PART_BITS) / u128::from(parts)
 }
@@ -57,14 +56,14 @@ pub(super) fn work_of(parts: u64, span: Virtual) -> Virtual {
 /// its rate.
 ///
 /// The clock of virtual times (Bennett & Zhang 1997 on hierarchies: the reference time of a server is the
-/// service it has given). On a raw wire it runs exactly at the rate while the port is busy. A wire
-/// whose framing adds bytes sends IP bytes more slowly than its rate: the clock then waits
-/// for the packet's end and stays right, whereas one that counted seconds would empty the fluid
-/// server's queues long before the real ones. In an inner scheduler it does not advance while others send.
+/// service that it has given). On a raw wire the clock runs exactly at the rate while the port is busy. A
+/// wire whose framing adds bytes sends IP bytes more slowly than its rate. The clock then waits for the end
+/// of the packet and stays correct. A clock of seconds would empty the fluid server's queues long before the
+/// real queues. In an inner scheduler, the clock does not advance while others send.
 #[derive(Clone, Debug)]
 pub(super) struct ServiceClock {
     rate: Rate,
-    /// Served before the current packet.
+    /// The service before the current packet.
     before: Virtual,
     /// Bytes of the packet on the wire, and the time at which it started.
     current: u32,
@@ -78,7 +77,7 @@ impl ServiceClock {
     pub(super) fn new(rate: Rate) -> ServiceClock {
         ServiceClock { rate, before: 0, current: 0, since: Time::ZERO }
     }
-    /// A packet of `length` bytes begins to be served.
+    /// Records that the service of a packet of `length` bytes begins.
     pub(super) fn start(&mut self, now: Time, length: u32) {
         self.before += u128::from(self.current) << FRACTION_BITS;
         (self.current, self.since) = (length, now);

@@ -29,9 +29,10 @@ pub struct Wf2qPlus {
 #[derive(Clone, Debug)]
 struct Child {
     weight: Weight,
-    /// Virtual start time of its head; without a packet, virtual finish time of its last packet.
+    /// The virtual start time of the child's head. Without a packet, the virtual finish time of its last
+    /// packet.
     start: Virtual,
-    /// The number of its packets.
+    /// The number of packets of the child.
     waiting: u32,
 }
 
@@ -47,11 +48,11 @@ impl Wf2qPlus {
         })
     }
 
-    /// Brings the virtual time up to `now`.
+    /// Advances the virtual time to `now`.
     ///
-    /// Bennett & Zhang on WF2Q+: `V(t + τ) = max(V(t) + W(t, t + τ), min S_i over B(t + τ))`. While a packet
-    /// is in service it belongs to B with a start time that was eligible, so that the minimum
-    /// counts only between packets.
+    /// Bennett & Zhang on WF2Q+: `V(t + τ) = max(V(t) + W(t, t + τ), min S_i over B(t + τ))`. A packet in
+    /// service belongs to B, and its start time was eligible. The minimum therefore matters only between
+    /// packets.
     fn advance(&mut self, now: Time) {
         let served = self.clock.served(now);
         self.virtual_time += served - self.accounted;
@@ -63,7 +64,7 @@ impl Wf2qPlus {
         }
     }
 
-    /// A busy period has ended: its service is discarded.
+    /// Discards the service of a busy period that has ended.
     fn reset(&mut self) {
         self.virtual_time = 0;
         for child in &mut self.children {
@@ -91,7 +92,7 @@ impl Scheduler for Wf2qPlus {
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         self.advance(now);
         let waiting = || self.children.iter().zip(heads).enumerate().filter(|(_, (_, head))| **head > 0);
-        // Children that hold their packets back are not in B.
+        // Children that hold back their packets are not in B.
         let earliest = waiting().map(|(_, (child, _))| child.start).min()?;
         let eligible_until = self.virtual_time.max(earliest);
         waiting()

@@ -16,12 +16,12 @@ const TAKES: Takes = Takes {
 };
 
 /// Weighted fair queueing: serves packets in the order in which the fluid server, generalized processor
-/// sharing (GPS), would finish them if nothing more arrived.
+/// sharing (GPS), would finish them without further arrivals.
 ///
-/// The virtual time grows at the rate of the wire, divided by the weights of the children
-/// that the *fluid* server still serves. So this scheduler follows that server's departures one by
-/// one; it notes at arrival when the fluid server starts on a child, since it may have finished a
-/// child whose packets still wait here.
+/// The virtual time grows at the rate of the wire, divided by the weights of the children that the *fluid*
+/// server still serves. This scheduler therefore follows the departures of the fluid server one by one. At an
+/// arrival it records when the fluid server starts to serve the child, because the fluid server can have
+/// finished a child whose packets still wait in this scheduler.
 #[derive(Clone, Debug)]
 pub struct Wfq {
     children: Vec<Child>,
@@ -29,32 +29,32 @@ pub struct Wfq {
     virtual_time: Virtual,
     /// The time of the clock at the last advance of the virtual time.
     accounted: Virtual,
-    /// The weights of the children in the fluid server, as parts of all.
+    /// The sum of the weights of the children in the fluid server, as a part of all weights.
     parts: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Child {
     weight: Weight,
-    /// The backlog, by the periods in which the fluid server serves it without a break. It is in bytes,
-    /// because a child with inner children need not send in order of arrival.
+    /// The backlog, divided into periods in which the fluid server serves it without a break. It is counted
+    /// in bytes, because a child with inner children may send packets in another order than they arrived.
     periods: VecDeque<Period>,
-    /// Finish tag of its last arrival: when the fluid server will have emptied it.
+    /// The finish tag of the child's last arrival, at which the fluid server has emptied the child.
     last: Virtual,
-    /// Whether the fluid server still serves it.
+    /// Whether the fluid server still serves the child.
     in_fluid: bool,
 }
 
 /// Bytes that the fluid server serves without a break.
 #[derive(Clone, Copy, Debug)]
 struct Period {
-    /// The virtual time at which the fluid server starts on the bytes that still wait.
+    /// The virtual time at which the fluid server starts to serve the bytes that still wait.
     start: Virtual,
     bytes: u64,
 }
 
 impl Child {
-    /// The finish tag of a head of `length` bytes: when the fluid server has served as many.
+    /// The finish tag of a head of `length` bytes, at which the fluid server has served it.
     fn finish(&self, length: u32) -> Virtual {
         let mut left = length;
         for period in &self.periods {
@@ -65,7 +65,7 @@ impl Child {
         }
         self.last
     }
-    /// `length` bytes have left.
+    /// Records that `length` bytes have left.
     fn remove(&mut self, length: u32) {
         let mut left = length;
         while let Some(period) = self.periods.front_mut() {
@@ -115,7 +115,7 @@ impl Wfq {
         })
     }
 
-    /// Brings the virtual time up to `now`, one departure from the fluid server after the other.
+    /// Advances the virtual time to `now`, one departure from the fluid server at a time.
     ///
     /// Parekh & Gallager 1993, "A virtual time implementation of PGPS": between two events of the fluid
     /// server, `V(t + τ) = V(t) + τ / Σ φ_i` over the sessions it is serving.
@@ -172,8 +172,8 @@ impl Scheduler for Wfq {
         self.advance(now);
         self.clock.start(now, length);
     }
-    /// The configuration check refuses queues that drop heads, because the fluid server cannot take back
-    /// service of a packet.
+    /// The check of the configuration rejects queues that drop heads, because the fluid server cannot revoke
+    /// the service of a packet.
     fn dropped(&mut self, _: Time, child: usize, length: u32, _: u32) {
         self.children[child].remove(length);
     }

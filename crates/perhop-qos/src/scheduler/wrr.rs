@@ -12,13 +12,14 @@ const TAKES: Takes = Takes {
     help: "wrr takes weight (packets per round) or bandwidth (divided by the smallest of its siblings')",
 };
 
-/// One packet; weights are counted in steps of 2⁻³² packet.
+/// The steps of one packet. Weights are counted in steps of 2⁻³² packet.
 const PACKET: u64 = 1 << 32;
 
-/// Weighted round robin: in each round, every child with packets sends
-/// `weight` packets. A fraction is kept for the next round: a weight of 2.5 sends 2 and 3 in turn.
+/// Weighted round robin: in each round, every child with packets sends `weight` packets. Fractions are kept
+/// for the next round: a child with weight 2.5 sends 2 and 3 packets in turn.
 ///
-/// Packets, not bytes: a class of packets twice as long gets twice the rate for the same weight.
+/// Turns count packets, not bytes. A class whose packets are twice as long gets twice the rate for the same
+/// weight.
 #[derive(Clone, Debug)]
 pub struct Wrr {
     rounds: Rounds,
@@ -28,14 +29,14 @@ impl Wrr {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Wrr, ConfigError> {
         let Numbers { mut values, key } = TAKES.numbers(classes)?;
         if key == "bandwidth" {
-            // A round then sends at least one packet of every class.
+            // After the division, a round sends at least one packet of every class.
             let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
             for value in &mut values {
                 *value /= smallest;
             }
         }
         let grant = |(index, value): (usize, &f64)| {
-            // Below 0.001 a select would turn through a thousand rounds for one packet.
+            // Below 0.001, a selection could take a thousand rounds for one packet.
             if (0.001..=1e6).contains(value) {
                 Ok(libm::round(value * PACKET as f64) as u64)
             } else {

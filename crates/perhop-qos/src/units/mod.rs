@@ -26,8 +26,8 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// Later than all events: "never".
     pub const MAX: Time = Time(u64::MAX);
-    /// The longest time that a configuration may have, and the longest run: 50 days. Every event is at most a
-    /// few spans later, below [`Time::MAX`].
+    /// The longest time that a configuration may have, and the longest run: 50 days. Events are at most a few
+    /// such spans later, which is below [`Time::MAX`].
     pub const LONGEST: Time = Time::from_seconds(50 * 86_400);
 
     /// `ps` picoseconds.
@@ -59,7 +59,7 @@ impl Time {
     pub const fn as_picoseconds(self) -> u64 {
         self.0
     }
-    /// The seconds, as a float: for reports, never for the simulation's own arithmetic.
+    /// The seconds, as a floating-point number. Use it for reports, not for the arithmetic of the simulation.
     pub fn as_seconds(self) -> f64 {
         self.0 as f64 / PICOSECONDS_PER_SECOND as f64
     }
@@ -92,7 +92,7 @@ impl Sub for Time {
 }
 impl Mul<u64> for Time {
     type Output = Time;
-    /// Limited to [`Time::MAX`]: a factor can be any number of packets.
+    /// The result is limited to [`Time::MAX`], because a factor can be any number of packets.
     fn mul(self, factor: u64) -> Time {
         Time(self.0.saturating_mul(factor))
     }
@@ -113,7 +113,8 @@ impl Rate {
     }
     /// The transmission time of `bytes` at this rate, rounded down to a picosecond.
     ///
-    /// Exact for every size up to 2.3 MB, which is longer than any packet. The rate must not be zero.
+    /// The result is exact for sizes up to 2.3 MB, which is longer than any packet. The rate must not be
+    /// zero.
     pub const fn transmission_time(self, bytes: u64) -> Time {
         Time(bytes * (8 * PICOSECONDS_PER_SECOND) / self.0)
     }
@@ -134,7 +135,7 @@ impl PacketRate {
     }
 }
 
-/// A number of bytes. The configuration documents the kind (payload, IP or wire).
+/// A number of bytes. The documentation of each key states the kind (payload, IP or wire).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteSize(u64);
 

@@ -92,8 +92,8 @@ pub(super) fn no_number(text: &str, what: &str, example: &str) -> String {
 }
 
 impl Notation {
-    /// `text` in the base unit: exact decimal arithmetic, and an error if the result is not a whole number of
-    /// units.
+    /// Parses `text` and returns the value in the base unit. The decimal arithmetic is exact. The result must
+    /// be a whole number of units.
     pub(super) fn parse(&self, text: &str) -> Result<u64, String> {
         let (number, unit) = split(text);
         let Notation { what, example, .. } = *self;
@@ -133,7 +133,7 @@ impl Notation {
     }
 }
 
-/// `number` (digits, at most one point, underscores ignored) times `scale`, if that is a whole `u64`.
+/// `number` (digits, at most one point, underscores ignored) times `scale`, if the result is a whole `u64`.
 pub(super) fn decimal(number: &str, scale: u64) -> Option<u64> {
     let (mut value, mut divisor, mut after_point, mut digits) = (0u128, 1u128, false, 0);
     for c in number.chars() {
@@ -152,7 +152,8 @@ pub(super) fn decimal(number: &str, scale: u64) -> Option<u64> {
     (digits > 0 && scaled.is_multiple_of(divisor)).then(|| u64::try_from(scaled / divisor).ok()).flatten()
 }
 
-/// `value` in the largest of `units` that keeps it a whole number, without loss: `parse` reads it back.
+/// Writes `value` in the largest of `units` in which it is a whole number, without loss. `parse` reads the
+/// text back.
 pub(super) fn format_exact(value: u64, units: &[Unit], formatter: &mut fmt::Formatter) -> fmt::Result {
     let exact = units.iter().find(|(_, scale)| value != 0 && value.is_multiple_of(*scale));
     let (name, scale) = exact.or(units.last()).copied().unwrap_or(("", 1));

@@ -1,7 +1,7 @@
 //! The order of [`Time`].
 //!
-//! Derived comparisons are calls in builds for tests, where they took 6 % of the time: `lt` and its like
-//! without a definition are generic, and such builds share generic functions between crates.
+//! In test builds, derived comparisons are calls, which took 6 % of the time. Without a definition, `lt`,
+//! `le`, `gt` and `ge` are generic, and such builds share generic functions between crates.
 
 use std::cmp::Ordering;
 

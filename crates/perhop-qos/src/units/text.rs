@@ -70,7 +70,7 @@ impl FromStr for QueueDepth {
 
 impl fmt::Display for Time {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        // Seconds and below: "600s" is the usual notation, not "10min".
+        // Seconds are the largest unit, because "600s" is the usual notation, not "10min".
         format_exact(self.0, &TIME_UNITS[3..], formatter)
     }
 }

@@ -111,7 +111,7 @@ fn shares_are_shares_of_counted_bytes() {
     let flows = json!({"name": "all", "fair-queueing": {"weights": "equal"}});
     for (queueing, second) in [
         (json!({"scheduler": "scfq", "classes": [class(1), class(2)]}), 2),
-        // Alone, inside another scheduler, next to a shaper: every path through the tree.
+        // The cases cover every path through the tree: alone, inside another scheduler, and next to a shaper.
         (
             json!({"classes": [{"name": "in", "queueing": {"scheduler": "drr", "classes": [class(1), class(2)]}}]}),
             2,
@@ -127,7 +127,7 @@ fn shares_are_shares_of_counted_bytes() {
     ] {
         let policy = policy(json!({"overhead": 38, "queueing": queueing}));
         let sent = saturate(&mut port(&policy), &[(1, 62), (second, 1462)], Time::from_seconds(4));
-        // The number of packets of 62 + 38 bytes that equals the bytes of those of 1462 + 38.
+        // The number of packets of 62 + 38 bytes that has as many bytes as the packets of 1462 + 38 bytes.
         let count = |length| sent.iter().filter(|(_, of, _)| *of == length).count() as f64;
         let ratio = count(62) / count(1462);
         assert!((ratio - 15.0).abs() < 0.1, "{ratio} short packets for a long one: {:?}", policy.queueing);
@@ -169,7 +169,7 @@ fn traces() -> impl Strategy<Value = Vec<Arrival>> {
 const SCHEDULERS: [&str; 8] =
     ["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter"];
 
-/// `classes` under `scheduler`, with unequal shares if it has shares.
+/// The configuration of `classes` under `scheduler`, with unequal shares if the scheduler has shares.
 fn queueing(scheduler: &str, mut classes: Vec<Value>) -> Value {
     for (index, class) in classes.iter_mut().enumerate() {
         let part = index + 1;
@@ -188,7 +188,7 @@ fn queueing(scheduler: &str, mut classes: Vec<Value>) -> Value {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
-    /// An overhead has the effect of longer packets: alone, nested and shaped.
+    /// An overhead has the effect of longer packets for queues that are alone, nested or shaped.
     #[test]
     fn an_overhead_equals_a_longer_packet(
         arrivals in traces(),

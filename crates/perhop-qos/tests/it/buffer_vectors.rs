@@ -47,7 +47,7 @@ struct Step {
     precedence: Color,
     length: Option<u32>,
     ecn: Option<String>,
-    /// For a departure: the time at which the packet joined.
+    /// The time at which the packet of a departure joined.
     #[serde(default)]
     joined: Time,
     packets: Vec<u64>,

@@ -1,5 +1,5 @@
-//! CAKE compared with a plain implementation, packet by packet, and with a kernel's drops; the rates of its
-//! tins and hosts.
+//! CAKE compared with a plain implementation, packet by packet, and with the drops of a kernel. Also tests
+//! the rates of tins and hosts.
 
 use crate::plain::cake::{Fate, Plain, Settings};
 use perhop_qos::buffer::BufferConfig;
@@ -64,7 +64,7 @@ fn push(cake: &mut Cake, now: Time, tin: usize, packet: &Packet, header: Option<
     filtered.into_iter().chain(shed).collect()
 }
 
-/// TCP headers with few differences, from small numbers.
+/// TCP headers with few differences, derived from `number`.
 fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
     if length > 900 {
         return None;
@@ -73,7 +73,7 @@ fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
     let pick =
         |of: u32, salt: u32| length.wrapping_mul(2_654_435_761).wrapping_add(salt * 40_503) >> 7 & (of - 1);
     let mut header = TcpHeader {
-        // Numbers wrap around; some acknowledge the same bytes as earlier ones.
+        // Sequence numbers wrap around, and some packets acknowledge the same bytes as earlier packets.
         acknowledgment: (number / 2 * 1000)
             .wrapping_sub(20_000 * u32::from(flow))
             .wrapping_sub(1000 * (pick(8, 1) / 7)),
@@ -153,8 +153,8 @@ fn variants() -> Vec<(Value, Settings)> {
     ]
 }
 
-/// Microseconds since the previous packet, flow, bytes, codepoint, ECN, number of packets requested
-/// afterwards.
+/// Microseconds since the previous packet, flow, bytes, codepoint, ECN, and the number of packets that are
+/// requested afterwards.
 type Step = (u64, u16, u32, u8, Ecn, usize);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -224,10 +224,10 @@ struct Acknowledgment {
     payload: bool,
     #[serde(default)]
     other_options: bool,
-    /// A packet of another connection that shares the queue.
+    /// Whether the packet belongs to another connection that shares the queue.
     #[serde(default)]
     other: bool,
-    /// The packet that is dropped for it.
+    /// The packet that is dropped because of this one.
     drops: Option<usize>,
 }
 
@@ -254,7 +254,7 @@ impl Acknowledgment {
     }
 }
 
-/// `vectors/queue/ack-filter.toml`: the packets that make others redundant, by hand.
+/// `vectors/queue/ack-filter.toml`, computed by hand: the packets that make others redundant.
 #[test]
 fn acknowledgments_are_dropped_as_by_hand() {
     #[derive(serde::Deserialize)]
@@ -276,7 +276,7 @@ fn acknowledgments_are_dropped_as_by_hand() {
     }
 }
 
-/// 12 Mb/s in frames of 1000 bytes through 10 Mb/s, compared with Linux 6.1.192
+/// Sends 12 Mb/s in frames of 1000 bytes through 10 Mb/s, and compares with Linux 6.1.192
 /// (`tests/readings/linux-aqm.toml`): the departure time of the packet before each drop. The second signal is
 /// late because delays fell below the target in between.
 #[test]
@@ -315,8 +315,8 @@ fn leave(cake: &mut Cake, now: Time, gaps: &mut Vec<f64>) -> Time {
     }
 }
 
-/// Bytes sent in five seconds, by the key that `of` returns for a packet; each flow always has three packets
-/// waiting.
+/// Bytes sent in five seconds, by the key that `of` returns for a packet. Each flow always has three waiting
+/// packets.
 fn shares<const N: usize>(options: &Value, flows: &[(u16, u8)], of: impl Fn(&Packet) -> usize) -> [u64; N] {
     let tins = config(options).tins;
     let (mut cake, mut now, mut sent) = (cake(options), Time::ZERO, [0; N]);
@@ -366,12 +366,13 @@ fn tins_above_their_shares_leave_the_rest() {
     assert!((part(all, 5_000_000) - 1000.0 / 1014.0).abs() < 0.002, "{all}");
 }
 
-/// The flows of one host together get as much as the only flow of another.
+/// All flows of one host together get the same rate as the only flow of another host.
 #[test]
 fn flows_of_a_host_share() {
     let options =
         |isolation: &str| json!({"bandwidth": "8Mb/s", "tins": "besteffort", "isolation": isolation});
-    // Flows 0 to 3 come from host 0 and go to four hosts; flow 4 from host 1 to the first of these.
+    // Flows 0 to 3 come from host 0 and go to four hosts. Flow 4 comes from host 1 and goes to the first of
+    // these hosts.
     let flows = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)];
     let second = packet(0, 4, 1000, 0, Ecn::NotCapable).source;
     let by_source = |isolation: &str| {
@@ -381,7 +382,7 @@ fn flows_of_a_host_share() {
     };
     assert!((by_source("flows") - 0.2).abs() < 0.01);
     assert!((by_source("dual-srchost") - 0.5).abs() < 0.01);
-    // A flow to the first host shares it with another flow: it gets half, the others a quarter each.
+    // Two flows share the first host and get half of its quarter each. The other flows get a quarter each.
     assert!((by_source("dual-dsthost") - 0.5 / 4.0).abs() < 0.01);
     assert!((by_source("srchost") - 0.5).abs() < 0.01);
     assert!((by_source("dsthost") - 0.5 / 4.0).abs() < 0.02, "{}", by_source("dsthost"));

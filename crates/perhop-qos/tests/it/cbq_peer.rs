@@ -1,5 +1,5 @@
-//! CBQ against ns-2 2.35 (`Queue/CBQ` and `Queue/CBQ/WRR`), packet by packet: the same packets at the same
-//! instants leave in the same order, and start at the same times.
+//! CBQ compared with ns-2 2.35 (`Queue/CBQ` and `Queue/CBQ/WRR`), packet by packet. Equal arrivals must leave
+//! in the same order and start at the same times.
 //!
 //! Without an installed `ns`, the tests print the reason and compare nothing.
 
@@ -15,8 +15,8 @@ const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 /// ns-2 writes whole microseconds. All arrivals and transmission times are whole microseconds.
 const SAME: Time = Time::from_nanoseconds(1);
 
-/// A class in both simulators: name, parent, fraction, level, whether it borrows, greatest idle time in s,
-/// extra delay in s. A class without a level contains classes.
+/// A class in both simulators: name, parent, fraction, level, whether it borrows, largest idle time in s,
+/// extra delay in s. A class without a level has inner classes.
 struct Class {
     name: &'static str,
     parent: &'static str,
@@ -31,8 +31,8 @@ fn leaf(name: &'static str, parent: &'static str, fraction: f64, level: u16) -> 
     Class { name, parent, fraction, level: Some(level), borrows: true, max_idle: 0.004, extra_delay: 0.0 }
 }
 
-/// The root class: nearly the whole wire. A root with all of it would have an idle time of 0 for hours, and
-/// rounding would decide whether ns-2 finds it above or below its limit.
+/// The root class: nearly the whole wire. A root with the whole wire would have an idle time of 0 for hours.
+/// Rounding would then decide whether ns-2 finds it above or below its limit.
 fn top() -> Class {
     Class {
         name: "top",
@@ -45,7 +45,7 @@ fn top() -> Class {
     }
 }
 
-/// Classes with a kind of turns and a guideline.
+/// Classes, the kind of their turns, and a guideline.
 struct Sharing {
     guideline: &'static str,
     turns: &'static str,
@@ -82,7 +82,7 @@ impl Sharing {
         let inside = self.classes.iter().filter(|class| class.parent == name);
         inside.map(|class| self.height(class.name)).max().map_or(1, |height| height + 1)
     }
-    /// The names of the classes with queues, as the policy lists them.
+    /// The names of the classes with queues, in the order of the policy.
     fn leaves(&self) -> Vec<String> {
         let names = self.policy().queue_names();
         names.iter().map(|name| name.rsplit('/').next().unwrap().to_owned()).collect()
@@ -123,8 +123,8 @@ impl Sharing {
             )
             .unwrap();
         }
-        // A class is inserted in its ring after the first one, so after the first, the last inserted come
-        // first.
+        // ns-2 inserts a class into its ring behind the first class. The classes after the first are
+        // therefore in reverse order.
         let leaves = self.leaves();
         let inner =
             self.classes.iter().filter(|class| class.level.is_none()).map(|class| class.name.to_owned());
@@ -195,7 +195,7 @@ fn compare(sharing: &Sharing, arrivals: &[Arrival], name: &str) -> Vec<Departure
                 shown(index)
             );
         }
-        // Without arrivals, ns-2 is not woken when a class may send again.
+        // Without arrivals, ns-2 does not wake up when a class may send again.
         let last = arrivals.last().unwrap().at;
         let before = departures.iter().filter(|departure| departure.starts < last).count();
         assert!(peer.len() >= before, "{name}: ns-2 sent {} of {before}", peer.len());
@@ -231,8 +231,8 @@ fn rate_of(departures: &[Departure], queue: usize, from: u64, to: u64) -> f64 {
     sent.map(|departure| f64::from(departure.length)).sum::<f64>() / (to - from).as_seconds()
 }
 
-/// All kinds of turns and guidelines for `classes`; returns the departures of weighted turns under the formal
-/// one.
+/// Compares all kinds of turns and guidelines for `classes`. Returns the departures of weighted turns under
+/// the formal guideline.
 fn all_kinds(name: &str, classes: fn() -> Vec<Class>, arrivals: &[Arrival]) -> Vec<Departure> {
     let mut formal = Vec::new();
     for turns in ["packet", "weighted"] {
@@ -249,7 +249,7 @@ fn two_classes_that_borrow_share_by_their_allotments() {
     let classes = || vec![top(), leaf("x", "top", 0.31, 0), leaf("y", "top", 0.63, 0)];
     let arrivals = packets(&[(1000, 900e3, 0, 1000), (500, 900e3, 0, 600)]);
     let departures = all_kinds("two", classes, &arrivals);
-    // Together the classes offer the rate of the wire; one alone offers all of it.
+    // Together the classes offer more than the rate of the wire.
     let both = [0, 1].map(|queue| rate_of(&departures, queue, 100, 500));
     assert!((both[0] + both[1] - 1e6).abs() < 10e3, "{both:?}");
     // The unused rest of a turn is lost if the next class is not ready, as in ns-2.
@@ -293,9 +293,9 @@ fn priorities_come_first_within_their_allotments() {
 
 #[test]
 fn agencies_lend_to_their_own_first() {
-    // Two agencies, each with video of the first level and data of the second. Some times are not whole
-    // microseconds: a class whose time is exactly when the wire becomes free is within its allotment here,
-    // and not yet in ns-2.
+    // Two agencies, each with video at the first level and data at the second. Some times are not whole
+    // microseconds. Otherwise, a class could become satisfied exactly when the wire becomes free: perhop
+    // counts it as within its allotment, ns-2 does not.
     let classes = || {
         let inner = |name, fraction| Class { level: None, max_idle: 0.02, ..leaf(name, "top", fraction, 0) };
         vec![

@@ -1,5 +1,5 @@
-//! A compiled condition holds for the same packets as the written one, and a port's table of codepoints
-//! decides as its classes would in order.
+//! A compiled condition holds for the same packets as the configured condition. The codepoint table of a port
+//! gives the same result as its classes in order.
 
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::packet::{IpPrecedence, Protocol};
@@ -9,7 +9,7 @@ use perhop_qos::queue::QueueId;
 use perhop_qos::{Dscp, Packet};
 use proptest::prelude::*;
 
-/// Nested conditions on DSCP, precedence and protocol, the one field that no table can contain.
+/// Nested conditions on DSCP, precedence and protocol, the only field that is not in a table.
 fn conditions(with_protocol: bool) -> impl Strategy<Value = MatchConfig> {
     let dscps = prop::collection::vec((0_u8..64).prop_map(|v| Dscp::new(v).unwrap()), 20..60);
     let precedences = prop::collection::vec((0_u8..8).prop_map(|v| IpPrecedence::new(v).unwrap()), 3..8);
@@ -35,7 +35,7 @@ fn conditions(with_protocol: bool) -> impl Strategy<Value = MatchConfig> {
     })
 }
 
-/// The condition as its documentation defines it.
+/// Whether the condition holds by its documentation.
 fn is_match(config: &MatchConfig, packet: &Packet) -> bool {
     config.dscp.as_ref().is_none_or(|dscp| dscp.0.contains(&packet.dscp))
         && config.precedence.as_ref().is_none_or(|list| list.0.contains(&packet.dscp.precedence()))
@@ -61,7 +61,7 @@ proptest! {
                     prop_assert_eq!(compiled.matches(&packet), is_match(&config, &packet), "{:?}", packet);
                 }
             }
-            // The condition as a whole is refused, because it matches no packet.
+            // The condition as a whole is rejected, because it matches no packet.
             Err(error) if error.path.is_empty() && error.message.contains("no packet can match") => {
                 prop_assert!(packets().all(|packet| !is_match(&config, &packet)), "{error}");
             }

@@ -1,5 +1,5 @@
-//! `CoDel` at a port drops, marks and sends the same packets as the pseudocode of RFC 8289, and with its
-//! other law, as `codel_impl.h` of Linux, packet by packet.
+//! `CoDel` at a port drops, marks and sends the same packets as the pseudocode of RFC 8289, packet by packet.
+//! With the other law, it does the same as `codel_impl.h` of Linux.
 
 use crate::plain::codel::{Dequeued, LinuxQueue, Plain, RfcQueue, Settings};
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -44,7 +44,8 @@ impl Observer for Log {
     }
 }
 
-/// Packets, each with its gap after the previous one: bursts, and pauses in which the queue drains.
+/// Packets, each with its gap after the previous packet. There are bursts, and pauses in which the queue
+/// drains.
 fn arrivals() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
     let gap = prop_oneof![4 => Just(0u64), 6 => 0..1_200u64, 1 => 0..20_000u64];
     let length = prop_oneof![2 => Just(1000u32), 1 => Just(40u32), 2 => 40..1500u32];
@@ -137,7 +138,7 @@ fn by_plain(
             let packet = Plain { id, length: (*length).into(), joined: now, is_capable: *is_capable };
             queue.packets().push_back(packet);
         }
-        // At equal times, an arrival precedes a departure, and the next arrival follows it.
+        // At the same instant, an arrival precedes a departure, and the next arrival follows the departure.
         if free_at <= now {
             free_at = serve(&mut |at| queue.request(at), now, &mut happened);
         }
@@ -175,8 +176,8 @@ proptest! {
     }
 }
 
-/// RFC 8289 §5: the drop rate rises until exactly the excess is dropped. With an offered load of 6 to 4, that
-/// is a third of 3000 packets per second.
+/// RFC 8289 §5: the drop rate rises until exactly the excess is dropped. With an offered load of 3000 and a
+/// capacity of 2000 packets per second, the excess is a third.
 #[test]
 fn a_steady_excess_is_dropped_completely() {
     for law in ["rfc", "linux"] {
@@ -193,7 +194,7 @@ fn a_steady_excess_is_dropped_completely() {
                 .filter(|event| matches!(event, Happened::Dropped(at, _) if seconds.contains(at)))
                 .count()
         };
-        // The queue grows until the control loop has adapted; then this backlog is dropped as well.
+        // The queue grows until the control loop has adapted. After that, this backlog is dropped, too.
         let (first, late) = (drops_between(0, 1), drops_between(60, 120));
         assert!(first < 100, "{law}: {first} in the first second, when 1000 are too many");
         assert!((58_000..62_000).contains(&late), "{law}: {late} in a minute, when 60000 are too many");

@@ -1,5 +1,5 @@
-//! `DualPI2`: a port compared with plain implementations of RFC 9332 and of Linux, packet by packet; the
-//! coupling, and the share that remains for classic traffic.
+//! `DualPI2`: a port compared with plain implementations of RFC 9332 and of Linux, packet by packet. Also
+//! tests the coupling, and the share that remains for classic traffic.
 
 use crate::plain::dualpi2::{Fate, Kernel, Marker, Plain, Rfc, Turn};
 use perhop_qos::buffer::AnyBuffer;
@@ -67,7 +67,7 @@ fn packets(arrivals: &Arrivals) -> impl Iterator<Item = (Time, Packet)> + '_ {
         let packet = Packet {
             payload: number as u64,
             marks: (*ecn).into(),
-            // Every third packet has a codepoint of its own.
+            // Every third packet has the codepoint NQB.
             dscp: if number % 3 == 0 { NQB } else { Dscp::DEFAULT },
             ..Packet::new(FlowKey::default(), *length)
         };
@@ -149,9 +149,8 @@ fn with_linux(arrivals: &Arrivals) -> Vec<Fate> {
     assert_alike(&json!({"law": "linux", "limit": "120 packets"}), linux(), arrivals)
 }
 
-/// A fixed seed, so that all machines run the same cases. The two implementations round the RFC's fractions
-/// in a different order: in about one case in a thousand, a value is at a bound, and the two decide
-/// differently.
+/// A fixed seed, so that all machines run the same cases. Both implementations round the RFC's fractions in a
+/// different order. In about one of a thousand cases, a value is at a bound, and they decide differently.
 fn same_cases() -> ProptestConfig {
     ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() }
 }
@@ -186,7 +185,7 @@ proptest! {
     }
 }
 
-/// `count` packets of each kind, one of each every `gap_us`.
+/// `count` packets of each of `kinds`. One packet of each kind arrives every `gap_us`.
 fn steady(kinds: &[Ecn], gap_us: u64, count: usize) -> Arrivals {
     (0..count).flat_map(|_| kinds.iter().zip([gap_us, 0, 0]).map(|(ecn, gap)| (gap, 1000, *ecn))).collect()
 }
@@ -203,7 +202,7 @@ fn parts(fates: &[Fate]) -> (f64, f64, f64) {
 }
 
 /// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`. Unresponsive classic traffic at 1.2 times the rate of the wire
-/// is dropped at 1/6 under any law, so p' is the root of that.
+/// loses 1/6 under any law, so p' is the square root of 1/6.
 #[test]
 fn under_unresponsive_classic_overload_the_square_is_the_loss() {
     let arrivals = steady(&[Ecn::NotCapable], 845, 60_000);
@@ -213,8 +212,8 @@ fn under_unresponsive_classic_overload_the_square_is_the_loss() {
     }
 }
 
-/// Both kinds at three quarters of the wire's rate: the classic queue keeps its share, and low-latency
-/// packets are dropped when marking all of them is not sufficient.
+/// Both kinds offer three quarters of the wire's rate. The classic queue keeps its share. Low-latency packets
+/// are dropped when marking all of them is not sufficient.
 #[test]
 fn overload_drops_both_kinds_without_starvation() {
     let arrivals = steady(&[Ecn::Capable0, Ecn::Capable1], 1352, 40_000);
@@ -246,9 +245,9 @@ fn sent_through(dualpi2: &Value, arrivals: &Arrivals) -> Vec<Fate> {
     fates.0
 }
 
-/// PI2 (De Schepper et al. 2016): one queue in order of arrival, `p = p'^2` and `p = k p'` by the codepoint.
-/// The load is 1.1 times the rate and only classic packets are dropped: two of eleven, so p' is the root of
-/// that.
+/// PI2 (De Schepper et al. 2016): one queue in order of arrival, with `p = p'^2` or `p = k p'` by the
+/// codepoint. The load is 1.1 times the rate, and only classic packets are dropped. They lose two of eleven
+/// packets, so p' is the square root of 2/11.
 #[test]
 fn a_single_queue_keeps_the_order_and_couples_both_kinds() {
     let arrivals = steady(&[Ecn::NotCapable, Ecn::Capable1], 1844, 60_000);
@@ -270,8 +269,7 @@ fn a_single_queue_keeps_the_order_and_couples_both_kinds() {
     }
 }
 
-/// Five packets arrive at once and the first leaves. The others wait at least 1 ms, with 0 to 3 packets in
-/// front of them.
+/// Five packets arrive at once and the first leaves. The others wait at least 1 ms, behind 0 to 3 others.
 #[test]
 fn the_step_spares_packets_in_short_queues() {
     let arrivals = vec![(0, 1000, Ecn::Capable1); 5];

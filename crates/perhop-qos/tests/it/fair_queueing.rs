@@ -40,8 +40,8 @@ fn port(queueing: Value) -> Port {
     Port::build(Some(&queueing), &WIRE, &[], &Streams::new(1, 0)).unwrap()
 }
 
-/// Sends `arrivals` through `port`; simultaneous arrivals all precede departures. Returns the packets that
-/// left and those that were dropped.
+/// Sends `arrivals` through `port`. Simultaneous arrivals precede departures. Returns the packets that left
+/// and those that were dropped.
 fn drive(port: &mut Port, arrivals: &[(Time, Packet)]) -> (Vec<Packet>, Vec<u64>) {
     let (mut sent, mut dropped, mut next, mut now) = (Vec::new(), Dropped::default(), 0, Time::ZERO);
     loop {
@@ -170,8 +170,8 @@ fn arrivals() -> impl Strategy<Value = Vec<(Time, Packet)>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    /// Alone or next to another class, with few or many queues: no packet is lost or duplicated, and flows
-    /// with a queue of their own remain in order.
+    /// No packet is lost or duplicated, and flows with a queue of their own remain in order. The class is
+    /// alone or next to another class, and has few or many queues.
     #[test]
     fn every_packet_is_accounted_for(
         arrivals in arrivals(), queues in prop_oneof![Just(1), Just(3), Just(256)], limit in 1_u64..40,
@@ -203,7 +203,8 @@ proptest! {
     }
 
     /// Golestani 1994, theorem 1: while two flows are backlogged, their bytes divided by their weights differ
-    /// by at most one longest packet of each, divided likewise. Weights are 1 / 32384·(precedence + 1) here.
+    /// by at most one longest packet of each, also divided by the weight. Weights are 1 /
+    /// 32384·(precedence + 1) here.
     #[test]
     fn flows_share_by_precedence(
         lengths in prop::collection::vec(40_u32..1500, 60), precedences in prop::collection::vec(0_u8..8, 3),
@@ -232,12 +233,13 @@ proptest! {
     }
 }
 
-/// The number of `packets` that have a queue alone: each queue takes one packet, and all arrive at once.
+/// The number of `packets` that have a queue of their own. Each queue takes one packet, and all packets
+/// arrive at once.
 fn alone(packets: impl Iterator<Item = Packet>) -> usize {
     let hashed = json!({"queues": 4096, "flow-limit": "1 packets", "flows": "hashed"});
     let mut port = port(json!({"classes": [{"name": "all", "fair-queueing": hashed}]}));
     let mut dropped = Dropped::default();
-    // The first is on the wire at once and occupies no queue.
+    // The first packet is on the wire at once and occupies no queue.
     for mut packet in std::iter::once(Packet::default()).chain(packets) {
         port.enqueue(Time::ZERO, &mut packet, &mut dropped);
         port.poll_transmit(Time::ZERO, &mut Packet::default(), ());
@@ -246,8 +248,8 @@ fn alone(packets: impl Iterator<Item = Packet>) -> usize {
 }
 
 /// A flow is addresses, protocol, ports and precedence (docs/algorithms/fair-queueing.md). Flows that differ
-/// only in one of these fields, in low or high bits, share a queue by chance only: of 64 in 4096 queues 0.5
-/// pairs.
+/// only in one of these fields, in low or high bits, share a queue only by chance. 64 flows in 4096 queues
+/// have 0.5 such pairs on average.
 #[test]
 fn a_hash_includes_every_field_of_a_flow() {
     let address = |bits: u128| IpAddr::V6(Ipv6Addr::from(bits)).into();
@@ -265,7 +267,7 @@ fn a_hash_includes_every_field_of_a_flow() {
         let queues = alone((0..64).map(|number| Packet::new(key(number), 100)));
         assert!(queues >= 60, "{field}: {queues} queues for 64 flows");
     }
-    // Differences of two fields do not cancel out in the hash, neither by sum nor by difference.
+    // Differences of two fields do not cancel out in the hash, as a sum or a difference would.
     let swapped = alone((0..64).map(|number| {
         Packet::new(FlowKey { source_port: number, destination_port: 63 - number, ..FlowKey::default() }, 100)
     }));

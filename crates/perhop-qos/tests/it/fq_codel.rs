@@ -22,7 +22,7 @@ const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Happened {
-    /// Dropped by `CoDel`, at this time.
+    /// `CoDel` dropped the packet at this time.
     Dropped(u64, usize),
     Full(usize),
     Marked(usize),
@@ -61,7 +61,7 @@ fn packet(id: usize, flow: u16, length: u32, ecn: Ecn) -> Packet {
     Packet { payload: id as u64, marks: ecn.into(), ..Packet::new(key, length) }
 }
 
-/// The events of a port with `arrivals`; simultaneous arrivals all precede departures.
+/// The events of a port with `arrivals`. Simultaneous arrivals precede departures.
 fn by_port(port: &mut Port, arrivals: &[(Time, Packet)]) -> Vec<Happened> {
     let (mut log, mut now, mut next, mut leaving) = (Log::default(), Time::ZERO, 0, Packet::default());
     loop {
@@ -249,7 +249,7 @@ impl PlainFq {
     }
 }
 
-/// `flow_of` returns the queue of a packet; it is the only function that is not reimplemented.
+/// `flow_of` returns the queue of a packet. Only this function comes from the crate under test.
 fn by_plain(
     mut queue: PlainFq,
     arrivals: &[(Time, Packet)],
@@ -340,7 +340,7 @@ proptest! {
     }
 }
 
-/// The hash distributes flows evenly: with 1024 flows and queues, 1 / e of the queues are empty.
+/// The hash distributes flows evenly. With 1024 flows and 1024 queues, 1 / e of the queues are empty.
 #[test]
 fn flows_spread_over_the_queues() {
     let port = port(&json!({}), Framing::Raw);

@@ -60,7 +60,7 @@ fn packet(id: usize, flow: u16, length: u32, ecn: Ecn) -> Packet {
     Packet { payload: id as u64, marks: ecn.into(), ..Packet::new(key, length) }
 }
 
-/// The events of a port with `arrivals`; simultaneous arrivals all precede departures.
+/// The events of a port with `arrivals`. Simultaneous arrivals precede departures.
 fn by_port(port: &mut Port, arrivals: &[(Time, Packet)]) -> Vec<Happened> {
     let (mut log, mut now, mut next, mut leaving) = (Log::default(), Time::ZERO, 0, Packet::default());
     for step in 0_u64.. {
@@ -169,7 +169,7 @@ struct Flow {
     deficit: i64,
 }
 
-/// FQ-PIE: the queues of RFC 8290, PIE in each.
+/// FQ-PIE: the queues of RFC 8290, with PIE in each.
 struct PlainFq {
     flows: BTreeMap<u16, Flow>,
     new: VecDeque<u16>,
@@ -239,7 +239,7 @@ impl PlainFq {
     }
 }
 
-/// `flow_of` returns the queue of a packet; it is the only function that is not reimplemented.
+/// `flow_of` returns the queue of a packet. Only this function comes from the crate under test.
 fn by_plain(
     queue: &mut PlainFq,
     arrivals: &[(Time, Packet)],
@@ -333,7 +333,7 @@ fn kernel(tupdate_us: u64, header: u32, random: Stream) -> Kernel {
 }
 
 proptest! {
-    // The two implementations round the RFC's fractions in a different order. A fixed seed gives all machines
+    // Both implementations round the RFC's fractions, in different orders. A fixed seed gives all machines
     // the same cases.
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::with_cases(80) })]
     #[test]
@@ -375,8 +375,8 @@ proptest! {
     }
 }
 
-/// Two flows offer 0.6 of the wire's rate each, and a third flow a hundredth. The two get equal shares of the
-/// rest, PIE keeps each at its target, and the third, which is always new, loses no packet.
+/// Two flows offer 0.6 of the wire's rate each, and a third flow offers a hundredth. The two flows get equal
+/// shares of the rest, and PIE keeps each at its target. The third flow is always new and loses no packet.
 #[test]
 fn flows_share_and_the_sparse_one_does_not_wait() {
     for law in ["rfc", "linux"] {
@@ -408,7 +408,7 @@ fn flows_share_and_the_sparse_one_does_not_wait() {
         let mean = |waits: &Vec<f64>| waits.iter().sum::<f64>() / waits.len() as f64;
         assert!(dropped[3] == 0 && sent[3].abs_diff(1500) <= 1, "{law}: {sent:?}, {dropped:?}");
         assert!(waits[3].iter().all(|wait| *wait <= 1.0), "{law}: for the packet on the wire alone");
-        // Half of 30 s at 1000 packets per second, minus the 10 packets per second of the third.
+        // Half of 30 s at 1000 packets per second, minus the 10 packets per second of the third flow.
         for flow in [1, 2] {
             assert!((f64::from(sent[flow]) / 14_850.0 - 1.0).abs() < 0.01, "{law}: {sent:?}");
             assert!((mean(&waits[flow]) - 15.0).abs() < 1.5, "{law}: {} ms", mean(&waits[flow]));

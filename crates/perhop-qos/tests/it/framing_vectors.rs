@@ -67,7 +67,7 @@ fn esp() -> impl Strategy<Value = Esp> {
         .prop_map(|(cipher, integrity, mode, nat_t, over)| Esp { cipher, integrity, mode, nat_t, over })
 }
 
-/// Any headers, also in an invalid order.
+/// Any headers, in any order, even an invalid one.
 fn headers() -> impl Strategy<Value = Vec<Header>> {
     let written: Vec<Header> = cases::<Case>("framing/headers.toml")
         .iter()
@@ -78,7 +78,7 @@ fn headers() -> impl Strategy<Value = Vec<Header>> {
 }
 
 proptest! {
-    /// RFC 4303 §2.4: the padding extends to the next multiple of the block, and no further.
+    /// RFC 4303 §2.4: the padding extends to the next multiple of the block, and not further.
     #[test]
     fn esp_pads_to_the_block_and_no_further(esp in esp(), length in 40..10_000u64) {
         let block = match esp.cipher {
@@ -90,7 +90,8 @@ proptest! {
         let [shorter, bytes, block_longer] = [length - 1, length, length + block].map(|ip| stack.bytes(ip));
         prop_assert_eq!(block_longer - bytes, block);
         prop_assert!(bytes == shorter || bytes == shorter + block);
-        // Each residue once: without padding, one more byte takes another block.
+        // The lengths have each residue once. With the least padding, exactly one of them begins another
+        // block.
         let steps = (length..length + block).filter(|ip| stack.bytes(ip + 1) > stack.bytes(*ip)).count();
         prop_assert_eq!(steps, 1);
     }

@@ -14,7 +14,8 @@ fn kilobits(kilobits: u64) -> Rate {
     Rate::from_bits_per_second(1000 * kilobits)
 }
 
-/// A class with a guarantee, its level and that of its excess, and a weight in proportion to its guarantee.
+/// A class with a guarantee, the level of the guarantee, the level of its excess, and a weight in proportion
+/// to the guarantee.
 fn class(rate: u64, level: u16, excess_level: u16) -> ClassConfig {
     let share = ShareConfig {
         rate: Some(kilobits(rate)),
@@ -34,7 +35,7 @@ fn node(share: ShareConfig, classes: Vec<ClassConfig>) -> ClassConfig {
     ClassConfig { share, queueing: Some(queueing(classes)), ..ClassConfig::default() }
 }
 
-/// Returns the kilobits per second that each queue sends of those that it is offered.
+/// Returns the kilobits per second that each queue sends if it is `offered` these kilobits per second.
 fn sent(config: &QueueingConfig, offered: &[u64]) -> Vec<f64> {
     let mut arrivals = Vec::new();
     for (queue, kilobits) in offered.iter().enumerate().filter(|(_, offered)| **offered > 0) {
@@ -67,7 +68,7 @@ fn the_excess_follows_its_levels_and_weights() {
     assert_near(&sent(&one_level, &[4000; 4]), &[3555.6, 1777.8, 1777.8, 888.9]);
 }
 
-/// A class that is always within its guarantee takes what its node has; the others wait.
+/// A class that is always within its guarantee takes the whole rate of its node, and the others wait.
 #[test]
 fn a_node_keeps_its_ceiling() {
     let always =
@@ -79,8 +80,7 @@ fn a_node_keeps_its_ceiling() {
     assert_near(&sent(&shaped, &[6000, 3000]), &[4000.0, 0.0]);
 }
 
-/// Nodes get their guarantees, then the excess by their own weights, regardless of which of their queues
-/// send.
+/// Nodes get their guarantees, then the excess by their own weights, regardless of the queues that send.
 #[test]
 fn nodes_share_by_their_own_weights() {
     let share = |rate, weight| ShareConfig {

@@ -1,5 +1,5 @@
-//! HFSC against a plain copy of Linux' steps, packet by packet, and against its proved properties: deadlines,
-//! and shares of the fluid model.
+//! HFSC compared with a plain copy of Linux' steps, packet by packet, and with its proved properties:
+//! deadlines, and shares of the fluid model.
 //!
 //! Wires run at 8 Mb/s: one byte per microsecond.
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 const LONGEST: u32 = 1500;
 
-/// A class: real-time, link-share and upper-limit curve, and the classes inside.
+/// A class: real-time, link-share and upper-limit curve, and the inner classes.
 #[derive(Clone, Debug)]
 struct Tree {
     curves: [Option<Curve>; 3],
@@ -185,7 +185,7 @@ fn deadlines(curve: Curve, queue: usize, arrivals: &[Arrival], departures: &[Dep
     let mut busy_until = Time::ZERO;
     for departure in departures.iter().filter(|departure| departure.queue == queue) {
         let arrived = arrivals[departure.arrival].at;
-        // The previous packet left before this one arrived: a backlog begins.
+        // A backlog begins, because the previous packet left before this one arrived.
         if starts.is_empty() || arrived > busy_until {
             starts.push((arrived.as_seconds(), sent));
         }
@@ -199,8 +199,8 @@ fn deadlines(curve: Curve, queue: usize, arrivals: &[Arrival], departures: &[Dep
 
 #[test]
 fn the_rest_of_guarantees_is_shared_in_the_tree() {
-    // a claims half of the wire and has a small link-share; x (3) has b and c (1:1), y (1). All are
-    // saturated.
+    // Class a has a guarantee of half the wire and a small link-share. Class x (3) has the inner classes b
+    // and c (1:1), and class y has 1. All are saturated.
     let megabits = |m2: u128| (m2 * 1_000_000, 0, m2 * 1_000_000);
     let tree = |claim: Option<u128>, share: u128, inside: Vec<Tree>| Tree {
         curves: [claim.map(megabits), Some(megabits(share)), None],
@@ -220,7 +220,8 @@ fn the_rest_of_guarantees_is_shared_in_the_tree() {
     trace.sort_by_key(|arrival| arrival.at);
     let departures = send(&hfsc(&classes), RATE, &trace);
     let (from, to) = (Time::from_milliseconds(500), Time::from_milliseconds(1500));
-    // Real-time service counts as shared as well: a is far ahead of its slope and gets no further share.
+    // Real-time service also counts in link sharing. Class a is far ahead of its slope and gets no further
+    // share.
     for (queue, expected) in [500e3, 187.5e3, 187.5e3, 125e3].into_iter().enumerate() {
         let found = served(&departures, queue, from, to);
         assert!((found - expected).abs() < 5_000.0, "queue {queue}: {found} bytes for {expected}");

@@ -101,7 +101,7 @@ fn policies() -> impl Strategy<Value = QueueingConfig> {
 }
 
 proptest! {
-    /// Times are any picoseconds; the kernel has whole nanoseconds.
+    /// Times can be any number of picoseconds, whereas the kernel has whole nanoseconds.
     #[test]
     fn every_packet_leaves_by_the_rules(
         config in policies(),
@@ -124,8 +124,8 @@ proptest! {
 const LINK: Rate = Rate::from_bits_per_second(100_000_000);
 const LENGTH: u32 = 1000;
 
-/// Bits per second of each class between the first and the third second; each is offered `offered` bits per
-/// second, evenly, for three seconds.
+/// Bits per second of each class between the first and the third second. Each class is offered its entry of
+/// `offered`, in bits per second, evenly for three seconds.
 fn rates(policy: Value, offered: &[u64]) -> Vec<f64> {
     let mut arrivals: Vec<Arrival> = Vec::new();
     for (queue, rate) in offered.iter().copied().enumerate().filter(|(_, rate)| *rate > 0) {
@@ -150,7 +150,7 @@ fn near(found: &[f64], expected: &[f64]) {
     }
 }
 
-/// `classes` inside one of 8 Mb/s.
+/// The configuration of `classes` inside a class of 8 Mb/s.
 fn shared(classes: &[Value]) -> Value {
     let named = |share: &Value| json!({"name": "c", "share": share});
     let inside = json!({"scheduler": "htb", "classes": classes.iter().map(named).collect::<Vec<_>>()});
@@ -181,7 +181,8 @@ fn the_excess_is_divided_by_quanta_at_the_highest_priority() {
     near(&rates(shared(&classes), &[9_000_000; 4]), &[1e6 + 4e6 * 2.0 / 3.0, 1e6 + 4e6 / 3.0, 1e6, 1e6]);
 }
 
-/// An agency lends to its own classes first: 3 Mb/s of 4 remain in it, and 2 Mb/s of the link for others.
+/// An agency lends to its own classes first: 3 of its 4 Mb/s remain in the agency, and 2 Mb/s of the link
+/// remain for others.
 #[test]
 fn a_class_borrows_from_the_nearest_that_has_tokens() {
     let leaf = |rate: &str, ceil: &str| json!({"name": "c", "share": {"rate": rate, "ceil": ceil}});
@@ -193,7 +194,8 @@ fn a_class_borrows_from_the_nearest_that_has_tokens() {
     let inside = json!({"scheduler": "htb", "classes": [agency, leaf("2Mb/s", "8Mb/s")]});
     let policy = json!({"scheduler": "htb", "classes": [
         {"name": "link", "share": {"rate": "8Mb/s"}, "queueing": inside}]});
-    // The second class of the agency is silent: the first gets all of the agency's rate, its ceiling.
+    // The second class of the agency is silent, so the first class gets the whole rate of the agency, which
+    // is its ceiling.
     let found = rates(policy, &[9_000_000, 0, 9_000_000]);
     near(&[found[0], found[2]], &[4e6, 4e6]);
 }
@@ -208,10 +210,10 @@ fn quanta_follow_rates_within_bounds() {
         let found = rates(policy, &[60_000_000; 2]);
         (found[0], found[1])
     };
-    // 1 and 3 Mb/s: 12500 and 37500 B. 46 Mb/s are left.
+    // The quanta of 1 and 3 Mb/s are 12500 and 37500 B. 46 Mb/s remain.
     let (first, other) = spare(10, "1Mb/s", "3Mb/s");
     near(&[first, other], &[1e6 + 46e6 / 4.0, 3e6 + 46e6 * 3.0 / 4.0]);
-    // 62 and 625 B are both 1000.
+    // The quanta of 62 and 625 B are both raised to 1000 B.
     let (first, other) = spare(10_000, "5Mb/s", "50kb/s");
     near(&[first, other], &[5e6 + 44.95e6 / 2.0, 0.05e6 + 44.95e6 / 2.0]);
 }

@@ -7,7 +7,7 @@ use perhop_qos::random::Streams;
 use perhop_qos::{Color, ConfigError, DropCause, Packet, QueueSize, Rate, Time, Verdict};
 use serde_json::{Value, json};
 
-/// Every law, under a name whose averages it implements.
+/// Every law, with a configuration name whose averages it implements.
 const LAWS: [(Law, &str); 9] = [
     (Law::Floyd1993, "red"),
     (Law::Ns21999, "red"),
@@ -48,7 +48,7 @@ fn a_law_needs_only_thresholds() {
     }
 }
 
-/// For every option, each value that the law does not allow is one error that names both.
+/// Each value of an option that the law does not allow causes one error, which names the law and the option.
 #[test]
 fn an_option_that_contradicts_the_law_is_an_error() {
     let options: [(&str, &[&str]); 7] = [
@@ -60,7 +60,8 @@ fn an_option_that_contradicts_the_law_is_an_error() {
         ("drop-spacing", &["uniform", "uniform-per-drop", "counted-first", "unguarded", "geometric", "wait"]),
         ("limit-counts", &["queue", "averaged"]),
     ];
-    // The number of values that each law allows for these options, in their order: from the sources, by hand.
+    // The number of values that each law allows for these options, in their order. They were counted by hand
+    // in the sources.
     let allowed: [[usize; 7]; 9] = [
         [1, 1, 1, 1, 1, 1, 1],
         [1, 1, 1, 1, 1, 2, 1],
@@ -108,7 +109,7 @@ fn options_that_an_implementation_lacks_are_refused() {
     assert!(build("wred", &config(Law::Ns235DsRed, Some(("ecn", json!("mark-all"))))).is_ok());
 }
 
-/// ns-2 in bytes: any free byte is sufficient, even if the whole packet does not fit.
+/// ns-2 in bytes admits a packet if any byte is free, even if the whole packet does not fit.
 #[test]
 fn limits_that_do_not_bound_the_queue_are_not_queue_limits() {
     let limit = |law: &str, limit: &str| {
@@ -138,7 +139,7 @@ fn a_name_uses_the_averages_of_the_law() {
     assert_eq!(corners[0].shared.last(), Some(&(30_000.0, 1.0)));
 }
 
-/// The fates of ECN-capable packets, each of which finds `held` packets; kept packets are left out.
+/// The fates of ECN-capable packets that each find `held` packets. Packets that pass unmarked are omitted.
 fn fates(config: &Value, held: u64) -> Vec<Verdict> {
     let mut buffer = build("red", config).unwrap();
     let mut packet = Packet { length: 1000, ..Packet::default() };
@@ -153,7 +154,7 @@ fn fates(config: &Value, held: u64) -> Vec<Verdict> {
     fates
 }
 
-/// RFC 3168 has forced drops; Linux without `harddrop` marks instead; ns-2.35 does not mark packets whose
+/// RFC 3168 has forced drops. Linux without `harddrop` marks instead. ns-2.35 does not mark packets whose
 /// probability is above `mark_p_`, 0.1.
 #[test]
 fn marked_packets_depend_on_the_implementation() {

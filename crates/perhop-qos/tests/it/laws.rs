@@ -1,5 +1,6 @@
 //! Every law of RED compared with an implementation of its source that is independent of this crate
-//! (`plain/laws`): the same arrivals, random numbers, decisions and averages, packet by packet.
+//! (`plain/laws`). With equal arrivals and random numbers, decisions and averages must be equal, packet by
+//! packet.
 
 use crate::plain::laws::ds_red::{DsRed, Mode};
 use crate::plain::laws::linux::{Linux, Qdisc};
@@ -52,15 +53,15 @@ struct Compared {
     dropped: usize,
 }
 
-/// Both implementations on one link: when it is free, it polls each for the next packet, and again after an
-/// arrival that finds it free.
+/// Both implementations on one link. When the link is free, it polls both for the next packet. It polls again
+/// after an arrival that finds it free.
 struct Link<'i> {
     framing: Framing,
     buffer: AnyBuffer,
     queue: Queue,
     peer: &'i mut dyn Implementation,
     free_at: Time,
-    /// Whether the peer was polled without a packet since the last one.
+    /// Whether the peer was polled without success since the last packet.
     was_asked: bool,
 }
 
@@ -326,7 +327,7 @@ fn linux() {
                 "idle-rate": format!("{megabits}Mb/s")});
             let tc = (1_000, megabits * 125_000);
             let mut peer = Linux::new(qdisc, &curves, (wlog, 16_000), tc, random());
-            // On Ethernet a packet counts with its header.
+            // On Ethernet, the header of a packet counts.
             let framing = if choice >> 9 & 1 == 1 { Framing::EthernetHeader } else { Framing::Raw };
             compare_on(&Law { config: law, framing }, &mut peer, &arrivals)
         });

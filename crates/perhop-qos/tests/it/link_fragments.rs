@@ -1,5 +1,5 @@
-//! A wire that cuts packets, with times computed by hand: one byte takes one microsecond, a fragment of
-//! multilink PPP carries 72 bytes after a header of 4 (RFC 1990 §3) within a framing of 7, and the packet
+//! A wire that fragments packets, with times computed by hand. One byte takes one microsecond. A fragment of
+//! multilink PPP carries 72 bytes after a header of 4 (RFC 1990 §3) and within a framing of 7. A packet
 //! begins with its PPP protocol number of 2 bytes.
 
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -27,8 +27,9 @@ impl Observer for &mut Policed {
 /// A packet on arrival: microseconds, name, length.
 type Arrival = (u64, &'static str, u32);
 
-/// The times, in microseconds, at which each packet is on the wire, and the number that the policer dropped.
-/// Packets of `voice` are EF and have priority over those of `rest`, whose class has the keys of `more`.
+/// The times, in microseconds, at which each packet is on the wire, and the number of packets that the
+/// policer dropped. Packets of `voice` are EF and have priority over packets of `rest`. The class of `rest`
+/// also has the keys of `more`.
 fn send(ring: RingConfig, more: &Value, arrivals: &[Arrival]) -> (Vec<(u64, u64, u32)>, u64) {
     let mut rest = json!({"name": "rest"});
     rest.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -76,15 +77,15 @@ fn a_packet_is_cut_into_full_fragments_and_a_last_one() {
 
 #[test]
 fn urgent_packets_go_between_two_fragments() {
-    // 202 bytes make fragments of 83, 83 and 69; the voice packet arrives during the first and is sent after
-    // it.
+    // 202 bytes make fragments of 83, 83 and 69. The voice packet arrives during the first fragment and is
+    // sent after it.
     let one = RingConfig::Packets(1);
     let (sent, _) = send(one, &json!({}), &[(0, "rest", 200), (10, "voice", 60), (20, "rest", 10)]);
     assert_eq!(sent, [(83, 150, 60), (0, 302, 200), (302, 325, 10)]);
-    // A ring of two already contains the second fragment.
+    // A ring of two packets already contains the second fragment.
     let (sent, _) = send(RingConfig::Packets(2), &json!({}), &[(0, "rest", 200), (10, "voice", 60)]);
     assert_eq!(sent, [(166, 233, 60), (0, 302, 200)]);
-    // Without an urgent packet, none is interleaved.
+    // Without urgent packets, nothing is interleaved.
     let (sent, _) = send(one, &json!({}), &[(0, "rest", 200), (10, "rest", 60)]);
     assert_eq!(sent, [(0, 235, 200), (235, 308, 60)]);
 }

@@ -53,7 +53,7 @@ fn a_table_copies_its_values_and_the_default_others() {
     assert_eq!([cos(json!("copy"), "ef"), cos(json!("copy"), "af41")], [Some(5), Some(4)]);
     assert_eq!([cos(json!(1), "cs1"), cos(json!("1"), "default")], [Some(1), Some(1)]);
     assert_eq!(cos(json!("ignore"), "cs1"), None);
-    // A DSCP of 1 is a valid class of service; a DSCP of 8 is not, and sets nothing.
+    // A DSCP of 1 is a valid class of service. A DSCP of 8 is not, and sets nothing.
     assert_eq!([cos(json!("copy"), "le"), cos(json!("copy"), "cs1")], [Some(1), None]);
 }
 
@@ -183,15 +183,15 @@ fn an_output_reads_the_marks_of_departing_packets() {
     let by_cos = json!({"queueing": {"classes": [{"name": "zero", "match": {"cos": 0}}, {"name": "rest"}]}});
     assert_eq!(class(&by_cos, &json!(["vlan"]), packet("ef")), 0);
     assert_eq!(class(&by_cos, &json!([]), packet("ef")), 1);
-    // A conditioner that reads the mark is sufficient; the arriving label is removed before the output reads
-    // it.
+    // It is sufficient that a conditioner reads the mark. The arriving label is removed before the output
+    // reads it.
     let matching = json!({
         "conditioners": [{"match": {"mpls-exp": 5}, "actions": [{"mark": "cs6"}]}],
         "queueing": {"classes": [{"name": "control", "match": {"dscp": "cs6"}}, {"name": "rest"}]},
     });
     assert_eq!(class(&matching, &json!(["mpls"]), labeled), 0);
     assert_eq!(class(&matching, &json!([]), labeled), 1);
-    // A conditioner that copies the mark is sufficient as well.
+    // It is also sufficient that a conditioner copies the mark.
     let table = json!({"from": "mpls-exp", "to": "dscp", "map": {"5": "cs6"}});
     let copied = json!({"conditioners": [{"actions": [{"copy": table}]}], "queueing": matching["queueing"]});
     assert_eq!(class(&copied, &json!(["mpls"]), labeled), 0);

@@ -1,4 +1,4 @@
-//! Tests of `perhop-qos` from outside, linked as one program.
+//! Tests of `perhop-qos` through its public interface, linked as one program.
 
 mod accounting;
 mod bounds;

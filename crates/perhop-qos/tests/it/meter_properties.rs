@@ -1,7 +1,7 @@
-//! Properties of every profile with any arrivals, with bounds in closed form.
+//! Properties of every profile with any arrivals. The bounds have a closed form.
 //!
-//! The unit is 10⁻¹² bit, in which a rate in bit/s times a time in picoseconds is a whole number: every bound
-//! is exact.
+//! The unit is 10⁻¹² bit, in which a rate in bit/s times a time in picoseconds is an integer. Every bound is
+//! therefore exact.
 
 use perhop_qos::meter::{FlowMeters, Meter};
 use perhop_qos::random::Streams;
@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use crate::plain::meters::{Arrival, BYTE};
 use crate::profile::{arrivals_of, bits, bytes, colors, measure, meter, mode};
 
-/// Bursts, odd picoseconds and long silences, packets of 1 to 1500 bytes, any of four colors.
+/// Arrivals with bursts, odd picoseconds and long silences. Packets have 1 to 1500 bytes and any of four
+/// colors.
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![3 => Just(0_u64), 6 => 1_u64..5_000_000_000, 1 => 1_u64..2_000_000_000_000];
     arrivals_of(gap, 1_u32..=1500)
@@ -71,7 +72,7 @@ proptest! {
         }
     }
 
-    /// The sum of burst and limit bounds the conforming packets.
+    /// The sum of burst and debt limit bounds the conforming packets.
     #[test]
     fn token_bucket_with_debt_lends_up_to_its_limit(
         arrivals in arrivals(), rate in rate(), burst in burst(), limit in burst(),
@@ -175,8 +176,8 @@ proptest! {
         }
     }
 
-    /// With two drop precedences, both markers of the drop precedence study are the same bucket, so its
-    /// tables 2 and 3 differ there by chance only.
+    /// With two drop precedences, both markers of the drop precedence study are the same bucket. For these,
+    /// tables 2 and 3 of the study differ only by chance.
     #[test]
     fn early_tcm_and_rate_based_marker_agree_on_two_levels(
         arrivals in arrivals(), rate in rate(), burst in burst(), mode in mode(),
@@ -200,7 +201,7 @@ proptest! {
     }
 }
 
-/// `seconds` of packets of 1000 bytes at `kilobits` kb/s; the bits of each color.
+/// The bits of each color, for `seconds` of packets of 1000 bytes at `kilobits` kb/s.
 fn constant_rate(config: Value, kilobits: u64, seconds: u64) -> [u64; Color::COUNT] {
     let mut meter = meter(config);
     let gap = Time::from_picoseconds(8_000 * 1_000_000_000_000 / (kilobits * 1_000));
@@ -212,7 +213,7 @@ fn constant_rate(config: Value, kilobits: u64, seconds: u64) -> [u64; Color::COU
     bits
 }
 
-/// `bits` equals `rate`·`seconds` plus a burst that was used at most once, within a packet.
+/// Checks that `bits` equals `rate`·`seconds` plus at most one `burst`. The tolerance is a packet.
 fn assert_long_run(bits: u64, rate: u64, burst: u64, seconds: u64, what: &str) {
     let (earned, packet) = (rate * seconds, 8_000);
     let most = earned + burst * 8;
@@ -221,7 +222,7 @@ fn assert_long_run(bits: u64, rate: u64, burst: u64, seconds: u64, what: &str) {
 
 #[test]
 fn bucket_meters_share_out_an_overload_by_their_rates() {
-    // 4 Mb/s offered for 100 s: every token is spent.
+    // The load is 4 Mb/s for 100 s, so every token is spent.
     let offered = 4_000 * 1_000 * 100;
     let [green, yellow, red, ..] =
         constant_rate(json!({"single-rate-tcm": {"cir": "1Mb/s", "cbs": "5kB", "ebs": "3kB"}}), 4_000, 100);
@@ -229,7 +230,7 @@ fn bucket_meters_share_out_an_overload_by_their_rates() {
     assert_long_run(yellow, 0, 3_000, 100, "srTCM yellow: C is never full again, so E never fills");
     assert_eq!(green + yellow + red, offered);
 
-    // In the long run a loan is paid back: the limit adds to the total only once.
+    // In the long run a loan is paid back, so the limit adds to the total only once.
     let config = json!({"token-bucket-with-debt": {"rate": "1Mb/s", "burst": "5kB", "debt-limit": "3kB"}});
     let [green, _, red, ..] = constant_rate(config, 4_000, 100);
     assert!(
@@ -247,15 +248,15 @@ fn bucket_meters_share_out_an_overload_by_their_rates() {
     let config = json!({"rfc4115": {"cir": "1Mb/s", "cbs": "5kB", "eir": "2Mb/s", "ebs": "5kB"}});
     let [green, yellow, red, ..] = constant_rate(config, 4_000, 100);
     assert_long_run(green, 1_000_000, 5_000, 100, "RFC 4115 green");
-    // The tokens of C suffice for the packets at 0, 2, … 10 ms (5000 B + 250 B every 2 ms - 1000 B each);
-    // until the first yellow one, at 12 ms, E was full and lost its tokens.
+    // The tokens of C suffice for the packets at 0, 2, … 10 ms (5000 B + 250 B every 2 ms - 1000 B each). E
+    // is full and loses its tokens until the first yellow packet, at 12 ms.
     let lost = 2_000_000 * 12 / 1_000;
     assert_long_run(yellow + lost, 2_000_000, 5_000, 100, "RFC 4115 yellow");
     assert_eq!(green + yellow + red, offered);
 }
 
-/// A share that should be `expected`, from 50,000 packets: five standard deviations of the binomial
-/// are below 0.0112.
+/// Checks a share of 50,000 packets that should be `expected`. Five standard deviations of the binomial
+/// distribution are below 0.0112.
 fn assert_share(bits: u64, offered: u64, expected: f64, what: &str) {
     let share = bits as f64 / offered as f64;
     assert!((share - expected).abs() < 0.0112, "{what}: {share}, expected {expected}");
@@ -263,7 +264,7 @@ fn assert_share(bits: u64, offered: u64, expected: f64, what: &str) {
 
 #[test]
 fn sliding_window_meters_share_out_an_overload_by_their_target_rates() {
-    // 4 Mb/s of constant rate for 100 s, 50,000 packets: the estimate settles at 4 Mb/s within a second.
+    // The load is 4 Mb/s for 100 s, or 50,000 packets. The estimate settles at 4 Mb/s within a second.
     let offered = 400_000_000;
     let config = json!({"tsw3cm": {"ctr": "1Mb/s", "ptr": "3Mb/s", "avg-interval": "100ms"}});
     let [green, yellow, red, ..] = constant_rate(config, 4_000, 100);

@@ -1,5 +1,5 @@
-//! Meters count in 64-bit words while those are exact, in units of their rate. The tests compare them with
-//! plain arithmetic of 128 bits and 10⁻¹² bit, for rates, bursts, silences and lengths on both sides of every
+//! Meters count in units of their rate, with 64-bit words where those are exact. The tests compare them with
+//! plain arithmetic of 128 bits in 10⁻¹² bit. Rates, bursts, silences and lengths are on both sides of every
 //! limit.
 
 use crate::plain::meters::{Arrival, PlainMeter};
@@ -21,7 +21,7 @@ fn compare(config: Value, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
 }
 
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
-    // From back to back up to months: a run can last 213 days.
+    // Gaps are from 0 to months, because a run can last 213 days.
     let gap = prop_oneof![
         2 => Just(0_u64), 4 => 1_u64..5_000, 6 => 1_u64..5_000_000_000, 2 => 1_u64..10_000_000_000_000_000,
         1 => 1_u64..=u64::MAX,
@@ -34,7 +34,8 @@ fn rate() -> impl Strategy<Value = u64> {
     let round = (1_u64..=400, 0_u32..10).prop_map(|(digits, zeros)| digits * 10_u64.pow(zeros));
     prop_oneof![4 => round, 4 => 1_u64..400_000_000_000, 1 => 1_u64..100, 1 => 1_u64..u64::MAX / 2]
 }
-/// For a rate without a common factor with 8·10¹², a bucket of 2,305,843 bytes is the largest with 64 bits.
+/// For a rate without a common factor with 8·10¹², a bucket of 2,305,843 bytes is the largest that fits 64
+/// bits.
 fn burst() -> impl Strategy<Value = u64> {
     prop_oneof![
         6 => 1_u64..100_000, 4 => 2_305_743_u64..2_305_943, 2 => 1_152_800_u64..1_153_000, 2 => 1_u64..8 << 30,
@@ -97,7 +98,8 @@ proptest! {
         compare(json!({"rate-based": {"buckets": buckets, "mode": mode}}), &arrivals)?;
     }
 
-    /// Both use the same random numbers; cases that depend on the last digits of the estimate are skipped.
+    /// Both meters use the same random numbers. Cases that depend on the last digits of the estimate are
+    /// skipped.
     #[test]
     fn time_sliding_windows(
         arrivals in arrivals(), ctr in rate(), more in rate(), interval in 1_u64..10_000, two in any::<bool>(),

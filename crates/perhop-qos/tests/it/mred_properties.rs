@@ -74,10 +74,10 @@ proptest! {
         }
     }
 
-    /// The highest average of RIO-C counts the whole queue at every arrival: WRED's average.
+    /// The highest average of RIO-C counts the whole queue at every arrival, as WRED's average does.
     #[test]
     fn the_highest_coupled_average_equals_the_single_one(traffic in traffic()) {
-        // One pair of thresholds far above the queue: both keep every packet.
+        // All thresholds are far above the queue, so both keep every packet.
         let keep_all = |averages| MredConfig {
             precedences: vec![PrecedenceConfig {
                 min: QueueSize::Packets(1_000),
@@ -103,8 +103,8 @@ proptest! {
             run(&mut build(&config(averages, 4)), &traffic, |_, _, _, buffer, queue| {
                 longest = longest.max(queue.packets as f64);
                 for average in buffer.averages() {
-                    // Within one step of the average, because the last step is rounded up if the weight is
-                    // not a power of two.
+                    // The tolerance is one step of the average, because the last step is rounded up if the
+                    // weight is not a power of two.
                     assert!((0.0..=longest + 2e-9).contains(&average), "{averages:?}: {average} of {longest}");
                 }
             });

@@ -55,8 +55,8 @@ fn build(config: &MredConfig, averages: Averages) -> Mred {
 }
 
 proptest! {
-    /// With packets of the mean length, a probability per byte equals one per packet; an additional test that
-    /// no packet reaches drops nothing. Both prevent the fast path.
+    /// With packets of the mean length, a probability per byte equals a probability per packet. An additional
+    /// test whose thresholds are never reached drops nothing. Both options prevent the fast path.
     #[test]
     fn the_fast_path_of_one_average_equals_the_full_algorithm(config in configs(), traffic in traffic()) {
         let run_all = |config: &MredConfig| {
@@ -95,7 +95,8 @@ proptest! {
                 expected.departure(now, packet, queue);
             }
             for (index, (found, expected)) in buffer.averages().iter().zip(&expected.values).enumerate() {
-                // A missing or additional sample, or one of another queue, changes the averages far more.
+                // A missing or additional sample, or a sample of another queue, changes the averages far
+                // more.
                 let tolerance = 1e-7 * expected.max(1.0);
                 assert!((found - expected).abs() <= tolerance, "{averages:?} {index}: {found}, not {expected}");
             }

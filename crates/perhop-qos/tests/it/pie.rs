@@ -1,5 +1,5 @@
-//! PIE compared with plain implementations of its two sources, packet by packet; with the theory of its
-//! equilibrium; and with measurements of Linux.
+//! PIE compared with plain implementations of its two sources, packet by packet, with the theory of its
+//! equilibrium, and with measurements of Linux.
 
 use crate::plain::pie::{Fate, Kernel, MILLISECOND, PlainPie, Rfc};
 use perhop_qos::buffer::{AnyBuffer, BufferConfig, BufferManager};
@@ -16,8 +16,8 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
-/// An event at a queue: after a pause in microseconds, packets arrive, with their bytes and whether they are
-/// ECN-capable; or several leave with a gap in microseconds.
+/// An event at a queue after a pause in microseconds. Either packets arrive, with their bytes and whether
+/// they are ECN-capable, or several packets leave with a gap in microseconds.
 #[derive(Clone, Debug)]
 enum Happening {
     Arrive { after_us: u64, count: usize, length: u32, capable: bool },
@@ -79,7 +79,7 @@ impl Pair<'_> {
     fn assert_probability(&self) {
         let AnyBuffer::Pie(pie) = &self.buffer else { panic!("not PIE") };
         let (found, expected) = (pie.probability(), self.plain.probability());
-        // The two implementations round the RFC's fractions in a different order.
+        // Both implementations round the RFC's fractions, in different orders.
         assert!((found - expected).abs() <= 1e-9, "{found}, expected {expected} at {}", self.now);
     }
 }
@@ -175,9 +175,8 @@ fn assert_linux(is_ethernet: bool, update_us: u64, ecn: bool, happenings: &[Happ
     run(&config, framing, &mut kernel(header, update_us, ecn), happenings)
 }
 
-/// A fixed seed, so that all machines run the same cases. The two implementations round the RFC's fractions
-/// in a different order: in about one case in a thousand, a value is at a bound, and the two decide
-/// differently.
+/// A fixed seed, so that all machines run the same cases. Both implementations round the RFC's fractions in a
+/// different order. In about one of a thousand cases, a value is at a bound, and they decide differently.
 fn same_cases() -> ProptestConfig {
     ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() }
 }
@@ -206,8 +205,8 @@ proptest! {
     }
 }
 
-/// A minute of bursts that overload the queue, then silence, repeated: thousands of updates are skipped, and
-/// the comparison covers the dropped and marked packets.
+/// A minute of bursts overloads the queue, then silence follows, repeatedly. Thousands of updates are
+/// skipped. The comparison covers dropped and marked packets.
 #[test]
 fn both_laws_hold_through_congestion_and_silence() {
     let mut happenings = Vec::new();
@@ -274,8 +273,8 @@ impl Found {
     }
 }
 
-/// Frames of 1000 bytes, 14 of them the Ethernet header, every `apart_ns` from `first` on, at a wire of 10
-/// Mb/s, and the mean of the drop probability from 20 s on, sampled every 100 ms.
+/// Sends frames of 1000 bytes, including the Ethernet header of 14 bytes, every `apart_ns` from `first` on to
+/// a wire of 10 Mb/s. The result has the mean drop probability from 20 s on, sampled every 100 ms.
 fn frames(pie: &Value, first: Time, apart_ns: u64, seconds: u64, seed: u64) -> (Found, f64) {
     let queueing: QueueingConfig =
         serde_json::from_value(json!({"classes": [{"name": "all", "buffer": {"pie": pie}}]})).unwrap();
@@ -316,7 +315,7 @@ fn readings(metric: &str) -> Vec<f64> {
     of_metric.map(|row| row[2].parse().unwrap()).collect()
 }
 
-/// `found` differs from the measurements of Linux by at most their own spread.
+/// Checks that `found` differs from the measurements of Linux by at most the spread of these measurements.
 fn assert_as_linux(metric: &str, found: &[f64]) {
     let read = readings(metric);
     let least = read.iter().copied().fold(f64::INFINITY, f64::min);
@@ -335,7 +334,8 @@ fn unresponsive_overload_agrees_with_measurements_of_linux() {
     let runs: Vec<(Found, f64)> = (1..=3)
         .map(|seed| {
             let phase = Time::from_microseconds(100_000 + 211 * seed);
-            // Two packets every 1.333 ms: one that arrives as another leaves still finds it in the queue.
+            // Two packets arrive every 1.333 ms. A packet that arrives while another leaves still finds it in
+            // the queue.
             frames(&json!({"law": "linux"}), phase, 666_666, 300, seed)
         })
         .collect();
@@ -364,7 +364,7 @@ fn unresponsive_overload_agrees_with_measurements_of_linux() {
     }
 }
 
-/// Under constant overload, only the loss that matches the rates is stable: λ p = λ − C, at the target delay.
+/// Under constant overload, the only stable state is the target delay with the loss λ p = λ − C.
 #[test]
 fn the_rfcs_law_settles_at_its_target_with_the_required_loss() {
     for delay in ["departure-rate", "sojourn"] {

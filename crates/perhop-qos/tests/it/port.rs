@@ -1,5 +1,5 @@
-//! The port from the perspective of a driver: conservation, the transmit ring, the pace of the wire, when to
-//! poll.
+//! The port from the perspective of a driver: conservation, the transmit ring, the pace of the wire, and the
+//! times of polls.
 
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
@@ -83,8 +83,8 @@ fn poll(port: &mut Port, now: Time, observer: impl Observer) -> Option<Transmiss
     Some(Transmission { packet, starts, ends })
 }
 
-/// Drives `port` as the simulator does, sleeping only until [`Port::poll_timeout`] or the next arrival, until
-/// all is sent; checks conservation and the ring after every step.
+/// Drives `port` as the simulator does, until all packets are sent. It sleeps until [`Port::poll_timeout`] or
+/// the next arrival. Checks conservation and the ring after every step.
 fn drive(port: &mut Port, arrivals: &[(Time, Packet)], counts: &mut Counts) -> Vec<Transmission> {
     let mut sent: Vec<Transmission> = Vec::new();
     let (mut now, mut next) = (Time::ZERO, 0);
@@ -162,7 +162,8 @@ fn packets_back_to_back_take_exactly_their_wire_times() {
     for (rate, framing, length, picoseconds) in [
         (10_000_000_000, Framing::EthernetWire, 1500, 1_230_400),
         (2_000_000, Framing::Aal5Mux, 1028, 4_664_000_000),
-        // 1066 wire bytes at 1.7 Mb/s: not a whole number of picoseconds, rounded down once per packet.
+        // 1066 wire bytes at 1.7 Mb/s do not take a whole number of picoseconds. The time is rounded down
+        // once per packet.
         (1_700_000, Framing::EthernetHeader, 1052, 5_016_470_588),
     ] {
         for ring in [ONE_PACKET, RingConfig::Packets(16)] {
@@ -178,7 +179,7 @@ fn packets_back_to_back_take_exactly_their_wire_times() {
 #[test]
 fn two_long_packets_in_the_ring_precede_the_first_of_higher_priority() {
     // Two best-effort packets of 1028 bytes occupy four particles; the fifth is too small for a third packet.
-    // EF is sent after both: 4.664 ms of cells each, plus its own.
+    // EF is sent after both packets, whose cells take 4.664 ms each. Its own cells follow.
     let queueing = json!({ "scheduler": "priority", "classes": [
         { "name": "ef", "match": { "dscp": 8 } },
         { "name": "best-effort" },
@@ -195,8 +196,9 @@ fn two_long_packets_in_the_ring_precede_the_first_of_higher_priority() {
     }
 }
 
-/// The fates of `packets` packets of 1000 bytes, which arrive every `gap` milliseconds at a wire that sends
-/// one in 1 ms, in a class policed to half of that: the number sent, and the number dropped by its policer.
+/// The number of packets that are sent, and that the policer drops. `packets` packets of 1000 bytes arrive
+/// every `gap` milliseconds at a wire that sends one in 1 ms. The policer of their class allows half of this
+/// rate.
 fn policed(when: &str, gap: u64, packets: u64) -> (usize, u64) {
     struct Policed(u64);
     impl Observer for Policed {
@@ -227,15 +229,16 @@ fn policed(when: &str, gap: u64, packets: u64) -> (usize, u64) {
 
 #[test]
 fn a_policer_acts_always_or_only_when_the_port_is_congested() {
-    // 8 Mb/s of 1000-byte packets fill the wire without a queue: 4 Mb/s and 2000 bytes of tokens suffice for
-    // packets at 0, 1, 2 (2000, 1500, 1000 bytes) and then for every other one; the wire is free at each
-    // arrival.
+    // 8 Mb/s of 1000-byte packets fill the wire without a queue: the tokens, 4 Mb/s and 2000 bytes, suffice
+    // for the packets at 0, 1 and 2 ms (2000, 1500, 1000 bytes) and then for every second one. The wire is
+    // free at each arrival.
     assert_eq!(policed("always", 1, 20), (11, 9));
     assert_eq!(policed("congested", 1, 20), (20, 0));
     // At half that rate both policers pass all packets.
     assert_eq!(policed("always", 2, 20), (20, 0));
     assert_eq!(policed("congested", 2, 20), (20, 0));
-    // All at once: the tokens suffice for two packets; the third finds none, and a busy wire.
+    // All packets arrive at once. The tokens suffice for two packets. The third finds no tokens and a busy
+    // wire.
     assert_eq!(policed("congested", 0, 20), (2, 18));
 }
 
@@ -264,16 +267,16 @@ fn a_port_reports_its_next_poll() {
 
 #[test]
 fn wfq_counts_what_the_wire_takes_not_seconds() {
-    // Cells carry 40-byte packets at 75 % of the rate in IP bytes, 49-byte packets at less than half. A
-    // virtual time in seconds would empty the fluid server between arrivals at 60 % of the wire's own pace
-    // and serve in order of arrival.
+    // Cells carry 40-byte packets at 75 % of the rate in IP bytes, 49-byte packets at less than half. With a
+    // virtual time in seconds, the fluid server would be empty between arrivals, at 60 % of the pace of the
+    // wire. The port would then serve in order of arrival.
     let queueing = json!({ "scheduler": "wfq", "classes": [
         { "name": "light", "match": { "dscp": 8 }, "share": { "weight": 1 } },
         { "name": "heavy", "share": { "weight": 4 } },
     ] });
     let mut port = port(&queueing, &wire(2_000_000, Framing::Aal5Mux, ONE_PACKET));
-    // One packet of 49 bytes takes two cells, 424 us. Each class offers one every 500 us: 1.7 times the rate
-    // of the wire, and 0.78 of it with bare IP bytes.
+    // One packet of 49 bytes takes two cells, 424 us. Each class offers a packet every 500 us. Together they
+    // have 1.7 times the rate of the wire, but only 0.78 of it in IP bytes.
     let arrivals: Vec<(Time, Packet)> = (0..4000u64)
         .map(|index| (Time::from_microseconds(250 * index), packet((index % 2) as u8, 49)))
         .collect();
@@ -283,7 +286,8 @@ fn wfq_counts_what_the_wire_takes_not_seconds() {
     for transmission in in_time.skip(200) {
         if transmission.packet.dscp == Dscp::DEFAULT { heavy += 1 } else { light += 1 }
     }
-    // heavy demands 2000 packets/s, its share is 4/5 of 2358: 1887; light gets the rest.
+    // Class `heavy` demands 2000 packets/s and gets its share of 4/5 of 2358, which is 1887. Class `light`
+    // gets the rest.
     let ratio = f64::from(heavy) / f64::from(light);
     assert!((3.7..4.3).contains(&ratio), "{heavy} of the heavy class, {light} of the light one");
 }

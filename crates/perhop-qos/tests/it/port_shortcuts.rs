@@ -37,7 +37,7 @@ fn port(queueing: Option<&Value>, wire: &WireConfig) -> Port {
     Port::build(queueing.as_ref(), wire, &[], &Streams::new(3, 0)).unwrap()
 }
 
-/// A buffer of every kind, of three drop precedences if it supports several.
+/// A buffer of every kind, with three drop precedences if it supports several.
 fn buffers() -> Vec<Value> {
     let precedences = json!([
         {"min": "3 packets", "max": "9 packets", "max-probability": 0.1},
@@ -81,7 +81,7 @@ fn fq_codel(law: &str) -> Value {
                         "drop-batch": 4, "quantum": "400B"}})
 }
 
-/// Whether classes with `buffer` may be under `scheduler`: the fluid server of WFQ cannot remove packets.
+/// Whether classes with `buffer` are valid under `scheduler`. The fluid server of WFQ cannot remove packets.
 fn may_drop(scheduler: &str, buffer: &Value) -> bool {
     scheduler != "wfq" || ["codel", "fq-codel", "dualpi2"].iter().all(|kind| buffer.get(kind).is_none())
 }
@@ -137,7 +137,8 @@ fn decided_on_arrival() -> Vec<Option<Value>> {
     single_queues().into_iter().filter(|queueing| !asks(queueing)).chain([Some(in_memory)]).collect()
 }
 
-/// Ports of up to two queues where the fate of a packet does not depend only on a buffer manager on arrival.
+/// Ports of up to two queues in which the fate of a packet depends on more than the decision of a buffer
+/// manager on arrival.
 fn ports_with_more_to_decide() -> Vec<Value> {
     let tail_drop = &buffers()[0];
     vec![
@@ -157,7 +158,7 @@ fn ports_with_more_to_decide() -> Vec<Value> {
         cake(json!({"tins": "precedence", "bandwidth": "4Mb/s"})),
         cake(json!({"tins": "precedence", "bandwidth": "4Mb/s", "ingress": true, "wash": true})),
         json!({"limit": "2 packets", "classes": [{"name": "all", "buffer": tail_drop}]}),
-        // Smaller than most packets: even an empty queue refuses them.
+        // The limit is smaller than most packets, so that even an empty queue refuses them.
         json!({"limit": "900B", "classes": [{"name": "all", "buffer": tail_drop}]}),
         json!({"scheduler": "scfq", "classes": [
             {"name": "some", "match": {"dscp": 8}, "buffer": tail_drop}, {"name": "rest", "buffer": buffers()[2]},
@@ -178,11 +179,11 @@ fn shared(mut memory: Value) -> Value {
 
 const SCHEDULERS: [&str; 8] =
     ["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter"];
-/// Schedulers whose choice changes no state. A choice in a round of WRR or DRR grants the next turn, and a
-/// nested scheduler chooses when its previous packet leaves, not when the next one may.
+/// Schedulers whose choice changes no state. In contrast, a choice of WRR or DRR can begin the next turn, and
+/// a nested scheduler chooses when its previous packet leaves, not when the next packet may leave.
 const WITHOUT_TURNS: [&str; 6] = ["fifo", "priority", "scfq", "wfq", "wf2q-plus", "three-parameter"];
 
-/// Four classes by codepoint under `scheduler`, with shares `weights` if it has shares.
+/// Four classes by codepoint under `scheduler`, with shares from `weights` if the scheduler has shares.
 fn classes(scheduler: &str, weights: [u32; 4], buffer: &Value) -> Value {
     let class = |(index, weight): (usize, u32)| {
         let share = match scheduler {
@@ -260,7 +261,7 @@ proptest! {
         prop_assert_eq!(replay(port(queueing.as_ref(), &wire), &arrivals, Way::Straight), plain);
     }
 
-    /// A driver does not have to poll a port before its timeout, but may: these polls change nothing.
+    /// A driver may poll a port before its timeout. Such polls change nothing.
     #[test]
     fn polling_too_often_changes_nothing(
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
@@ -295,7 +296,7 @@ proptest! {
         prop_assert_eq!(replay(port(Some(&alone), &wire), &arrivals, Way::Plain), plain);
     }
 
-    /// At any depth of the tree.
+    /// The same holds at any depth of the tree.
     #[test]
     fn a_scheduler_inside_another_decides_as_inside_two(
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
@@ -340,7 +341,8 @@ impl Observer for OnWire {
 }
 
 proptest! {
-    /// The port stores the time of the previous packet; few lengths, so that they recur.
+    /// The port stores the time of the previous packet. There are few lengths, so that equal lengths follow
+    /// each other.
     #[test]
     fn every_packet_takes_its_own_time_on_the_wire(
         rate in 1..40_000_000_000u64,
@@ -368,8 +370,8 @@ proptest! {
     }
 }
 
-/// The events of `port` for each packet, and the final averages, if each departure precedes an arrival at the
-/// same instant.
+/// The events of `port` for each packet, and the final averages. A departure precedes an arrival at the same
+/// instant.
 fn precomputed_or_polled(mut port: Port, arrivals: &[Arrival], precomputes: bool) -> (Vec<String>, Vec<f64>) {
     let (mut log, mut now) = (Log::default(), Time::ZERO);
     // The last poll finds that all packets have left.
@@ -412,7 +414,7 @@ proptest! {
         arrivals in arrivals(),
     ) {
         let rate = Rate::from_bits_per_second(rate);
-        // A clone would draw on the same memory.
+        // A clone would share the memory of the port.
         let built = || port(queueing.as_ref(), &WireConfig { rate, ..raw(RingConfig::default()) });
         prop_assert!(built().precomputes_departures());
         let polled = precomputed_or_polled(built(), &arrivals, false);

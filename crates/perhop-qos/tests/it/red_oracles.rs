@@ -45,7 +45,7 @@ fn red_of_the_queue(drop_spacing: DropSpacing, seed: u64) -> impl FnMut(u64) -> 
     move |packets| buffer.admit(Time::ZERO, &packet, Color::GREEN, &queue_of(packets))
 }
 
-/// Gaps between drops (1: two in a row) at a constant drop probability of 0.05.
+/// Gaps between drops at a constant drop probability of 0.05. A gap of 1 means two consecutive drops.
 fn gaps(drop_spacing: DropSpacing, count: usize) -> Vec<usize> {
     let mut admit = red_of_the_queue(drop_spacing, 1);
     let (mut gaps, mut gap) = (Vec::new(), 0);
@@ -61,7 +61,7 @@ fn gaps(drop_spacing: DropSpacing, count: usize) -> Vec<usize> {
 }
 
 /// Pearson's statistic of `gaps` against `expected`, and its 99.9 % quantile (Wilson & Hilferty 1931).
-/// `expected` has the probabilities of gaps from 0 on; the last one is for all longer gaps.
+/// `expected` has the probabilities of gaps from 0 on; the last entry is for all longer gaps.
 fn chi_square(gaps: &[usize], expected: &[f64]) -> (f64, f64) {
     let mut observed = vec![0.0; expected.len()];
     for gap in gaps {
@@ -82,7 +82,7 @@ fn chi_square(gaps: &[usize], expected: &[f64]) -> (f64, f64) {
     (statistic, degrees * root.powi(3))
 }
 
-/// Probabilities of the gaps 0, 1, 2 … and of all gaps from the last on, for p = 0.05.
+/// Probabilities of the gaps 0, 1, 2 … for p = 0.05. The last entry is for all longer gaps.
 fn law(drop_spacing: DropSpacing) -> Vec<f64> {
     let inside = |range: std::ops::Range<usize>| {
         let width = range.len() as f64;
@@ -142,7 +142,7 @@ fn mean_gaps_differ_by_a_factor_of_three() {
     }
 }
 
-/// Each period above `min` starts a new count: with five packets at p = 0.05, a quarter of the periods has a
+/// Each period above `min` starts a new count. With five packets at p = 0.05, a quarter of the periods has a
 /// drop, regardless of the number of earlier periods without a drop.
 #[test]
 fn below_min_the_past_is_forgotten() {
@@ -165,7 +165,7 @@ struct Overload {
     mean_average: f64,
 }
 
-/// Packets of 1000 bytes at `load` times the port's rate, for 300 s; measured over the last 200 s.
+/// Packets of 1000 bytes at `load` times the port's ratefor 300 s. The last 200 s are measured.
 fn overload(config: MredConfig, load: f64) -> Overload {
     let rate = Rate::from_bits_per_second(8_000_000);
     let class = ClassConfig {
@@ -201,8 +201,8 @@ fn overload(config: MredConfig, load: f64) -> Overload {
     }
 }
 
-/// A constant overload must lose 1 − C/λ. If random drops can lose that fraction, the average settles at the
-/// p whose mean gap is 1/(1 − C/λ).
+/// A constant overload must lose the fraction 1 − C/λ. If random drops can lose it, the average settles where
+/// the mean gap of p is 1/(1 − C/λ).
 #[test]
 fn overload_settles_where_random_drops_lose_the_excess() {
     let loss = 1.0 - 1.0 / 1.05;
@@ -248,8 +248,8 @@ fn gentle_overload_settles_above_the_maximum_threshold() {
     assert_near(found.mean_average, expected, 0.03, "average");
 }
 
-/// Floyd and Jacobson 1993, figure 2: no drops up to `min`, `max-probability` at `max`, all packets from
-/// there on; Floyd's gentle variant of 2000 reaches 1 at twice `max`.
+/// Floyd and Jacobson 1993, figure 2: the probability is 0 up to `min`, `max-probability` at `max`, and 1
+/// above. Floyd's gentle variant of 2000 reaches 1 at twice `max`.
 #[test]
 fn drop_curves_have_the_corners_of_the_published_figure() {
     let corners = |above_max| {
@@ -262,9 +262,9 @@ fn drop_curves_have_the_corners_of_the_published_figure() {
     assert_eq!(full[0].shared, [(0.0, 0.0), (5.0, 0.0), (15.0, 1.0)], "no jump at a probability of 1");
 }
 
-/// Floyd and Jacobson 1993, figure 2: `if min_th ≤ avg` counts, so an average equal to `min` keeps the count
-/// although no packet is dropped there. With p = 0.05 and method 2, a drop is due after 19 kept packets, half
-/// of which arrive at `min` here; R of the other rule is at most 1.
+/// Floyd and Jacobson 1993, figure 2: counting continues while `min_th ≤ avg`. An average equal to `min`
+/// therefore keeps the count, although no packet is dropped at `min`. With p = 0.05 and method 2, a drop is
+/// due after 19 kept packets, half of which arrive at `min` here. R of the other rule is at most 1.
 #[test]
 fn at_min_the_past_is_not_forgotten() {
     for drop_spacing in [DropSpacing::Uniform, DropSpacing::UniformPerDrop] {

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 /// A ring that stores only its packets.
 struct List {
     config: RingConfig,
-    /// The time at which each packet frees its particles, and their number; for a ring that hands packets
-    /// over in batches, only those that are handed over.
+    /// The time at which each packet frees its particles, and their number. If the ring hands packets over in
+    /// batches, it has only the packets that are handed over.
     packets: Vec<(Time, u64)>,
     /// The packets after them, gathered for the next batch.
     gathered: Vec<(Time, u64)>,
@@ -42,7 +42,7 @@ impl List {
             RingConfig::Particles { admission, .. } => admission,
         }
     }
-    /// Whether two batches of two particles fit next to the packets that are handed over.
+    /// Whether two batches of two particles fit in addition to the packets that are handed over.
     fn takes_a_batch(&self) -> bool {
         self.used() == 0 || self.used() + 4 <= self.capacity()
     }
@@ -51,7 +51,8 @@ impl List {
             self.packets.append(&mut self.gathered);
         }
     }
-    /// Advances to `now`: packets whose transmission has ended, or begun, leave in order.
+    /// Advances to `now`. Packets leave in order, when their transmission has ended or, for rings of waiting
+    /// packets, has begun.
     fn advance(&mut self, now: Time) {
         while self.packets.first().is_some_and(|(frees, _)| *frees <= now) {
             self.hand_over();

@@ -1,6 +1,6 @@
-//! Marks for scalable senders next to RED, compared with a plain model in floating point: Floyd and
-//! Jacobson's decisions for all other packets, which are not affected, and RFC 8257's threshold or RFC 9332's
-//! ramp for scalable senders.
+//! Marks for scalable senders next to RED, compared with a plain model in floating point. Scalable senders
+//! have RFC 8257's threshold or RFC 9332's ramp. All other packets have Floyd and Jacobson's decisions, which
+//! the marks do not affect.
 
 use crate::plain::red::{Fate, PlainRed};
 use crate::traffic;
@@ -29,7 +29,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
     }))
 }
 
-/// A threshold, or a ramp between two: its start and width, in `unit`.
+/// A threshold or a ramp: start and width, in `unit`.
 #[derive(Clone, Copy, Debug)]
 struct PlainMarks {
     unit: &'static str,
@@ -58,8 +58,8 @@ impl PlainMarks {
         let ecn = packet.marks.ecn();
         ecn == Ecn::Capable1 || ecn == Ecn::CongestionExperienced || self.any_ect && ecn == Ecn::Capable0
     }
-    /// Whether a packet at this depth, in the units of `config`, is marked; `None` if that depends on the
-    /// last digit of the sum.
+    /// Whether a packet at this depth, in the unit of the configuration, is marked. The result is `None` if
+    /// it depends on the last digit of the sum.
     fn marks(&mut self, depth: f64) -> Option<bool> {
         let beyond = depth - self.from as f64;
         if self.width == 0 || beyond >= self.width as f64 || beyond <= 0.0 {
@@ -67,7 +67,7 @@ impl PlainMarks {
         }
         self.sum += beyond / self.width as f64;
         if (self.sum - 1.0).abs() < 1e-9 {
-            // A sum of exactly 1 does not exceed it.
+            // A sum of exactly 1 does not exceed 1.
             return if self.unit == "packets" { Some(false) } else { None };
         }
         let is_due = self.sum > 1.0;

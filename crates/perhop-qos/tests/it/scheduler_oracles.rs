@@ -19,7 +19,8 @@ const FAIR: [SchedulerConfig; 5] = [
     SchedulerConfig::Hfsc,
 ];
 
-/// Packets for `classes` classes: up to 80 with gaps that fill and empty the queues, or 300 at once.
+/// Packets for `classes` classes. There are up to 80 packets with gaps that fill and empty the queues, or 300
+/// packets at once.
 fn traces(classes: usize) -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![3 => Just(0u64), 4 => 1..1_000_000u64, 1 => 1_000_000..6_000_000u64];
     let packets = |gap, count| proptest::collection::vec((gap, 0..classes, 40..=LONGEST), count);
@@ -54,7 +55,8 @@ fn weights(classes: usize) -> impl Strategy<Value = Vec<f64>> {
     proptest::collection::vec((1..=10u32).prop_map(f64::from), classes)
 }
 
-/// `count` packets of `length` bytes for `queue`, one every `every` (all at once if that is zero).
+/// `count` packets of `length` bytes for `queue`. One packet arrives every `every`; all arrive at once if
+/// `every` is zero.
 fn train(queue: usize, length: u32, count: u64, every: Time) -> impl Iterator<Item = Arrival> {
     (0..count).map(move |index| Arrival { at: every * index, queue, length })
 }
@@ -81,8 +83,8 @@ fn assert_shares(config: &QueueingConfig, arrivals: &[Arrival], expected: &[f64]
 
 #[test]
 fn long_run_shares_are_those_of_gps() {
-    // Packets of very different lengths; the third class demands 50 kB/s, or 20 kB/s of its larger share, and
-    // the fourth is absent or saturated; the others share the rest by weight.
+    // Packets have very different lengths. The third class demands 50 or 20 kB/s, less than its share. The
+    // fourth class is absent or saturated. The others share the rest by weight.
     let lengths = [1500, 200, 500, 900];
     let weights = [1.0, 3.0, 2.0, 4.0];
     for scheduler in FAIR {
@@ -143,7 +145,8 @@ fn bandwidths_are_weights() {
 
 #[test]
 fn nested_shares_multiply() {
-    // 1:1 outside, 3:1 inside the first: 3/8, 1/8, 1/2; every scheduler inside every other.
+    // The outer classes share 1:1, and the inner classes of the first 3:1, which gives 3/8, 1/8 and 1/2. The
+    // test has every scheduler inside every other scheduler.
     for outer in FAIR {
         for inner in FAIR {
             let mut config = queueing(outer, &[1.0, 1.0]);
@@ -179,14 +182,14 @@ proptest! {
     }
 
     /// Bennett & Zhang 1996: while all classes are backlogged, WF2Q, and therefore WF2Q+, is never more than
-    /// (1 − φ_i) L_i ahead of the fluid server, where WFQ may be by half a round.
+    /// (1 − φ_i) L_i ahead of the fluid server. WFQ can be ahead by half a round.
     #[test]
     fn wf2q_plus_is_never_a_packet_ahead(weights in weights(4), lengths in [40..=LONGEST, 40..=LONGEST, 40..=LONGEST, 40..=LONGEST]) {
         let trains = (0..4).flat_map(|queue| train(queue, lengths[queue], 300_000 / u64::from(lengths[queue]), Time::ZERO));
         let departures = send(&queueing(SchedulerConfig::Wf2qPlus, &weights), RATE, &merge(trains));
         let sum: f64 = weights.iter().sum();
         let mut sent = [0.0; 4];
-        // Until then no class can become empty: even the whole wire would not have sent 300 kB.
+        // Until then, no class can become empty, because even the whole wire would not have sent 300 kB.
         for departure in departures.iter().take_while(|departure| departure.ends < Time::from_milliseconds(290)) {
             sent[departure.queue] += f64::from(departure.length);
             let part = weights[departure.queue] / sum;
@@ -234,7 +237,7 @@ fn a_cap_bounds_priority_in_every_interval() {
     let mut config = queueing(SchedulerConfig::Priority, &[1.0, 1.0]);
     config.classes[0].share.cap =
         Some(CapConfig { rate: Rate::from_bits_per_second(cap_rate), burst: ByteSize::from_bytes(burst) });
-    // Both saturated: the capped class gets its cap, the other the rest.
+    // Both classes are saturated. The capped class gets its cap, and the other class gets the rest.
     let both = merge((0..2).flat_map(|queue| train(queue, 500, 4000, Time::ZERO)));
     assert_shares(&config, &both, &[250e3, 750e3], 3_500.0);
     let departures = send(&config, RATE, &both);
@@ -257,7 +260,7 @@ fn a_cap_bounds_priority_in_every_interval() {
 
 #[test]
 fn a_class_below_its_shaper_rate_keeps_its_share() {
-    // Short packets against long ones, 1:1, shaped to three quarters of the wire.
+    // Short packets compete with long packets, 1:1. Both are shaped to three quarters of the wire.
     for scheduler in [SchedulerConfig::Drr, SchedulerConfig::Scfq, SchedulerConfig::Wf2qPlus] {
         let mut config = queueing(scheduler, &[1.0, 1.0]);
         config.classes[0].shape = Some(shape(6_000_000, 3000));

@@ -103,8 +103,8 @@ proptest! {
         prop_assert_eq!(fates(shared), fates(one));
     }
 
-    /// Under every scheduler, around all queues and around some of them: every dropped packet exceeded the
-    /// limit, and no packet within the limit was dropped.
+    /// Every dropped packet exceeded the limit, and no packet within the limit was dropped. This holds under
+    /// every scheduler, with a limit around all queues or around some of them.
     #[test]
     fn only_packets_above_the_limit_are_dropped(
         arrivals in arrivals(), outer in 1..12u64, inner in 300..4000u64,
@@ -125,7 +125,7 @@ proptest! {
         prop_assert_eq!(fates.dropped.len() + fates.sent.len(), arrivals.len());
     }
 
-    /// If the limits of the queues are reached first, a limit around them has no effect.
+    /// If the limits of the queues are reached first, a shared limit has no effect.
     #[test]
     fn a_limit_that_is_never_reached_changes_nothing(arrivals in arrivals()) {
         let without = json!({"scheduler": "scfq", "classes": classes("3 packets")});
@@ -145,7 +145,7 @@ fn a_policer_comes_before_the_limit() {
         let dscp = Dscp::new(8 * class).unwrap();
         (Time::ZERO, Packet { dscp, payload: index as u64, ..Packet::new(FlowKey::default(), 100) })
     };
-    // The policer passes two packets of class 1; it drops the third and later ones itself.
+    // The policer passes two packets of class 1. It drops the third itself, and all later ones.
     let arrivals: Vec<(Time, Packet)> = [1, 1, 1, 0, 0, 1].iter().enumerate().map(arrival).collect();
     let fates = drive(&mut port, &arrivals, |_, _, _, _| {});
     assert_eq!(fates.dropped, [(2, DropCause::Policed), (4, DropCause::QueueFull), (5, DropCause::Policed)]);

@@ -43,13 +43,13 @@ struct Step {
     length: u32,
     #[serde(default)]
     precedence: Color,
-    /// Admitted packets of all rounds; for arrivals.
+    /// The number of admitted packets of all rounds. Only for arrivals.
     admitted: Option<usize>,
     /// The only cause of the drops, if there are any.
     cause: Option<String>,
     /// The units of all queues after the step.
     units: Vec<u64>,
-    /// The units of the ports beyond the reserved ones of queues.
+    /// The units of the ports in addition to the reserved units of queues.
     ports: Option<Vec<u64>>,
     /// The free units of the pool.
     free: Option<u64>,
@@ -145,8 +145,9 @@ fn build_in(queueing: &Value, pools: &mut MemoryPools) -> Result<Port, perhop_qo
     policy.build_port_in(&wire, &[], &Streams::new(1, 0), pools)
 }
 
-/// By hand: packets of 1500 bytes take 1518 bytes, 6 units. Queue 0 has room for 20 packets of its own and 5
-/// of the pool of 60 units, queue 1 for the 5 that are left. The queue without memory has 64 packets.
+/// By hand: packets of 1500 bytes take 1518 bytes, which are 6 units. Queue 0 has room for 20 packets in its
+/// own units and 5 in the pool of 60 units. Queue 1 has room for the remaining 5. The queue without memory
+/// has 64 packets.
 #[test]
 fn queues_of_a_port_draw_on_one_memory() {
     let mut port = build(&json!({
@@ -174,7 +175,7 @@ fn queues_of_a_port_draw_on_one_memory() {
         now = port.poll_timeout().unwrap_or(now);
     }
     assert_eq!(fates.sent, [25, 5, 64]);
-    // All units are back: the pool is whole again.
+    // All units have been released to the pool.
     for _ in 0..100 {
         port.enqueue(now, &mut packet("af11"), &mut fates);
     }
@@ -186,8 +187,8 @@ fn greedy(memory: &Value) -> Value {
     json!({"memory": memory, "classes": [{"name": "all", "buffer": {"shared-memory": {}}}]})
 }
 
-/// By hand: 60 units are 10 packets of 6 units. The units that one port uses are not available to the other
-/// until a packet departs.
+/// By hand: 60 units have room for 10 packets of 6 units. The units that one port uses are available to the
+/// other port only after a departure.
 #[test]
 fn ports_with_the_same_pool_share_it() {
     let mut pools = MemoryPools::default();
@@ -208,7 +209,7 @@ fn ports_with_the_same_pool_share_it() {
     let pool_of = |port: &Port| port.shared_pool();
     assert!(pool_of(&ports[0]).is_some() && pool_of(&ports[0]) == pool_of(&ports[1]));
     assert!(pool_of(&apart).is_some() && pool_of(&apart) != pool_of(&ports[0]) && pool_of(&alone).is_none());
-    // Departures of a shared pool must not be late for other ports.
+    // Other ports of a shared pool must see departures in time.
     assert!(!ports[0].precomputes_departures() && alone.precomputes_departures());
     assert!(Port::is_memory_conserved(ports.iter().chain([&apart, &alone])));
     assert!(!Port::is_memory_conserved([&ports[0]]), "the other port has units of the pool, too");
@@ -233,7 +234,7 @@ fn ports_of_a_pool_describe_it_alike() {
         let error = build_in(&with(field, value), &mut pools).unwrap_err();
         assert!(error.path.join(".") == "queueing.memory.pool" && error.help.is_some(), "{error}");
     }
-    // The parts of the ports may differ.
+    // The settings of the ports may differ.
     build_in(&with("limit", json!(9)), &mut pools).unwrap();
 }
 

@@ -9,7 +9,7 @@ use perhop_qos::queue::{Occupancy, Stay};
 use perhop_qos::{Color, DropCause, FlowKey, Packet, Time, Verdict};
 use proptest::prelude::*;
 
-/// Two pools; ports 0 and 1 draw on the first, port 2 on the second; two queues each.
+/// Two pools; ports 0 and 1 draw on the first, port 2 on the second. Each port has two queues.
 const POOL_OF_PORT: [usize; 3] = [0, 0, 1];
 const QUEUES: usize = 6;
 
@@ -29,11 +29,11 @@ impl Plain {
     fn used(&self, queue: usize) -> i128 {
         self.waiting[queue].iter().map(|length| self.units(*length)).sum()
     }
-    /// The units of `queue` beyond its own when it holds `used`.
+    /// The units of `queue` in addition to its reserved units when it holds `used`.
     fn shared(&self, queue: usize, used: i128) -> i128 {
         (used - i128::from(self.queues[queue].reserved)).max(0)
     }
-    /// The units of `port` beyond the reserved ones, with `held` in `queue`.
+    /// The units of `port` in addition to the reserved units of its queues, if `queue` has `held`.
     fn port(&self, port: usize, queue: usize, held: i128) -> i128 {
         let used = |other: usize| if other == queue { held } else { self.used(other) };
         (0..QUEUES).filter(|other| other / 2 == port).map(|other| self.shared(other, used(other))).sum()
@@ -44,7 +44,7 @@ impl Plain {
         let used: i128 = ports.map(|port| (self.port(port, queue, held) - reserved).max(0)).sum();
         i128::from(self.memory.shared) - used
     }
-    /// The verdict on a packet, by division and whole numbers.
+    /// The verdict on a packet, computed with division and integers.
     fn verdict(&self, queue: usize, length: u32, precedence: usize) -> Verdict {
         let config = &self.queues[queue];
         let (port, pool) = (queue / 2, POOL_OF_PORT[queue / 2]);
@@ -200,8 +200,8 @@ proptest! {
 }
 
 proptest! {
-    /// Choudhury and Hahne 1998, section III: with the factor α, `busy` queues that are always offered
-    /// packets hold α / (1 + α × busy) of the memory each, up to the rounding to whole units.
+    /// Choudhury and Hahne 1998, section III: with the factor α, each of `busy` queues that are always
+    /// offered packets holds α / (1 + α × busy) of the memory, rounded to whole units.
     #[test]
     fn busy_queues_hold_equal_parts_of_a_dynamic_limit(
         busy in 1..=QUEUES,

@@ -15,7 +15,7 @@ const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 const BYTES_PER_SECOND: f64 = 1e6;
 const LONGEST: u32 = 1500;
 
-/// A class with a minimum in bytes per second (none if that is 0) and a weight.
+/// A class with a minimum in bytes per second (none if the number is 0) and a weight.
 fn class(minimum: u64, weight: f64) -> ClassConfig {
     let minimum = (minimum > 0).then(|| Rate::from_bits_per_second(8 * minimum));
     ClassConfig {
@@ -34,8 +34,8 @@ fn shape(kilobits: u64) -> ShapeConfig {
     ShapeConfig { rate, burst, excess: ByteSize::default(), form: ShapeForm::Average }
 }
 
-/// `demands` in bytes per second, each in packets of `lengths`, for `seconds`; all at once for an infinite
-/// demand.
+/// Arrivals of `demands`, in bytes per second, for `seconds`. Each class has packets of its entry of
+/// `lengths`. Packets of an infinite demand arrive at once.
 fn arrivals(demands: &[f64], lengths: &[u32], seconds: f64) -> Vec<Arrival> {
     let mut arrivals = Vec::new();
     for (queue, (demand, length)) in demands.iter().zip(lengths).enumerate() {
@@ -50,7 +50,7 @@ fn arrivals(demands: &[f64], lengths: &[u32], seconds: f64) -> Vec<Arrival> {
     arrivals
 }
 
-/// The rate of each class that demands `demands`: its minimum, and by weight a share of the rest.
+/// The rate of each class for these `demands`: its minimum, and a share of the rest by weight.
 fn shares(demands: &[f64], minima: &[u64], weights: &[f64], rate: f64) -> Vec<f64> {
     let granted: Vec<f64> =
         demands.iter().zip(minima).map(|(demand, minimum)| demand.min(*minimum as f64)).collect();
@@ -94,7 +94,7 @@ fn unused_minima_are_excess() {
     let (minima, weights, lengths) =
         ([300_000, 400_000, 100_000, 0], [1.0, 2.0, 1.0, 3.0], [1500, 300, 700, 1000]);
     let config = three_parameter(&minima, &weights);
-    // The first two demand less than their minimum, somewhat more, or are saturated.
+    // The first two classes demand less than their minimum, slightly more, or are saturated.
     for first in [0.1, 100e3, 350e3, ALWAYS] {
         for second in [50e3, 450e3, ALWAYS] {
             let demands = [first, second, ALWAYS, ALWAYS];
@@ -105,7 +105,7 @@ fn unused_minima_are_excess() {
 }
 
 /// Cisco, ASR 9000 Modular Quality of Service Configuration Guide (OL-23108-02), example 4: on a T1, class A
-/// has 30 % and 80 % of the rest, at most 50 %; class B has 60 % and 10 % of the rest.
+/// has 30 % and 80 % of the rest, but at most 50 %. Class B has 60 % and 10 % of the rest.
 #[test]
 fn the_three_parameters_of_a_class() {
     let of_wire = |percent: u64| percent * 10_000;
@@ -115,7 +115,7 @@ fn the_three_parameters_of_a_class() {
     let percent = |shares: [f64; 3]| shares.map(|share| share * 10_000.0);
     let with = |demands: [f64; 3]| arrivals(&demands, &lengths, 2.0);
     assert_shares(&config, &with([ALWAYS; 3]), &percent([38.0, 61.0, 1.0]), 3000.0);
-    // Without B it would get 30 % and eight ninths of 70 %: the shaper limits it to half the wire.
+    // Without B, class A would get 30 % and eight ninths of 70 %. Its shaper limits it to half the wire.
     assert_shares(&config, &with([ALWAYS, 0.1, ALWAYS]), &percent([50.0, 0.0, 50.0]), 3000.0);
 }
 
@@ -128,7 +128,7 @@ fn a_minimum_holds_under_a_shaper_and_inside_another_scheduler() {
     let lengths = [1500, 500, 900];
     assert_shares(&config, &arrivals(&[ALWAYS; 3], &lengths, 2.0), &[75e3, 125e3, 50e3], 4000.0);
     assert_shares(&config, &arrivals(&[0.1, ALWAYS, ALWAYS], &lengths, 2.0), &[0.0, 150e3, 100e3], 4000.0);
-    // After a strict priority that takes half of the wire.
+    // A class with strict priority takes half of the wire first.
     let priority = ClassConfig { name: "priority".into(), ..Default::default() };
     let others = ClassConfig { queueing: config.classes[0].queueing.take(), ..Default::default() };
     config =
@@ -139,7 +139,7 @@ fn a_minimum_holds_under_a_shaper_and_inside_another_scheduler() {
 
 #[test]
 fn minima_beyond_the_wire_are_kept_in_proportion() {
-    // The minima add up to 3 MB/s; a class without minimum gets nothing.
+    // The minima add up to 3 MB/s, so a class without a minimum gets nothing.
     let config = three_parameter(&[600_000, 1_500_000, 900_000, 0], &[1.0; 4]);
     let trace = arrivals(&[ALWAYS; 4], &[1500, 300, 700, 100], 2.0);
     assert_shares(&config, &trace, &[200e3, 500e3, 300e3, 0.0], 3000.0);
@@ -153,8 +153,8 @@ fn minima_beyond_the_wire_are_kept_in_proportion() {
     assert_shares(&config, &trace, &[200e3, 500e3, 300e3, 0.0], 3000.0);
 }
 
-/// While a strict priority occupies the wire for half a second, no class is served; afterwards a quarter of a
-/// second of the missed minima is made up for.
+/// While a class with strict priority occupies the wire for half a second, no other class is served. After
+/// that, the classes get a quarter of a second of the missed minima.
 #[test]
 fn long_missed_minima_are_forgotten() {
     let inner = three_parameter(&[600_000, 0], &[1.0, 1.0]);
@@ -164,7 +164,8 @@ fn long_missed_minima_are_forgotten() {
     trace.splice(0..0, (0..500).map(|_| Arrival { at: Time::ZERO, queue: 0, length: 1000 }));
     let departures = send(&config, RATE, &trace);
     let first = departures.iter().find(|departure| departure.queue == 2).unwrap();
-    // 0.25 s × 600 kB/s and the head are 150.5 kB to make up for, at the 400 kB/s that the minimum leaves.
+    // The missed service is 0.25 s × 600 kB/s and the head, or 150.5 kB. The class gets it at the 400 kB/s
+    // that the minimum leaves.
     let expected = 0.5 + 150.5 / 400.0;
     assert!((first.starts.as_seconds() - expected).abs() < 0.003, "{first:?}");
 }
@@ -192,14 +193,14 @@ proptest! {
         parts in prop::array::uniform4(0..10u64), weights in prop::array::uniform4(1..10u32), length in 100..=LONGEST,
     ) {
         let weights = weights.map(f64::from);
-        // Up to 36 fractions of 40.
+        // The parts add up to at most 36 of 40.
         let minima = parts.map(|part| 25_000 * part);
         let expected = shares(&[ALWAYS; 4], &minima, &weights, BYTES_PER_SECOND);
         let trace = arrivals(&[ALWAYS; 4], &[length; 4], 0.5);
         let mut sent = [0.0; 4];
         for departure in send(&three_parameter(&minima, &weights), RATE, &trace) {
             if departure.ends >= Time::from_milliseconds(490) {
-                break; // the first to have sent all that it had
+                break; // the first class that has sent all its packets
             }
             sent[departure.queue] += f64::from(departure.length);
             for (sent, share) in sent.iter().zip(&expected) {
@@ -209,8 +210,8 @@ proptest! {
         }
     }
 
-    /// Stoica, Zhang & Ng 1997: if the wire can satisfy all minima, no packet ends later than alone at its
-    /// class's minimum plus the longest packet on the wire.
+    /// Stoica, Zhang & Ng 1997: if the wire can satisfy all minima, no packet ends later than it would alone
+    /// at its class's minimum, plus the time of the longest packet on the wire.
     #[test]
     fn no_guarantee_is_late_by_more_than_a_packet(
         arrivals in traces(4), parts in prop::array::uniform4(1..10u64), weights in prop::array::uniform4(1..10u32),
@@ -246,8 +247,8 @@ proptest! {
     }
 }
 
-/// Checks every class for every choice. Times and tags are whole numbers, the times in picoseconds, because
-/// minima and weights are chosen accordingly.
+/// Checks every class for every choice. Minima and weights are chosen so that tags and times in picoseconds
+/// are integers.
 #[derive(Default)]
 struct Plain {
     classes: Vec<PlainClass>,
@@ -301,7 +302,7 @@ impl Plain {
         self.stood += clock.saturating_sub(latest);
         clock.min(latest)
     }
-    /// Records the heads that are due, the earliest first.
+    /// Records the heads that are due, in order of their start.
     fn advance(&mut self, now: Time) -> u64 {
         loop {
             let clock = self.clock(now);
@@ -363,13 +364,13 @@ proptest! {
     #[test]
     fn choices_agree_with_a_linear_search(
         classes in prop::collection::vec((prop::sample::select(MINIMA.to_vec()), 0..3u32), 1..12),
-        // Few lengths, so that deadlines and tags are often equal; occasionally a long pause.
+        // There are few lengths, so that deadlines and tags are often equal, and a few long pauses.
         steps in prop::collection::vec(
             (0u32..8, 0usize..12, 1u32..4, prop_oneof![8 => 0..3u64, 1 => 0..300u64]), 1..400),
     ) {
         let mut minima: Vec<u64> = classes.iter().map(|(minimum, _)| *minimum).collect();
         let mut weights: Vec<u32> = classes.iter().map(|(_, power)| 1 << power).collect();
-        // An additional class that never sends makes the sum a power of two.
+        // An additional class, which never sends, makes the sum a power of two.
         let sum: u32 = weights.iter().sum();
         minima.push(0);
         weights.push((sum + 1).next_power_of_two() - sum);
@@ -386,7 +387,7 @@ proptest! {
             match (step, choice) {
                 (0..=3, _) => {
                     let is_head = plain.classes[child].head == 0;
-                    // A packet is counted before it becomes known as the head, or after.
+                    // A packet can be counted before or after it becomes known as the head.
                     if is_head && step > 1 {
                         scheduler.head_changed(child, length);
                     }
@@ -399,7 +400,7 @@ proptest! {
                         plain.classes[child].set_head(length);
                     }
                 }
-                // A child holds its packets back, presents them again, or presents a different one.
+                // A child holds back its packets, offers them again, or offers a different packet.
                 (4, _) if plain.classes[child].waiting > 0 => {
                     let head = if plain.classes[child].head == length { 0 } else { length };
                     scheduler.head_changed(child, head);

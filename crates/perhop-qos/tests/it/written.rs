@@ -1,4 +1,4 @@
-//! A written configuration is read again without a loss.
+//! A configuration that is written and read again is equal.
 
 use perhop_qos::Color;
 use perhop_qos::meter::MeterConfig;

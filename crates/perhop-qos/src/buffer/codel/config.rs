@@ -20,10 +20,10 @@ pub struct CodelConfig {
     pub limit: QueueSize,
     /// The treatment of ECN-capable packets.
     pub ecn: EcnMarking,
-    /// Marks every ECN-capable packet that has waited longer, independent of `ecn`.
+    /// Marks every ECN-capable packet that has waited longer than a second threshold, regardless of `ecn`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<CeThresholdConfig>,
-    /// A queue with at most this much drops nothing: the longest packet, IP bytes.
+    /// A queue with at most this number of IP bytes drops nothing. It is the length of the longest packet.
     pub mtu: ByteSize,
 }
 
@@ -34,8 +34,8 @@ pub enum CodelLaw {
     /// The pseudocode of the RFC, in exact arithmetic.
     #[default]
     Rfc,
-    /// `codel_impl.h` of Linux since 4.20: time in steps of 1.024 us, a reciprocal square root of 16 bits
-    /// that is improved once per drop, and packets counted with their Ethernet header on such a link.
+    /// `codel_impl.h` of Linux since 4.20. Time has steps of 1.024 us. The reciprocal square root has 16 bits
+    /// and is improved once per drop. On an Ethernet link, the header of a packet counts.
     Linux,
 }
 

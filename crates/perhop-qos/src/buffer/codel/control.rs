@@ -1,4 +1,4 @@
-//! `CoDel`'s control loop: whether a packet at the head is late, and whether the loop drops it.
+//! `CoDel`'s control loop. It decides whether a packet at the head is late, and whether to drop it.
 //!
 //! The pseudocode of RFC 8289 §5 handles one call of its `dequeue`, which may take several packets from the
 //! queue. Here each packet is a separate call; [`Phase`] stores the state between them.
@@ -66,7 +66,7 @@ impl Controller {
             target: steps(law, target),
             interval: steps(law, interval),
             ce_threshold: ce_threshold.map_or(i64::MAX, |threshold| steps(law, threshold.wait)),
-            // Both ends of a wait are rounded down, and so are the target and the threshold.
+            // Rounding down affects both ends of a wait, the target and the threshold.
             unremarkable: remarkable.saturating_sub(step + step),
         })
     }
@@ -110,8 +110,8 @@ fn steps(law: CodelLaw, time: Time) -> i64 {
 /// The state of the control loop of one queue: the variables of RFC 8289 §5.2.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::buffer) struct Control {
-    /// The time at which the waits will have been too long for an interval; [`NEVER`] while the last wait was
-    /// short.
+    /// The time at which the waits will have been too long for an interval. The value is [`NEVER`] while the
+    /// last wait was short.
     first_above: i64,
     drop_next: i64,
     /// Drops since the loop began.
@@ -131,10 +131,10 @@ enum Phase {
     Watching,
     /// Dropping at the times of the control law.
     Dropping,
-    /// The first packet has just been dropped; the next one passes.
+    /// The loop has just dropped its first packet. The next packet passes.
     DroppedFirst,
-    /// A further packet has just been dropped; if the next one is late, its time sets the time of the next
-    /// drop.
+    /// The loop has just dropped a further packet. If the next packet is late, its time sets the time of the
+    /// next drop.
     DroppedAnother,
 }
 
@@ -142,7 +142,7 @@ impl Default for Control {
     fn default() -> Control {
         Control {
             first_above: NEVER,
-            // Not recent, regardless of the time.
+            // At any time, the last drop was not recent.
             drop_next: i64::MIN / 2,
             count: 0,
             last_count: 0,
@@ -177,18 +177,18 @@ impl Control {
         self.decide_above(controller, now, wait, ecn)
     }
 
-    /// Records that the queue was polled and was empty: the sequence of drops ends.
+    /// Records that the scheduler polled the queue and found it empty. The sequence of drops ends.
     pub(in crate::buffer) fn found_empty(&mut self) {
         (self.first_above, self.phase) = (NEVER, Phase::Watching);
     }
-    /// Ends a sequence of drops: a packet waited for less than the target or at most one MTU remains in the
-    /// queue, or the packet that was just dropped was the last of its queue.
+    /// Ends a sequence of drops. The cause is a wait below the target, a backlog of at most one MTU, or the
+    /// drop of the last packet of the queue.
     #[inline]
     pub(in crate::buffer) fn end_of_row(&mut self) {
         self.first_above = NEVER;
         self.phase = if self.phase == Phase::DroppedFirst { Phase::Dropping } else { Phase::Watching };
     }
-    /// Counts a packet that was dropped elsewhere as a drop.
+    /// Counts a drop by another part of the queue as a drop of this loop.
     pub(in crate::buffer) fn strengthen(&mut self) {
         self.count = self.count.wrapping_add(1);
     }
@@ -217,7 +217,7 @@ impl Control {
     /// RFC 8289 §5.6, `dodequeue`: whether waits have been above the target for an interval.
     fn is_late(&mut self, controller: &Controller, now: i64) -> bool {
         if self.first_above == NEVER {
-            // Linux: strictly after that step.
+            // Linux requires that the time is after that step.
             let strictly = i64::from(controller.law == CodelLaw::Linux);
             self.first_above = now + controller.interval + strictly;
             return false;
@@ -279,8 +279,8 @@ impl Control {
 mod tests {
     use super::*;
 
-    /// The first steps from count 1. Newton's step from r = 65535/65536 gives r (3 − 2 r²)/2 = 0.50002 for 2,
-    /// then 0.5624 for 3 and 0.4878 for 4. The exact roots are 0.7071, 0.5774 and 0.5.
+    /// Checks the first steps from count 1. Newton's step from r = 65535/65536 gives r (3 − 2 r²)/2 = 0.50002
+    /// for 2, then 0.5624 for 3 and 0.4878 for 4. The exact roots are 0.7071, 0.5774 and 0.5.
     #[test]
     fn one_step_of_newtons_per_drop() {
         let mut control = Control { count: 1, reciprocal_root: ONE, ..Control::default() };

@@ -21,8 +21,8 @@ pub struct DualPi2Config {
     /// The target of the queueing delay in the classic queue. Default: 15ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Time>,
-    /// The longest round trip for which the controller is stable. Default: 100ms. For `rfc`, which derives
-    /// the interval and the gains from it.
+    /// The longest round trip for which the controller is stable. Default: 100ms. Only for `rfc`, which
+    /// derives the interval and the gains from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_max: Option<Time>,
     /// The interval between updates of the probabilities. Default under `rfc`: the target or a third of
@@ -30,27 +30,27 @@ pub struct DualPi2Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_interval: Option<Time>,
     /// Gain of the distance from the target, per second. Default: 0.1 · `update-interval` / `rtt-max`² under
-    /// `rfc`; 41/256 under `linux`, which has multiples of 1/256.
+    /// `rfc`; 41/256 under `linux`, which rounds to multiples of 1/256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// Gain of the change since the last update, per second. Default: 0.3 / `rtt-max` under `rfc`; 819/256
-    /// under `linux`, which has multiples of 1/256.
+    /// under `linux`, which rounds to multiples of 1/256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
     /// The coupling factor: the mark probability of the low-latency queue divided by the base probability, 1
     /// to 16. Default: 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coupling: Option<u8>,
-    /// The marks of the low-latency queue by its own delay. Default: a ramp from 800us to 1200us under `rfc`,
-    /// a step at 1ms under `linux`.
+    /// The marks that depend only on the delay of the low-latency queue. Default: a ramp from 800us to 1200us
+    /// under `rfc`, a step at 1ms under `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<NativeMarking>,
-    /// A packet that finds fewer others in the low-latency queue is not marked by the step. Default: 0. The
-    /// kernels of the L4S team had 2 before Linux had `DualPI2`. For `linux`.
+    /// The step does not mark a packet that finds fewer others in the low-latency queue. Default: 0. The
+    /// kernels of the L4S team had 2 before Linux had `DualPI2`. Only for `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_qlen_step: Option<u32>,
-    /// The choice between the queues. Default: the classic queue has a sixteenth under `rfc` and a tenth
-    /// under `linux` while both contain packets.
+    /// The choice between the queues. Default while both contain packets: the classic queue has a sixteenth
+    /// of the rate under `rfc` and a tenth under `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<CoupledScheduler>,
     /// The limit of both queues together. Default: 250 ms of the rate of the port under `rfc`, 10000 packets
@@ -68,21 +68,21 @@ fn is_default(config: &LowLatencyConfig) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DualPi2Law {
-    /// RFC 9332, appendix A: probabilities are added up, and each full 1 marks a packet.
+    /// RFC 9332, appendix A: the law adds probabilities up, and marks a packet whenever the sum reaches 1.
     #[default]
     Rfc,
-    /// `sch_dualpi2.c` of Linux since 6.17, in its integers: random numbers. While both queues together
+    /// `sch_dualpi2.c` of Linux since 6.17, with its integers and random numbers. While both queues together
     /// contain less than two packets, only the step marks.
     Linux,
 }
 
-/// The marks of the low-latency queue by its own delay.
+/// The marks that depend only on the delay of the low-latency queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NativeMarking {
-    /// Marks every packet that has waited longer.
+    /// Marks every packet that has waited longer than this.
     Step(Time),
-    /// Marks with a probability that grows from 0 to 1. For `rfc`.
+    /// Marks with a probability that grows from 0 to 1. Only for `rfc`.
     Ramp(RampConfig),
 }
 
@@ -173,7 +173,7 @@ impl DualPi2Config {
         }
     }
 
-    /// Checks the options that `sch_dualpi2.c` does not have.
+    /// Rejects options that `sch_dualpi2.c` does not have.
     fn check_linux(&self, settled: &Settled) -> Result<(), ConfigError> {
         let differs = |field: &str, what: &str| {
             Err(ConfigError::new(field, format!("law: linux has {what}"))

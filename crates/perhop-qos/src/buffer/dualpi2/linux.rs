@@ -1,4 +1,4 @@
-//! `DualPI2` of Linux: `net/sched/sch_dualpi2.c` since 6.17, in its integers.
+//! `DualPI2` of Linux: `net/sched/sch_dualpi2.c` since 6.17, with its integers.
 
 use super::config::{NativeMarking, Settled};
 use crate::random::Stream;
@@ -6,7 +6,7 @@ use crate::{DropCause, Time, Verdict};
 
 /// `MAX_PROB`: a probability of 1.
 const ONE: u32 = u32::MAX;
-/// `ALPHA_BETA_GRANULARITY`: the additional bits of gains compared with probabilities per nanosecond.
+/// `ALPHA_BETA_GRANULARITY`: the bits that gains have in addition to those of probabilities per nanosecond.
 const GRANULARITY: u32 = 6;
 
 /// State and parameters, in nanoseconds.
@@ -85,7 +85,7 @@ impl LinuxDualPi2 {
         }
         if self.squared(random) { Verdict::Drop(DropCause::EarlyRandom) } else { Verdict::MarkCe }
     }
-    /// `do_step_aqm`: whether a packet is marked that has waited so long.
+    /// `do_step_aqm`: whether the step marks a packet after this wait.
     pub(super) fn steps(&self, waited: Time) -> bool {
         nanoseconds(waited) > self.step
     }

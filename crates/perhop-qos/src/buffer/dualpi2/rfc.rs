@@ -21,7 +21,7 @@ pub(super) struct RfcDualPi2 {
     drops: f64,
 }
 
-/// Appendix A.1, `recur`: true with frequency `likelihood`, evenly spread.
+/// Appendix A.1, `recur`. Returns true with the frequency `likelihood`, evenly spread.
 fn recurs(count: &mut f64, likelihood: f64) -> bool {
     *count += likelihood;
     let is_due = *count > 1.0;
@@ -66,23 +66,23 @@ impl RfcDualPi2 {
         if !recurs(&mut self.classic, probability) {
             return Verdict::Pass;
         }
-        // Appendix A: `p_Cmax = min(1/k^2, 1)`. From there on overload disables ECN.
+        // Appendix A: `p_Cmax = min(1/k^2, 1)`. At this probability, overload disables ECN.
         let most = (1.0 / (self.coupling * self.coupling)).min(1.0);
         if is_capable && probability < most { Verdict::MarkCe } else { Verdict::Drop(DropCause::EarlyRandom) }
     }
 
-    /// Decides about a packet of the low-latency queue after this waiting time, according to whether others
-    /// remain in the queue.
+    /// Decides about a packet of the low-latency queue after this waiting time, `leaves_others`: whether
+    /// other packets remain in the queue.
     pub(super) fn low_latency(&mut self, waited: Time, leaves_others: bool) -> Verdict {
         let coupled = self.coupling * self.base;
         if coupled >= 1.0 {
-            // Saturated: drop as the classic queue does, and mark the remaining packets.
+            // When saturated, the queue drops like the classic queue and marks the remaining packets.
             if recurs(&mut self.drops, self.base * self.base) {
                 return Verdict::Drop(DropCause::EarlyRandom);
             }
             return Verdict::MarkCe;
         }
-        // `Th_len`: no marking while less than one packet waits.
+        // `Th_len`: the queue marks nothing while less than one packet waits.
         let native = if leaves_others { self.native(waited) } else { 0.0 };
         if recurs(&mut self.marks, native.max(coupled)) { Verdict::MarkCe } else { Verdict::Pass }
     }
@@ -117,7 +117,8 @@ mod tests {
         [count(&classic, marked), count(&classic, dropped), count(&others, marked), count(&others, dropped)]
     }
 
-    /// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`, less one packet, because the sum must exceed 1.
+    /// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`. Each count has one packet less, because the sum must
+    /// exceed 1.
     #[test]
     fn probabilities_are_coupled() {
         // Above 1/k the classic queue ignores ECN, and low-latency packets are dropped, too.

@@ -39,7 +39,8 @@ impl Mred {
         self.update_what_is_held(index, queue, (total, &framed), update)
     }
 
-    /// [`Mred::update_averages`] for a queue with this content, in total and of each precedence.
+    /// Does the same as [`Mred::update_averages`] for a queue with this content, in total and for each
+    /// precedence.
     #[inline]
     fn update_what_is_held(
         &mut self,
@@ -83,7 +84,7 @@ impl Mred {
         match self.profile.averages {
             Averages::Single => self.level,
             Averages::Coupled | Averages::Decoupled => level(index),
-            // Linux sch_gred: the averages of all lower precedences that are not idling are added.
+            // Linux sch_gred: the average adds those of all lower precedences that are not idle.
             Averages::CoupledSampled => {
                 let held = self.profile.unit.held_by_precedence(queue);
                 let averages = &self.cold.averages;
@@ -95,7 +96,8 @@ impl Mred {
         }
     }
 
-    /// A packet of precedence `index` has left: the averages that count it move, or begin to idle.
+    /// Records that a packet of precedence `index` has left. The averages that count it move, or their idle
+    /// time begins.
     #[inline(never)]
     pub(super) fn depart(&mut self, now: Time, index: usize, queue: &Occupancy) {
         if self.profile.is_by_law {
@@ -114,8 +116,8 @@ impl Mred {
 
 /// The averages for reports.
 impl Mred {
-    /// The averages in the unit of the thresholds, packets or bytes: a single average, or one for each
-    /// precedence. For [`Averages::CoupledSampled`], the terms before they are added.
+    /// The averages in the unit of the thresholds, packets or bytes. There is a single average, or one for
+    /// each precedence. With [`Averages::CoupledSampled`], the result has the terms of the sum.
     pub fn averages(&self) -> Vec<f64> {
         match self.profile.averages {
             Averages::Single => vec![self.profile.averaging.smoothing.value(self.level)],
@@ -136,7 +138,7 @@ impl Mred {
         self.profile.averaging.smoothing.value(level)
     }
     /// The drop probability of a packet of `precedence` and `length` IP bytes if the deciding average is
-    /// `average`, before [`DropSpacing`](crate::buffer::DropSpacing) acts on it: the drop curve.
+    /// `average`, before [`DropSpacing`](crate::buffer::DropSpacing) changes it. This is the drop curve.
     pub fn drop_probability(&self, precedence: Color, average: f64, length: u32) -> f64 {
         let curve = &self.profile.reported[self.profile.index(precedence)];
         let scale = self.profile.scale(length).unwrap_or(1.0);

@@ -19,7 +19,7 @@ use crate::{ByteSize, Color, ConfigError, QueueSize, Rate};
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MredConfig {
     /// The 1 to 8 drop precedences, in ascending order: packets of precedence 0 are dropped last. A packet of
-    /// a higher precedence than the last is treated as the last. Excludes `model`.
+    /// a higher precedence counts as a packet of the last one. Excludes `model`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub precedences: Vec<PrecedenceConfig>,
     /// The drop precedences by one of the usual models. Excludes `precedences`.
@@ -45,7 +45,7 @@ pub struct MredConfig {
     /// tc takes it from its `bandwidth` parameter, which can differ from the rate of the bottleneck.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_rate: Option<Rate>,
-    /// The mean packet size, IP bytes: the step of the idle clock and the divisor of `per-byte`.
+    /// The mean packet size, IP bytes. It is the step of the idle clock and the divisor of `per-byte`.
     pub mean_packet_size: ByteSize,
     /// The verdict above `max`. Default: `drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,20 +77,20 @@ pub struct MredConfig {
     pub limit_counts: Option<LimitCounts>,
 }
 
-/// The drop probability of one drop precedence over the average, as the corners of a line: average and
-/// probability.
+/// The drop probability of one drop precedence as a function of the average. The function is a line whose
+/// corners are pairs of average and probability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrecedenceCurves {
     /// The unit of averages, as a size.
     pub unit: QueueSize,
-    /// Over the average that decides.
+    /// The line over the average that decides.
     pub shared: Vec<(f64, f64)>,
-    /// The test of the average of its own packets only, if any.
+    /// The line over the average of the precedence's own packets, if that average is tested.
     pub own: Option<Vec<(f64, f64)>>,
 }
 
 impl Default for MredConfig {
-    /// No precedence: `precedences` or `model` must follow.
+    /// Has no precedence. The caller must set `precedences` or `model`.
     fn default() -> MredConfig {
         MredConfig {
             precedences: Vec::new(),
@@ -153,7 +153,7 @@ impl MredConfig {
         Ok(precedences)
     }
 
-    /// The drop probability over the average, for every drop precedence.
+    /// The drop probability of every drop precedence, as a function of the average.
     ///
     /// # Errors
     /// The errors of [`expanded`](MredConfig::expanded).
@@ -176,8 +176,8 @@ impl MredConfig {
         self.rules()?.averaging.weight().map_err(|error| error.within("averaging"))
     }
 
-    /// The limit that the whole queue never exceeds; `None` without a limit, if the limit counts other
-    /// packets, or if a packet fits when any room is left (ns-2 in bytes).
+    /// The limit that the whole queue never exceeds. The result is `None` without a limit, if the limit
+    /// counts other packets, or if any remaining room admits a packet (ns-2 in bytes).
     pub fn queue_limit(&self) -> Option<QueueSize> {
         let rules = self.rules().ok()?;
         let is_whole = rules.limit_counts == LimitCounts::Queue;

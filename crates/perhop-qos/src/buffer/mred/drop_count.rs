@@ -4,7 +4,8 @@ use super::half_power::multiply_high;
 use super::options::DropSpacing;
 use crate::random::Stream;
 
-/// The state of `N` drop precedences. Three take 40 bytes, so that the state of RED fits one cache line.
+/// The state of `N` drop precedences. The state of three takes 40 bytes, so that the state of RED fits one
+/// cache line.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Counts<const N: usize> {
@@ -31,25 +32,26 @@ impl<const N: usize> Counts<N> {
 /// The state since the last drop, or since the average rose above its minimum threshold.
 #[derive(Debug)]
 pub(super) struct SinceDrop<'c> {
-    /// The number of the next packet, n + 1 where n were kept; undefined while nothing is counted. After 2³²
-    /// packets it is 0 again: that many are kept only where drops are rarer than one in 2³² packets.
+    /// The number of the next packet: n + 1 after n kept packets. It is undefined while nothing is counted.
+    /// After 2³² packets it wraps to 0, which happens only if drops are rarer than one in 2³² packets.
     pub(super) next: &'c mut u32,
-    /// The value, 1 or more, that (n + 1) · part must reach before a drop or a draw; 0 if nothing is counted.
+    /// The value, 1 or more, that (n + 1) · part must reach before a drop or a draw. It is 0 while nothing is
+    /// counted.
     pub(super) due: &'c mut u64,
 }
 
 impl SinceDrop<'_> {
-    /// Whether no packet came since [`SinceDrop::end_below_min`]: ns-2's `old`, negated.
+    /// Whether no packet has been tested since [`SinceDrop::end_below_min`]: ns-2's `old`, negated.
     #[inline]
     pub(super) fn was_below_min(&self) -> bool {
         (*self.next, *self.due) == (0, 0)
     }
-    /// Counts no longer: the average is below its minimum threshold.
+    /// Stops counting, because the average is below its minimum threshold.
     #[inline]
     pub(super) fn end_below_min(&mut self) {
         (*self.next, *self.due) = (0, 0);
     }
-    /// Restarts the count at the next packet that is tested: this one was dropped above the maximum
+    /// Restarts the count at the next tested packet, because this packet was dropped above the maximum
     /// threshold.
     #[inline]
     pub(super) fn end_above_max(&mut self) {
@@ -69,27 +71,28 @@ impl SinceDrop<'_> {
         }
         keeps
     }
-    /// Starts counting, unless it is already counting. `whole` is the whole of the following probabilities.
+    /// Starts counting, unless it is already counting. `whole` is the denominator of the following
+    /// probabilities.
     #[inline]
     pub(super) fn begin(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
         if *self.due > 0 {
         } else if spacing.counts_the_drop() {
-            // No drop came before: the packet that is tested is the first of all.
+            // No drop has occurred yet, so the tested packet is the first of all.
             (*self.next, *self.due) = (1, 1);
         } else {
             self.restart(spacing, whole, random);
         }
     }
-    /// The packet that is tested first is spared, and counts.
+    /// Starts counting with a packet that is spared.
     pub(super) fn spare(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
         self.begin(spacing, whole, random);
         self.count();
-        // ns-2 `queue/red.cc`: `count` is 1 with the packet spared, and 2 with the next.
+        // ns-2 `queue/red.cc`: `count` is 1 at the spared packet, and 2 at the next packet.
         if spacing.counts_the_drop() {
             self.count();
         }
     }
-    /// Restarts the count at the next packet: this one was dropped without being drawn.
+    /// Restarts the count at the next packet, because this packet was dropped without a draw.
     pub(super) fn end_by_drop(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
         if spacing.counts_the_drop() {
             self.restart(spacing, whole, random);
@@ -106,19 +109,21 @@ impl SinceDrop<'_> {
         self.begin_bytes(self.next.saturating_add(bytes));
         *self.next
     }
-    /// Whether it counts, and a drop that is due needs no further number ([`DropSpacing::UniformPerDrop`]).
+    /// Whether counting is active and a due drop needs no further random number
+    /// ([`DropSpacing::UniformPerDrop`]).
     #[inline]
     pub(super) fn drops_when_due(&self, spacing: DropSpacing) -> bool {
         spacing == DropSpacing::UniformPerDrop && *self.due > 0
     }
-    /// Counts from 0 to the next drop of [`DropSpacing::UniformPerDrop`].
+    /// Restarts the count and draws the number of the next drop of [`DropSpacing::UniformPerDrop`].
     ///
-    /// Linux include/net/red.h, `red_action`: R (`qR`) is drawn when counting begins, and again at each drop.
+    /// Linux include/net/red.h, `red_action`: the kernel draws R (`qR`) when counting begins, and again at
+    /// each drop.
     #[inline]
     pub(super) fn draw(&mut self, whole: u64, random: &mut Stream) {
         (*self.next, *self.due) = (1, multiply_high(random.bits(), whole) + 1);
     }
-    /// Counts from 0.
+    /// Restarts the count from 0.
     #[inline]
     pub(super) fn restart(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
         let due = match spacing {
@@ -134,7 +139,7 @@ impl SinceDrop<'_> {
         };
         (*self.next, *self.due) = (1, due);
     }
-    /// A packet is kept, or not counted as a drop.
+    /// Counts a packet that is kept, or whose drop does not count.
     #[inline]
     pub(super) fn count(&mut self) {
         *self.next = self.next.wrapping_add(1);

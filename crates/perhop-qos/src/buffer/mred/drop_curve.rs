@@ -6,7 +6,7 @@ use super::half_power::multiply_high;
 use super::thresholds::{AboveMaxConfig, ThresholdConfig};
 use crate::{Color, QueueSize};
 
-/// A fraction of two integers: no division, no rounding.
+/// A fraction of two integers, which needs no division and no rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Probability {
     /// The numerator of the probability, from 0 to `whole`.
@@ -28,7 +28,7 @@ impl Probability {
     }
 }
 
-/// The drop probability as a function of the average, in floating point: for reports.
+/// The drop probability as a function of the average, in floating point, for reports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DropCurve {
     min: f64,
@@ -53,7 +53,7 @@ impl DropCurve {
             gentle_slope: (1.0 - max_probability) / max,
         }
     }
-    /// Average and probability at every corner of the curve, a jump as two points at the same average.
+    /// Average and probability at every corner of the curve. A jump has two points at the same average.
     pub(super) fn corners(&self) -> Vec<(f64, f64)> {
         let mut corners = vec![(0.0, 0.0), (self.min, 0.0), (self.max, self.max_probability)];
         if self.forced_from > self.max || self.max_probability < 1.0 {
@@ -79,10 +79,11 @@ impl DropCurve {
 
 /// The drop curve of each precedence in integers, over the levels of an average.
 ///
-/// The part of a probability is the average above `min`; the whole is where the first slope would reach 1:
-/// max-p · (average − min) / (max − min) is (average − min) of (max − min) / max-p.
+/// The numerator of a probability is the average minus `min`. The denominator is the numerator at which the
+/// first slope would reach 1: max-p · (average − min) / (max − min) equals (average − min) / ((max − min) /
+/// max-p).
 ///
-/// One array for each parameter: a precedence is one index into all of them.
+/// One array for each parameter, so that a precedence is one index into all of them.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct LevelCurves {
@@ -90,11 +91,12 @@ pub(super) struct LevelCurves {
     min: [u64; Color::COUNT],
     /// Levels from `min` to `max`, the first slope.
     width: [u64; Color::COUNT],
-    /// Last digits of a level that its part leaves out, so that a width takes at most 32 digits.
+    /// Number of last binary digits of a level that its numerator omits, so that a width takes at most 32
+    /// digits.
     shift: [u32; Color::COUNT],
     /// The denominator of all probabilities of the curve.
     whole: [u64; Color::COUNT],
-    /// The part at `max`.
+    /// The numerator at `max`.
     at_max: [u64; Color::COUNT],
     /// The slope above `max` for gentle RED.
     gentle: [Slope; Color::COUNT],
@@ -102,12 +104,12 @@ pub(super) struct LevelCurves {
     forced_from: [u64; Color::COUNT],
 }
 
-/// A straight line over a range of parts.
+/// A straight line over a range of numerators.
 #[derive(Clone, Copy, Debug)]
 struct Slope {
     /// The shift that moves the range to the top of 64 bits.
     shift: u32,
-    /// Rise over 2⁶⁴ of shifted parts.
+    /// The rise over 2⁶⁴ shifted numerators.
     rise: u64,
 }
 
@@ -119,7 +121,7 @@ impl Slope {
         let rise = (u128::from(to) << 64) / u128::from(range << shift);
         Slope { shift, rise: rise as u64 }
     }
-    /// The height after `parts`, less than the range.
+    /// The height at the numerator `parts`, which is less than the range.
     #[inline]
     fn after(self, parts: u64) -> u64 {
         multiply_high(parts << self.shift, self.rise)
@@ -129,18 +131,18 @@ impl Slope {
 /// The largest denominator of a probability. Some rules double it, and the result still fits 64 bits.
 const LARGEST_WHOLE: f64 = (1_u64 << 62) as f64;
 
-/// The number below which Linux draws R, where a probability reaches `at_max` after `width` bytes.
+/// The number below which Linux draws R, for a probability that reaches `at_max` after `width` bytes.
 ///
 /// iproute2 6.1 `tc/q_red.c` sends the probability in 2⁻³²; Linux 6.1 `include/net/red.h`, `red_set_parms`
-/// and `red_random`, divides it by the width, and 32 random bits by that, in whole numbers.
+/// and `red_random`, divides that value by the width, and 32 random bits by the quotient, with integers.
 fn linux_whole(width: u64, at_max: f64) -> u64 {
     let per_byte = (at_max * (1_u64 << u32::BITS) as f64) as u64 / width.max(1);
     (1 << u32::BITS) / per_byte.max(1)
 }
 
 impl LevelCurves {
-    /// The curves of `thresholds` by precedence: without thresholds nothing is dropped. A threshold is passed
-    /// `beyond` steps above its average.
+    /// The curves of `thresholds` by precedence. A precedence without thresholds drops nothing. A threshold
+    /// is exceeded `beyond` steps above its average.
     pub(super) fn new(
         thresholds: &[Option<ThresholdConfig>; Color::COUNT],
         above_max: AboveMaxConfig,
@@ -158,8 +160,8 @@ impl LevelCurves {
         let shift = std::array::from_fn(|index| {
             let digits = (u64::BITS - width[index].leading_zeros()).saturating_sub(u32::BITS);
             let shift = digits.max(smoothing.digits_below_a_step());
-            // A small probability at `max` takes further digits off the parts, so that the whole stays below
-            // 2⁶².
+            // A small probability at `max` removes further digits of the numerators, so that the denominator
+            // stays below 2⁶².
             let whole = (width[index] >> shift) as f64 / max_probability(index);
             let too_many = libm::ilogb(whole / LARGEST_WHOLE) + 1;
             shift + too_many.clamp(0, 31).unsigned_abs()
@@ -183,12 +185,12 @@ impl LevelCurves {
         });
         LevelCurves { min, width, shift, whole, at_max, gentle, forced_from }
     }
-    /// The fraction of the first slope at a level of at least `min`; `None` for levels of at least `max`.
+    /// The numerator on the first slope at a level of at least `min`; `None` for levels of at least `max`.
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     pub(super) fn part_below_max(&self, index: usize, average: u64) -> Option<u32> {
         let above_min = average - self.min[index];
-        // As many digits as the width has.
+        // The numerator has as many digits as the width.
         (above_min < self.width[index]).then_some((above_min >> self.shift[index]) as u32)
     }
     /// The level below which no packet is dropped.
@@ -227,8 +229,8 @@ mod tests {
 
     proptest! {
         /// Below `max` the error is at most 1.5 · 2⁻³¹: truncation costs less than 1, and rounding at most
-        /// 0.5. Above `max` it is at most 3.5 · 2⁻³¹: the part at `max`, the part above it, and its product
-        /// with the gentle slope are each truncated by less than 1.
+        /// 0.5. Above `max` the error is at most 3.5 · 2⁻³¹. The numerator at `max`, the numerator above it,
+        /// and its product with the gentle slope are each truncated by less than 1.
         #[test]
         fn the_curve_matches_floating_point(
             weight in prop_oneof![Just(1.0 / 512.0), 0.0001..1.0f64],
@@ -247,7 +249,7 @@ mod tests {
             let (min, forced_from) = (levels.min(index), levels.forced_from(index));
             let max = min + levels.width[index];
             let average = min + ((forced_from - min) as f64 * place) as u64;
-            // If averages move by shifts, levels have additional digits, which must not change the
+            // Levels of averages that move by shifts have additional digits. They must not change the
             // probability.
             let shifting = smoothing.shifting(2 * thresholds.max.count());
             let shifted = LevelCurves::new(&all, above_max, &shifting, 0);

@@ -1,7 +1,7 @@
-//! [`DropSpacing`]: how a drop probability becomes drops.
+//! [`DropSpacing`]: the conversion of a drop probability into drops.
 //!
-//! With a probability of p they drop 2 p (both uniform rules), p (geometric) and 0.67 p (wait) of the packets
-//! in the long run.
+//! At a probability of p, the rules drop these parts of the packets in the long run: 2 p (both uniform
+//! rules), p (geometric) and 0.67 p (wait).
 
 use super::drop_count::SinceDrop;
 use super::drop_curve::Probability;
@@ -9,8 +9,8 @@ use super::half_power::multiply_high;
 use super::options::DropSpacing;
 use crate::random::Stream;
 
-/// A probability for reports as a fraction: 0 or less means never, 1 or more (a denominator up to the
-/// numerator) always.
+/// A probability for reports, as a fraction. A value of 0 or less means never; a denominator that is not
+/// above the numerator means always.
 #[derive(Clone, Copy, Debug)]
 struct Odds {
     numerator: f64,
@@ -40,8 +40,8 @@ impl DropSpacing {
     /// Whether the packet is dropped; updates `since`. Draws a number only if the decision needs it, or once
     /// per drop.
     ///
-    /// [`DropSpacing::probability`] in integers: the number drawn, uniform below 1, times the denominator is
-    /// less than the numerator.
+    /// [`DropSpacing::probability`] in integers. The drawn number, uniform below 1, times the denominator
+    /// must be less than the numerator.
     #[expect(clippy::inline_always, reason = "it is most of its caller, which is a function")]
     #[inline(always)]
     pub(super) fn drops(self, probability: Probability, mut since: SinceDrop, random: &mut Stream) -> bool {
@@ -55,8 +55,8 @@ impl DropSpacing {
                 DropSpacing::Uniform | DropSpacing::CountedFirst => {
                     falls_below((whole + part).saturating_sub(expected))
                 }
-                // ns-2 `diffserv/dsredq.cc`, enque: `pa = pb/(1.0 - count*pb)`, without a guard: infinite for
-                // count · pb = 1, and negative above.
+                // ns-2 `diffserv/dsredq.cc`, enque: `pa = pb/(1.0 - count*pb)`, without a guard. The result
+                // is infinite for count · pb = 1, and negative above.
                 DropSpacing::Unguarded => (whole + part).checked_sub(expected).is_some_and(&mut falls_below),
                 DropSpacing::UniformPerDrop => true,
                 DropSpacing::Geometric => falls_below(whole),
@@ -73,8 +73,8 @@ impl DropSpacing {
     /// Whether a packet of `length` bytes is dropped, if the count is in bytes and the length applies after
     /// the spacing; updates `since`.
     ///
-    /// ns-2.35 `queue/red.cc`, `modify_p` with `bytes_`: count is bytes over the mean size, rounded down, and
-    /// a probability below 1 is multiplied by the length over the mean.
+    /// ns-2.35 `queue/red.cc`, `modify_p` with `bytes_`. The count is the bytes divided by the mean size,
+    /// rounded down. A probability below 1 is multiplied by the length divided by the mean.
     #[inline(never)]
     pub(super) fn drops_by_bytes(
         self,
@@ -114,7 +114,8 @@ impl DropSpacing {
                 Odds { numerator: probability, denominator: 1.0 - (kept + 1.0) * probability }
             }
             DropSpacing::Geometric => Odds { numerator: probability, denominator: 1.0 },
-            // ns-2's modify_p also counts this packet: 0 while count · p < 1, then p / (2 − count · p).
+            // ns-2's modify_p also counts this packet. The probability is 0 while count · p < 1, then p / (2
+            // − count · p).
             DropSpacing::Wait => {
                 let expected = (kept + 1.0) * probability;
                 let numerator = if expected < 1.0 { 0.0 } else { probability };
@@ -153,7 +154,7 @@ mod tests {
         fn drops(&mut self, probability: Probability) -> bool {
             self.rule.drops(probability, self.counts.at(0), &mut self.random)
         }
-        /// [`Spacing::drops`] after `kept` packets.
+        /// Whether [`Spacing::drops`] drops a packet after `kept` packets.
         fn drops_after(&mut self, kept: u32, probability: Probability) -> bool {
             self.counts.at(0).begin(self.rule, probability.whole, &mut self.random);
             self.counts.next = [kept + 1];
@@ -184,7 +185,7 @@ mod tests {
         }
     }
 
-    /// [`DropSpacing::drops`] word for word: the denominator first, with digits for everything.
+    /// [`DropSpacing::drops`] by the formula of the source, with all digits.
     fn drops_by_formula(rule: DropSpacing, probability: Probability, kept: u32, random: &mut Stream) -> bool {
         let [numerator, one] = [probability.part, probability.whole].map(i128::from);
         let expected = (i128::from(kept) + 1) * numerator;
@@ -204,7 +205,7 @@ mod tests {
         numerator > 0 && (i128::from(random.bits()) * denominator) >> 64 < numerator
     }
 
-    /// Any part of any whole, also such as come from few digits.
+    /// Any numerator and denominator, including those with few digits.
     fn probabilities() -> impl Strategy<Value = Probability> {
         let whole = prop_oneof![1..=WHOLE, Just(WHOLE), 1..1_000_u64];
         let share = prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0_f64];
@@ -215,7 +216,7 @@ mod tests {
     }
 
     proptest! {
-        /// Near certainty too, where the shorter questions turn.
+        /// Includes probabilities close to 1, at which the comparisons of the shortcut change.
         #[test]
         fn a_draw_matches_its_formula(
             rule in 0..5usize, kept in prop_oneof![0..200u32, 0..u32::MAX],
@@ -224,7 +225,7 @@ mod tests {
         ) {
             use DropSpacing::{CountedFirst, Geometric, Unguarded, Uniform, Wait};
             let rule = [Uniform, Geometric, Wait, CountedFirst, Unguarded][rule];
-            // The probability itself, or one so that about 1 or 2 drops are expected.
+            // The probability itself, or one at which about 1 or 2 drops are expected.
             let whole = i128::from(probability.whole);
             let part = place.map_or(probability.part, |(constant, drops)| {
                 (drops * whole / i128::from(kept + 1) + constant).clamp(0, whole) as u64
@@ -251,7 +252,7 @@ mod tests {
             prop_assert!(dropped == (draw < stated) || (draw - stated).abs() < 1e-11, "{draw} {stated} {dropped}");
         }
 
-        /// For any changes of the probability, and any restarts of the count.
+        /// Checks the rule for all changes of the probability, and all restarts of the count.
         #[test]
         fn one_number_for_each_drop_matches_its_formula(
             packets in prop::collection::vec((prop_oneof![Just(0), 0..=WHOLE, 0..1u64 << 58], 0..20u8), 1..400),
@@ -278,8 +279,8 @@ mod tests {
             prop_assert_eq!(spacing.random.bits(), plain.bits());
         }
 
-        /// With a constant p the drop occurs at packet R / p, rounded up; all numbers up to 1 / p are equally
-        /// likely.
+        /// With a constant p the drop occurs at packet R / p, rounded up. All packet numbers up to 1 / p are
+        /// equally likely.
         #[test]
         fn a_number_names_the_packet_that_is_dropped(one_in in 1..2_000u64, seed in any::<u64>()) {
             let mut spacing = Spacing::new(DropSpacing::UniformPerDrop, seed);

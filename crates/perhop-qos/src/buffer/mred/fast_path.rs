@@ -1,9 +1,9 @@
 //! The fast path of multi-level RED: the algorithm of `mred.rs` for one average and its thresholds.
 //!
-//! It takes packets that find a queue of packets neither empty nor full, if none is spared, all precedences
-//! have hot counts, and averages are single or coupled; [`Profile`](super::profile::Profile) sets the
-//! largest queue. The algorithm then reduces to this: no average idles, every packet fits, and one test
-//! decides. The tests below hold it to the algorithm in full.
+//! The fast path takes packets that find a queue which is neither empty nor full. It requires that no rule
+//! spares packets, that all precedences have hot counts, and that averages are single or coupled.
+//! [`Profile`](super::profile::Profile) sets the largest queue. Under these conditions no average is idle,
+//! every packet fits, and one test decides. The tests below compare the fast path with the full algorithm.
 
 use super::options::Averages;
 use super::profile::HotIndex;
@@ -12,7 +12,7 @@ use crate::queue::Occupancy;
 use crate::{Color, Packet, Time, Verdict};
 
 impl Mred {
-    /// The fast path for a single average that moves by a shift; else, another variant.
+    /// The fast path for a single average that moves by a shift. Other packets take another variant.
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     pub(super) fn admit_fast(
@@ -22,7 +22,7 @@ impl Mred {
         precedence: Color,
         queue: &Occupancy,
     ) -> Verdict {
-        // An empty queue does not take this path: 0 − 1 wraps to the largest number.
+        // An empty queue does not take this path, because 0 − 1 wraps to the largest number.
         if queue.packets.wrapping_sub(1) >= self.profile.shifting_up_to {
             return self.admit_unless_shifting(now, packet, precedence, queue);
         }
@@ -30,7 +30,7 @@ impl Mred {
         self.decide_in_short(self.profile.hot[precedence.index()], packet)
     }
 
-    /// The fast path where averages move by multiplications; else, the algorithm in full.
+    /// The fast path for averages that move by multiplications. Other packets take the full algorithm.
     #[inline(never)]
     fn admit_unless_shifting(
         &mut self,
@@ -113,8 +113,7 @@ mod tests {
     use crate::random::Streams;
     use crate::units::Rate;
 
-    /// RED, WRED or RIO-C with every rule that the fast path may meet, or must leave to the algorithm in
-    /// full.
+    /// RED, WRED or RIO-C with every rule that the fast path handles or must leave to the full algorithm.
     fn configs() -> impl Strategy<Value = MredConfig> {
         let rules = (
             prop::sample::select(vec![
@@ -168,8 +167,8 @@ mod tests {
             }
         }
 
-        /// A single average moves by shifts, coupled ones by multiplications: with one precedence they are
-        /// equal.
+        /// A single average moves by shifts, coupled averages by multiplications. With one precedence, both
+        /// are equal.
         #[test]
         fn a_shift_decides_as_a_multiplication(
             config in configs(), queues in prop::collection::vec((0..40u64, 0..1_000u64), 1..400),

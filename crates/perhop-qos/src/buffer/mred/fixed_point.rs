@@ -1,8 +1,8 @@
 //! Exponentially weighted moving averages as fixed-point numbers, as in routers and Linux, but with more
 //! digits.
 //!
-//! Each arrival depends on the average after the previous one. A floating-point update takes three dependent
-//! operations and a memory access; this one takes a multiplication and an addition, or a shift and a
+//! Each arrival needs the average after the previous arrival. A floating-point update takes three dependent
+//! operations and a memory access. This update takes a multiplication and an addition, or a shift and a
 //! subtraction.
 
 use super::half_power::HalfPower;
@@ -18,14 +18,14 @@ const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
 /// The constants of averages with one weight.
 ///
-/// An average is stored divided by its weight, so that a sample is added without rounding: with s = average /
+/// An average is stored divided by its weight, so that adding a sample needs no rounding. With s = average /
 /// weight, s ← (1 − weight) · s + queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Smoothing {
     /// Binary digits of a level below one step: n if averages move by shifts ([`Smoothing::shifting`]),
     /// otherwise 0.
     shift: u32,
-    /// Steps that a packet or byte in the queue adds.
+    /// The number of steps that one packet or byte in the queue adds.
     per_one: u64,
     /// 1 − weight, in 2⁻⁶⁴.
     keep: u64,
@@ -40,8 +40,8 @@ pub(super) struct Smoothing {
 }
 
 impl Smoothing {
-    /// Creates the smoothing of a weight from [`LEAST_WEIGHT`] to 1. Digits below 2⁻⁶⁴ are cut off: none for
-    /// powers of two, and none from 2⁻¹² upwards.
+    /// Creates the smoothing of a weight from [`LEAST_WEIGHT`] to 1. Digits of the weight below 2⁻⁶⁴ are cut
+    /// off. Powers of two and weights of at least 2⁻¹² have no such digits.
     pub(super) fn new(weight: f64) -> Smoothing {
         let weight = (weight * WHOLE) as u128;
         let fraction = weight as f64 / WHOLE;
@@ -58,9 +58,9 @@ impl Smoothing {
             halvings: (-libm::log1p(-fraction) / std::f64::consts::LN_2).min(f64::MAX),
         }
     }
-    /// Creates the smoothing of the weight 2 to −`exponent`, from 1 to 30, with the precision of Linux:
-    /// average / weight is an integer, and thresholds are compared with its integer number of packets or
-    /// bytes.
+    /// Creates the smoothing of the weight 2 to −`exponent`, for exponents from 1 to 30, with the precision
+    /// of Linux. There, average / weight is an integer, and thresholds are compared with a whole number of
+    /// packets or bytes.
     ///
     /// Linux 6.1 `include/net/red.h`, `red_calc_qavg_no_idle_time`: an average is a fixed-point number with
     /// `Wlog` fractional digits.
@@ -73,11 +73,11 @@ impl Smoothing {
         self.is_linux
     }
     /// Returns this smoothing by shifts, for a single average of all packets of a queue whose thresholds end
-    /// at `highest`. Unchanged unless the weight is 2⁻ⁿ and n digits are unused. A multiplication would take
-    /// as long as the rest of RED.
+    /// at `highest`. The smoothing is unchanged unless the weight is 2⁻ⁿ and n digits are unused. A shift is
+    /// faster: a multiplication takes as long as the rest of RED.
     ///
-    /// Each packet that makes the queue longer moves the average, so the queue is at most 2ⁿ packets ahead of
-    /// it, and above the thresholds no packet joins. A queue that needs more digits therefore cannot occur.
+    /// Each packet that joins the queue moves the average, so the queue exceeds the average by at most 2ⁿ
+    /// packets. No packet joins above the thresholds. Therefore no queue needs more digits.
     pub(super) fn shifting(self, highest: u64) -> Smoothing {
         let weight = self.keep.wrapping_neg();
         if !weight.is_power_of_two() {
@@ -94,7 +94,7 @@ impl Smoothing {
     pub(super) fn shifts(&self) -> bool {
         self.shift > 0
     }
-    /// The maximum length of a queue in averages, packets or bytes; a longer queue counts as this length.
+    /// The longest queue that averages count, packets or bytes. A longer queue counts as this length.
     #[inline]
     pub(super) fn longest(&self) -> u64 {
         self.longest
@@ -103,7 +103,7 @@ impl Smoothing {
     pub(super) fn reaching(&self, count: u64) -> u64 {
         let count = count as f64;
         let estimate = count / self.step;
-        // Above every average.
+        // This level is above every average.
         if estimate >= WHOLE / 2.0 / (1_u64 << self.shift) as f64 {
             return u64::MAX;
         }
@@ -130,22 +130,22 @@ impl Smoothing {
     /// The value of `level` in packets or bytes, without the digits below a step.
     #[inline]
     pub(super) fn value(&self, level: u64) -> f64 {
-        // Below 2⁶³: the conversion of a signed integer takes one instruction, of an unsigned integer
-        // several.
+        // The value is below 2⁶³, so it can be signed. The conversion of a signed integer takes one
+        // instruction; that of an unsigned integer takes several.
         (level >> self.shift).cast_signed() as f64 * self.step
     }
 }
 
 /// An average in fixed point.
 ///
-/// After any number of samples it differs from exact arithmetic by less than a step, 2⁻²⁹ of a packet or
-/// byte.
+/// After any number of samples the average differs from exact arithmetic by less than a step, 2⁻²⁹ of a
+/// packet or byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Average {
     /// The level in steps of its [`Smoothing`], with the same fractional digits.
     pub(super) level: u64,
-    /// The digits below the level, in 2⁻⁶⁴: the remainders of multiplications, until they add up to a step.
-    /// `keep` does not reduce them; this is the whole error, one step in total.
+    /// The digits below the level, in 2⁻⁶⁴. They are the remainders of multiplications, until they add up to
+    /// a step. `keep` does not reduce them, which is the only error, less than one step in total.
     rest: u64,
 }
 
@@ -163,7 +163,8 @@ impl Average {
         }
     }
 
-    /// [`Average::sample`] of a queue of at most [`Smoothing::longest`], if averages do not move by shifts.
+    /// Does the same as [`Average::sample`] for a queue of at most [`Smoothing::longest`], if averages do not
+    /// move by shifts.
     #[inline]
     pub(super) fn sample_by_multiplying(&mut self, held: u64, smoothing: &Smoothing) {
         let kept = u128::from(self.level) * u128::from(smoothing.keep);
@@ -199,8 +200,8 @@ mod tests {
 
     use super::*;
 
-    /// Samples an average with 64 more binary digits, which decay as well: the error is 2⁻⁶⁴ of a step per
-    /// sample.
+    /// Samples an average that has 64 more binary digits, which decay as well. The error is 2⁻⁶⁴ of a step
+    /// per sample.
     fn sample_exactly(average: u128, held: u64, smoothing: &Smoothing) -> u128 {
         let keep = u128::from(smoothing.keep);
         let kept = (average >> 64) * keep + ((u128::from(average as u64) * keep) >> 64);
@@ -213,7 +214,7 @@ mod tests {
             Just(0.002),
         ]
     }
-    /// Phases of a constant or variable queue: its length, its spread and the duration.
+    /// Phases of a constant or variable queue. Each phase has a length, a spread and a duration.
     fn queues() -> impl Strategy<Value = Vec<(u64, u64, usize)>> {
         let length = prop_oneof![0..100u64, 0..1_000_000u64, 0..=LONGEST / 2];
         prop::collection::vec((length.clone(), length, 1..2_000usize), 1..8)
@@ -239,7 +240,7 @@ mod tests {
             }
         }
 
-        /// Compares with floating point for the same samples, within its own error.
+        /// Compares with floating point for the same samples, within the error of floating point.
         #[test]
         fn the_average_matches_floating_point(weight in 0.0001..1.0f64, queues in queues()) {
             let smoothing = Smoothing::new(weight);
@@ -296,7 +297,7 @@ mod tests {
         {
             assert_eq!(shift(weight, highest), 0, "{weight} {highest}");
         }
-        // 2³³ / 2⁹ packets, of which the queue may be 2⁹ ahead of the average.
+        // The limit is 2³³ / 2⁹ packets, and the queue may exceed the average by 2⁹ packets.
         assert_eq!([shift(1.0 / 512.0, (1 << 24) - 513), shift(1.0 / 512.0, (1 << 24) - 512)], [9, 0]);
     }
 

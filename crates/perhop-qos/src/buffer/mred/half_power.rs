@@ -1,7 +1,7 @@
 //! [`HalfPower`]: powers of a half in whole numbers.
 
-/// 2⁻ˣ for x of at least 0, with a relative error of at most 2⁻⁵⁵, identical on every machine: an average
-/// decays by it.
+/// 2⁻ˣ for x of at least 0, with a relative error of at most 2⁻⁵⁵, identical on every machine. The decay of
+/// an average is such a power.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HalfPower {
     /// 2 to the fractional part of −x, in 2⁻⁶³.
@@ -13,7 +13,7 @@ pub(super) struct HalfPower {
 impl HalfPower {
     /// Binary digits of the exponent after the point.
     const FRACTION_BITS: u32 = 57;
-    /// The number of digits. The first digits choose one of [`HalfPower::ROOTS`], the others are the argument
+    /// The number of first digits that choose one of [`HalfPower::ROOTS`]. The other digits are the argument
     /// of [`HalfPower::SERIES`].
     const ROOT_BITS: u32 = 5;
     /// 2^(−1/32), in 2⁻⁶⁴, rounded down.
@@ -30,8 +30,8 @@ impl HalfPower {
         }
         roots
     };
-    /// 1/n! from n = 0 on, in 2⁻⁶³: the further terms of the series of e⁻ʸ are below 2⁻⁵⁹ for y below ln 2 /
-    /// 32.
+    /// 1/n! from n = 0 on, in 2⁻⁶³. The further terms of the series of e⁻ʸ are below 2⁻⁵⁹ for y below ln 2
+    /// / 32.
     const SERIES: [u64; 8] = {
         let mut terms = [1 << 63; 8];
         let mut n = 1;
@@ -42,7 +42,8 @@ impl HalfPower {
         terms
     };
 
-    /// 2 to the power of −`exponent`, which is not negative. From an exponent of 64 on the power counts as 0.
+    /// 2 to the power of −`exponent`, which must not be negative. For an exponent of at least 64 the power
+    /// counts as 0.
     #[inline]
     pub(super) fn new(exponent: f64) -> HalfPower {
         if exponent >= 64.0 {
@@ -65,7 +66,7 @@ impl HalfPower {
         let (high, low) = ((value >> 64) as u64, value as u64);
         let product = u128::from(high << 1) * u128::from(self.fraction)
             + ((u128::from(low) * u128::from(self.fraction)) >> 63);
-        // The shift is below 64; the mask tells the compiler.
+        // The shift is below 64. Without the mask, the compiler does not know this.
         product >> (self.halvings % u64::BITS)
     }
 }

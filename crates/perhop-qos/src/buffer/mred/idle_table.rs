@@ -1,18 +1,18 @@
-//! [`IdleTable`]: how Linux decays an average over idle time.
+//! [`IdleTable`]: the decay of an average over idle time in Linux.
 
 use crate::Time;
 use crate::units::Rate;
 
-/// Powers of two by idle time, as iproute2's tc makes them and the kernel reads them.
+/// Powers of two by idle time, which iproute2's tc computes and the kernel reads.
 ///
 /// Sources: iproute2 6.1 `tc/tc_red.c`, `tc_red_eval_idle_damping`; Linux 6.1 `include/net/red.h`,
-/// `red_calc_qavg_from_idle_time`. They disagree twice, and an average decays slower than by (1 − w)^m: tc
-/// counts idle time in ticks of 64 ns (`/proc/net/psched`), the kernel, since 3.3, in microseconds; and the
-/// table contains natural logarithms, although the kernel shifts by binary ones.
+/// `red_calc_qavg_from_idle_time`. Both disagree in two points, so an average decays more slowly than by (1 −
+/// w)^m. First, tc counts idle time in ticks of 64 ns (`/proc/net/psched`), but the kernel, since 3.3, in
+/// microseconds. Second, the table contains natural logarithms, but the kernel shifts by binary ones.
 #[derive(Clone, Debug)]
 pub(super) struct IdleTable {
     shifts: [u8; 256],
-    /// A cell is 2 to this many microseconds long.
+    /// A cell lasts 2 to this power microseconds.
     cell_log: u32,
 }
 
@@ -24,7 +24,7 @@ const LARGEST_SHIFT: u8 = 31;
 impl IdleTable {
     /// Creates the table for a weight of 2 to −`exponent`, packets of `mean` bytes and a link of `bandwidth`.
     pub(super) fn new(exponent: u32, mean: u64, bandwidth: Rate) -> IdleTable {
-        // tc counts bytes per second, microseconds of a packet and its ticks in whole numbers, rounded down.
+        // tc uses integers, rounded down, for bytes per second, microseconds of a packet and its ticks.
         let bytes_per_second = (bandwidth.as_bits_per_second() / 8).max(1);
         let microseconds = libm::floor(1e6 * (mean as f64 / bytes_per_second as f64));
         let ticks = libm::floor(microseconds * TICKS_PER_MICROSECOND).max(1.0);
@@ -47,7 +47,7 @@ impl IdleTable {
         if shift > 0 {
             return level >> shift;
         }
-        // In the first cells, a straight line down to a half.
+        // In the first cells, the decay is a straight line down to a half.
         let less = (u128::from(level) * u128::from(idle)) >> self.cell_log;
         if less < u128::from(level >> 1) { level - less as u64 } else { level >> 1 }
     }
@@ -57,7 +57,8 @@ impl IdleTable {
 mod tests {
     use super::*;
 
-    /// The entries: this number of each shift from 0 on, and one of 31 at the end.
+    /// The entries of a table. `runs` has the number of entries for each shift from 0 on; the last entry has
+    /// the shift 31.
     fn entries(runs: &[usize]) -> Vec<u8> {
         let repeated = |(shift, run): (u8, &usize)| std::iter::repeat_n(shift, *run);
         (0..).zip(runs).flat_map(repeated).chain([31]).collect()
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn an_average_decays_to_a_half_and_then_by_halves() {
-        // A cell of 65.536 ms.
+        // A cell lasts 65.536 ms.
         let table = IdleTable::new(6, 1052, Rate::from_bits_per_second(10_000_000));
         let after = |microseconds| table.decayed(1 << 20, Time::from_microseconds(microseconds));
         assert_eq!(after(0), 1 << 20);

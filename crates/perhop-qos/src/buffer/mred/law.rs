@@ -1,6 +1,6 @@
 //! [`Law`]: the variant of random early detection in one implementation.
 //!
-//! A law sets all options, and the details without an option: `law_rules.rs`.
+//! A law sets all options, and details that have no option. `law_rules.rs` has its rules.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::options::Averages;
 use crate::ConfigError;
 
-/// An implementation of random early detection, as a whole: when averages move and idle, which packets are
-/// spared, how drops are spaced, when the limit is tested. The options that a law leaves open take the
-/// implementation's own default.
+/// A complete implementation of random early detection. It determines when averages move and idle, which
+/// packets are spared, the spacing of drops, and when the limit is tested. Options that a law leaves open
+/// have the default of the implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Law {
     /// Figure 2 of Floyd & Jacobson 1993: the idle clock runs until a packet is accepted.
@@ -27,31 +27,31 @@ pub enum Law {
     #[serde(rename = "ns-2.35")]
     Ns235,
     /// `diffserv/dsredq.cc` of ns-2.35: RIO-C (`averages: coupled`), RIO-D (`decoupled`) and WRED (`single`),
-    /// its defects included: the probability has no guard, and under WRED the idle clock starts whenever the
-    /// last packet of a precedence leaves. Thresholds in packets.
+    /// with its defects. The probability has no guard. Under WRED the idle clock starts whenever the last
+    /// packet of a precedence leaves. Thresholds are in packets.
     #[serde(rename = "ns-2.35-dsred")]
     Ns235DsRed,
-    /// `queue/rio.cc` of ns-2.35: two precedences, in and out, its defect included: no average moves at an
-    /// arrival of an out packet. Open as in `ns-2.35`, whose defaults differ: here `above-max` is `drop` and
-    /// `probability` is `per-packet`.
+    /// `queue/rio.cc` of ns-2.35: two precedences, in and out, with its defect: no average moves when an out
+    /// packet arrives. The open options are those of `ns-2.35`, with other defaults: `above-max` is `drop`
+    /// and `probability` is `per-packet`.
     #[serde(rename = "ns-2.35-rio")]
     Ns235Rio,
-    /// `sch_red.c` of Linux since 3.3, as a device's own queue. Thresholds in bytes. `mean-packet-size` is
-    /// the `avpkt` of tc, `idle-rate` its `bandwidth` (10 Mb/s by default, as there).
+    /// `sch_red.c` of Linux since 3.3, as the queue of a device. Thresholds are in bytes. `mean-packet-size`
+    /// is the `avpkt` of tc, and `idle-rate` its `bandwidth` (10 Mb/s by default, as in tc).
     #[serde(rename = "linux-red")]
     LinuxRed,
-    /// `linux-red` below a shaping class (htb, tbf), which polls a queue only while it contains packets, so
-    /// that it is never idle.
+    /// `linux-red` below a shaping class (htb, tbf). The class polls the queue only while it contains
+    /// packets, so the queue is never idle.
     #[serde(rename = "linux-red-in-class")]
     LinuxRedInClass,
-    /// `sch_gred.c` of Linux since 3.3: several virtual queues of equal `prio` under `grio` (`averages:
-    /// single`), `grio` with different ones (`coupled-sampled`), without `grio` (`decoupled`). Thresholds in
-    /// bytes. `mean-packet-size` is the `avpkt` of tc, `idle-rate` its `bandwidth` (10 Mb/s by default, as
-    /// there).
+    /// `sch_gred.c` of Linux since 3.3, with several virtual queues. They have `grio` and equal `prio`
+    /// (`averages: single`), `grio` and different `prio` (`coupled-sampled`), or no `grio` (`decoupled`).
+    /// Thresholds are in bytes. `mean-packet-size` is the `avpkt` of tc, and `idle-rate` its `bandwidth` (10
+    /// Mb/s by default, as in tc).
     #[serde(rename = "linux-gred")]
     LinuxGred,
-    /// `random-detect` of Cisco IOS as far as it is published: `exponent: 9`, everything dropped from `max`
-    /// on. Not published, and open: `drop-spacing` (`geometric` by default).
+    /// `random-detect` of Cisco IOS as far as it is published: `exponent: 9`, and every packet dropped from
+    /// `max` on. The `drop-spacing` is not published, and is open (`geometric` by default).
     #[serde(rename = "cisco")]
     Cisco,
 }
@@ -85,7 +85,7 @@ impl Law {
     pub(super) fn is_linux(self) -> bool {
         matches!(self, Law::LinuxRed | Law::LinuxRedInClass | Law::LinuxGred)
     }
-    /// The error of an option that this law settles otherwise.
+    /// The error for an option whose value contradicts this law.
     pub(super) fn contradicted(self, field: &str) -> ConfigError {
         ConfigError::new(field, format!("the law {} has a different `{field}`", self.name()))
             .help(format!("leave `{field}` out, or leave `law` out and write every option"))

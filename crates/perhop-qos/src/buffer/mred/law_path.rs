@@ -1,5 +1,5 @@
-//! The additions of laws to multi-level RED: times of samples and idle periods, the test of the limit, and
-//! the memory of packets that joined or were refused. The tests are in `mred.rs`.
+//! The parts of multi-level RED that only some laws have: times of samples and idle periods, the test of the
+//! limit, and the state kept about packets that joined or were refused. The tests are in `mred.rs`.
 
 use super::moving_average::QueueAverage;
 use super::rules::{IdleBegins, LimitTest, Overflow};
@@ -17,7 +17,7 @@ impl Mred {
         queue: &Occupancy,
     ) -> Verdict {
         let index = self.profile.index(precedence);
-        // ns-2 `diffserv/dsredq.cc`, enque: before anything else.
+        // ns-2 `diffserv/dsredq.cc`, enque: ns-2 tests the limit before anything else.
         if self.profile.limit_test == LimitTest::First && !self.profile.fits_by_law(index, packet, queue) {
             return Verdict::Drop(DropCause::QueueFull);
         }
@@ -46,7 +46,7 @@ impl Mred {
         verdict
     }
 
-    /// A packet of precedence `index`, which RED would have kept, did not fit.
+    /// Records that a packet of precedence `index`, which RED would have kept, did not fit.
     fn overflows(&mut self, index: usize) {
         let restarts = match self.profile.overflow {
             Overflow::CountsAsKept => false,
@@ -66,7 +66,7 @@ impl Mred {
         }
     }
 
-    /// `packet`, of precedence `index`, joins the queue.
+    /// Records that `packet`, of precedence `index`, joins the queue.
     fn joins(&mut self, index: usize, packet: &Packet) {
         match self.profile.averaging.idle.begins {
             IdleBegins::QueueEmpty => {}
@@ -84,7 +84,7 @@ impl Mred {
         }
     }
 
-    /// A packet of precedence `index` has left, and of that precedence none waits.
+    /// Records that the last queued packet of precedence `index` has left.
     #[inline(never)]
     pub(super) fn depart_by_law(&mut self, now: Time, index: usize, queue: &Occupancy) {
         let idle_from = self.profile.averaging.idle_from(now, self.cold.last_length);

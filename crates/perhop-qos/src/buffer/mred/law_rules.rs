@@ -13,7 +13,7 @@ use super::thresholds::{AboveMaxConfig, PrecedenceConfig};
 use crate::{ConfigError, QueueSize, Rate};
 
 impl MredConfig {
-    /// Returns the rules of its options or its law.
+    /// Returns the rules of the law, or those of the options.
     ///
     /// # Errors
     /// The first option that the law contradicts.
@@ -81,7 +81,7 @@ impl MredConfig {
                 ..self.rules_of_options()
             });
         }
-        // Figure 2: `q_time` is set when the queue becomes empty, and nowhere else.
+        // Figure 2: `q_time` is set only when the queue becomes empty.
         let idle = IdleRule {
             begins: IdleBegins::QueueEmpty,
             ends: IdleEnds::Accepted,
@@ -134,7 +134,7 @@ impl MredConfig {
             },
             limit_test: LimitTest::LastForAny,
             is_blind_to_last: law == Law::Ns235Rio,
-            // `drop_early`: a mark only up to `mark_p_`, 0.1.
+            // `drop_early` marks only up to the probability `mark_p_`, 0.1.
             marks_up_to: if law == Law::Ns235 { 0.1 } else { 1.0 },
             ..self.rules_of_options()
         })
@@ -153,14 +153,13 @@ impl MredConfig {
         if self.ecn == EcnConfig::Mark {
             return Err(law.contradicted("ecn"));
         }
-        // `updateREDStateVar`: under WRED the flag is set when the precedence of the packet has no packet
-        // left.
+        // `updateREDStateVar`: under WRED the flag is set when no packet of the packet's precedence remains.
         let begins = match self.averages {
             Some(Averages::Single) | None => IdleBegins::PrecedenceGone,
             _ => IdleBegins::QueueEmpty,
         };
         Ok(Rules {
-            // `updateIdleFlag`: called when a packet was queued.
+            // `updateIdleFlag` is called after a packet was queued.
             idle: IdleRule {
                 begins,
                 ends: IdleEnds::Accepted,
@@ -177,15 +176,15 @@ impl MredConfig {
     /// `include/net/red.h` of Linux, and the queues that use it.
     fn linux(&self, law: Law) -> Result<Rules, ConfigError> {
         let idle = match law {
-            // `gred_dequeue` sets the clock with the last packet, `gred_enqueue` clears it.
+            // `gred_dequeue` starts the clock with the last packet, and `gred_enqueue` clears it.
             Law::LinuxGred => IdleRule {
                 begins: IdleBegins::QueueEmpty,
                 ends: IdleEnds::FirstArrival,
                 decay: IdleDecay::Table,
                 samples: false,
             },
-            // `red_dequeue` sets it if the queue is empty. After a dropped packet the device dequeues again
-            // at once.
+            // `red_dequeue` starts the clock if the queue is empty. After a dropped packet, the device
+            // dequeues again at once.
             Law::LinuxRed => IdleRule {
                 begins: IdleBegins::LinkFree,
                 ends: IdleEnds::EachArrival,
@@ -226,10 +225,10 @@ impl MredConfig {
         })
     }
 
-    /// Whether thresholds and averages are such as the law has.
+    /// Checks that the law has such thresholds and averages.
     ///
     /// # Errors
-    /// If they are not.
+    /// The law does not have them.
     pub(super) fn check_law(
         &self,
         precedences: &[PrecedenceConfig],

@@ -80,7 +80,8 @@ impl Averaging {
     }
     /// A new average.
     pub(super) fn average(&self) -> QueueAverage {
-        // Linux: `qidlestart` is 0, not idling. ns-2 and the paper: idle since the beginning.
+        // Linux: `qidlestart` is 0, so the average is not idle. ns-2 and the paper: the average is idle since
+        // the beginning.
         let idle_since = if self.idle.ends == IdleEnds::FirstArrival && self.table.is_some() {
             QueueAverage::NOT_IDLE
         } else {
@@ -94,9 +95,9 @@ impl Averaging {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QueueAverage {
     pub(super) average: Average,
-    /// The start of the idle time, or the time up to which the average has decayed;
-    /// [`QueueAverage::NOT_IDLE`] if a law defines that it does not idle. It can be in the future, while the
-    /// last packet is being sent.
+    /// The start of the idle time, or the time up to which the average has decayed. The value is
+    /// [`QueueAverage::NOT_IDLE`] if a law defines that the average is not idle. It can be in the future,
+    /// while the last packet is being sent.
     pub(super) idle_since: Time,
 }
 
@@ -151,7 +152,8 @@ impl QueueAverage {
     /// Floyd & Jacobson 1993, Figure 2: `m ← (time − q_time) / s`, `avg ← (1 − w)^m avg`, without a sample;
     /// ns-2 `queue/red.cc`, `estimator`: `(1 − w)^(m + 1)`, the sample of an empty queue included.
     ///
-    /// The idle period restarts here: if this packet is dropped, the next one must not decay for it again.
+    /// The idle period restarts here. If this packet is dropped, the next packet must not apply the same
+    /// decay again.
     #[inline(never)]
     fn arrival_when_idle(&mut self, now: Time, averaging: &Averaging) {
         let idle = now.saturating_sub(self.idle_since);
@@ -236,9 +238,9 @@ mod tests {
         let mut average = Moving::new(quarter, IdleConfig::Decay, UpdateConfig::Arrivals);
         assert_eq!(average.arrival(0, 64), 16.0);
         assert_eq!(average.departure(10, 0), 16.0);
-        // Two packet times: 16 · 0.75². The arrival itself is not a sample.
+        // After two packet times the average is 16 · 0.75². The arrival itself is not a sample.
         assert!((average.arrival(12, 0) - 9.0).abs() < STEP);
-        // That packet was dropped: one more packet time, counted from its arrival.
+        // The packet at 12 was dropped. One more packet time follows, counted from its arrival.
         assert!((average.arrival(13, 0) - 6.75).abs() < STEP);
     }
 
@@ -250,7 +252,7 @@ mod tests {
             average.departure(10, 0);
             average.arrival(12, 0)
         };
-        // Two packet times after an average of 16.
+        // The idle period is two packet times, after an average of 16.
         assert!((average_after_idle_period(IdleConfig::Decay) - 16.0 * 0.75 * 0.75).abs() < STEP);
         assert!(
             (average_after_idle_period(IdleConfig::DecayAndSample) - 16.0 * 0.75 * 0.75 * 0.75).abs() < STEP

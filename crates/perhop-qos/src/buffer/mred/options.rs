@@ -12,7 +12,7 @@ use crate::ConfigError;
 pub enum AveragingConfig {
     /// The weight of one sample, from 2⁻³⁰ to 1: average ← average + weight · (queue − average).
     Weight(f64),
-    /// The weight of one sample as n in 2⁻ⁿ, 0 to 30, as in routers: a larger n is a longer memory.
+    /// The weight of one sample as n in 2⁻ⁿ, 0 to 30, as in routers. A larger n has a longer memory.
     Exponent(u32),
 }
 
@@ -48,15 +48,16 @@ impl AveragingConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdleConfig {
-    /// Decay, as if packets of the mean size had passed at the port's rate, each with an empty queue.
+    /// The average decays as if packets of the mean size had passed at the port's rate and each had found an
+    /// empty queue.
     #[default]
     Decay,
-    /// Decay, and the arrival that ends the idle time is also a sample of an empty queue: one packet more
-    /// than `decay`, as in ns-2.
+    /// The average decays, and the arrival that ends the idle time is also a sample of an empty queue. This
+    /// is one packet more than `decay`, as in ns-2.
     DecayAndSample,
     /// Like `decay-and-sample`, but only whole packets count (ns-2; the clock of ns-2 differs, see `law`).
     DecayWholeAndSample,
-    /// No change: the next arrival samples an empty queue once.
+    /// The average does not change. The next arrival samples an empty queue once.
     None,
 }
 
@@ -71,18 +72,18 @@ pub enum UpdateConfig {
     ArrivalsAndDepartures,
 }
 
-/// The packets that an average counts, in the decision about a packet.
+/// The packets that the average counts when it decides about a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Averages {
     /// One average of the whole queue for all precedences (WRED).
     #[default]
     Single,
-    /// Packets of its own and all lower drop precedences, averaged together: an arrival changes the averages
+    /// One average counts packets of its own and all lower drop precedences. An arrival changes the averages
     /// of its own and all higher drop precedences (RIO, RIO-C of ns-2).
     Coupled,
-    /// A sum of averages: each precedence averages its own packets at its own arrivals, and the averages of
-    /// lower drop precedences that have packets in the queue are added (Linux GRED, grio).
+    /// A sum of averages. Each precedence averages its own packets at its own arrivals. The decision adds the
+    /// averages of lower drop precedences that have packets in the queue (Linux GRED, grio).
     CoupledSampled,
     /// Packets of its own precedence only (RIO-DC).
     Decoupled,
@@ -95,9 +96,9 @@ pub enum LimitCounts {
     /// All packets of the queue.
     #[default]
     Queue,
-    /// The packets that the average sampled by the arrival counts: the whole queue under `single`, the own
-    /// precedence under `coupled-sampled` and `decoupled`, and also the lower ones under `coupled`. Linux
-    /// GRED.
+    /// The packets that the average sampled by the arrival counts. Under `single` it counts the whole queue.
+    /// Under `coupled-sampled` and `decoupled` it counts the packet's precedence, and under `coupled` also
+    /// the lower ones. This is the limit of Linux GRED.
     Averaged,
 }
 
@@ -108,10 +109,10 @@ pub enum EcnConfig {
     /// The packet is dropped like any other.
     #[default]
     Ignore,
-    /// The packet is marked instead of a random drop. Above `max` it is dropped.
+    /// A packet that random drops select is marked instead. Above `max`, packets are dropped.
     Mark,
-    /// The packet is marked instead of any early drop, also above `max` (Linux without `harddrop`, dsRED of
-    /// ns-2).
+    /// A packet that any early drop selects is marked instead, even above `max` (Linux without `harddrop`,
+    /// dsRED of ns-2).
     MarkAll,
 }
 
@@ -122,10 +123,10 @@ pub enum SparedConfig {
     /// None.
     #[default]
     Nothing,
-    /// The packet with which the average crosses `min` from below (Linux).
+    /// The packet at which the average rises above `min` (Linux).
     FirstAboveMin,
-    /// Packets that find at most one packet that the average counts in the queue, even above `max`, and the
-    /// first packet above `min` after them or after a lower average (ns-2).
+    /// Packets that find at most one counted packet in the queue, even above `max`. The first packet above
+    /// `min` after such a packet, or after a lower average, is spared, too (ns-2).
     ShortQueueAndFirst,
 }
 
@@ -136,8 +137,8 @@ pub enum AfterForcedConfig {
     /// The count restarts, as after any drop.
     #[default]
     Restart,
-    /// The count continues: the packet counts like one that was kept, so that a packet below `max` is soon
-    /// selected (ns-2 before May 1999).
+    /// The count continues. The packet counts as a kept packet, so that a packet below `max` is soon selected
+    /// (ns-2 before May 1999).
     GoOn,
 }
 
@@ -146,37 +147,37 @@ pub enum AfterForcedConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropSpacing {
-    /// Uniform on 1 to 1/p, mean (1 + 1/p)/2: p rises to p/(1 − n·p) after n packets kept
-    /// (Floyd & Jacobson 1993, method 2).
+    /// Uniform on 1 to 1/p, with a mean of (1 + 1/p)/2. p rises to p/(1 − n·p) after n kept packets (Floyd &
+    /// Jacobson 1993, method 2).
     #[default]
     Uniform,
-    /// Uniform on 1 to 1/p while p is constant, with one random number per drop instead of one per packet:
-    /// after n packets kept a packet is dropped if (n + 1)·p reaches R, uniform on 0 to 1 (Linux, after Floyd
-    /// & Jacobson 1993, Figure 17).
+    /// Uniform on 1 to 1/p while p is constant, with one random number per drop instead of one per packet.
+    /// After n kept packets, a packet is dropped if (n + 1)·p reaches R, which is uniform on 0 to 1 (Linux,
+    /// after Floyd & Jacobson 1993, Figure 17).
     UniformPerDrop,
-    /// Geometric with mean 1/p: each packet is decided independently (method 1; assumed for routers that
-    /// publish only p).
+    /// Geometric with mean 1/p. Each decision is independent (method 1; assumed for routers that publish only
+    /// p).
     Geometric,
-    /// Like `uniform`, but the packet counts itself as kept: p/(1 − (n + 1)·p) after n packets kept since a
-    /// drop, so that gaps are uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure 2; ns-2 with `wait_
-    /// false`).
+    /// Like `uniform`, but the packet counts itself as kept. The probability is p/(1 − (n + 1)·p) after n
+    /// kept packets, so that gaps are uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure 2; ns-2 with
+    /// `wait_ false`).
     CountedFirst,
-    /// Like `counted-first`, without a guard: once n·p exceeds 1 the probability is negative, and nothing is
-    /// dropped until the average leaves the range from `min` to `max` or falls within it (dsRED of ns-2, a
-    /// defect).
+    /// Like `counted-first`, without a guard. When n·p exceeds 1, the probability is negative. Then nothing
+    /// is dropped until the average leaves the range from `min` to `max` or falls within this range (dsRED of
+    /// ns-2, a defect).
     Unguarded,
     /// Uniform on 1/p to 2/p − 1: no drop while fewer than 1/p packets have passed (ns-2 and ns-3, `wait`).
     Wait,
 }
 
-/// Whether the length of a packet counts in the drop probability.
+/// Whether the drop probability depends on the length of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbabilityConfig {
     /// Independent of the length.
     #[default]
     PerPacket,
-    /// The probability is multiplied by the packet's IP bytes over the mean packet size.
+    /// The probability is multiplied by the packet's IP bytes divided by the mean packet size.
     PerByte,
 }
 

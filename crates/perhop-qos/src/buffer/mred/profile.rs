@@ -44,7 +44,7 @@ pub(super) struct Profile {
     /// A queue of up to this number of packets is short, if the law spares packets in short queues.
     pub(super) short_queue: u64,
     pub(super) ecn: EcnConfig,
-    /// Marks by the instantaneous queue. Such packets do not take the fast path.
+    /// The marking by the instantaneous queue. Packets to which it applies do not take the fast path.
     pub(super) scalable: Option<Scalable>,
     /// The probability above which a selected packet is not marked.
     pub(super) marks_up_to: f64,
@@ -114,8 +114,8 @@ impl Unit {
     }
 }
 
-/// Returns `smoothing` for a single average of all packets of a queue: by shifts, if the thresholds of
-/// `precedences` leave enough digits.
+/// Returns `smoothing` for a single average of all packets of a queue. The result uses shifts if the
+/// thresholds of `precedences` leave enough digits.
 fn shifting(smoothing: Smoothing, precedences: &[PrecedenceConfig]) -> Smoothing {
     let all = precedences.iter().flat_map(|precedence| [Some(precedence.shared()), precedence.own]);
     let highest = all.flatten().map(|thresholds| thresholds.max.count()).max().unwrap_or(0);
@@ -191,9 +191,9 @@ impl Profile {
         let smoothing = &self.averaging.smoothing;
         own.iter().any(Option::is_some).then(|| LevelCurves::new(&own, rules.above_max, smoothing, 0))
     }
-    /// The number of packets in the queue up to which the fast path gives the same verdict, without RI+O: one
-    /// test decides, averages count packets, every packet fits, and all precedences have hot counts. 0
-    /// otherwise.
+    /// The number of packets in the queue up to which the fast path gives the same verdict. The number is 0
+    /// unless one test decides (no RI+O), averages count packets, every packet fits, and all precedences have
+    /// hot counts.
     fn fast_path(&self) -> u64 {
         let one_test = matches!(self.averages, Averages::Single | Averages::Coupled)
             && self.sparing == Sparing::Nothing
@@ -206,13 +206,13 @@ impl Profile {
         }
         match self.limit {
             None => self.averaging.smoothing.longest(),
-            // With one packet fewer, one more fits.
+            // One more packet fits into a queue with one packet less than the limit.
             Some(QueueSize::Packets(limit)) => self.averaging.smoothing.longest().min(limit - 1),
             Some(QueueSize::Bytes(_)) => 0,
         }
     }
 
-    /// The index of `precedence`. A higher precedence than the last is treated as the last.
+    /// The index of `precedence`. A precedence above the last counts as the last.
     #[inline]
     pub(super) fn index(&self, precedence: Color) -> usize {
         precedence.index().min(self.last)
@@ -250,7 +250,7 @@ impl Profile {
     /// The effect of a drop above `max` on the drop spacing of precedence `index`.
     #[inline]
     pub(super) fn after_forced(&self, index: usize) -> AfterForcedConfig {
-        // ns-2 `queue/rio.cc`: a forced drop of an out packet leaves the counts alone.
+        // ns-2 `queue/rio.cc`: a forced drop of an out packet does not change the counts.
         if self.overflow == Overflow::RestartsButLast && index == self.last {
             return AfterForcedConfig::GoOn;
         }

@@ -9,7 +9,7 @@ use crate::Rate;
 pub(super) enum IdleBegins {
     /// The last packet that the average counts leaves the queue.
     QueueEmpty,
-    /// The end of that packet: the link requests the next packet and there is none.
+    /// That packet has been sent, and the link finds no next packet.
     LinkFree,
     /// The last packet of any precedence leaves, regardless of others that wait (dsRED under WRED).
     PrecedenceGone,
@@ -20,12 +20,12 @@ pub(super) enum IdleBegins {
 /// The end of an average's idle time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdleEnds {
-    /// Any arrival. If that packet is dropped, another idle time begins.
+    /// Any arrival. If the arriving packet is dropped, another idle time begins.
     EachArrival,
-    /// Any arrival. If that packet is dropped, no idle time begins before the next departure, and further
-    /// arrivals sample an empty queue.
+    /// Any arrival. If the arriving packet is dropped, no idle time begins before the next departure. Until
+    /// then, arrivals sample an empty queue.
     FirstArrival,
-    /// An accepted packet. Until then, each arrival decays the average for the whole time since the idle time
+    /// An accepted packet. Each earlier arrival decays the average for the whole time since the idle time
     /// began.
     Accepted,
 }
@@ -57,14 +57,15 @@ pub(super) struct IdleRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sparing {
     Nothing,
-    /// The first above `min` after a lower average, which counts.
+    /// The first packet above `min` after a lower average. This packet counts.
     FirstAboveMin,
-    /// The first above `min` after a lower average or after one above `max`; it does not count (Linux).
+    /// The first packet above `min` after a lower average or after an average above `max`. This packet does
+    /// not count (Linux).
     FirstInRange,
     /// Packets that find a short queue, and the first after them (ns-2).
     ShortQueueAndFirst,
-    /// Like `ShortQueueAndFirst`, and the first even if its average is above `max` (ns-2.35 with
-    /// `use_mark_p_`).
+    /// Like `ShortQueueAndFirst`, but the first packet after them is spared even if its average is above
+    /// `max` (ns-2.35 with `use_mark_p_`).
     ShortQueueAndAnyFirst,
 }
 
@@ -85,14 +86,14 @@ pub(super) enum Lengths {
     CountAndProbability,
 }
 
-/// The time of the test of the hard limit, and the packets that fit.
+/// The position of the test of the hard limit, and the packets that fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LimitTest {
-    /// Last: a packet that RED keeps must fit as a whole.
+    /// The test is last. A packet that RED keeps must fit as a whole.
     Last,
-    /// Last: a packet fits if any room is left (ns-2 in bytes).
+    /// The test is last. A packet fits if any room remains (ns-2 in bytes).
     LastForAny,
-    /// First: a packet that does not fit changes no state (dsRED).
+    /// The test is first. A packet that does not fit changes no state (dsRED).
     First,
 }
 
@@ -109,7 +110,7 @@ pub(super) enum Overflow {
 /// The precision of averages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
-    /// The full width.
+    /// The precision of all digits.
     Fine,
     /// The precision of Linux: average / weight is an integer number of bytes.
     Linux,

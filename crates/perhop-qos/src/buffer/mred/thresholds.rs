@@ -13,7 +13,8 @@ use crate::{ConfigError, QueueSize};
 pub struct PrecedenceConfig {
     /// The average below which no packet is dropped.
     pub min: QueueSize,
-    /// The average from which on every packet is dropped or, if gentle, more and more packets.
+    /// The average above which every packet is dropped. If gentle, the drop probability rises further above
+    /// it.
     pub max: QueueSize,
     /// The drop probability at `max`, above 0 and at most 1.
     pub max_probability: f64,
@@ -29,7 +30,8 @@ pub struct PrecedenceConfig {
 pub struct ThresholdConfig {
     /// The average below which no packet is dropped.
     pub min: QueueSize,
-    /// The average from which on every packet is dropped or, if gentle, more and more packets.
+    /// The average above which every packet is dropped. If gentle, the drop probability rises further above
+    /// it.
     pub max: QueueSize,
     /// The drop probability at `max`, above 0 and at most 1.
     pub max_probability: f64,
@@ -43,7 +45,7 @@ impl PrecedenceConfig {
 }
 
 impl ThresholdConfig {
-    /// Checks the thresholds and that they are in the unit of `unit`.
+    /// Checks the thresholds and whether their unit is that of `unit`.
     pub(super) fn check(&self, unit: QueueSize, above_max: AboveMaxConfig) -> Result<(), ConfigError> {
         let ThresholdConfig { min, max, max_probability } = *self;
         for (field, size) in [("min", min), ("max", max)] {
@@ -89,8 +91,9 @@ pub enum ModelConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StaggeredConfig {
-    /// The ends of the ranges from the top down, one more than precedences: `[50KiB, 25KiB, 10KiB]` gives
-    /// precedence 0 the range from 25 to 50 KiB and precedence 1 that from 10 to 25 KiB.
+    /// The ends of the ranges from the top down. The list has one entry more than there are precedences:
+    /// `[50KiB, 25KiB, 10KiB]` gives precedence 0 the range from 25 to 50 KiB, and precedence 1 the range
+    /// from 10 to 25 KiB.
     pub boundaries: Vec<QueueSize>,
     /// The drop probability at the top of each precedence's range.
     pub max_probabilities: Vec<f64>,
@@ -108,7 +111,7 @@ pub struct PartiallyOverlappedConfig {
     pub max_probabilities: Vec<f64>,
 }
 
-/// One range for all.
+/// One range for all precedences.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct OverlappedConfig {
@@ -177,15 +180,15 @@ pub enum AboveMaxConfig {
 }
 
 impl AboveMaxConfig {
-    /// The multiple of `max` from which on every packet is dropped.
+    /// The multiple of `max` at which every packet begins to be dropped.
     pub(super) fn times_max(self) -> u64 {
         match self {
             AboveMaxConfig::Drop => 1,
             AboveMaxConfig::Gentle => 2,
         }
     }
-    /// Checks that an average can reach the point from which on every packet is dropped. A longer queue
-    /// counts as [`LONGEST`], which would change the curve above it.
+    /// Checks that an average can reach the level at which every packet is dropped. A longer queue counts as
+    /// [`LONGEST`], so the curve above that length would have no effect.
     fn check(self, max: QueueSize) -> Result<(), ConfigError> {
         let (times, first_beyond) = (self.times_max(), LONGEST + 1);
         if max.count() < first_beyond / times {

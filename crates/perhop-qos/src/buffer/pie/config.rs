@@ -20,7 +20,8 @@ pub struct PieConfig {
     /// Gain of the distance from the target, per second, 0 to 2. Under `linux` a multiple of 1/16; tc takes
     /// the numerator.
     pub alpha: f64,
-    /// Gain of the change since the last update, per second, 0 to 2. Under `linux` as `alpha`.
+    /// Gain of the change since the last update, per second, 0 to 2. Under `linux` a multiple of 1/16, as for
+    /// `alpha`.
     pub beta: f64,
     /// The time for which an uncongested queue admits every packet (`MAX_BURST`).
     pub burst: Time,
@@ -30,7 +31,8 @@ pub struct PieConfig {
     /// The spacing of drops. Default: `random` for `rfc`, `derandomized` for `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_spacing: Option<PieSpacing>,
-    /// IP bytes: a packet that finds at most this much is not dropped early. Default: two packets of 1500 B.
+    /// A packet that finds at most this number of IP bytes in the queue is not dropped early. Default: two
+    /// packets of 1500 B.
     pub floor: ByteSize,
     /// Whether ECN-capable packets are marked: `mark` up to the probability `mark-up-to`, `mark-all` always.
     pub ecn: EcnConfig,
@@ -44,11 +46,11 @@ pub struct PieConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PieLaw {
-    /// RFC 8033: the drop probability of section 4, the burst allowance counted in updates.
+    /// RFC 8033: the drop probability of section 4. The burst allowance is counted in updates.
     #[default]
     Rfc,
-    /// `sch_pie.c` of Linux since 5.8, in its integers: the first update is after half a second, and the
-    /// burst allowance is counted in time between departures. `burst` is 150 ms, `mark-up-to` is 0.1, and the
+    /// `sch_pie.c` of Linux since 5.8, with its integers. The first update is after half a second, and the
+    /// burst allowance is counted as time between departures. `burst` is 150 ms, `mark-up-to` is 0.1, and the
     /// limit is in packets.
     Linux,
 }
@@ -57,8 +59,8 @@ pub enum PieLaw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PieDelay {
-    /// The queue's bytes divided by the departure rate, which is measured over 16 KiB each while the queue
-    /// contains that much. For `rfc`.
+    /// The queue's bytes divided by the departure rate. Each measurement of the rate takes 16 KiB and needs a
+    /// queue of at least 16 KiB. Only for `rfc`.
     DepartureRate,
     /// The sojourn time of the packet that left last.
     Sojourn,
@@ -68,9 +70,10 @@ pub enum PieDelay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PieSpacing {
-    /// Each packet independently. For `rfc`.
+    /// Each packet is decided independently. Only for `rfc`.
     Random,
-    /// No drop while the sum of the probabilities since the last drop is below 0.85; a certain drop at 8.5.
+    /// No packet is dropped while the sum of the probabilities since the last drop is below 0.85. At 8.5, the
+    /// drop is certain.
     Derandomized,
 }
 
@@ -149,7 +152,7 @@ impl PieConfig {
         }
     }
 
-    /// Checks the options that `sch_pie.c` does not have.
+    /// Rejects options that `sch_pie.c` does not have.
     fn check_linux(&self) -> Result<(), ConfigError> {
         let usual = PieConfig::default();
         let differs = |field: &str, what: &str| {

@@ -1,4 +1,5 @@
-//! [`Control`]: the drop probability of a queue under PIE, by either law, and [`Updates`], when it changes.
+//! [`Control`]: the drop probability of a queue under PIE, by either law. [`Updates`]: the times at which it
+//! changes.
 
 use super::config::{PieConfig, PieLaw};
 use super::linux::{LinuxPie, updates};
@@ -22,8 +23,8 @@ pub(in crate::buffer) struct Updates {
 }
 
 impl Control {
-    /// The law of the checked `config` on a link of this `framing`, its update times, and the bytes that it
-    /// counts in addition to the IP bytes.
+    /// The law of the checked `config` on a link of this `framing`, its update times, and the bytes that the
+    /// law counts in addition to the IP bytes.
     pub(in crate::buffer) fn from_config(config: &PieConfig, framing: Framing) -> (Control, Updates, u32) {
         match config.law {
             PieLaw::Rfc => {
@@ -42,7 +43,7 @@ impl Control {
             Control::Linux(control) => control.probability(),
         }
     }
-    /// Whether a packet is selected that finds `backlog` bytes.
+    /// Whether a packet that finds `backlog` bytes is selected.
     #[inline]
     pub(in crate::buffer) fn selects(&mut self, backlog: u64, random: &mut Stream) -> bool {
         match self {
@@ -50,7 +51,8 @@ impl Control {
             Control::Linux(control) => control.selects(backlog, random),
         }
     }
-    /// A packet of `length` IP bytes has left that arrived at `arrived`, and `backlog` bytes are left.
+    /// Records that a packet of `length` IP bytes, which arrived at `arrived`, has left. The queue still has
+    /// `backlog` bytes.
     #[inline]
     pub(in crate::buffer) fn departed(&mut self, now: Time, arrived: Time, length: u32, backlog: u64) {
         match self {
@@ -58,7 +60,7 @@ impl Control {
             Control::Linux(control) => control.departed(now, arrived, backlog),
         }
     }
-    /// A packet found the queue full.
+    /// Records that a packet found the queue full.
     pub(in crate::buffer) fn overflowed(&mut self) {
         match self {
             Control::Rfc(control) => control.overflowed(),

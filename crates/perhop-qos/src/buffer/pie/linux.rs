@@ -1,4 +1,4 @@
-//! PIE as in Linux: `net/sched/sch_pie.c` and `include/net/pie.h` since 5.8, in their integers.
+//! PIE as in Linux: `net/sched/sch_pie.c` and `include/net/pie.h` since 5.8, with the kernel's integers.
 
 use super::config::PieConfig;
 use crate::Time;
@@ -35,10 +35,10 @@ pub(in crate::buffer) struct LinuxPie {
     departed: Option<u64>,
 }
 
-/// The first update of the drop probability, and the interval. `pie_init` sets its timer to half a second,
-/// `pie_timer` to `tupdate` in whole jiffies, here of 1 ms (`HZ` 1000). A timer never fires early, so a timer
-/// that is set during a jiffy fires one slot of its wheel late (`kernel/time/timer.c`: `calc_index`): at the
-/// next jiffy, or, for half a second, at the next slot of 8 jiffies.
+/// The first update of the drop probability, and the interval. `pie_init` sets its timer to half a second.
+/// `pie_timer` sets it to `tupdate` in whole jiffies, here of 1 ms (`HZ` 1000). A timer that is set during a
+/// jiffy fires one slot of its wheel late, because it must not fire early (`kernel/time/timer.c`:
+/// `calc_index`). A slot is one jiffy, or 8 jiffies for half a second.
 pub(super) fn updates(config: &PieConfig) -> (Time, Time) {
     let jiffy = Time::from_milliseconds(1);
     let jiffies = config.update_interval.as_picoseconds().div_ceil(jiffy.as_picoseconds());
@@ -122,7 +122,7 @@ impl LinuxPie {
         self.departed = None;
     }
 
-    /// `pie_drop_early`: whether a packet is selected that finds `backlog` bytes.
+    /// `pie_drop_early`: whether a packet that finds `backlog` bytes is selected.
     pub(super) fn selects(&mut self, backlog: u64, random: &mut Stream) -> bool {
         let is_calm = self.delay < self.target / 2 && self.probability < ONE / 5;
         if self.burst > 0 || is_calm || backlog < self.floor {
@@ -165,7 +165,7 @@ impl LinuxPie {
     pub(super) fn departed(&mut self, now: Time, arrived: Time, backlog: u64) {
         let now = ticks(now);
         self.delay = if backlog == 0 { 0 } else { now - ticks(arrived) };
-        // The kernel stores 32 bits.
+        // The kernel stores only 32 bits of the difference.
         let since = self.departed.map_or(0, |before| (now - before) & u64::from(u32::MAX));
         self.departed = Some(now);
         self.burst = self.burst.saturating_sub(since);

@@ -34,7 +34,7 @@ pub(in crate::buffer) struct RfcPie {
     accumulated: f64,
     /// `avg_dq_time_`, in seconds; 0 before the first measurement.
     departure_time: f64,
-    /// Since when a measurement runs, and the bytes it has counted.
+    /// The start of the measurement that is running, and its bytes so far.
     measurement: Option<(Time, u64)>,
 }
 
@@ -64,7 +64,7 @@ impl RfcPie {
         self.probability
     }
 
-    /// One update of the drop probability, while the queue holds `backlog` bytes.
+    /// Updates the drop probability once, for a queue of `backlog` bytes.
     pub(super) fn update(&mut self, backlog: u64) {
         if self.delay == PieDelay::DepartureRate {
             // §5.2: `current_qdelay = queue_.byte_length() * avg_dq_time_ / DQ_THRESHOLD`.
@@ -80,7 +80,7 @@ impl RfcPie {
             step = 0.02;
         }
         self.probability += step;
-        // §4.2: it decays exponentially while the delay is and was 0.
+        // §4.2: the probability decays exponentially if the delay is 0 and was 0 at the last update.
         if self.current == 0.0 && self.old == 0.0 {
             self.probability *= 0.98;
         }
@@ -93,7 +93,7 @@ impl RfcPie {
     /// Whether a packet that finds `backlog` bytes is selected.
     pub(super) fn selects(&mut self, backlog: u64, random: &mut Stream) -> bool {
         let is_calm = self.current < self.target / 2.0 && self.old < self.target / 2.0;
-        // §4.4: the allowance is whole again where congestion has gone away.
+        // §4.4: the allowance is restored when congestion ends.
         if self.probability == 0.0 && is_calm {
             self.burst = self.max_burst;
         }
@@ -101,7 +101,8 @@ impl RfcPie {
     }
 
     fn drops_early(&mut self, backlog: u64, random: &mut Stream) -> bool {
-        // §4.1: bypassed where the delay was low and p is, or "the queue has less than a couple of packets".
+        // §4.1: early drops are bypassed if the delay was low and p is low, or if "the queue has less than a
+        // couple of packets".
         if (self.old < self.target / 2.0 && self.probability < 0.2) || backlog <= self.floor {
             return false;
         }
@@ -127,12 +128,13 @@ impl RfcPie {
         drops
     }
 
-    /// A packet was dropped because the queue is full.
+    /// Records that a packet was dropped because the queue is full.
     pub(super) fn overflowed(&mut self) {
         self.accumulated = 0.0;
     }
 
-    /// A packet of `length` bytes has left, which arrived at `arrived`; `backlog` bytes are left.
+    /// Records that a packet of `length` bytes, which arrived at `arrived`, has left. The queue still has
+    /// `backlog` bytes.
     pub(super) fn departed(&mut self, now: Time, arrived: Time, length: u32, backlog: u64) {
         match self.delay {
             PieDelay::Sojourn => self.current = now.saturating_sub(arrived).as_seconds(),

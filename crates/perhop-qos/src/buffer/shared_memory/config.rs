@@ -7,41 +7,41 @@ use crate::{Color, ConfigError};
 
 /// The largest number of units, so that products of two numbers fit in 64 bits.
 const MOST_UNITS: u32 = 1 << 30;
-/// Parts of one in which a factor of the free memory is counted.
+/// The denominator of a factor of the free memory.
 pub(super) const ALPHA_PARTS: u64 = 1024;
 /// Bytes of an Ethernet header and check sequence (IEEE 802.3, 3.1.1).
 const ETHERNET: u32 = 18;
 
-/// The packet memory of a port, of which its `shared-memory` queues take units.
+/// The packet memory of a port, from which its `shared-memory` queues take units.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MemoryConfig {
     /// The size of a unit, bytes. A packet takes whole units.
     pub unit_bytes: u32,
-    /// Bytes of a packet in the memory beyond its IP bytes. Default: 18, an Ethernet header and check
-    /// sequence.
+    /// Bytes that a packet takes in the memory in addition to its IP bytes. Default: 18, an Ethernet header
+    /// and check sequence.
     #[serde(default = "ethernet", skip_serializing_if = "is_ethernet")]
     pub overhead: u32,
     /// The shared memory, units. The reserved parts of the queues are not in it.
     pub shared: u32,
-    /// The name of the shared memory. Ports of a node that give the same name share it, and have equal
-    /// `unit-bytes`, `shared` and `pool-fall`. Default: the port alone has the shared memory.
+    /// The name of the shared memory. Ports of a node with the same name share it, and must have equal
+    /// `unit-bytes`, `shared` and `pool-fall`. Default: only this port uses the shared memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
-    /// Units in addition to the shared memory, reserved for the port and used by any of its queues. They are
-    /// used before the shared memory.
+    /// Units that are reserved for the port, in addition to the shared memory. Any queue of the port can use
+    /// them, and they are used before the shared memory.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reserved: u32,
-    /// The most units that all queues of the port may hold beyond their own reserved parts. Default: no limit
-    /// but the memory.
+    /// The most units that all queues of the port may hold in addition to their own reserved parts. Default:
+    /// only the memory is a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// The units that all queues of the port hold beyond their reserved parts while their limits fall to
-    /// `port-minimum`. Default: the limits do not fall.
+    /// The range over which the limits of the queues fall to `port-minimum`: units that all queues of the
+    /// port hold in addition to their reserved parts. Default: the limits do not fall.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port_fall: Option<FallConfig>,
-    /// The used units of the shared memory while the limits of the queues fall to `pool-minimum`. Default:
-    /// the limits do not fall.
+    /// The range over which the limits of the queues fall to `pool-minimum`: used units of the shared memory.
+    /// Default: the limits do not fall.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool_fall: Option<FallConfig>,
 }
@@ -62,57 +62,59 @@ fn is_zero(units: &u32) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FallConfig {
-    /// Used units up to which a queue has its whole limit.
+    /// The number of used units up to which a queue has its full limit.
     pub start: u32,
-    /// Used units from which a queue has its minimum.
+    /// The number of used units at which a queue reaches its minimum.
     pub end: u32,
-    /// The limit between the two.
+    /// The limit of a queue between `start` and `end`.
     #[serde(default)]
     pub slope: FallSlope,
 }
 
-/// The limit of a queue between the two ends of a fall. Vendors publish the ends only; `early` and `late`
-/// enclose every slope.
+/// The limit of a queue between the two ends of a fall. Vendors publish only the ends. `early` and `late` are
+/// the lower and upper bound of every slope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FallSlope {
-    /// Falls by the same number for each used unit.
+    /// The limit falls by the same amount for each used unit.
     #[default]
     Linear,
-    /// Falls as soon as the start is exceeded.
+    /// The limit falls to the minimum as soon as the start is exceeded.
     Early,
-    /// Falls when the end is reached.
+    /// The limit falls to the minimum when the end is reached.
     Late,
 }
 
-/// A queue that takes units of the memory of its port, `queueing.memory`.
+/// A queue that takes units from the memory of its port, `queueing.memory`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SharedMemoryConfig {
-    /// Units that only this queue uses. They are used before others, and given back after them.
+    /// Units that only this queue uses. The queue uses them before other units, and releases them last.
     #[serde(skip_serializing_if = "is_zero")]
     pub reserved: u32,
-    /// The most units beyond the reserved ones. Default: no limit of its own.
+    /// The largest number of units in addition to the reserved units. Default: the queue has no limit of its
+    /// own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// A dynamic limit: units beyond the reserved ones must be fewer than the free units of the shared memory
-    /// times this factor, a multiple of 1/1024 such as 0.125 or 8. Default: no such limit.
+    /// A dynamic limit: units in addition to the reserved units must be fewer than the free units of the
+    /// shared memory times this factor, a multiple of 1/1024 such as 0.125 or 8. Default: no such limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// The limit from the end of `port-fall` on, units. Default: `limit`.
+    /// The limit, units, at and above the end of `port-fall`. Default: `limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port_minimum: Option<u32>,
-    /// The limit from the end of `pool-fall` on, units. Default: `limit`.
+    /// The limit, units, at and above the end of `pool-fall`. Default: `limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool_minimum: Option<u32>,
-    /// Weighted tail drop: the most units of the whole queue for an arriving packet, by its drop precedence,
-    /// from 0. Higher drop precedences have the last of them. Default: no thresholds.
+    /// Weighted tail drop: the largest number of units of the whole queue at which a packet is admitted, by
+    /// its drop precedence, from 0. Higher drop precedences than listed have the last threshold. Default: no
+    /// thresholds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<u32>,
 }
 
 impl MemoryConfig {
-    /// Bytes of a packet beyond its IP bytes on Ethernet: header and check sequence.
+    /// Bytes that Ethernet adds to the IP bytes of a packet: header and check sequence.
     pub const ETHERNET: u32 = ETHERNET;
 
     /// Checks the settings.
@@ -190,7 +192,7 @@ impl SharedMemoryConfig {
     }
 }
 
-/// Returns `alpha` in parts.
+/// Returns `alpha` in parts of [`ALPHA_PARTS`].
 pub(super) fn alpha_parts(alpha: f64) -> Result<u64, ConfigError> {
     let parts = alpha * ALPHA_PARTS as f64;
     let is_whole = parts.fract() == 0.0 && (1.0..=(ALPHA_PARTS * ALPHA_PARTS) as f64).contains(&parts);

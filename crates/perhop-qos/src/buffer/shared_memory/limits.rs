@@ -3,7 +3,7 @@
 use super::config::{ALPHA_PARTS, FallConfig, FallSlope, SharedMemoryConfig, alpha_parts};
 use crate::{Color, ConfigError};
 
-/// A number of units above any queue: no limit.
+/// A limit that no queue can reach.
 pub(super) const UNLIMITED: u64 = 1 << 32;
 
 /// The span of used units over which limits fall, for any [slope](FallSlope).
@@ -22,7 +22,7 @@ impl Fall {
         let (start, end) = (u64::from(start), u64::from(end));
         match slope {
             FallSlope::Linear => Fall { start, end },
-            // A linear fall over one unit.
+            // An early fall is a linear fall over one unit.
             FallSlope::Early => Fall { start, end: start + 1 },
             FallSlope::Late => Fall { start: end - 1, end },
         }
@@ -36,7 +36,7 @@ impl Fall {
         if used >= self.end {
             return wanted <= minimum;
         }
-        // Multiplied instead of divided. No number exceeds 2^32, and no product is rounded.
+        // The comparison multiplies instead of dividing, so that nothing is rounded. No number exceeds 2^32.
         let span = self.end - self.start;
         wanted * span + (limit - minimum) * (used - self.start) <= limit * span
     }
@@ -49,9 +49,9 @@ pub(super) struct Limits {
     pub(super) thresholds: [u32; Color::COUNT],
     /// The part above the reserved units.
     pub(super) shared: u64,
-    /// The minimum of `shared`, reached when the port uses much memory.
+    /// The minimum of `shared`, which applies when the port uses much memory.
     pub(super) port_minimum: u64,
-    /// The minimum of `shared`, reached when the pool is in heavy use.
+    /// The minimum of `shared`, which applies when much of the pool is used.
     pub(super) pool_minimum: u64,
     /// The factor of the free units of the pool, in parts of [`ALPHA_PARTS`].
     alpha_parts: u64,
@@ -60,8 +60,7 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn new(config: &SharedMemoryConfig) -> Result<Limits, ConfigError> {
         config.check()?;
-        // An absent threshold is above the units of any queue, since pool, port and queue together have
-        // fewer.
+        // An absent threshold exceeds the units of pool, port and queue together, so no queue can reach it.
         let last = config.thresholds.last().copied().unwrap_or(u32::MAX);
         let threshold = |index| config.thresholds.get(index).copied().unwrap_or(last);
         let shared = config.limit.map_or(UNLIMITED, u64::from);
@@ -88,7 +87,8 @@ impl Limits {
 mod tests {
     use super::*;
 
-    /// Whole limits by division, from a limit of 480 and a minimum of 285 between 1080 and 1440 units.
+    /// Compares with limits from a division, rounded down, for a limit of 480 and a minimum of 285 between
+    /// 1080 and 1440 units.
     #[test]
     fn a_linear_fall_is_that_of_the_division() {
         let fall = Fall::new(Some(FallConfig { start: 1080, end: 1440, slope: FallSlope::Linear }));

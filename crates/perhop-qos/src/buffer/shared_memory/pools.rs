@@ -30,8 +30,8 @@ struct PoolSettings {
 }
 
 impl MemoryPools {
-    /// Adds a port with the memory `config`. It draws on the pool that `config` names, together with the
-    /// earlier ports of that pool, or on a pool of its own.
+    /// Adds a port with the memory `config`. The port shares the pool that `config` names with the earlier
+    /// ports of that pool. Without a name, it has a pool of its own.
     ///
     /// # Errors
     /// A number is out of range, a fall ends before it starts, or an earlier port has other settings of the

@@ -10,12 +10,12 @@ use crate::DropCause;
 
 /// The memory of a port: units that its queues share, in addition to those of a pool.
 ///
-/// A packet of a queue takes first reserved units of the queue, then of the port, then of the pool, and
-/// releases them in the opposite order. The numbers of units of queues, ports and pools are therefore the
-/// whole state; packets do not store theirs.
+/// A packet first takes reserved units of its queue, then units of the port, then units of the pool. Units
+/// are released in the opposite order. The state therefore has only the numbers of units of queues, ports and
+/// pools; packets do not store their units.
 #[derive(Debug)]
 pub struct PortMemory {
-    /// The units of its queues above their reserved ones.
+    /// The units that the queues of the port hold in addition to their reserved units.
     shared: Count,
     reserved: u64,
     limit: u64,
@@ -44,8 +44,8 @@ impl PortMemory {
         self.unit
     }
 
-    /// Takes units for a queue with `limits` that grows from `before` to `after` units above its reserved
-    /// ones.
+    /// Takes units for a queue with `limits` that grows from `before` to `after` units in addition to its
+    /// reserved units.
     #[inline]
     pub(super) fn take(&self, limits: &Limits, before: u64, after: u64) -> Result<(), DropCause> {
         let pool = &*self.pool;
@@ -69,7 +69,7 @@ impl PortMemory {
         Ok(())
     }
 
-    /// Takes back `given` units that a queue held above its reserved ones.
+    /// Releases `given` units that a queue held in addition to its reserved units.
     #[inline]
     pub(super) fn give_back(&self, given: u64) {
         let used = self.shared.get();
@@ -85,7 +85,7 @@ impl PortMemory {
         shared.saturating_sub(self.reserved)
     }
 
-    /// The units of the queues above their reserved ones.
+    /// The units that the queues hold in addition to their reserved units.
     pub fn shared_units(&self) -> u64 {
         self.shared.get()
     }
@@ -93,7 +93,7 @@ impl PortMemory {
     pub fn units_of_pool(&self) -> u64 {
         self.pool_units(self.shared.get())
     }
-    /// The used units of the pool, those of other ports included.
+    /// The used units of the pool, including the units of other ports.
     pub fn pool_use(&self) -> u64 {
         self.pool.size - self.pool.free.get()
     }

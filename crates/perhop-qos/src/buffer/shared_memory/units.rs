@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A number of units.
 ///
-/// One thread at a time uses the ports of a memory, so a relaxed load and a relaxed store suffice, which are
-/// plain moves of the processor. The count is atomic only so that a port can move to another thread.
+/// Only one thread at a time uses the ports of a memory. A relaxed load and a relaxed store therefore
+/// suffice, and both are plain moves of the processor. The count is atomic only so that a port can move to
+/// another thread.
 #[derive(Debug, Default)]
 pub(super) struct Count(AtomicU64);
 
@@ -23,13 +24,14 @@ impl Count {
     }
 }
 
-/// A multiplication in place of a division. With n < 2^20 bytes and units of u < 2^16 bytes, the rounding of
-/// the reciprocal adds less than n / 2^40 < 1 / u to a quotient, which changes no whole part.
+/// The number of binary digits of a reciprocal, which replaces a division by a multiplication. For n < 2^20
+/// bytes and units of u < 2^16 bytes, rounding adds less than n / 2^40 < 1 / u to the quotient. The integer
+/// part does not change.
 const RECIPROCAL_BITS: u32 = 40;
-/// Bytes of a packet from which the quotient needs a division.
+/// The bytes of a packet at and above which the quotient needs a division.
 const DIVIDED_FROM: u32 = 1 << 19;
 
-/// The size of a unit, and the bytes of a packet in the memory beyond its IP bytes.
+/// The size of a unit, and the bytes of a packet in the memory in addition to its IP bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnitSize {
     bytes: u32,

@@ -1,4 +1,4 @@
-//! The classes of CBQ out of a policy.
+//! The classes of CBQ of a policy.
 
 use super::estimator::{Estimator, burst_idle, byte_at};
 use super::{Cbq, Class, LEAF, Parent, Ring};
@@ -15,14 +15,14 @@ const TAKES: Takes = Takes {
            extra-delay",
 };
 
-/// Packets that a class may send at once after a silence, for each level down to its own: ns-2 takes 8 times
-/// its number of the priority, which begins at 1.
+/// The burst after a silence is this number of packets for each level from the first to the class's own. ns-2
+/// uses 8 times its priority number, which begins at 1.
 const BURST: u32 = 8;
 /// The maximum number of nested levels of classes.
 const DEEPEST: usize = 32;
 
 impl Cbq {
-    /// The scheduler over `classes` and the classes that CBQ has inside them.
+    /// Builds the scheduler of `classes` and of the CBQ classes inside them.
     pub(in crate::scheduler) fn build(
         sharing: LinkSharingConfig,
         classes: &[ClassConfig],
@@ -61,14 +61,14 @@ impl Cbq {
     }
 }
 
-/// The height of the highest class directly inside `parent`, a number of an inner class or the wire.
+/// The height of the highest class directly inside `parent`, which is an inner class or the wire.
 fn highest(leaves: &[(Class, f64)], inner: &[(Class, f64)], parent: Option<u16>) -> u8 {
     let parent = parent.map_or(Parent::Wire, Parent::Class);
     let inside = leaves.iter().chain(inner).filter(|(class, _)| class.parent == parent);
     inside.map(|(class, _)| class.height).max().unwrap_or(LEAF)
 }
 
-/// Classes, and the fraction that each was given.
+/// Classes, each with its configured fraction.
 struct Built {
     leaves: Vec<(Class, f64)>,
     inner: Vec<(Class, f64)>,
@@ -77,7 +77,7 @@ struct Built {
 }
 
 impl Built {
-    /// The classes of one level of the policy, inside the inner class `parent`.
+    /// Adds the classes of one level of the policy, inside the inner class `parent`.
     fn add(&mut self, classes: &[ClassConfig], parent: Option<u16>, depth: usize) -> Result<(), ConfigError> {
         TAKES.check(classes)?;
         for (index, config) in classes.iter().enumerate() {
@@ -124,7 +124,7 @@ impl Built {
     }
 }
 
-/// A class with inner classes has only an allotment.
+/// Checks that a class with inner classes has only an allotment.
 fn check_inner(
     index: usize,
     config: &ClassConfig,
@@ -150,7 +150,7 @@ fn check_inner(
     Ok(())
 }
 
-/// The part of `rate` that class `index` is given.
+/// The configured part of `rate` of class `index`.
 fn fraction(index: usize, share: &ShareConfig, rate: Rate) -> Result<f64, ConfigError> {
     let (key, fraction) = match (share.fraction, share.bandwidth) {
         (Some(_), Some(_)) => {
@@ -178,8 +178,8 @@ fn fraction(index: usize, share: &ShareConfig, rate: Rate) -> Result<f64, Config
     Ok(fraction)
 }
 
-/// The leaves of each level in their order, and their quanta: together as many of the longest packets as
-/// there are, each as its part of the allotments (ns-2's `setM`).
+/// Returns the leaves of each level in their order, and sets their quanta (ns-2's `setM`). The quanta of a
+/// level add up to one longest packet per leaf. Each leaf gets its part of the allotments.
 fn rings(leaves: &mut [Class], longest: u64) -> Vec<Ring> {
     let mut levels: Vec<u16> = leaves.iter().map(|class| class.level).collect();
     levels.sort_unstable();

@@ -4,10 +4,10 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// Binary digits after the point of a picosecond.
 const FRACTION_BITS: u32 = 20;
-/// The weight of a new value in the average is one sixteenth: ns-2's `POWEROFTWO`, and log2 of it is 4.
-/// (`RM_FILTER_GAIN` of ALTQ and the ewma of Linux's `sch_cbq` are 5, 1/32.)
+/// The weight of a new value in the average is 1/16. This is `POWEROFTWO` of ns-2, whose logarithm is 4.
+/// (`RM_FILTER_GAIN` of ALTQ and the ewma of Linux's `sch_cbq` are 5, for 1/32.)
 const FILTER: i64 = 16;
-/// 1 − 1/16, the g of the formula for [`burst_idle`].
+/// 1 − 1/16, which is g in the formula of [`burst_idle`].
 const GAIN: f64 = 15.0 / 16.0;
 
 /// The estimator of Floyd and Jacobson 1995, appendix A.
@@ -22,17 +22,17 @@ const GAIN: f64 = 15.0 / 16.0;
 pub(super) struct Estimator {
     /// The time of a byte at the allotment, in steps of 2⁻²⁰ ps.
     byte: u128,
-    /// Above this the average does not rise: 16 times `maxidle`.
+    /// The largest value of `average`: 16 times `maxidle`.
     most_idle: i64,
     /// The additional wait of a refused class.
     extra_delay: i64,
-    /// The end of its last packet.
+    /// The end of the last packet of the class.
     last_end: i64,
-    /// 16 times the average, so that no digit of it is lost.
+    /// 16 times the average, so that no digit is lost.
     average: i64,
-    /// Its `undertime`: the time from which it is within its allotment.
+    /// The `undertime`: the time at which the class is within its allotment again.
     until: i64,
-    /// Whether it was refused since it was last within its allotment.
+    /// Whether the class was refused since it was last within its allotment.
     was_refused: bool,
 }
 
@@ -47,14 +47,14 @@ pub(super) fn span(byte: u128, length: u32) -> i64 {
     i64::try_from((u128::from(length) * byte) >> FRACTION_BITS).unwrap_or(i64::MAX / 4)
 }
 
-/// The picoseconds of `time`; later than any event if that is never.
+/// The picoseconds of `time`. Never is later than any event.
 pub(super) fn picoseconds(time: Time) -> i64 {
     i64::try_from(time.as_picoseconds()).unwrap_or(i64::MAX)
 }
 
-/// The greatest average idle time that lets a class send `packets` packets at once after a silence, each of
-/// which takes the wire for `takes`: t (1/f − 1) (1 − gⁿ) / gⁿ, and at least t (1 − g), as in ns-2
-/// (`automaxidle`) and S. Floyd, "Notes on CBQ and Guaranteed Service", 1995.
+/// The largest average idle time, by which a class may send a burst of `packets` packets after a silence.
+/// Each packet takes the wire for `takes`. The formula is t (1/f − 1) (1 − gⁿ) / gⁿ, and at least t (1 − g),
+/// as in ns-2 (`automaxidle`) and S. Floyd, "Notes on CBQ and Guaranteed Service", 1995.
 pub(super) fn burst_idle(takes: Time, fraction: f64, packets: u32) -> Time {
     let power = libm::pow(GAIN, f64::from(packets));
     let times = ((1.0 / fraction - 1.0) * (1.0 - power) / power).max(1.0 - GAIN);
@@ -74,7 +74,7 @@ impl Estimator {
         }
     }
 
-    /// A packet of `length` bytes was sent that ends at `end` and takes the wire for `takes`.
+    /// Records that a packet of `length` bytes was sent, which ends at `end` and takes the wire for `takes`.
     pub(super) fn sent(&mut self, end: i64, takes: i64, length: u32) {
         let due = span(self.byte, length);
         let idle = (end - self.last_end).saturating_sub(due);
@@ -82,12 +82,13 @@ impl Estimator {
         self.average = average.min(self.most_idle);
         self.last_end = end;
         if self.average <= 0 {
-            // The time that the packet took less than its share, and the time until the average is 0 again.
+            // The class waits for the difference between the time of its share and the time of the packet,
+            // and until the average is 0 again.
             self.until = end.saturating_add(due - takes).saturating_add(self.debt());
         }
     }
 
-    /// Returns (16 − 1) times the amount by which the average is below 0.
+    /// Returns 15 times the amount by which the average is below 0.
     fn debt(&self) -> i64 {
         -(self.average / FILTER).saturating_mul(FILTER - 1)
     }
@@ -96,26 +97,27 @@ impl Estimator {
     pub(super) fn is_within(&self, now: i64) -> bool {
         self.until <= now
     }
-    /// The time from which it is [within](Estimator::is_within) its allotment.
+    /// The time at which the class is [within](Estimator::is_within) its allotment again.
     pub(super) fn until(&self) -> i64 {
         self.until
     }
 
-    /// Records that it wants to send at `now` and may not: the wait becomes the one for its last packet plus
-    /// the extra delay.
+    /// Records that the class wants to send at `now` but may not. Its wait becomes the wait after its last
+    /// packet plus the extra delay.
     pub(super) fn refuse(&mut self, now: i64) {
         let until = self.refused_until(now);
         self.was_refused |= until != self.until;
         self.until = until;
     }
-    /// The time from which it is within its allotment, if it is [refused](Estimator::refuse) at `now`.
+    /// The time at which the class is within its allotment again, if it is [refused](Estimator::refuse) at
+    /// `now`.
     pub(super) fn refused_until(&self, now: i64) -> i64 {
         if self.was_refused || self.until.saturating_add(self.extra_delay) <= now {
             return self.until;
         }
         self.until.saturating_add(self.extra_delay - self.debt())
     }
-    /// Records that it sends because it is within its allotment.
+    /// Records that the class sends because it is within its allotment.
     pub(super) fn admit(&mut self) {
         self.was_refused = false;
     }
@@ -136,10 +138,12 @@ mod tests {
     fn a_class_back_to_back_waits_for_its_average_and_its_packet() {
         let mut class = quarter(Time::ZERO, Time::ZERO);
         class.sent(1000 * US, 100 * US, 100);
-        // The packet ended 600 us late. The class was idle, but may not save up idle time.
+        // The packet ended 600 us late. The class was idle, but `max_idle` does not allow it to save idle
+        // time.
         assert_eq!((class.average, class.until), (0, (1000 + 300) * US));
         class.sent(1100 * US, 100 * US, 100);
-        // 300 us early: the average is -300/16; 15 of that and 300 us for the packet.
+        // The packet is 300 us early, so the average is -300/16 us. The class waits 15 times this, and 300 us
+        // for the packet.
         assert_eq!((class.average, class.until), (-300 * US, 1100 * US + 300 * US + 281_250_000));
         assert!(!class.is_within(1681 * US) && class.is_within(1682 * US));
     }
@@ -159,8 +163,8 @@ mod tests {
         let mut class = quarter(Time::from_microseconds(100), Time::ZERO);
         class.sent(1_000_000 * US, 100 * US, 100);
         assert_eq!((class.average, class.until), (1600 * US, 0));
-        // Each packet back to back takes a sixteenth of the average and 300 us: 1600, 1200, 825, 473.4,
-        // 143.8.
+        // Each back-to-back packet reduces the value by a sixteenth of it and by 300 us: 1600, 1200, 825,
+        // 473.4, 143.8.
         for packet in 1..=4 {
             class.sent((1_000_000 + 100 * packet) * US, 100 * US, 100);
             assert!(class.is_within(0), "packet {packet} leaves {}", class.average);

@@ -1,4 +1,5 @@
-//! Who lends to a class that has used up its allotment: the guidelines of Floyd and Jacobson 1995, section 3.
+//! The guidelines of Floyd and Jacobson 1995, section 3, for lending to a class that has used up its
+//! allotment.
 
 use super::{Account, Cbq, LEAF, Parent};
 use crate::scheduler::config::Guideline;
@@ -39,8 +40,8 @@ impl Cbq {
         None
     }
 
-    /// The lowest height at which a class is unsatisfied: within its allotment, with a head, or with one
-    /// below that may borrow from it.
+    /// The lowest height at which a class is unsatisfied. Such a class is within its allotment, and it has a
+    /// head or an inner class with a head that may borrow from it.
     fn find_unsatisfied(&mut self, now: i64, heads: &[u32]) -> u8 {
         let (leaves, inner) = self.classes.split_at_mut(self.leaves);
         for class in inner.iter_mut() {
@@ -64,7 +65,7 @@ impl Cbq {
         unsatisfied.map(|class| class.height).min().unwrap_or(u8::MAX)
     }
 
-    /// The top-level guideline on arrival: a class within its allotment does not borrow from classes above.
+    /// The top-level guideline on arrival: a class within its allotment does not borrow from its ancestors.
     pub(super) fn lower_top_level(&mut self, now: i64, child: usize) {
         let class = &self.classes[child];
         if class.estimator.is_within(now) {

@@ -1,4 +1,4 @@
-//! The classes of [`GuaranteeExcess`] out of a policy.
+//! The classes of [`GuaranteeExcess`] of a policy.
 
 use super::super::shaper::Credit;
 use super::super::share::{Takes, error_in};
@@ -16,7 +16,7 @@ const TAKES: Takes = Takes {
            excess-level (0 to 7, 0 is served first) and link-layer",
 };
 
-/// Keys that only queues have: a class with inner classes has their priority.
+/// Keys that only queues have. A class with inner classes has their priority.
 const OF_QUEUES: [&str; 2] = ["level", "excess-level"];
 /// The default size of a bucket, bytes: two of the longest usual packets.
 const BURST: u64 = 3200;
@@ -30,7 +30,7 @@ impl GuaranteeExcess {
     }
 }
 
-/// The number of a class among those with queues, or among those with inner classes.
+/// The number of a class among the classes with queues, or among the classes with inner classes.
 #[derive(Clone, Copy)]
 enum Number {
     Leaf(u16),
@@ -43,7 +43,7 @@ struct Built {
 }
 
 impl Built {
-    /// Adds classes inside the inner class `parent`. At most `depth` levels of them may follow.
+    /// Adds classes inside the inner class `parent`. At most `depth` levels of classes may follow.
     fn add(
         &mut self,
         classes: &[ClassConfig],
@@ -143,7 +143,7 @@ fn class(
     })
 }
 
-/// Refuses keys that only queues have.
+/// Rejects keys that only queues have.
 fn check_inner(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
     let written = [config.share.level, config.share.excess_level];
     let first = OF_QUEUES.iter().zip(written).find(|(_, written)| written.is_some());

@@ -1,4 +1,4 @@
-//! The classes of HFSC out of a policy.
+//! The classes of HFSC of a policy.
 
 use super::curve::{Runtime, ServiceCurve};
 use super::{Class, Hfsc, RealTime};
@@ -18,7 +18,7 @@ const TAKES: Takes = Takes {
 const DEEPEST: usize = 32;
 
 impl Hfsc {
-    /// The scheduler over `classes` and the classes that HFSC has inside them.
+    /// Builds the scheduler of `classes` and of the HFSC classes inside them.
     pub(in crate::scheduler) fn build(classes: &[ClassConfig]) -> Result<Hfsc, ConfigError> {
         let mut built = Built::default();
         built.add(classes, None, 0)?;
@@ -45,7 +45,7 @@ impl Hfsc {
     }
 }
 
-/// Classes with queues, and classes with classes inside; the parent of each is a number of an inner class.
+/// Classes with queues, and classes with inner classes. The parent of each is the number of an inner class.
 #[derive(Default)]
 struct Built {
     leaves: Vec<Class>,
@@ -53,7 +53,7 @@ struct Built {
 }
 
 impl Built {
-    /// The classes of one level of the policy, inside the inner class `parent`.
+    /// Adds the classes of one level of the policy, inside the inner class `parent`.
     fn add(
         &mut self,
         classes: &[ClassConfig],
@@ -148,7 +148,8 @@ fn check_curves(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// A class with classes inside shares, and has no queue that could claim anything.
+/// Checks that a class with inner classes only shares bandwidth, because it has no queue that could have a
+/// guarantee.
 fn check_inner(
     index: usize,
     config: &ClassConfig,

@@ -4,7 +4,8 @@
 
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// The service units of a byte: one unit is one bit per second for a picosecond, so that curves are exact.
+/// The service units of a byte. One unit is the service of one bit per second in one picosecond, so that
+/// curves are exact.
 const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
 /// The time at which a curve without slope reaches a higher value.
 pub(super) const NEVER: u128 = u128::MAX;
@@ -30,18 +31,18 @@ impl ServiceCurve {
             m2: m2.as_bits_per_second().into(),
         }
     }
-    /// Whether its first piece is at least as steep as the second; otherwise it is convex.
+    /// Whether the first piece is at least as steep as the second. Otherwise the curve is convex.
     fn is_concave(&self) -> bool {
         self.m1 > self.m2
     }
-    /// The service of its first piece.
+    /// The service of the first piece.
     fn first(&self) -> u128 {
         self.m1.saturating_mul(self.d)
     }
 }
 
-/// A service curve moved to (`x`, `y`): time or virtual time in picoseconds, and service, with the rest of
-/// its first piece.
+/// A service curve moved to (`x`, `y`): time or virtual time in picoseconds, and service, with the remaining
+/// part of its first piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runtime {
     curve: ServiceCurve,
@@ -57,8 +58,8 @@ impl Runtime {
         Runtime { curve, x: 0, y: 0, dx: curve.d, dy: curve.first() }
     }
 
-    /// The line of its last piece: the eligible curve of a convex service curve. The class is served ahead of
-    /// its deadlines, so that they can be met when the curve becomes steep.
+    /// The line of the last piece, which is the eligible curve of a convex service curve. It lets the class
+    /// be served ahead of its deadlines, so that the deadlines can be met when the curve becomes steep.
     pub(super) fn eligible(mut self) -> Runtime {
         if !self.curve.is_concave() {
             (self.dx, self.dy) = (0, 0);
@@ -66,7 +67,7 @@ impl Runtime {
         self
     }
 
-    /// The first time at which it reaches `y`.
+    /// The first time at which the curve reaches `y`.
     pub(super) fn reaches(&self, y: u128) -> u128 {
         let Some(above) = y.checked_sub(self.y) else { return self.x };
         if above > self.dy || self.dy == 0 {
@@ -88,9 +89,9 @@ impl Runtime {
         }
     }
 
-    /// Starts a period of backlog at `x`, with `y` served: the minimum of itself and of the service curve
-    /// moved there. For two convex curves the result is one of them, because two pieces cannot represent
-    /// more.
+    /// Starts a period of backlog at `x`, with `y` served. The result is the minimum of this curve and of the
+    /// service curve moved to (`x`, `y`). For two convex curves the result is one of them, because two pieces
+    /// cannot represent more.
     pub(super) fn restart(&mut self, x: u128, y: u128) {
         let curve = self.curve;
         let now = self.at(x);
@@ -108,7 +109,7 @@ impl Runtime {
             *self = Runtime { curve, x, y, dx: curve.d, dy: curve.first() };
             return;
         }
-        // They cross when the steeper curve has caught up.
+        // The curves cross where the steeper curve reaches the other.
         let ahead = (now - y) / (curve.m1 - curve.m2);
         let left = self.x.saturating_add(self.dx).saturating_sub(x);
         let dx = left.saturating_add(ahead);
@@ -138,11 +139,12 @@ mod tests {
 
     #[test]
     fn a_curve_reaches_each_service_at_its_time() {
-        // 8 Mb/s is a byte per microsecond: 100 bytes in the first 100 us, then a byte each 8 us.
+        // 8 Mb/s is a byte per microsecond. The curve gives 100 bytes in the first 100 us, then a byte every
+        // 8 us.
         let concave = Runtime::new(curve(8, 100, 1));
         let us = |time: u128| time / 1_000_000;
         assert_eq!([0, 50, 100, 101].map(|bytes| us(concave.reaches(service(bytes)))), [0, 50, 100, 108]);
-        // Nothing for 100 us.
+        // The curve gives no service for 100 us.
         let convex = Runtime::new(curve(0, 100, 8));
         assert_eq!([0, 50].map(|bytes| us(convex.reaches(service(bytes)))), [100, 150]);
         assert_eq!([0, 50].map(|bytes| us(convex.eligible().reaches(service(bytes)))), [0, 50]);
@@ -150,7 +152,8 @@ mod tests {
     }
 
     proptest! {
-        /// The runtime curve of a concave curve is the minimum of it moved to every start of a backlog.
+        /// The runtime curve of a concave curve is the minimum of its copies moved to each start of a
+        /// backlog.
         #[test]
         fn a_concave_curve_is_the_minimum_of_all_its_starts(
             m1 in 2..20u64, m2 in 1..20u64, d_us in 1..2000u64,
@@ -172,7 +175,8 @@ mod tests {
             let target = y + service(ask);
             let exact = starts.iter().map(|start| start.reaches(target)).max().unwrap();
             let found = left.reaches(target);
-            // A crossing is rounded down to a picosecond, by which the second piece lies lower.
+            // A crossing is rounded down to a picosecond, so the second piece is lower by at most the service
+            // of a picosecond.
             let rounding = u128::from(m1 / m2 + 2) * starts.len() as u128;
             prop_assert!(exact.abs_diff(found) <= rounding, "{found} ps for {exact}");
         }

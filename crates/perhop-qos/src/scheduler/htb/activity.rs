@@ -1,5 +1,5 @@
-//! Who of the classes of HTB has something to send, at which priority, and with whose tokens: the feed trees
-//! of the kernel.
+//! The feed trees of the kernel: the classes of HTB that have packets, with their priority and the class
+//! whose tokens they use.
 
 use super::bucket::Mode;
 use super::{Htb, LEVELS, PRIORITIES};
@@ -32,7 +32,7 @@ impl Htb {
     }
 
     /// Adds class `index` to the classes that may send at their own rate, or to the classes that borrow from
-    /// its parent. The parent then joins others in turn if it had no child at that priority
+    /// its parent. If the parent had no such child at that priority, it joins its own turn in the same way
     /// (`htb_activate_prios`).
     fn join(&mut self, mut index: usize) {
         let mut mask = self.classes[index].active;
@@ -59,7 +59,7 @@ impl Htb {
         }
     }
 
-    /// The reverse of [`join`](Htb::join): the mode of `index` is still the old one (`htb_deactivate_prios`).
+    /// Reverses [`join`](Htb::join). The mode of `index` must still be the old one (`htb_deactivate_prios`).
     fn leave(&mut self, mut index: usize) {
         let mut mask = self.classes[index].active;
         while self.classes[index].mode == Mode::MayBorrow && mask > 0 {
@@ -90,8 +90,8 @@ impl Htb {
         }
     }
 
-    /// Selects the leaf class whose turn it is at `level` and `priority`, through the turns of inner classes.
-    /// When all inner classes of a class have had their turn, the turn of the class ends.
+    /// Selects the leaf class whose turn it is at `level` and `priority`. It follows the turns of inner
+    /// classes. When all inner classes of a class have had their turn, the turn of the class ends.
     pub(super) fn whose_turn(&mut self, level: usize, priority: usize) -> usize {
         let (mut groups, mut depth) = ([level; LEVELS], 0);
         loop {
@@ -115,8 +115,8 @@ impl Htb {
         }
     }
 
-    /// Records that `child` has sent `length` bytes with tokens of a class at `level`, and ends its turn if
-    /// they exceed its remaining quantum (`htb_dequeue_tree`).
+    /// Records that `child` has sent `length` bytes with tokens of a class at `level`. Ends the turn of
+    /// `child` if the bytes exceed the rest of its quantum (`htb_dequeue_tree`).
     pub(super) fn count_turn(&mut self, child: usize, level: usize, priority: usize, length: u32) {
         let class = &mut self.classes[child];
         let deficit = &mut class.deficits[level];

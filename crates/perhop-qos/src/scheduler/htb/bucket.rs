@@ -3,7 +3,7 @@
 use crate::scheduler::config::LinkLayerConfig;
 use crate::units::{ByteSize, Rate};
 
-/// Nanoseconds for which a bucket is filled at most at once, and that it may be in debt (`mbuffer`).
+/// The longest time for which a bucket is filled at once, and its largest debt, nanoseconds (`mbuffer`).
 pub(super) const LONGEST_MEMORY: i64 = 60_000_000_000;
 /// A tick of the kernel's packet scheduler, in nanoseconds (`PSCHED_SHIFT` is 6).
 const TICK: u64 = 64;
@@ -12,7 +12,7 @@ const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 /// The mode of a class (`enum htb_cmode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Its ceiling holds it back.
+    /// The ceiling of the class holds it back.
     CannotSend,
     /// The class has used up its rate and sends with tokens of an ancestor.
     MayBorrow,
@@ -38,7 +38,7 @@ impl Bucket {
         let tokens = (self.tokens + since).min(self.depth) - self.pace.nanoseconds_of_packet(length);
         self.tokens = if tokens <= -LONGEST_MEMORY { 1 - LONGEST_MEMORY } else { tokens };
     }
-    /// Adds the tokens of `since` ns; the excess over the depth is removed when tokens are spent next.
+    /// Adds the tokens of `since` ns. The next spending of tokens removes the excess over the depth.
     pub(super) fn fill(&mut self, since: i64) {
         self.tokens += since;
     }
@@ -56,7 +56,8 @@ pub(super) fn mode(rate: &Bucket, ceil: &Bucket, since: i64) -> (Mode, i64) {
     }
 }
 
-/// The nanoseconds of `burst` bytes as `tc` hands them to the kernel: whole microseconds, then whole ticks.
+/// The nanoseconds of `burst` bytes as `tc` passes them to the kernel, rounded to whole microseconds and then
+/// to whole ticks.
 fn depth(rate: Rate, burst: ByteSize) -> i64 {
     let bytes = u128::from(burst.as_bytes());
     let microseconds = bytes * 1_000_000 / u128::from(bytes_per_second(rate).max(1));
@@ -64,7 +65,7 @@ fn depth(rate: Rate, burst: ByteSize) -> i64 {
     i64::try_from(ticks * u128::from(TICK)).unwrap_or(i64::MAX).min(i64::from(u32::MAX) * TICK.cast_signed())
 }
 
-/// The whole bytes per second of `rate`, in which the kernel keeps it.
+/// The rate in whole bytes per second, the unit of the kernel.
 pub(super) fn bytes_per_second(rate: Rate) -> u64 {
     rate.as_bits_per_second() / 8
 }
@@ -72,14 +73,15 @@ pub(super) fn bytes_per_second(rate: Rate) -> u64 {
 /// The transmission times of packets at a rate (`struct psched_ratecfg`).
 #[derive(Clone, Debug)]
 struct Pace {
-    /// Nanoseconds of a byte, times two to the power of `shift`.
+    /// The nanoseconds of a byte, times 2 to the power of `shift`.
     byte: u64,
     shift: u32,
     link: LinkLayerConfig,
 }
 
 impl Pace {
-    /// A byte at `rate` takes 32 binary digits, or as many as there can be of a second in 64.
+    /// The time of a byte at `rate` gets 32 binary digits, or fewer if a second would no longer fit 64
+    /// digits.
     fn new(rate: Rate, link: LinkLayerConfig) -> Pace {
         let rate = bytes_per_second(rate).max(1);
         let most = NANOSECONDS_PER_SECOND.leading_zeros();

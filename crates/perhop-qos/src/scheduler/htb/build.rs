@@ -1,4 +1,4 @@
-//! The classes of HTB out of a policy.
+//! The classes of HTB of a policy.
 
 use super::bucket::{Bucket, Mode, bytes_per_second};
 use super::feed::{Feed, Group};
@@ -39,7 +39,7 @@ impl Htb {
     }
 }
 
-/// The index of a class among those with queues, or among those with inner classes.
+/// The index of a class among the classes with queues, or among the classes with inner classes.
 #[derive(Clone, Copy)]
 enum Number {
     Leaf(u16),
@@ -48,7 +48,7 @@ enum Number {
 
 struct Built {
     leaves: Vec<Class>,
-    /// Their parents count from the first of them.
+    /// The classes with inner classes. Parents are indices into this list.
     inner: Vec<Class>,
     /// All classes in the order of the configuration.
     order: Vec<Number>,
@@ -57,8 +57,8 @@ struct Built {
 }
 
 impl Built {
-    /// The classes of one level of the policy, inside the inner class `parent`; classes with inner classes
-    /// are at `level`.
+    /// Adds the classes of one level of the policy, inside the inner class `parent`. Classes with inner
+    /// classes are at `level`.
     fn add(&mut self, classes: &[ClassConfig], parent: Option<u16>, level: u8) -> Result<(), ConfigError> {
         TAKES.check(classes)?;
         for (index, config) in classes.iter().enumerate() {
@@ -99,7 +99,7 @@ impl Built {
             "a second direct class"
         } else {
             self.direct = Some(self.leaves.len());
-            // The class stores the number of its queue, and never has a packet.
+            // This class only reserves the number of the queue. It never has a packet.
             let none =
                 Bucket::full(Rate::from_bits_per_second(8), ByteSize::default(), LinkLayerConfig::default());
             self.leaves.push(Class::new(None, none.clone(), none));
@@ -179,7 +179,7 @@ impl Group {
     }
 }
 
-/// A class with a queue, with full buckets.
+/// Returns a class with a queue and full buckets.
 fn class(index: usize, share: &ShareConfig, parent: Option<u16>) -> Result<Class, ConfigError> {
     let Some(rate) = share.rate else {
         return Err(error_in(index, "", "no rate").help("write its guaranteed rate, for example 2Mb/s"));
@@ -191,7 +191,7 @@ fn class(index: usize, share: &ShareConfig, parent: Option<u16>) -> Result<Class
         }
     }
     let link = share.link_layer.unwrap_or_default();
-    // tc: the tokens of a tick of the kernel's clock, a nanosecond, plus a packet.
+    // tc: the burst has the tokens of a nanosecond, a tick of the kernel's clock, plus a packet.
     let burst = |rate: Rate| ByteSize::from_bytes(bytes_per_second(rate) / 1_000_000_000 + LONGEST_PACKET);
     Ok(Class::new(
         parent,
@@ -221,7 +221,7 @@ impl Class {
     }
 }
 
-/// A class with inner classes has only a rate and a ceiling.
+/// Checks that a class with inner classes has only a rate and a ceiling.
 fn check_inner(
     index: usize,
     config: &ClassConfig,

@@ -1,4 +1,4 @@
-//! [`Feed`]: classes of HTB that take turns at one priority, in the order in which they are written.
+//! [`Feed`]: classes of HTB that take turns at one priority, in the order of the configuration.
 
 /// Classes that take turns: the classes of a level, or the inner classes of a class.
 #[derive(Clone, Debug, Default)]
@@ -12,9 +12,9 @@ pub(super) struct Group {
 pub(super) struct Feed {
     /// A bit for each seat.
     present: Box<[u64]>,
-    /// The class whose turn it is; `None` after the last.
+    /// The class whose turn it is; `None` after the last class.
     turn: Option<u16>,
-    /// The class that left during its turn, which passes to the next class at the next selection.
+    /// The class that left during its turn. The next selection passes the turn to the next class.
     left: Option<u16>,
 }
 
@@ -28,26 +28,26 @@ impl Feed {
     pub(super) fn join(&mut self, seat: u16) {
         self.present[usize::from(seat) / 64] |= 1 << (seat % 64);
     }
-    /// Removes `seat` from the borrowing classes; if it was its turn, that is recorded
-    /// (`htb_deactivate_prios`).
+    /// Removes `seat` from the borrowing classes. Records if the class had the turn (`htb_deactivate_prios`).
     pub(super) fn leave(&mut self, seat: u16) {
         self.present[usize::from(seat) / 64] &= !(1 << (seat % 64));
         if self.turn == Some(seat) {
             (self.turn, self.left) = (None, Some(seat));
         }
     }
-    /// `seat` leaves its level: if it had the turn, the next class gets it (`htb_remove_class_from_row`).
+    /// Removes `seat` from its level. If it had the turn, the next class gets the turn
+    /// (`htb_remove_class_from_row`).
     pub(super) fn leave_row(&mut self, seat: u16) {
         if self.turn == Some(seat) {
             self.pass();
         }
         self.present[usize::from(seat) / 64] &= !(1 << (seat % 64));
     }
-    /// The turn passes to the next class, or to the end.
+    /// Passes the turn to the next class, or to the end.
     pub(super) fn pass(&mut self) {
         self.turn = self.turn.and_then(|turn| self.at_or_after(turn + 1));
     }
-    /// Returns the class whose turn it is; after the last, the first (`htb_lookup_leaf`).
+    /// Returns the class whose turn it is. The first class follows the last (`htb_lookup_leaf`).
     pub(super) fn next_class(&mut self) -> Option<u16> {
         if let (None, Some(left)) = (self.turn, self.left) {
             self.turn = self.at_or_after(left);

@@ -6,8 +6,8 @@ use super::bucket::bytes_per_second;
 use crate::scheduler::config::ShareConfig;
 use crate::units::{ByteSize, Rate};
 
-/// The default of r2q (iproute2 `q_htb.c`, `htb_parse_opt`): a quantum is the rate in bytes per second,
-/// divided by it.
+/// The default of r2q (iproute2 `q_htb.c`, `htb_parse_opt`): a quantum is the rate in bytes per second
+/// divided by r2q.
 pub const HTB_RATE_TO_QUANTUM: u32 = 10;
 /// The limits of a quantum that is computed from a rate, bytes (`sch_htb.c`, `htb_change_class`).
 pub const HTB_QUANTA: RangeInclusive<u64> = 1000..=200_000;

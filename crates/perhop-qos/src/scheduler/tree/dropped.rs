@@ -6,8 +6,8 @@ use crate::scheduler::Scheduler;
 use crate::units::Time;
 
 impl SchedulerTree {
-    /// The head of `queue`, which was selected by its number `id`, a packet of `length` IP bytes, has left it
-    /// and was dropped: all enclosing schedulers count one packet less, and choose again.
+    /// Records that the head of the selected `queue`, a packet of `length` IP bytes, was dropped. `id` is the
+    /// number of the queue. All enclosing schedulers count one packet less and choose again.
     #[inline(never)]
     pub fn dropped(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let (length, head) = (self.accounting.counted(length), head_of(queue, self.accounting));
@@ -20,9 +20,9 @@ impl SchedulerTree {
         }
     }
 
-    /// A packet of `length` IP bytes of `queue`, which is number `id`, was dropped, and others remain
-    /// in it: all schedulers that count it up to the next shaper, which reports one packet at a time, count
-    /// one packet less.
+    /// Records that a packet of `length` IP bytes of `queue`, which has number `id`, was dropped and others
+    /// remain. The enclosing schedulers up to the next shaper count one packet less. A shaper reports only
+    /// one packet at a time.
     #[inline(never)]
     pub fn shed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let (length, head) = (self.accounting.counted(length), head_of(queue, self.accounting));
@@ -47,13 +47,13 @@ impl SchedulerTree {
         while let Some(place) = next.filter(|place| self.shaping(*place).shaper.is_none()) {
             self.dropped_at(now, place, length, head);
             next = self.nodes[place.node].parent;
-            // The scheduler above reads the head when it chooses.
+            // The enclosing scheduler reads the head when it chooses.
             head = next.map_or(0, |Place { node, child }| self.nodes[node].heads[child]);
         }
         self.mark_stale(leaf);
     }
 
-    /// [`dequeued_timed`](SchedulerTree::dequeued_timed) without spending tokens.
+    /// Does the same as [`dequeued_timed`](SchedulerTree::dequeued_timed), but spends no tokens.
     fn dropped_deep(&mut self, now: Time, id: QueueId, length: u32, mut head: u32) {
         let mut next = Some(self.leaves[id.index()]);
         while let Some(place) = next {

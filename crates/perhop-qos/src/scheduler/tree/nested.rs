@@ -1,7 +1,7 @@
 //! Nested schedulers whose choices change only when packets join and leave.
 //!
-//! They count IP bytes. A choice is valid until a head changes: a packet that joins after a head changes no
-//! choice.
+//! They count IP bytes. A choice is valid until a head changes. A packet that joins behind a head does not
+//! change it.
 
 use super::{Below, Place, SchedulerTree, head_of};
 use crate::accounting::Accounting;
@@ -10,7 +10,7 @@ use crate::scheduler::Scheduler;
 use crate::units::Time;
 
 impl SchedulerTree {
-    /// Informs every scheduler around `queue`, which chooses at once.
+    /// Informs every scheduler around `queue`. Each chooses at once.
     #[inline]
     pub(super) fn enqueued_nested(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let place = self.leaves[id.index()];
@@ -26,7 +26,7 @@ impl SchedulerTree {
         }
     }
 
-    /// The scheduler above `place` and all enclosing schedulers must choose again.
+    /// Records that the scheduler above `place` and all enclosing schedulers must choose again.
     #[inline]
     pub(super) fn mark_stale(&mut self, place: Place) {
         self.is_stale = true;
@@ -64,7 +64,7 @@ impl SchedulerTree {
         }
     }
 
-    /// Informs every scheduler around `queue`, which chooses at once.
+    /// Informs every scheduler around `queue`. Each chooses at once.
     #[inline(never)]
     pub(super) fn dequeued_nested(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let mut next = Some(self.leaves[id.index()]);

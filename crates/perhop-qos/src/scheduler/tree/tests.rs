@@ -1,5 +1,5 @@
-//! Compares two optimizations, choices that are kept until a head changes and credit that is known to
-//! suffice, with choices that are computed again for every packet.
+//! Compares two optimizations with choices that are computed again for every packet. The optimizations keep a
+//! choice until a head changes, and do not query a shaper whose credit is known to suffice.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::queue::{PrecedenceSource, Queue, QueueId};
 use crate::scheduler::Selection;
 use crate::{FlowKey, Packet, Rate, Time};
 
-/// The schedulers, and a share that each takes; the choices of the first six do not depend on time.
+/// The schedulers, with shares that each takes. The choices of the first six do not depend on time.
 const SCHEDULERS: [(&str, &str, [&str; 4]); 11] = [
     ("fifo", "", [""; 4]),
     ("priority", "level", ["3", "0", "2", "1"]),
@@ -27,8 +27,8 @@ const SCHEDULERS: [(&str, &str, [&str; 4]); 11] = [
 /// Schedulers that are valid above shapers.
 const ABOVE_SHAPERS: [usize; 10] = [0, 1, 2, 3, 4, 6, 7, 8, 9, 10];
 
-/// `scheduler` over as many classes as `inner` has entries: a queue, or a scheduler inside. Bit `n` of
-/// `shaped` returns whether class `n` is shaped.
+/// The configuration of `scheduler` with one class for each entry of `inner`: a queue, or an inner scheduler.
+/// Bit `n` of `shaped` determines whether class `n` is shaped.
 fn queueing(scheduler: usize, inner: &[Option<Value>], shaped: u32) -> Value {
     let (name, share, shares) = SCHEDULERS[scheduler];
     let class = |(index, inner): (usize, &Option<Value>)| {
@@ -36,7 +36,7 @@ fn queueing(scheduler: usize, inner: &[Option<Value>], shaped: u32) -> Value {
         if !share.is_empty() {
             class["share"] = serde_json::from_str(&format!("{{\"{share}\": {}}}", shares[index])).unwrap();
         }
-        // CBQ inside CBQ, and HTB inside HTB, is one scheduler, so no enclosing node can delay a class.
+        // CBQ inside CBQ is one scheduler, and so is HTB inside HTB. Their inner classes cannot have shapers.
         let is_one =
             inner.as_ref().is_some_and(|inner| inner["scheduler"] == name) && ["cbq", "htb"].contains(&name);
         if shaped >> index & 1 == 1 && !is_one {
@@ -71,8 +71,8 @@ fn steps() -> impl Strategy<Value = Vec<(u32, usize, u32, u64)>> {
     prop::collection::vec((0u32..5, 0usize..64, 40u32..1500, 0u64..2000), 1..300)
 }
 
-/// Runs both trees through `steps`; `forget` removes cached state of the second one, which must not change
-/// the results.
+/// Runs both trees through `steps`. `forget` removes the cached state of the second tree, which must not
+/// change the results.
 fn compare(
     mut tree: SchedulerTree,
     mut afresh: SchedulerTree,
@@ -93,7 +93,7 @@ fn compare(
         }
         let selection = tree.select(now, &queues);
         prop_assert_eq!(selection, afresh.select(now, &queues));
-        // Sometimes a choice is not carried out at once, as if the ring had no room.
+        // Some choices are not carried out at once, as if the ring had no room.
         if let (Selection::Serve(id), true) = (selection, step > 2) {
             let length = queues[id.index()].pop().unwrap().length;
             tree.dequeued(now, id, length, &queues[id.index()]);
@@ -108,7 +108,7 @@ fn build(policy: Value) -> SchedulerTree {
     SchedulerTree::build(&config, Rate::from_bits_per_second(8_000_000)).unwrap()
 }
 
-/// Every scheduler is to choose, whether or not its choice may have changed.
+/// Makes every scheduler choose again, even if its choice cannot have changed.
 fn choose_always(tree: &mut SchedulerTree) {
     tree.nodes.iter_mut().for_each(|node| node.depends_on_time = true);
 }

@@ -7,7 +7,8 @@ use crate::scheduler::{Scheduler, Selection};
 use crate::units::Time;
 
 impl SchedulerTree {
-    /// Schedulers above a shaper learn of its packets when they may leave.
+    /// Informs the schedulers above `queue` of a packet. Schedulers above a shaper are informed when the
+    /// packet may leave.
     #[inline(never)]
     pub(super) fn enqueued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let place = self.leaves[id.index()];
@@ -86,7 +87,7 @@ impl SchedulerTree {
     pub(super) fn dequeued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let length = self.accounting.counted(length);
         let mut next = Some(self.leaves[id.index()]);
-        // Returns the packet that the child at `place` would send next without a shaper.
+        // The length of the packet that the child at `place` would send next without a shaper.
         let mut head = head_of(queue, self.accounting);
         while let Some(place) = next {
             if self.shaping(place).shaper.is_some() {
@@ -100,11 +101,11 @@ impl SchedulerTree {
         }
     }
 
-    /// The shaped child at `place` has sent a packet that counts `length` bytes; returns its head if that may
-    /// follow at once.
+    /// Records that the shaped child at `place` has sent a packet that counts `length` bytes. Returns its
+    /// head if the head may follow at once.
     ///
-    /// A head that may is announced before its predecessor is gone: the scheduler above sees no gap,
-    /// and the child keeps its place there.
+    /// Such a head is announced before its predecessor is removed. The scheduler above sees no gap, so the
+    /// child keeps its place.
     #[expect(clippy::inline_always, reason = "every shaped packet calls it")]
     #[inline(always)]
     pub(super) fn spend(&mut self, now: Time, place: Place, length: u32, head: u32) -> u32 {
@@ -122,7 +123,7 @@ impl SchedulerTree {
 }
 
 impl Node {
-    /// [`set_head`](Node::set_head); another head may change the choice.
+    /// Calls [`set_head`](Node::set_head). A changed head may change the choice.
     #[inline]
     fn note_head(&mut self, child: usize, length: u32) {
         if self.heads[child] != length {

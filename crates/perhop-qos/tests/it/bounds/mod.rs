@@ -20,7 +20,7 @@ pub(crate) const QUANTUM: f64 = 500.0;
 /// Checks all proved properties of `scheduler`, whose classes have these `weights`.
 ///
 /// # Panics
-/// If one does not hold.
+/// A property does not hold.
 pub(crate) fn check(
     scheduler: SchedulerConfig,
     weights: &[f64],
@@ -33,7 +33,7 @@ pub(crate) fn check(
             assert!(departures.iter().map(|departure| departure.arrival).is_sorted(), "first in, first out");
         }
         SchedulerConfig::Priority => priority(arrivals, departures),
-        // A round sends `weight` packets of each class; the weights are whole numbers here. Between two turns
+        // A round sends `weight` packets of each class, and the weights are integers here. Between two turns
         // of a class, each other class has one turn, so no class is ahead by more than a round.
         SchedulerConfig::Wrr => fairness(arrivals, departures, |queue, _| 1.0 / weights[queue], |_| 0.5),
         // Shreedhar & Varghese 1995, theorem: the bytes that two backlogged classes sent per quantum differ
@@ -74,7 +74,7 @@ pub(crate) fn served(departures: &[Departure], queue: Option<usize>, now: Time) 
         .sum()
 }
 
-/// A packet waits at most for one packet of a lower level, the one on the wire.
+/// A packet waits for at most one packet of a lower level, which is on the wire.
 fn priority(arrivals: &[Arrival], departures: &[Departure]) {
     for lower in departures {
         let overtaken = departures.iter().find(|higher| {
@@ -92,12 +92,12 @@ fn wfq_delay(weights: &[f64], arrivals: &[Arrival], departures: &[Departure]) {
     let fluid = fluid::finish_times(arrivals, weights, BYTES_PER_SECOND);
     for departure in departures {
         let bound = fluid[departure.arrival] + longest(arrivals, None) / BYTES_PER_SECOND;
-        // A tolerance of one picosecond for the floating point of the fluid.
+        // The fluid model uses floating point, which needs a tolerance of one picosecond.
         assert!(departure.ends.as_seconds() <= bound + 1e-12, "{departure:?}: {bound}");
     }
 }
 
-/// Bennett & Zhang 1997 on WF2Q+, its bit worst-case fair index: between a packet's arrival a and its end d,
+/// Bennett & Zhang 1997 on WF2Q+, bit worst-case fair index: between a packet's arrival a and its end d,
 /// W_i(a, d) ≥ φ_i W(a, d) − (L_i + (L − L_i) φ_i).
 fn worst_case_fair(weights: &[f64], arrivals: &[Arrival], departures: &[Departure]) {
     for departure in departures {
@@ -125,8 +125,8 @@ fn scfq_delay(weights: &[f64], arrivals: &[Arrival], departures: &[Departure]) {
     }
 }
 
-/// In every interval in which two classes are backlogged, the amounts that they sent differ by at most the
-/// sum of their bounds. `counts` returns the amount for a packet of a class and a length, `bound` the bound
+/// In every interval in which two classes are backlogged, the sent amounts differ by at most the sum of the
+/// bounds of both. `counts` returns the amount of a packet of a class and a length. `bound` returns the bound
 /// of a class.
 fn fairness(
     arrivals: &[Arrival],
@@ -163,7 +163,7 @@ fn fairness(
     }
 }
 
-/// The periods in which `queue` is backlogged; the last ends when its last packet has left.
+/// The periods in which `queue` is backlogged. The last period ends when the last packet has left.
 fn busy_periods(arrivals: &[Arrival], departures: &[Departure], queue: usize) -> Vec<(Time, Time)> {
     let mut periods: Vec<(Time, Time)> = Vec::new();
     for departure in departures.iter().filter(|departure| departure.queue == queue) {

@@ -1,15 +1,15 @@
-//! Generalized processor sharing as a fluid, simulated independently: the reference of the packet schedulers.
-//! It uses floating point and no tags or virtual times.
+//! Generalized processor sharing as a fluid, simulated independently. It is the reference for the packet
+//! schedulers. It uses floating point and no tags or virtual times.
 
 use std::collections::VecDeque;
 
 use super::wire::Arrival;
 
-/// The times, in seconds, at which the fluid server finishes each packet: a server of `rate` bytes per second
-/// that serves all backlogged classes at once, in proportion to `weights`.
+/// The times, in seconds, at which the fluid server finishes each packet. The server has `rate` bytes per
+/// second and serves all backlogged classes at the same time, in proportion to `weights`.
 pub(crate) fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> Vec<f64> {
     let mut finish = vec![f64::NAN; arrivals.len()];
-    // Per class: the packets that wait, each with its unserved bytes.
+    // The waiting packets of each class, each with its unserved bytes.
     let mut held: Vec<VecDeque<(usize, f64)>> = vec![VecDeque::new(); weights.len()];
     let (mut now, mut next) = (0.0, 0);
     loop {
@@ -43,8 +43,8 @@ pub(crate) fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> 
     }
 }
 
-/// The rate of each class by water-filling: each wants `demands` and gets at most its weighted share of the
-/// rate that the others leave.
+/// The rate of each class by water-filling: each class demands its entry of `demands` and gets at most its
+/// weighted share of the rate that the other classes leave.
 pub(crate) fn water_filling(demands: &[f64], weights: &[f64], rate: f64) -> Vec<f64> {
     let mut shares = vec![f64::NAN; demands.len()];
     loop {

@@ -1,5 +1,6 @@
-//! CAKE in plain code: it compares all flows to find one, counts the loads of hosts, checks all queues for
-//! the longest, and has signed nanoseconds as in Linux. Rates must give a byte a whole number of nanoseconds.
+//! CAKE in plain code. It searches all flows to find one, counts the loads of hosts, checks all queues for
+//! the longest, and has signed nanoseconds as in Linux. The time of a byte must be a whole number of
+//! nanoseconds.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,8 +11,8 @@ use perhop_qos::{DropCause, FlowKey, Packet, Time};
 /// The settings that the tests vary.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// Nanoseconds per byte of each tin and of the whole wire, 0 without a bandwidth; the weights of the
-    /// tins.
+    /// Nanoseconds per byte of the whole wire; 0 without a bandwidth. `tins` has nanoseconds per byte and the
+    /// weight of each tin.
     pub(crate) byte_ns: i64,
     pub(crate) tins: Vec<(i64, i64)>,
     pub(crate) quanta: Vec<u32>,
@@ -19,7 +20,7 @@ pub(crate) struct Settings {
     pub(crate) overhead: u32,
     pub(crate) memory: u64,
     pub(crate) ingress: bool,
-    /// Whether flows of one source, or of one destination, share.
+    /// Whether flows of one source share its part; `destinations`: whether flows of one destination do.
     pub(crate) sources: bool,
     pub(crate) destinations: bool,
     /// Whether acknowledgments are filtered, and aggressively.
@@ -177,8 +178,8 @@ fn distance(from: u32, to: u32) -> i64 {
     (ahead + (1 << 31)).rem_euclid(1 << 32) - (1 << 31)
 }
 
-/// Whether `one` adds nothing to `latest`: `latest` acknowledges every byte that `one` acknowledges, in a
-/// single block.
+/// Whether `earlier` adds nothing to `latest`: `latest` acknowledges each block of `earlier` within a single
+/// block.
 fn is_superseded(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     let plain = [TcpHeader::ACK, TcpHeader::ACK | TcpHeader::ECE, TcpHeader::ACK | TcpHeader::CWR, 0xd0];
     if !plain.contains(&earlier.flags) || earlier.has_payload || earlier.has_others {

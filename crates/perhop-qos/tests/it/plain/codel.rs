@@ -1,5 +1,5 @@
-//! A second implementation of `CoDel`, by calls of `dequeue`: as in the pseudocode of RFC 8289 §5.5 and §5.6,
-//! and as in `codel_impl.h` of Linux, with its 32-bit numbers.
+//! A second implementation of `CoDel`, by calls of `dequeue`. It follows the pseudocode of RFC 8289 §5.5 and
+//! §5.6, or `codel_impl.h` of Linux with its 32-bit numbers.
 
 use std::collections::VecDeque;
 
@@ -120,7 +120,7 @@ pub(crate) struct LinuxQueue {
     pub(crate) settings: Settings,
     /// The header of the link, bytes.
     pub(crate) header: u64,
-    /// The backlog of other queues that this one includes in its count, bytes.
+    /// The backlog of other queues that this queue counts in addition, bytes.
     pub(crate) besides: u64,
     pub(crate) packets: VecDeque<Plain>,
     first_above_time: u32,

@@ -34,7 +34,7 @@ pub(crate) enum Turn {
 pub(crate) trait Marker {
     fn interval(&self) -> Time;
     fn update(&mut self, classic_s: Option<f64>, low_s: Option<f64>);
-    /// The decision about the head: `None` if it is dropped, otherwise whether it is marked.
+    /// Decides about the head. Returns `None` if it is dropped, otherwise whether it is marked.
     fn decide(&mut self, is_low: bool, head: &Waits, now: Time, left: &Queues) -> Option<bool>;
     fn probability(&self) -> f64;
 }
@@ -59,7 +59,8 @@ pub(crate) struct Plain<M> {
     pub(crate) queues: Queues,
     pub(crate) turn: Turn,
     pub(crate) credit: i64,
-    /// The bytes that a packet counts in addition to its IP bytes, and those that it occupies on the wire.
+    /// The bytes that a packet counts in addition to its IP bytes, and the bytes that it occupies on the
+    /// wire.
     pub(crate) header: u64,
     pub(crate) wire_header: u64,
     pub(crate) limit: usize,
@@ -278,7 +279,7 @@ impl Marker for Kernel {
         let delta =
             (qdelay - self.pi2_target) * gain(self.alpha) + (qdelay - self.last_qdelay) * gain(self.beta);
         self.last_qdelay = qdelay;
-        // Rounded towards 0 for either sign.
+        // The division rounds towards 0 for both signs.
         self.prob = (self.prob + delta / 64).clamp(0, MAX_PROB);
     }
     fn decide(&mut self, is_low: bool, head: &Waits, now: Time, left: &Queues) -> Option<bool> {

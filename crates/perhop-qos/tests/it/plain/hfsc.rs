@@ -1,5 +1,5 @@
-//! HFSC step by step as in Linux (6.1, `net/sched/sch_hfsc.c`): it maintains sorted lists of eligible times,
-//! virtual times and fit times; perhop checks all classes instead.
+//! HFSC step by step as in Linux (6.1, `net/sched/sch_hfsc.c`). It maintains sorted lists of eligible times,
+//! virtual times and fit times, whereas perhop checks all classes.
 
 /// `{m1, d, m2}`: bits per second, picoseconds, bits per second.
 pub(crate) type Curve = (u128, u128, u128);
@@ -73,7 +73,7 @@ pub(crate) struct Class {
     eligible: Sc,
     fsc: Option<Sc>,
     usc: Option<Sc>,
-    /// Lengths of the waiting packets, the head first.
+    /// Lengths of the waiting packets, beginning with the head.
     queue: std::collections::VecDeque<u32>,
     cumul: u128,
     total: u128,
@@ -105,8 +105,7 @@ impl Hfsc {
         Hfsc { classes: vec![Class::default()], eltree: Vec::new() }
     }
 
-    /// Adds a class inside `parent`, with its real-time, link-share and upper-limit curve; returns its
-    /// number.
+    /// Adds a class inside `parent`with its real-time, link-share and upper-limit curves. Returns its number.
     pub(crate) fn add(&mut self, parent: usize, curves: [Option<Curve>; 3]) -> usize {
         let [rsc, fsc, usc] = curves.map(|curve| curve.map(Sc::new));
         self.classes.push(Class { parent: Some(parent), rsc, fsc, usc, ..Class::default() });

@@ -1,4 +1,4 @@
-//! Hierarchical token bucket by its rules: for every packet, the class that may send is computed again from
+//! Hierarchical token bucket by its rules. For every packet, the class that may send is computed again from
 //! the modes of the classes and the backlogs. Only the turns are stored, as in Linux.
 //!
 //! The rules are those of `net/sched/sch_htb.c` of Linux 6.1; times are whole nanoseconds.
@@ -33,12 +33,13 @@ struct Class {
     ceil_tokens: i64,
     checked: i64,
     mode: Mode,
-    /// The time at which its mode is checked again.
+    /// The time at which the mode of the class is checked again.
     due: Option<i64>,
     deficit: [i64; 8],
 }
 
-/// Classes that take turns at a priority: those of a level that may send, or those that borrow from a class.
+/// Classes that take turns at a priority: the classes of a level that may send, or the classes that borrow
+/// from a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Ring {
     Row(usize, usize),
@@ -52,7 +53,8 @@ struct Turn {
     left: Option<usize>,
 }
 
-/// HTB and the packets that wait. Classes are numbered as they are written, each before those inside it.
+/// HTB and the waiting packets. The numbers of classes follow the configuration, and a class precedes its
+/// inner classes.
 pub(crate) struct Plain {
     classes: Vec<Class>,
     queues: Vec<VecDeque<u32>>,
@@ -126,7 +128,7 @@ impl Plain {
         }
     }
 
-    /// A packet arrives at `queue`.
+    /// Adds an arriving packet to `queue`.
     pub(crate) fn arrive(&mut self, queue: usize, length: u32) {
         self.changing(|plain| plain.queues[queue].push_back(length));
     }
@@ -212,13 +214,13 @@ impl Plain {
         class.checked = now;
         let (mode, due) = (class.mode, class.due);
         self.look(number, now, 0);
-        // A class that keeps its mode keeps its next check.
+        // If a class keeps its mode, it also keeps the time of its next check.
         if self.classes[number].mode == mode {
             self.classes[number].due = due;
         }
     }
 
-    /// Whether a class has packets at `priority`, of its own or of classes that borrow from it.
+    /// Whether a class, or a class that borrows from it, has packets at `priority`.
     fn wants(&self, number: usize, priority: usize) -> bool {
         let class = &self.classes[number];
         match class.queue {
@@ -242,8 +244,8 @@ impl Plain {
         (0..self.classes.len()).filter(is_in).collect()
     }
 
-    /// Prepares a change: if it removes the class whose turn it is, a row passes the turn on at once, and a
-    /// class remembers it.
+    /// Makes a change and updates the turns. If the change removes the class whose turn it is, a row passes
+    /// the turn on at once, but a class stores the removed class.
     fn changing<T>(&mut self, change: impl FnOnce(&mut Plain) -> T) {
         change(self);
         let rings: Vec<Ring> = self.turns.keys().copied().collect();
@@ -282,7 +284,7 @@ impl Plain {
                 path.push(Ring::Inside(number, priority));
                 continue;
             }
-            // All classes have had their turns: the row starts again, and in a class the turn ends.
+            // All classes have had their turns. A row starts again, and the turn of a class ends.
             turn.at = Some(members[0]);
             if path.len() > 1 {
                 path.pop();

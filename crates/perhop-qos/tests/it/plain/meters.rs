@@ -1,5 +1,5 @@
-//! Every meter in plain arithmetic: tokens of 10⁻¹² bit in 128 bits, in which the tokens of a picosecond and
-//! of a byte are whole numbers; estimates of rates in floating point.
+//! Every meter in plain arithmetic: tokens are 10⁻¹² bit in 128 bits, so that the tokens of a picosecond and
+//! of a byte are integers. Estimates of rates are in floating point.
 
 use perhop_qos::meter::{ColorMode, MeterConfig};
 use perhop_qos::random::{Stream, Streams};
@@ -9,7 +9,7 @@ use perhop_qos::{ByteSize, Color, QueueSize, Rate, Time};
 /// Tokens for one byte, in 10⁻¹² bit.
 pub(crate) const BYTE: u128 = 8_000_000_000_000;
 
-/// A packet on arrival; times never go backwards.
+/// A packet on arrival. Times do not decrease.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) at: Time,
@@ -103,7 +103,8 @@ impl Window {
     }
     fn update(&mut self, now: Time, length: u32) -> f64 {
         let bits = self.rate * self.interval + 8.0 * f64::from(length);
-        // Subtracts the times first; a product with a late time in seconds would lose the last digits.
+        // The times are subtracted first, because a product with a late time in seconds would lose the last
+        // digits.
         self.rate = bits / (seconds(now - self.front) + self.interval);
         self.front = now;
         self.rate
@@ -118,7 +119,8 @@ enum Kind {
     Two(Bucket, Color),
     Packets(Bucket, Color),
     Lending(Lending, Color),
-    /// RFC 2697; without a second bucket, packets that exceed the first are yellow (draft-heinanen-00).
+    /// RFC 2697. Without a second bucket, packets that exceed the first bucket are yellow
+    /// (draft-heinanen-00).
     SingleRate {
         committed: Bucket,
         excess: Option<Bucket>,
@@ -132,7 +134,7 @@ enum Kind {
         excess: Bucket,
     },
     Levels(Vec<Bucket>),
-    /// The colors from 0 bit/s on, from the first limit on, and so on.
+    /// The colors above 0 bit/s, above the first limit, and so on.
     Window {
         window: Window,
         limits: Vec<(f64, Color)>,
@@ -160,8 +162,8 @@ impl PlainMeter {
         PlainMeter { kind: kind(config, streams), mode }
     }
 
-    /// The color of a packet; `None` if it depends on the last digit of a fraction, after which the meters
-    /// cannot be compared.
+    /// The color of a packet. It is `None` if it depends on the last digit of a fraction. After that, the
+    /// meters cannot be compared.
     pub(crate) fn color(&mut self, arrival: &Arrival) -> Option<Color> {
         let Arrival { at, length, color } = *arrival;
         let color = if self.mode == ColorMode::ColorBlind { Color::GREEN } else { color };
@@ -210,7 +212,7 @@ fn kind(config: &MeterConfig, streams: &Streams) -> Kind {
     match config {
         MeterConfig::TokenBucket(config) => Kind::Two(Bucket::full(config.rate, config.burst), config.excess),
         MeterConfig::PacketRate(config) => {
-            // One byte per packet here.
+            // This meter counts one byte per packet.
             let QueueSize::Packets(burst) = config.burst else { panic!("a burst in packets") };
             let rate = Rate::from_bits_per_second(8 * config.rate.as_packets_per_second());
             Kind::Packets(Bucket::full(rate, ByteSize::from_bytes(burst)), config.excess)

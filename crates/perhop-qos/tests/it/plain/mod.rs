@@ -1,6 +1,5 @@
-//! Plain implementations of algorithms, as their sources describe them and not as fast code is written.
-//! Property tests and fuzzing (`crates/perhop-fuzz-targets`) compare the crate with them. They do not depend
-//! on the random tests.
+//! Plain implementations of algorithms. They follow the descriptions of their sources and are not optimized.
+//! Property tests and fuzzing (`crates/perhop-fuzz-targets`) compare the crate with them.
 
 pub(crate) mod cake;
 pub(crate) mod codel;

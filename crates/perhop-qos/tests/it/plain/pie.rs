@@ -14,7 +14,7 @@ pub(crate) trait PlainPie {
     fn update(&mut self, held: Held);
     /// Whether the packet joins, marked or not.
     fn arrives(&mut self, now: Time, packet: &Packet, held: Held) -> Fate;
-    /// The first packet of `before` has left.
+    /// Called when the first packet of `before` has left.
     fn left(&mut self, now: Time, before: Held);
     fn probability(&self) -> f64;
 }
@@ -169,7 +169,7 @@ pub(crate) struct Kernel {
     pub(crate) alpha: i128,
     pub(crate) beta: i128,
     pub(crate) ecn: bool,
-    /// 14 on an Ethernet link.
+    /// The counted header bytes: 14 on an Ethernet link.
     pub(crate) header: u32,
     pub(crate) random: Stream,
     pub(crate) prob: i128,
@@ -199,7 +199,7 @@ impl PlainPie for Kernel {
         let backlog = bytes(held, self.header);
         let (qdelay, old, oldprob) = (self.qdelay, self.qdelay_old, self.prob);
         let mut update_prob = !(qdelay == 0 && backlog != 0);
-        // A tenth of the probability for each factor of ten: 2, then 4 more each.
+        // The divisor is 2, and 4 times as large for each further factor of ten.
         let divisor = match oldprob {
             p if p < MAX_PROB / 1_000_000 => 2048,
             p if p < MAX_PROB / 100_000 => 512,

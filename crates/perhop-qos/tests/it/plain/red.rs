@@ -1,5 +1,5 @@
-//! Multi-level RED in floating point, as in Floyd and Jacobson 1993: each average checks for every event
-//! whether it counts that packet.
+//! Multi-level RED in floating point, as in Floyd and Jacobson 1993. Each average checks for every event
+//! whether it counts the packet.
 
 use perhop_qos::buffer::{AboveMaxConfig, Averages, DropSpacing, IdleConfig, MredConfig, UpdateConfig};
 use perhop_qos::queue::Occupancy;
@@ -55,7 +55,7 @@ impl PlainAverages<'_> {
         match self.averages {
             Averages::Single => self.values[0],
             Averages::Coupled | Averages::Decoupled => self.values[own],
-            // Linux sch_gred: those of lower precedences that are not idle are added.
+            // Linux sch_gred: the averages of lower precedences that are not idle are added.
             Averages::CoupledSampled => {
                 let lower = (0..own).filter(|lower| self.held(*lower, queue) > 0.0);
                 self.values[own] + lower.map(|lower| self.values[lower]).sum::<f64>()
@@ -73,7 +73,8 @@ impl PlainAverages<'_> {
                 continue;
             }
             let silence = now.saturating_sub(self.idle_since[index]).as_picoseconds() as f64;
-            // In this order, so that whole numbers of packets are equal on both sides.
+            // The order of operations matters: whole numbers of packets must be equal in both
+            // implementations.
             let mean = self.config.mean_packet_size.as_bytes() as f64;
             let packets_per_second = self.drain.as_bits_per_second() as f64 / (8.0 * mean);
             let gone_by = silence * (packets_per_second / PICOSECONDS_PER_SECOND as f64);
@@ -120,15 +121,16 @@ pub(crate) enum Fate {
     Forced,
 }
 
-/// The difference up to which averages count as equal: those of the crate have 31 binary digits, those here
-/// 53.
+/// The difference up to which averages count as equal. The averages of the crate have 31 binary digits, and
+/// these have 53.
 const AVERAGES: f64 = 1e-6;
 const PROBABILITIES: f64 = 1e-5;
-/// Smaller probabilities can be 0 in the crate, whose fractions are integers; then no number is drawn.
+/// Smaller probabilities can be 0 in the crate, because its fractions are integers. In that case, the crate
+/// draws no number.
 const LEAST_PART: f64 = 1e-8;
 
 impl PlainRed<'_> {
-    /// Draws from a copy of the random stream of the buffer manager under test.
+    /// Creates the model, which draws from a copy of the random stream of the buffer manager under test.
     pub(crate) fn new(config: &MredConfig, averages: Averages, drain: Rate, random: Stream) -> PlainRed<'_> {
         let count = config.precedences.len();
         let averages = PlainAverages::new(config, averages, drain);
@@ -146,8 +148,8 @@ impl PlainRed<'_> {
         self.averages.deciding(packet.color, queue)
     }
 
-    /// The fate of `packet`, which finds `queue`; `None` if it depends on the last digits of an average,
-    /// after which the two cannot be compared.
+    /// The fate of `packet`, which finds `queue`. It is `None` if it depends on the last digits of an
+    /// average. After that, both implementations cannot be compared.
     pub(crate) fn arrival(&mut self, now: Time, packet: &Packet, queue: &Occupancy) -> Option<Fate> {
         self.averages.arrival(now, packet, queue);
         let (index, average) =
@@ -188,8 +190,8 @@ impl PlainRed<'_> {
         let kept = self.kept[index];
         let random = &mut self.random;
         let mut uniform = || random.bits() as f64 / 2f64.powi(64);
-        // The probability as a fraction: a number drawn from 0 to 1, times the denominator, is below the
-        // numerator.
+        // The probability is a fraction. A packet is drawn if a random number from 0 to 1, times the
+        // denominator, is below the numerator.
         let denominator = match self.averages.config.spacing().unwrap() {
             // Section 7: p / (1 − n p), where n packets were not marked.
             DropSpacing::Uniform => 1.0 - kept * probability,
@@ -218,7 +220,8 @@ impl PlainRed<'_> {
                 }
                 2.0 - expected
             }
-            // Linux, red_action: (n + 1) p against R, which is drawn when counting begins and at each drop.
+            // Linux, red_action: (n + 1) p is compared with R, which is drawn when counting begins and at
+            // each drop.
             DropSpacing::UniformPerDrop => {
                 let number = *self.number[index].get_or_insert_with(&mut uniform);
                 let expected = (kept + 1.0) * probability;

@@ -6,7 +6,7 @@ use perhop_qos::port::{Departure, Port, Sent};
 use perhop_qos::{Color, DropCause, Packet, Time};
 use proptest::prelude::*;
 
-/// All events of a port in order: two ports with equal logs behave alike.
+/// All events of a port in order. Two ports with equal logs behave in the same way.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Log(pub(crate) Vec<String>);
 
@@ -31,21 +31,21 @@ impl Observer for Log {
 /// The calls by which a driver uses a port.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Way {
-    /// `enqueue`, then `poll_transmit` until it has no more, then sleep until `poll_timeout`.
+    /// `enqueue`, then `poll_transmit` until it returns `None`, then a sleep until `poll_timeout`.
     Plain,
-    /// `send` in place of `enqueue`.
+    /// `send` instead of `enqueue`.
     Straight,
-    /// `Plain` with polls in between and one more poll than needed.
+    /// `Plain` with additional polls.
     Restless,
 }
 
-/// A packet that arrives, with its gap after the previous one.
+/// An arriving packet, and its gap after the previous packet.
 pub(crate) type Arrival = (Time, Packet);
 
-/// Up to 150 packets of four codepoints, all colors, four flows, with and without ECN; most of them come in
+/// Up to 150 packets of four codepoints, all colors, four flows, with and without ECN. Most of them arrive in
 /// bursts.
 pub(crate) fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
-    // At 8 Mb/s 1000 bytes take 1000 us: some packets arrive when the previous one leaves.
+    // At 8 Mb/s, 1000 bytes take 1000 us, so some packets arrive when the previous packet leaves.
     let gap = prop_oneof![3 => Just(0u64), 2 => Just(1000), 4 => 0..900u64, 1 => 0..9_000u64];
     let length = prop_oneof![2 => Just(1000u32), 1 => Just(40u32), 3 => 40..1500u32];
     let packet = (

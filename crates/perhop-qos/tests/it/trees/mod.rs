@@ -1,5 +1,5 @@
-//! Random trees of schedulers with shares and shapers, and their required properties: for property tests and
-//! fuzzing.
+//! Random trees of schedulers with shares and shaperswith shared checks of their required properties, for
+//! property tests and fuzzing.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{SchedulerConfig, ServiceCurveConfig, ShapeConfig, ShapeForm, ShareConfig};
@@ -27,7 +27,7 @@ pub(crate) const ALL: [SchedulerConfig; 12] = [
 ];
 
 /// Classes of `scheduler` with these weights. A weight of 1 is a quantum of [`QUANTUM`] bytes of DRR, and a
-/// minimum of a twentieth of the wire, so that minima may exceed the wire.
+/// minimum of a twentieth of the wire, so that the minima can exceed the rate of the wire.
 pub(crate) fn queueing(scheduler: SchedulerConfig, weights: &[f64]) -> QueueingConfig {
     let class = |weight: &f64| ClassConfig { share: share(scheduler, *weight), ..Default::default() };
     QueueingConfig { scheduler, classes: weights.iter().map(class).collect(), ..Default::default() }
@@ -88,7 +88,7 @@ impl Tree {
         Tree { outer: scheduler, weights: weights.to_vec(), inner: None, shapes: Vec::new() }
     }
 
-    /// Whether the policy language allows the tree: the fluid model of WFQ does not hold classes back; HTB
+    /// Whether the policy language allows the tree. The fluid model of WFQ cannot hold back classes, but HTB
     /// and guarantee-excess do.
     pub(crate) fn is_allowed(&self) -> bool {
         let inner = self.inner.as_ref().map(|(scheduler, _)| *scheduler);
@@ -96,15 +96,15 @@ impl Tree {
         self.outer != SchedulerConfig::Wfq || !holds_back.contains(&inner)
     }
 
-    /// The configuration without the shapers that the policy language refuses at their place.
+    /// The configuration without the shapers that the policy language rejects at their place.
     fn config(&self) -> QueueingConfig {
         let mut config = queueing(self.outer, &self.weights);
         if let Some((scheduler, weights)) = &self.inner {
             config.classes[1].queueing = Some(queueing(*scheduler, weights));
         }
-        // Nested CBQ, HFSC and HTB form a single hierarchy: no class is between them to hold back.
+        // Nested CBQ, HFSC and HTB form a single hierarchy, so no class between them can be shaped.
         let is_one = config.classes[1].link_shared(self.outer).is_some();
-        // The clock of WFQ is that of a wire that sends without a pause: no shaper within it.
+        // The clock of WFQ assumes a wire that sends without pauses, so no shaper is allowed inside.
         for (place, shape) in self.shapes.iter().filter(|_| self.outer != SchedulerConfig::Wfq) {
             match *place {
                 Place::Outer(class) if class != 1 || !is_one => config.classes[class].shape = Some(*shape),
@@ -120,11 +120,11 @@ impl Tree {
         config
     }
 
-    /// Sends `arrivals` through the tree, with the checks of [`send`], and checks the proved properties of a
-    /// scheduler without another.
+    /// Sends `arrivals` through the tree, with the checks of [`send`], and checks the proved properties if
+    /// the tree has only one scheduler.
     ///
     /// # Panics
-    /// If a check fails.
+    /// A check fails.
     pub(crate) fn check(&self, arrivals: &[Arrival]) {
         let departures = send(&self.config(), RATE, arrivals);
         if self.inner.is_none() && self.shapes.is_empty() {

@@ -1,4 +1,4 @@
-//! A wire above a scheduler tree: sends one packet after the other and checks the properties of every
+//! A wire above a scheduler tree: It sends one packet after the other and checks the properties of every
 //! scheduler at each step.
 
 use perhop_qos::accounting::Accounting;
@@ -27,13 +27,13 @@ pub(crate) struct Departure {
 
 /// Sends all of `arrivals` (in order of time) through the schedulers of `config` on a wire of `rate`.
 ///
-/// Checks that a repeated choice is the same, that every queue is first in, first out, that the wire is idle
-/// only if no packet waits or shapers hold all back, and that each packet is sent once.
+/// Checks that a repeated choice is the same, that every queue is first in, first out, that each packet is
+/// sent once, and that the wire is idle only if no packet waits or shapers hold back all packets.
 pub(crate) fn send(config: &QueueingConfig, rate: Rate, arrivals: &[Arrival]) -> Vec<Departure> {
     send_counted(config, rate, arrivals, Accounting::IP)
 }
 
-/// [`send`] with schedulers and a wire that count packets by `accounting`.
+/// Does the same as [`send`], with schedulers and a wire that count packets by `accounting`.
 pub(crate) fn send_counted(
     config: &QueueingConfig,
     rate: Rate,
@@ -107,8 +107,8 @@ fn check(arrivals: &[Arrival], departures: &[Departure], queues: usize) {
     assert_eq!(sent, (0..arrivals.len()).collect::<Vec<_>>(), "every packet is sent once");
 }
 
-/// For every leaf class, depth first, whether it or a class around it is shaped, limited, has a ceiling, or
-/// may not borrow.
+/// For every leaf class, depth first, whether the class or an enclosing class is shaped, limited, has a
+/// ceiling, or may not borrow.
 fn shaped_leaves(config: &QueueingConfig) -> Vec<bool> {
     fn collect(config: &QueueingConfig, above: Option<()>, leaves: &mut Vec<bool>) {
         for class in &config.classes {

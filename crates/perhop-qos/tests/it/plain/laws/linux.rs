@@ -35,7 +35,7 @@ pub(crate) struct Linux {
 struct VirtualRed {
     min: u64,
     max: u64,
-    /// `max_P` over the width, in 2⁻³².
+    /// `max_P` divided by the width, in 2⁻³².
     max_p_delta: u64,
     /// `qcount` and `qR`.
     count: i64,
@@ -59,7 +59,7 @@ impl Linux {
         (avpkt, bytes_per_second): (u64, u64),
         random: Stream,
     ) -> Linux {
-        // tc_calc_xmittime in ticks of 64 ns; then natural logarithms per tick.
+        // `tc_calc_xmittime` in ticks of 64 ns, then natural logarithms per tick.
         let ticks = (((1e6 * avpkt as f64 / bytes_per_second as f64) as u64 as f64) * 15.625) as u64 as f64;
         let per_tick = -(1.0 - 1.0 / (1_u64 << wlog) as f64).ln() / ticks;
         let mut cell_log = 0;
@@ -97,7 +97,7 @@ impl Linux {
         let less = (vars.average * idle) >> self.cell_log;
         if less < vars.average >> 1 { vars.average - less } else { vars.average >> 1 }
     }
-    /// `red_action`: whether the packet goes on.
+    /// `red_action`: whether the packet passes.
     fn passes(&mut self, index: usize, average: u64) -> Fate {
         let (dp, wlog) = (&mut self.dps[index], self.wlog);
         let mut draw = || (self.random.bits() >> 32) / dp.max_p_delta;
@@ -111,7 +111,7 @@ impl Linux {
             return Some(true);
         }
         let reached = ((average - dp.min) >> wlog) * dp.count as u64;
-        // The last digit comes from a different division.
+        // The last digit can differ, because it comes from a different division.
         if reached.abs_diff(dp.number) <= 1 {
             return None;
         }

@@ -1,5 +1,5 @@
-//! The implementations behind `law`, each with a queue and numbers of its own, in the arithmetic of its
-//! source: floating point in ns-2 (single precision in dsRED), whole numbers in Linux.
+//! The implementations that `law` names. Each has its own queue and the arithmetic of its source: floating
+//! point in ns-2 (single precision in dsRED), and integers in Linux.
 
 pub(crate) mod ds_red;
 pub(crate) mod linux;
@@ -7,7 +7,7 @@ pub(crate) mod ns_red;
 
 use perhop_qos::random::Stream;
 
-/// The fate of a packet; `None` if it depends on the last digits of an average, after which two
+/// The fate of a packet. It is `None` if it depends on the last digits of an average. After that, two
 /// implementations cannot be compared.
 pub(crate) type Fate = Option<bool>;
 
@@ -15,9 +15,10 @@ pub(crate) type Fate = Option<bool>;
 pub(crate) trait Implementation {
     /// Whether a packet of `length` bytes and precedence `index` joins.
     fn enque(&mut self, now: f64, index: usize, length: u32) -> Fate;
-    /// The free link requests the next packet; `index` and `length` are those of the head, if any.
+    /// Called when the link is free and requests the next packet. `head` has the index and length of the
+    /// head, if any.
     fn deque(&mut self, now: f64, head: Option<(usize, u32)>);
-    /// Its averages, in packets or bytes.
+    /// The averages, in packets or bytes.
     fn averages(&self) -> Vec<f64>;
     /// The difference up to which two averages count as equal.
     fn tolerance(&self) -> f64;
@@ -31,7 +32,7 @@ pub(crate) struct Curve {
     pub(crate) max_p: f64,
 }
 
-/// Compares a number with a probability, at the precision of the other side.
+/// Compares a number with a probability, at the precision of the other implementation.
 pub(crate) fn falls_below(chance: f64, random: &mut Stream) -> Fate {
     if chance <= 0.0 || chance >= 1.0 {
         return Some(chance >= 1.0);
@@ -45,13 +46,13 @@ pub(crate) fn near(one: f64, other: f64) -> bool {
     (one - other).abs() < 1e-4 * other.abs().max(1e-3)
 }
 
-/// Floyd & Jacobson 1993, Figure 2, with the count of section 7: `q_time` is set only when the queue becomes
+/// Floyd & Jacobson 1993, Figure 2, with the count of section 7. `q_time` is set only when the queue becomes
 /// empty.
 pub(crate) struct Floyd {
     pub(crate) curve: Curve,
     pub(crate) weight: f64,
     pub(crate) limit: u64,
-    /// Seconds for a packet of mean length.
+    /// The transmission time of a packet of mean length, seconds.
     pub(crate) s: f64,
     pub(crate) random: Stream,
     pub(crate) average: f64,

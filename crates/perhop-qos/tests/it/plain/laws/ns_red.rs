@@ -5,14 +5,14 @@ use perhop_qos::random::Stream;
 use super::{Curve, Fate, Implementation, falls_below, near};
 
 /// ns-2.35 `queue/red.cc` (v 1.90): `enque`, `deque`, `estimator`, `calculate_p_new`, `modify_p`,
-/// `drop_early`; before May 1999 with `ns1_compat_`, and without `gentle_` and `use_mark_p_`.
+/// `drop_early`. The version before May 1999 has `ns1_compat_`, and neither `gentle_` nor `use_mark_p_`.
 #[expect(clippy::struct_excessive_bools, reason = "they are ns-2's own variables")]
 pub(crate) struct NsRed {
     pub(crate) curve: Curve,
     pub(crate) weight: f64,
     pub(crate) gentle: bool,
     pub(crate) wait: bool,
-    /// `bytes_`: bytes divided by the mean size count.
+    /// `bytes_`: whether bytes divided by the mean size count.
     pub(crate) bytes: bool,
     /// `queue_in_bytes_`.
     pub(crate) queue_in_bytes: bool,
@@ -152,8 +152,8 @@ impl Implementation for NsRed {
     }
 }
 
-/// ns-2.35 `queue/rio.cc` (v 1.14), `enque` and `deque`: in packets (precedence 0) and out packets. It
-/// consists of two [`NsRed`]: `inside` averages in packets; `all` averages all packets and tests out packets.
+/// ns-2.35 `queue/rio.cc` (v 1.14), `enque` and `deque`, with in packets (precedence 0) and out packets. It
+/// consists of two [`NsRed`]. `inside` averages in packets. `all` averages all packets and tests out packets.
 pub(crate) struct NsRio {
     pub(crate) inside: NsRed,
     pub(crate) all: NsRed,
@@ -163,8 +163,8 @@ pub(crate) struct NsRio {
 }
 
 impl NsRio {
-    /// The drop logic for a packet that `red` has counted: whether it is dropped by force, and whether it is
-    /// drawn.
+    /// The drop logic for a packet that `red` has counted. Returns whether the drop is forced, and whether it
+    /// is random.
     fn judge(red: &mut NsRed, length: u32, random: &mut Stream) -> Option<(bool, bool)> {
         let average = red.state.average;
         let forced_from = if red.gentle { 2.0 * red.curve.max } else { red.curve.max };
@@ -208,7 +208,7 @@ impl Implementation for NsRio {
             }
         }
         let full = self.all.held() >= self.all.limit;
-        // A single random generator for both.
+        // Both share one random generator.
         let mut random = self.all.random.clone();
         let red = if index == 0 { &mut self.inside } else { &mut self.all };
         red.state.count += 1;
