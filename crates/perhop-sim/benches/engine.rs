@@ -3,8 +3,8 @@
 //! `cargo bench -p perhop-sim --bench engine [-- SCENARIO [DURATION [plain]]]` runs all scenarios, or one,
 //! for 100 simulated seconds or this duration, in the fast or the plain engine. `make bench` alternates them
 //! with their equivalents in other simulators; `make bench-instructions` counts instructions. A packet-hop is
-//! a packet that enters a wire. Machines differ and are shared: compare medians of alternating runs, not
-//! single numbers.
+//! a packet that enters a wire. Machines differ and are shared, so compare medians of alternating runs
+//! instead of single numbers.
 
 use std::path::Path;
 use std::time::Instant;
@@ -36,7 +36,7 @@ fn main() {
     }
 }
 
-/// Wall time from the scenario's text to the results, and the packet-hops simulated.
+/// The wall time from the scenario's text to the results, and the number of simulated packet-hops.
 #[allow(clippy::disallowed_methods)] // a benchmark is about wall time
 fn time(scenario: Value, engine: EngineChoice) -> (f64, u64) {
     let options = RunOptions { seed: 1, replications: 1, threads: 1, engine };
@@ -47,8 +47,8 @@ fn time(scenario: Value, engine: EngineChoice) -> (f64, u64) {
     (start.elapsed().as_secs_f64(), progress.packet_hops())
 }
 
-/// `pairs` CBR sources with 120 Mb/s in total, each marked by its own token bucket, on 1 Gb/s access links
-/// into a 100 Mb/s bottleneck with RIO-C of two precedences.
+/// `pairs` CBR sources with 120 Mb/s in total, on 1 Gb/s access links. A token bucket marks each source. The
+/// bottleneck of 100 Mb/s has RIO-C with two precedences.
 fn udp(pairs: u32) -> Value {
     let mut hosts = serde_json::Map::new();
     let (mut links, mut traffic) = (Vec::new(), Vec::new());
@@ -84,8 +84,8 @@ fn udp(pairs: u32) -> Value {
     })
 }
 
-/// The network of [`udp`] with `pairs` bulk transfers of `NewReno` instead of its traffic, 1000-byte packets,
-/// every one acknowledged.
+/// The network of [`udp`] with `pairs` bulk transfers of `NewReno` instead of its traffic. Packets have 1000
+/// bytes, and each is acknowledged.
 fn tcp(pairs: u32) -> Value {
     let mut scenario = udp(pairs);
     for flow in scenario["traffic"].as_array_mut().into_iter().flatten() {

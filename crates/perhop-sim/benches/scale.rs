@@ -1,9 +1,9 @@
 //! The cost of networks and tables of growing size: set-up, run and memory.
 //!
 //! `cargo bench -p perhop-sim --bench scale -- KIND SIZE STAGE` runs up to the given stage and prints the
-//! work: packet-hops, or packets of meters. With a number of threads instead of a stage, it runs to the end
-//! in parts and prints their counts. `make bench-scale` runs growing sizes, each in its own process, whose
-//! processor time and peak memory it records, and writes `docs/scale.md`.
+//! work: packet-hops, or packets of meters. With a number of threads instead of a stage, it runs the scenario
+//! to the end in parts and prints the counts of the parts. `make bench-scale` runs growing sizes, each in its
+//! own process, whose processor time and peak memory it records, and writes `docs/scale.md`.
 
 use std::fmt::{Display, Write};
 use std::path::Path;
@@ -59,7 +59,7 @@ fn simulate(text: String, stage: Stage) -> u64 {
         return 0;
     }
     let scenario = serde_json::from_str::<Scenario>(&text).expect("the benchmark's scenario is valid");
-    // The peak of memory is that of perhop, which does not keep the text.
+    // The peak of memory must be that of perhop, which does not keep the text.
     drop(text);
     if stage == Stage::SetUp {
         let setup =
@@ -79,7 +79,7 @@ fn simulate(text: String, stage: Stage) -> u64 {
     progress.packet_hops()
 }
 
-/// Items of a list or an object in JSON. A tree of all of them would take more memory than the run.
+/// Items of a list or an object in JSON. A tree of JSON values would take more memory than the run.
 #[derive(Default)]
 struct Items(String);
 
@@ -103,7 +103,8 @@ fn scenario(name: &str, [hosts, routers, links, traffic]: [Items; 4], policies: 
     )
 }
 
-/// `pairs` bulk transfers on as many pairs of hosts, over a bottleneck of 1 Mb/s for each, for 2 s.
+/// `pairs` bulk transfers between `pairs` pairs of hosts, for 2 s. The bottleneck has 1 Mb/s for each
+/// transfer.
 fn tcp(pairs: u32) -> String {
     let [mut hosts, mut routers, mut links, mut traffic]: [Items; 4] = Default::default();
     for pair in 0..pairs {
@@ -153,8 +154,8 @@ fn chain(count: u32) -> String {
     scenario("chain", [hosts, routers, links, traffic], &json!({}))
 }
 
-/// `nodes` nodes: a tenth of them routers in a ring with a chord from each, and hosts on them, each of which
-/// sends 1 Mb/s to a distant one, for 2 s.
+/// A network of `nodes` nodes, for 2 s. A tenth of them are routers in a ring with a chord from each router.
+/// The others are hosts, each of which sends 1 Mb/s to a distant host.
 fn topology(nodes: u32) -> String {
     let count = nodes / 10;
     let leaves = nodes - count;
@@ -180,7 +181,7 @@ fn topology(nodes: u32) -> String {
     scenario("topology", [hosts, routers, links, traffic], &json!({}))
 }
 
-/// A meter for each of `flows` flows in random order, and then a million packets of ten of them.
+/// Creates a meter for each of `flows` flows in random order, then meters a million packets of ten of them.
 fn meters(flows: u32, stage: Stage) -> u64 {
     const PACKETS: u64 = 10_000_000;
     let config: MeterConfig =

@@ -23,9 +23,9 @@ use crate::run::{EngineChoice, Progress, RunError, RunOptions, run_replication};
 pub struct BatchPlan {
     /// The scenario that every point changes.
     pub document: Document,
-    /// The directory that relative paths in it refer to.
+    /// The directory to which relative paths in the document refer.
     pub base: PathBuf,
-    /// The loader that reads it.
+    /// The loader that reads the document.
     pub loader: Loader<'static>,
     /// Seed of every point. `None`: the scenario's own seed, which a point may change.
     pub seed: Option<u64>,
@@ -39,17 +39,17 @@ pub struct BatchPlan {
 
 /// A stop rule: replications are added until the confidence interval of a metric is narrow enough.
 ///
-/// The rule is applied after each replication in their order, from the second on, so that their number does
-/// not depend on how many run in parallel. An interval that is checked repeatedly covers the mean somewhat
-/// less often than 95 times in 100 (Chow and Robbins 1965, "On the asymptotic theory of fixed-width
-/// sequential confidence intervals for the mean").
+/// The rule is applied after each replication in order, from the second on. The number of replications
+/// therefore does not depend on the number that run in parallel. An interval that is checked repeatedly
+/// covers the mean slightly less often than in 95 % of cases (Chow and Robbins 1965, "On the asymptotic
+/// theory of fixed-width sequential confidence intervals for the mean").
 #[derive(Clone, Debug)]
 pub struct Until {
     /// The class that the metric belongs to.
     pub class: String,
     /// The column of the table `classes` that contains the metric.
     pub column: String,
-    /// The greatest half-width of the 95 % interval.
+    /// The largest half-width of the 95 % interval.
     pub half_width: HalfWidth,
     /// The maximum number of replications of a point.
     pub most: u32,
@@ -67,7 +67,7 @@ pub enum HalfWidth {
 /// One point.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Its number, which its result rows carry.
+    /// The number of the point, which its result rows contain.
     pub number: u64,
     /// The changed values: paths and YAML texts, as `perhop run --set` takes them.
     pub changes: Vec<(String, String)>,
@@ -76,7 +76,7 @@ pub struct Point {
 /// A point that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its number.
+    /// The number of the point.
     pub number: u64,
     /// The kept tables of all replications, or the reason for their absence.
     pub outcome: Result<Outcome, String>,
@@ -94,7 +94,7 @@ pub struct Outcome {
 /// A queue of points and the threads that run them.
 pub struct Batch {
     shared: Arc<Shared>,
-    // Dropped without waiting: a running point sees that it is cancelled.
+    // The pool is dropped without waiting. A running point notices that it is cancelled.
     pool: ThreadPool,
 }
 
@@ -115,7 +115,7 @@ struct State {
 }
 
 impl Shared {
-    /// The state. A panic of another thread with the lock held leaves it valid.
+    /// Returns the locked state. It stays valid if another thread panics with the lock.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -125,7 +125,7 @@ impl Batch {
     /// Creates a batch without points and starts `threads` threads.
     ///
     /// # Errors
-    /// If the system cannot start the threads.
+    /// The system cannot start the threads.
     pub fn new(plan: BatchPlan, threads: usize) -> Result<Batch, ThreadPoolBuildError> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -141,7 +141,7 @@ impl Batch {
         Ok(Batch { shared: Arc::new(shared), pool })
     }
 
-    /// Adds points to the queue; the results of each may take `memory` bytes.
+    /// Adds points to the queue. The results of each point may take `memory` bytes.
     pub fn submit(&self, points: Vec<Point>, memory: f64) {
         let count = points.len();
         self.shared.state().waiting.extend(points.into_iter().map(|point| (point, memory)));
@@ -151,8 +151,8 @@ impl Batch {
         }
     }
 
-    /// Removes and returns the points that have ended since the last call. Waits until no point is left to
-    /// run, at most for `timeout`.
+    /// Removes and returns the points that have ended since the last call. Waits until all points have ended,
+    /// but at most for `timeout`.
     pub fn take(&self, timeout: Duration) -> Vec<Ended> {
         let busy = |state: &mut State| state.running > 0 || !state.waiting.is_empty();
         let (mut state, _) = self
@@ -203,7 +203,7 @@ impl Shared {
             state.running += 1;
             (next, state.waiting.len() < self.threads)
         };
-        // While there are points for every thread, each point uses one thread; the last ones run their
+        // While every thread has a point to run, each point uses one thread. The last points run their
         // replications in parallel.
         let side_by_side = if last { self.threads } else { 1 };
         let outcome = catch_unwind(AssertUnwindSafe(|| self.run(&point, memory, side_by_side)))
@@ -262,7 +262,7 @@ impl Shared {
         Ok(self.outcome_of_point(next, tables))
     }
 
-    /// Runs one replication and returns its kept tables, and `classes` if the stop rule reads it.
+    /// Runs one replication and returns its kept tables, with `classes` if the stop rule reads it.
     fn replication(
         &self,
         scenario: &Scenario,

@@ -1,4 +1,4 @@
-//! Conversion of a [`Scenario`] to a [`Setup`]: names become indices, policies become ports, paths are
+//! Conversion of a [`Scenario`] to a [`Setup`]: names become indices, policies become ports, and paths are
 //! computed.
 
 mod captures;
@@ -40,8 +40,7 @@ use crate::setup::{Crossing, Entering, Setup};
 /// between `captured` nodes are captured.
 ///
 /// # Errors
-/// If a part of the scenario cannot be built. A scenario that passed the checks of [`perhop_scenario`]
-/// builds.
+/// A part of the scenario cannot be built. A scenario that passed the checks of [`perhop_scenario`] builds.
 pub fn set_up(
     scenario: &Scenario,
     base: &Path,
@@ -56,7 +55,7 @@ pub fn set_up(
     Ok(Setup { agenda, directions, hosts, entering, crossings, returning: BTreeMap::new() })
 }
 
-/// Prefixes the path of `error` with its place in the scenario, unless it begins at the root already.
+/// Prefixes the path of `error` with its place in the scenario, unless the path already begins at the root.
 fn rooted(error: ConfigError, list: &str, index: usize) -> ConfigError {
     if error.path.first().is_some_and(|first| first == "policies") {
         error
@@ -76,7 +75,7 @@ struct Builder<'a> {
     pools: BTreeMap<&'a str, MemoryPools>,
     hosts: Hosts,
     entering: Vec<Entering>,
-    /// The parameters of TCP, each once.
+    /// The different parameters of TCP, each stored once.
     parameters: Vec<Arc<Parameters>>,
 }
 

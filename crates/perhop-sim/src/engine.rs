@@ -42,14 +42,15 @@ pub trait Engine: Sized {
         self.run_until(duration);
         self.catch_up_everywhere(duration);
     }
-    /// Brings every port to `now`, in the order of the paths: a port that catches up may feed the next port.
+    /// Brings every port to `now`, in the order of the paths, because a port that catches up may send packets
+    /// to the next port.
     fn catch_up_everywhere(&mut self, now: Time) {
         for place in 0..self.hosts().paths.len() {
             let link = self.hosts().paths[place];
             self.catch_up(now, link);
         }
     }
-    /// The sum over all packets of the links whose wire they entered, since the start of the run.
+    /// The number of times that packets entered a wire, since the start of the run.
     fn packet_hops(&self) -> u64;
     /// The name in results of port number `port`. Ports are numbered in the order of the scenario's links,
     /// both directions of each.
@@ -58,10 +59,10 @@ pub trait Engine: Sized {
         is_known.then(|| self.direction(LinkId(port as u32)).name.as_str())
     }
 
-    /// Returns all counts of a run that is over.
+    /// Returns all counts of a completed run.
     ///
     /// # Panics
-    /// In debug builds, if a packet was lost or invented: a bug of the engine.
+    /// In debug builds, if a packet disappeared or was duplicated, which is a bug of the engine.
     fn measure(mut self) -> Measurements {
         let hosts = self.hosts_mut();
         hosts.measurements.in_network = vec![0; hosts.measurements.flows.len()];

@@ -1,5 +1,5 @@
-//! The payload word of a simulated packet: the number of its flow (24 bits), the number of times that its
-//! sender has chosen another hash (8), and the packet's number in the flow or the place of its segment (32).
+//! The payload word of a simulated packet: the number of its flow (24 bits), the number of hash changes of
+//! its sender (8), and the packet's number in the flow or the place of its segment (32).
 
 use perhop_qos::packet::Packet;
 

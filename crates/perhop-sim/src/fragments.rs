@@ -1,7 +1,8 @@
 //! [`Fragments`]: fragmentation of datagrams and their reassembly (RFC 791 §2.3 and §3.2).
 //!
-//! Flows count datagrams. A datagram has arrived when all its fragments have arrived. It is lost if one of
-//! them was dropped, as soon as the fate of all of them is known. Ports count fragments.
+//! Flows count datagrams. A datagram has arrived when all its fragments have arrived. It is lost if a
+//! fragment was dropped; it counts as lost when the fate of all its fragments is known. Ports count
+//! fragments.
 
 use perhop_capture::FragmentFields;
 use perhop_qos::packet::Packet;
@@ -19,7 +20,7 @@ const UNIT: u32 = 8;
 /// need no additional check.
 #[derive(Debug, Default)]
 pub(crate) struct Fragments {
-    /// The first of these numbers.
+    /// The first flow number of fragments.
     first: usize,
     /// By flow: the flow number of its fragments.
     travels_as: Vec<Travel>,
@@ -30,7 +31,7 @@ pub(crate) struct Fragments {
 /// The fragmentation of a flow's datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Travel {
-    /// No packet has needed it yet.
+    /// No packet of the flow has needed fragmentation yet.
     #[default]
     Undecided,
     /// The flow does not permit fragmentation.
@@ -44,15 +45,15 @@ enum Travel {
 struct Datagram {
     /// The datagram before fragmentation. Its codepoint is the codepoint of the first fragment that arrived.
     whole: Packet,
-    /// Fragments that have neither arrived nor been dropped; 0 in a free place.
+    /// The number of fragments whose fate is not known; 0 in a free place.
     awaited: u32,
     lost: Option<Loss>,
 }
 
-/// The loss of a datagram. It is the same for any order in which the fates of its fragments become known.
+/// The loss of a datagram. It does not depend on the order in which the fates of the fragments become known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Loss {
-    /// If several fragments were dropped: the first of the causes, in the order of causes.
+    /// The cause. If several fragments were dropped, the first of their causes in the order of [`DropCause`].
     pub(crate) cause: DropCause,
     /// The time of the first drop.
     pub(crate) at: Time,
@@ -94,7 +95,7 @@ pub(crate) struct Pieces {
     /// Payload bytes that remain.
     left: u32,
     offset: u16,
-    /// Whether the packet is itself a fragment and not the last one.
+    /// Whether the packet is itself a fragment other than the last.
     has_more: bool,
 }
 
@@ -109,7 +110,7 @@ impl Fragments {
         self.travels_as.resize(self.travels_as.len().max(flow + 1), Travel::Undecided);
         self.travels_as[flow] = Travel::Refused;
     }
-    /// Whether fragmentation is not forbidden for `flow`.
+    /// Whether fragmentation is permitted for `flow`.
     pub(crate) fn is_allowed(&self, flow: usize) -> bool {
         self.travels_as.get(flow) != Some(&Travel::Refused)
     }
@@ -143,8 +144,8 @@ impl Fragments {
         Some(Pieces { packet: *packet, datagram, number, room, left, offset: 0, has_more: false })
     }
 
-    /// The fields that identify `packet` among fragments. `None` if it is not a fragment and cannot become
-    /// several.
+    /// The fields that identify `packet` among fragments. `None` if it is not a fragment and cannot be
+    /// fragmented.
     pub(crate) fn fields(&self, packet: &Packet) -> Option<FragmentFields> {
         if flow_of(packet) < self.first {
             let identification = sequence_of(packet) as u16;
@@ -163,7 +164,7 @@ impl Fragments {
     pub(crate) fn arrived(&mut self, fragment: &Packet) -> Option<Reassembled> {
         self.resolved(fragment, None)
     }
-    /// Records that `fragment` was dropped; returns the same as [`arrived`](Fragments::arrived).
+    /// Records that `fragment` was dropped. Returns the same as [`arrived`](Fragments::arrived).
     pub(crate) fn dropped(&mut self, fragment: &Packet, loss: Loss) -> Option<Reassembled> {
         self.resolved(fragment, Some(loss))
     }
@@ -213,7 +214,7 @@ impl Pieces {
     }
 }
 
-/// A vector that reuses free places, so that it is as long as the maximum number of values at one time.
+/// A vector that reuses free places, so that its length is the maximum number of values at one time.
 #[derive(Debug, Default)]
 struct Places<T> {
     all: Vec<T>,
@@ -221,7 +222,7 @@ struct Places<T> {
 }
 
 impl<T: Copy + Default> Places<T> {
-    /// Takes a place; it still contains its previous value.
+    /// Takes a place, which still contains its previous value.
     fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.all.push(T::default());
@@ -262,7 +263,8 @@ mod tests {
         pieces.iter().map(fields).collect()
     }
 
-    /// RFC 791 §3.2: 1480 bytes of payload fit into 1500; 980 into 1000 would be 122.5 units, so 976 do.
+    /// RFC 791 §3.2: 1480 bytes of payload fit into 1500 bytes. 980 bytes for 1000 would be 122.5 units, so
+    /// only 976 bytes fit.
     #[test]
     fn pieces_begin_at_multiples_of_eight_bytes() {
         let mut fragments = fragments();

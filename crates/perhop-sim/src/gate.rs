@@ -4,8 +4,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use perhop_qos::units::Time;
 
-/// The instant up to which a replication may run. The run reads no clock; the observer does, and moves the
-/// gate. The gate affects when something is simulated, never the results.
+/// The instant up to which a replication may run. The run reads no clock. The observer reads a clock and
+/// moves the gate. The gate affects the time at which events are simulated, but not the results.
 #[derive(Debug)]
 pub(crate) struct Gate {
     state: Mutex<State>,
@@ -14,13 +14,13 @@ pub(crate) struct Gate {
 
 #[derive(Clone, Copy, Debug)]
 struct State {
-    /// No event after this instant runs yet.
+    /// Events after this instant do not run yet.
     open_until: Time,
     is_cancelled: bool,
 }
 
 impl Default for Gate {
-    /// Wide open.
+    /// A gate that is open for the whole run.
     fn default() -> Gate {
         Gate { state: Mutex::new(State { open_until: Time::MAX, is_cancelled: false }), bell: Condvar::new() }
     }
@@ -45,7 +45,7 @@ impl Gate {
         let state = *waited.unwrap_or_else(PoisonError::into_inner);
         (!state.is_cancelled).then_some(state.open_until.min(target))
     }
-    /// The state. A panic of another thread with the lock held leaves it valid.
+    /// Returns the locked state. It stays valid if another thread panics with the lock.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

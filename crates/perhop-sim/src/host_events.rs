@@ -13,7 +13,7 @@ use crate::flow::{flow_of, payload, sequence_of};
 use crate::hosts::{FlowSource, QueueProbe};
 use crate::session::{Carried, Sessions, sample_speed};
 
-/// The events at hosts, with either engine.
+/// The events at hosts, for both engines.
 pub(crate) trait HostEvents: Sessions {
     /// Handles `event`.
     #[inline]
@@ -98,8 +98,8 @@ pub(crate) trait HostEvents: Sessions {
         self.hosts_mut().queue_probes[probe].samples = samples;
     }
 
-    /// Delivers `packet` to its host. If the host answers at once, the answer replaces `packet`, and the link
-    /// through which it leaves is returned.
+    /// Delivers `packet` to its host. If the host answers at once, the answer replaces `packet`. Returns the
+    /// link by which the answer leaves.
     #[inline]
     fn deliver(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         if packet.protocol == Protocol::TCP {

@@ -17,17 +17,17 @@ use crate::flow::{flow_of, payload, sequence_of};
 use crate::fragments::{Fragments, Loss, Reassembled};
 use crate::session::Transport;
 
-/// A flow's source of datagrams, and the packet it sends next.
+/// A flow's source of datagrams, and the next packet.
 #[derive(Debug)]
 #[repr(C, align(64))] // the fields that every packet reads fit into three cache lines
 pub(crate) struct FlowSource {
-    /// The header fields that all its packets share.
+    /// The header fields that all packets of the source share.
     pub(crate) template: Packet,
-    /// Its next packet; `at` is [`Time::MAX`] when there is none.
+    /// The next packet; `at` is [`Time::MAX`] when there is none.
     pub(crate) due: Emission,
     pub(crate) stops: Time,
     pub(crate) flow: usize,
-    /// Its place on the agenda. `None`: the link of its host looks ahead.
+    /// The place of the source on the agenda; `None` if the link of its host looks ahead.
     pub(crate) slot: Option<Slot>,
     pub(crate) source: Source,
 }
@@ -46,9 +46,9 @@ pub(crate) struct QueueProbe {
 /// The kind of node at the far end of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FarNode {
-    /// A host: packets end there.
+    /// A host, at which packets end.
     Host,
-    /// A router: packets go on.
+    /// A router, at which packets continue.
     Router,
 }
 
@@ -123,8 +123,8 @@ impl Hosts {
         }
     }
 
-    /// Records that a fragment reached its host. With the last fragment, its datagram has arrived, or is lost
-    /// if one was dropped.
+    /// Records that a fragment reached its host. When the fate of the last fragment is known, the datagram
+    /// has arrived, or is lost if a fragment was dropped.
     #[cold]
     pub(crate) fn receive_fragment(&mut self, now: Time, fragment: &Packet) {
         if let Some(Reassembled { datagram, lost }) = self.fragments.arrived(fragment) {
@@ -146,8 +146,8 @@ impl Hosts {
     fn lose(&mut self, datagram: &Packet, loss: Loss) {
         self.measurements.drop_packet(loss.at, flow_of(datagram), datagram, loss.cause);
     }
-    /// Ends the run: a datagram with fragments in the network counts as in the network, or as lost if a
-    /// fragment was dropped.
+    /// Settles fragments at the end of the run. A datagram with fragments in the network counts as in the
+    /// network, or as lost if a fragment was dropped.
     pub(crate) fn settle_fragments(&mut self) {
         let left: Vec<Reassembled> = self.fragments.unresolved().collect();
         for Reassembled { datagram, lost } in left {
@@ -194,7 +194,7 @@ impl DropSink for Hosts {
         self.transport.segments.release(packet);
     }
     fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
-        // A capture in the network sees no more of QUIC than UDP.
+        // A capture in the network sees QUIC only as UDP.
         let carried =
             self.transport.segments.carried_by(packet).filter(|carried| carried.segment.packet().is_none());
         carried.map(|carried| carried.segment.header())

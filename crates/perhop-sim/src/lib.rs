@@ -6,8 +6,8 @@
 //!
 //! Reading order: [`perhop_scenario`] (the input format), [`build`] (its conversion to a [`Setup`]),
 //! [`perhop_net`] (the plain engine: the path of a packet), [`Hosts`] (senders and receivers) with `session`
-//! and [`tcp`], [`fast`] (the fast engine), [`mod@run`] (replications in parallel). [`perhop_measure`]
-//! contains the counters and makes the tables.
+//! and [`tcp`], [`fast`] (the fast engine), [`mod@run`] (replications in parallel). [`perhop_measure`] has
+//! the counters and creates the tables.
 
 pub mod batch;
 pub mod build;

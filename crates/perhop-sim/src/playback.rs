@@ -1,7 +1,7 @@
 //! [`Playback`]: a repeated run that records each packet at one port, for a drawing of its queues.
 //!
-//! A seed determines a run, so any instant of it can be repeated: the plain engine runs up to that instant
-//! and then records the packets.
+//! A seed determines a run, so any instant of the run can be repeated. The plain engine runs up to that
+//! instant and then records the packets.
 
 mod columns;
 mod watch;
@@ -21,7 +21,7 @@ use crate::hosts::Hosts;
 use watch::PortWatch;
 pub use way::Way;
 
-/// The number of steps in which a span is run, so that it can end early when it contains enough packets.
+/// The number of steps of a span. After each step, the span can end early if it contains enough packets.
 const STEPS: u64 = 64;
 
 /// The first replication of a scenario, with the packets at one port.
@@ -51,7 +51,7 @@ impl Playback {
     /// order of the scenario's links, both directions of each. Paths of trace files are relative to `base`.
     ///
     /// # Errors
-    /// If a part of the scenario cannot be built, or if there is no such port.
+    /// A part of the scenario cannot be built, or the port does not exist.
     pub fn new(scenario: &Scenario, base: &Path, seed: u64, port: usize) -> Result<Playback, ConfigError> {
         let setup = set_up(scenario, base, seed, 0, &[])?;
         let ends = &setup.hosts.link_ends;
@@ -72,11 +72,11 @@ impl Playback {
         directions.map(|direction| (direction.name.as_str(), direction.queue_names.as_slice())).collect()
     }
 
-    /// Returns the packets at the port from `from` to `until`, or to an earlier instant by which there were
-    /// at least `enough` of them. A `from` in the past starts the scenario again.
+    /// Returns the packets at the port from `from` to `until`, or to an earlier instant at which at least
+    /// `enough` packets have been found. A `from` in the past starts the scenario again.
     ///
     /// # Errors
-    /// As for [`Playback::new`].
+    /// The errors of [`Playback::new`].
     pub fn span(&mut self, from: Time, until: Time, enough: usize) -> Result<Span, ConfigError> {
         if from < self.network.observers.from {
             *self = Playback::new(&self.scenario, &self.base, self.seed, self.port)?;
@@ -94,7 +94,7 @@ impl Playback {
                 break;
             }
         }
-        // The engine may be at a later time already.
+        // The engine can already be at a later time.
         let until = reached.max(self.now.min(until));
         Ok(Span { from, until, ways: self.network.observers.ways() })
     }
@@ -102,7 +102,7 @@ impl Playback {
     fn advance(&mut self, until: Time) {
         if until > self.now {
             self.network.run_until(until);
-            // Events at that instant have run, so the ports are at it too.
+            // Events at that instant have run, so the ports have also reached it.
             self.now = until;
         }
     }

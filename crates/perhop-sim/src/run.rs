@@ -27,10 +27,11 @@ use perhop_scenario::Scenario;
 pub struct RunOptions {
     /// Seed of every random stream.
     pub seed: u64,
-    /// The number of replications, each with other draws. 0: [`fitting_replications`] decides.
+    /// The number of replications, each with other draws. With 0, [`fitting_replications`] determines the
+    /// number.
     pub replications: u32,
-    /// The number of threads; 0 is one per processor. They run replications, and the parts of one network if
-    /// that is faster. The results do not depend on it.
+    /// The number of threads; 0 means one per processor. Threads run replications, and the parts of one
+    /// network if this is faster. The results do not depend on the number.
     pub threads: usize,
     /// The engine. The results do not depend on it.
     pub engine: EngineChoice,
@@ -42,10 +43,11 @@ pub enum EngineChoice {
     /// The fast engine, with as few events as possible.
     #[default]
     Fast,
-    /// The plain engine, the specification of the fast one: every step is an event.
+    /// The plain engine, in which every step is an event. It is the specification of the fast engine.
     Plain,
-    /// The fast engine, with all threads for one replication after the other, also if replications in
-    /// parallel are faster. A network that cannot be divided uses one thread ([`Progress::division`]).
+    /// The fast engine with all threads for each replication, one replication after the other, even if
+    /// replications in parallel are faster. A network that cannot be divided uses one thread
+    /// ([`Progress::division`]).
     Parallel,
 }
 
@@ -70,14 +72,14 @@ impl Progress {
     pub fn watched() -> Progress {
         Progress { view: LiveView::observed(), ..Progress::default() }
     }
-    /// Removes and returns the next snapshot of the network of the first replication. Waiting snapshots are
-    /// limited; those without room are left out. `None` if there is no new one, or if the run is not
-    /// [`watched`](Progress::watched).
+    /// Removes and returns the next snapshot of the network of the first replication. The number of waiting
+    /// snapshots is limited, and snapshots without room are discarded. Returns `None` if there is no new
+    /// snapshot, or if the run is not [`watched`](Progress::watched).
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.view.take()
     }
-    /// Permits the first replication of a watched run to run up to `until`, where it waits. Initially it may
-    /// run to its end. The results do not depend on it.
+    /// Permits the first replication of a watched run to run up to `until`, at which it waits. Initially it
+    /// may run to its end. The results do not depend on it.
     pub fn hold_at(&self, until: Time) {
         self.gate.open_until(until);
     }
@@ -92,12 +94,12 @@ impl Progress {
     pub fn simulated_seconds(&self) -> f64 {
         self.simulated.load(Ordering::Relaxed) as f64 / 1e6
     }
-    /// The sum over all packets so far of the links they crossed.
+    /// The number of links that packets have crossed so far, summed over all packets.
     pub fn packet_hops(&self) -> u64 {
         self.packet_hops.load(Ordering::Relaxed)
     }
-    /// The counts of the last replication that ran in parts, or the reason why it ran in one; `None` if no
-    /// division was tried, or if none was faster.
+    /// The counts of the last replication that ran in parts, or the reason why it ran in one part. `None` if
+    /// no division was tried, or no division was faster.
     pub fn division(&self) -> Option<Result<Divided, Undivided>> {
         *self.division.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -161,7 +163,7 @@ const SLICES: u64 = 200;
 /// Runs every replication of `scenario`. Paths of trace files are relative to `base`.
 ///
 /// # Errors
-/// If the run was cancelled, or if the scenario cannot be built.
+/// The run was cancelled, or the scenario cannot be built.
 pub fn run(
     scenario: &Scenario,
     base: &Path,
@@ -171,11 +173,11 @@ pub fn run(
     run_captured(scenario, base, options, progress, None).map(|(results, _)| results)
 }
 
-/// [`run`] with `captures`, if any, of the links that `scenario` names, or of the links at its policies. Only
-/// the first replication is captured; the others differ from it only in their draws.
+/// Does the same as [`run`], with `captures`, if any, of the links that `scenario` names or of the links at
+/// its policies. Only the first replication is captured, because the others differ only in their draws.
 ///
 /// # Errors
-/// As for [`run`], and if a capture cannot be written.
+/// The errors of [`run`], or a capture cannot be written.
 pub fn run_captured(
     scenario: &Scenario,
     base: &Path,
@@ -183,7 +185,7 @@ pub fn run_captured(
     progress: &Progress,
     captures: Option<&Captures>,
 ) -> Result<(Results, Vec<Captured>), RunError> {
-    // Without threads from the system, the replications run one after the other with the same results.
+    // If the system cannot start threads, the replications run one after the other with the same results.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build().ok();
     let threads = pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads);
     let run_one = |replication: u32, threads: usize| {
@@ -201,7 +203,8 @@ pub fn run_captured(
     let side_by_side = |range: Range<u32>| match options.engine {
         EngineChoice::Parallel => range.map(|replication| run_one(replication, threads)).collect(),
         EngineChoice::Plain => at_once(range, 1),
-        // Replications in parallel share nothing. Only the last ones, too few for all threads, get several.
+        // Parallel replications share nothing. Only the last replications, if fewer than the threads, get
+        // several threads each.
         EngineChoice::Fast => {
             let rest = range.len() % threads;
             let full = range.end - rest as u32;
@@ -225,27 +228,28 @@ pub fn run_captured(
     Ok((Results::new(scenario, options.seed, replications), files.into_iter().flatten().collect()))
 }
 
-/// The minimum and maximum number of replications of a run that does not set it: intervals need several, and
-/// hardly narrow above ten.
+/// The minimum and maximum number of replications of a run that does not set the number. Confidence intervals
+/// need several replications and become only slightly narrower above ten.
 const FITTING: RangeInclusive<u32> = 3..=10;
-/// The limit of packet-hops over all replications: beyond the minimum number, no replication may exceed it.
+/// The limit of packet-hops over all replications. It does not limit the minimum number of replications.
 const FITTING_PACKET_HOPS: u64 = 1_500_000;
-/// The limit of result bytes over all replications: beyond the minimum number, no replication may exceed it.
+/// The limit of result bytes over all replications. It does not limit the minimum number of replications.
 const FITTING_BYTES: f64 = 200e6;
 
-/// Returns the number of replications of a run that does not set it, if the first carried `packet_hops`.
-/// Events and results limit it, not time, so that it is the same on every machine.
+/// Returns the number of replications of a run that does not set the number, if the first replication carried
+/// `packet_hops`. The number depends on events and results and not on time, so that it is the same on every
+/// machine.
 pub fn fitting_replications(scenario: &Scenario, packet_hops: u64) -> u32 {
     let by_bytes = (FITTING_BYTES / Budget::estimate(scenario, 1).bytes()) as u64;
     let fitting = (FITTING_PACKET_HOPS / packet_hops.max(1)).min(by_bytes);
     fitting.clamp(u64::from(*FITTING.start()), u64::from(*FITTING.end())) as u32
 }
 
-/// Runs replication `number` of `scenario` in this thread, and in other threads of `options` if a network in
-/// parts is faster.
+/// Runs replication `number` of `scenario` in this thread. Other threads of `options` run parts of the
+/// network if this is faster.
 ///
 /// # Errors
-/// If the run was cancelled, or if the scenario cannot be built.
+/// The run was cancelled, or the scenario cannot be built.
 pub fn run_replication(
     scenario: &Scenario,
     base: &Path,
@@ -270,8 +274,8 @@ fn run_one(
         set_up(scenario, base, options.seed, u64::from(number), &captured).map_err(RunError::Config)?;
     let about = format!("scenario \"{}\", seed {}, replication {number}", scenario.name, options.seed);
     let part = Part { scenario, number, progress, captures, about };
-    // Between two events every part of the plain engine is at the time of the first, so an observer may read
-    // it.
+    // Between two events, every element of the plain engine is at the time of the first, so an observer may
+    // read its state.
     if options.engine == EngineChoice::Plain || part.is_watched() {
         return part.drive(setup.plain(()));
     }
@@ -311,7 +315,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Whether an observer reads its state while it runs.
+    /// Whether an observer reads the state of the replication while it runs.
     fn is_watched(&self) -> bool {
         self.number == 0 && self.progress.view.is_possible
     }
@@ -326,7 +330,7 @@ impl Part<'_> {
         self.complete(engine, files, reached)
     }
 
-    /// Runs these `slices` of the scenario by `engine`, which has [`Reached`] their start.
+    /// Runs these `slices` of the scenario with `engine`, which has [`Reached`] the start of the first slice.
     fn run_slices(
         &self,
         engine: &mut impl Engine,
@@ -368,7 +372,7 @@ impl Part<'_> {
         Ok((Replication::new(scenario, &engine.measure(), *number), files))
     }
 
-    /// Runs `engine` from `now` to `until`; if it is watched, no further than the gate permits.
+    /// Runs `engine` from `now` to `until`. If the run is watched, it runs no further than the gate permits.
     fn step(&self, engine: &mut impl Engine, mut now: Time, until: Time) -> Result<(), RunError> {
         if !self.is_watched() {
             engine.run_until(until);

@@ -1,4 +1,4 @@
-//! [`Setup`]: a scenario made ready for either engine.
+//! [`Setup`]: a scenario that is ready for both engines.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::hosts::Hosts;
 pub(crate) enum Entering {
     /// Only sources, whose packets do not depend on the rest of the network, or no sender.
     Sources,
-    /// TCP or a recording, possibly with sources: packets enter by events of the agenda, because TCP reacts
+    /// TCP or a recording, possibly with sources. Packets enter by events of the agenda, because TCP reacts
     /// to arrivals.
     Reactive,
 }
@@ -21,15 +21,15 @@ pub(crate) enum Entering {
 /// The side of a direction of a link that a part of a network has (`crate::parallel`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Crossing {
-    /// Both: no border, or the whole network.
+    /// Both sides, because the link crosses no border or the network is not divided.
     Inside,
-    /// The near side, with the port: packets are delivered to another part.
+    /// The near side, with the port. Packets are delivered to another part.
     Leaves,
-    /// The far side, with the input conditioners: packets come from another part.
+    /// The far side, with the input conditioners. Packets come from another part.
     Enters,
 }
 
-/// A scenario that is ready for either engine: names are indices, policies are ports, and paths are computed.
+/// A scenario that is ready for both engines. Names are indices, policies are ports, and paths are computed.
 #[derive(Debug)]
 pub struct Setup {
     pub(crate) agenda: SimAgenda,
@@ -38,9 +38,9 @@ pub struct Setup {
     pub(crate) hosts: Hosts,
     /// The kind of senders on each link.
     pub(crate) entering: Vec<Entering>,
-    /// By link.
+    /// By link: the sides in this part of the network.
     pub(crate) crossings: Vec<Crossing>,
-    /// By flow that leaves its part of the network: the number of the flow with which it comes back.
+    /// By flow that leaves its part of the network: the number of the flow by which it returns.
     pub(crate) returning: BTreeMap<usize, usize>,
 }
 

@@ -57,17 +57,17 @@ pub struct ClassState {
 /// The reason for a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// A slice of the run ended; one snapshot of each is kept while there is room.
+    /// A slice of the run ended. One snapshot of each slice is kept while there is room.
     EndOfSlice,
-    /// The run stopped at the gate inside a slice; only the newest such snapshot is kept.
+    /// The run stopped at the gate inside a slice. Only the newest such snapshot is kept.
     Between,
-    /// The run ended; this snapshot is always kept.
+    /// The run ended. This snapshot is always kept.
     End,
 }
 
 /// The maximum number of queue states in waiting snapshots, which limits the memory for a large network.
 const MOST_STATES: usize = 500_000;
-/// The maximum number of waiting snapshots; larger than the number of slices of a run.
+/// The maximum number of waiting snapshots. It is larger than the number of slices of a run.
 const MOST_WAITING: usize = 256;
 
 /// The buffer between a run and its observer. The run reads no clock and does not wait for the observer.
@@ -78,7 +78,7 @@ pub(crate) struct LiveView {
     waiting: Mutex<Waiting>,
 }
 
-/// The snapshots that were not read yet, the oldest first.
+/// The snapshots that were not read yet, beginning with the oldest.
 #[derive(Debug, Default)]
 struct Waiting {
     snapshots: VecDeque<Snapshot>,
@@ -92,7 +92,7 @@ impl Waiting {
         let states = self.snapshots.front().map_or(0, |first| first.queues.len());
         self.snapshots.len() < (MOST_STATES / states.max(1)).clamp(1, MOST_WAITING)
     }
-    /// Adds a snapshot; it replaces an unread one of an instant inside the same slice.
+    /// Adds a snapshot. It replaces an unread snapshot that was taken inside the same slice.
     fn add(&mut self, snapshot: Snapshot, moment: Moment) {
         if self.ends_between
             && let Some(passed) = self.snapshots.pop_back()
@@ -125,7 +125,7 @@ impl LiveView {
         let snapshot = snapshot(engine, now);
         self.waiting().add(snapshot, moment);
     }
-    /// The waiting snapshots. A panic of another thread with the lock held leaves them valid.
+    /// Returns the locked waiting snapshots. They stay valid if another thread panics with the lock.
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -175,7 +175,8 @@ mod tests {
         Snapshot { time, queues: Vec::new(), classes: Vec::new(), left_out: 0 }
     }
 
-    /// A step of a few milliseconds crosses the end of a slice; the snapshot at the gate comes after it.
+    /// A step of a few milliseconds crosses the end of a slice. The snapshot at the gate follows that of the
+    /// slice.
     #[test]
     fn the_snapshot_at_the_gate_follows_waiting_snapshots() {
         let mut waiting = Waiting::default();

@@ -26,11 +26,11 @@ pub struct Stepwise {
 }
 
 impl Stepwise {
-    /// Builds the first replication of `scenario` before its start; drops are counted in intervals of
+    /// Builds the first replication of `scenario` before its start. Drops are counted in intervals of
     /// `every`. Paths of trace files are relative to `base`.
     ///
     /// # Errors
-    /// If a part of the scenario cannot be built.
+    /// A part of the scenario cannot be built.
     pub fn new(scenario: &Scenario, base: &Path, seed: u64, every: Time) -> Result<Stepwise, ConfigError> {
         let setup = set_up(scenario, base, seed, 0, &[])?;
         let Measurements { flows, class_names, warmup, .. } = &setup.hosts.measurements;

@@ -32,7 +32,7 @@ pub struct Wait {
     pub most_bytes: u64,
     /// The maximum of waiting packets.
     pub most_packets: usize,
-    /// Every packet that left, if they are recorded.
+    /// Every packet that left, if packets are recorded.
     pub passages: Vec<Passage>,
 }
 
@@ -43,7 +43,7 @@ impl Wait {
         self.most_bytes = self.most_bytes.max(self.bytes);
         self.most_packets = self.most_packets.max(self.waiting.len());
     }
-    /// Removes `packet` and returns its arrival time. It is usually the first.
+    /// Removes `packet` and returns its arrival time. The packet is usually the first.
     fn gone(&mut self, packet: &Packet) -> Option<Time> {
         let place = self.waiting.iter().position(|(payload, _)| *payload == packet.payload)?;
         self.bytes -= u64::from(packet.length);
@@ -91,7 +91,8 @@ impl Observer for PortWaits {
     }
 }
 
-/// The observations at all ports of a network, by their numbers: `PortObservers` of the plain engine.
+/// The observations at all ports of a network, by their numbers. They are `PortObservers` of the plain
+/// engine.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
     /// By port, up to the last that had packets.
@@ -99,7 +100,7 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// Records every packet of `queue` of `port`.
+    /// Enables the recording of every packet of `queue` of `port`.
     pub fn note(&mut self, port: usize, queue: usize) {
         self.of_port(port).noted = Some(queue);
     }

@@ -1,4 +1,4 @@
-//! The maximum length of packets on a path: segments of TCP, and fragments of datagrams.
+//! The maximum length of packets on a path, for segments of TCP and fragments of datagrams.
 
 use std::net::IpAddr;
 
@@ -15,8 +15,8 @@ const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 
 impl Builder<'_> {
-    /// The longest IP packet of a connection whose directions use the paths `way` and `back`; `None` if no
-    /// MTU limits it.
+    /// The longest IP packet of a connection that uses the path `way` in one direction and `back` in the
+    /// other. `None` if no MTU limits it.
     ///
     /// Both ends know the path MTU from the start, as after path MTU discovery (RFC 1191 §6.3), and use the
     /// smallest MSS that an interface on the path writes into the SYN of either end.
@@ -37,7 +37,8 @@ impl Builder<'_> {
     }
 
     /// Adds paths for the fragments of datagrams of flows that permit fragmentation, if an interface has an
-    /// MTU. Routers do not fragment IPv6 (RFC 8200 §5), and TCP forbids it (RFC 1191 §6.4).
+    /// MTU. Routers do not fragment IPv6 (RFC 8200 §5), and TCP does not permit fragmentation (RFC 1191
+    /// §6.4).
     pub(super) fn add_fragments(&mut self) {
         let is_limited = |direction: &Direction| direction.mtu != Direction::UNLIMITED;
         self.hosts.fragments.number_from(self.hosts.templates.len());
@@ -52,7 +53,7 @@ impl Builder<'_> {
                 self.hosts.fragments.allow(flow, number);
                 let links: Vec<LinkId> = self.hosts.path(flow).collect();
                 let first = self.hosts.flow_paths[flow];
-                // All but the first fragment of a datagram have no ports.
+                // Only the first fragment of a datagram has ports.
                 self.add_way(first, Packet { source_port: 0, destination_port: 0, ..template }, &links);
             }
         }

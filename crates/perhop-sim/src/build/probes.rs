@@ -45,7 +45,8 @@ impl Builder<'_> {
     /// Schedules the probes of TCP connections.
     pub(super) fn add_connection_probes(&mut self) -> Result<(), ConfigError> {
         let measure = &self.scenario.measure;
-        // The sessions of one traffic entry are consecutive: the first and their number.
+        // The sessions of one traffic entry are consecutive, so the index of the first and their number are
+        // sufficient.
         let mut sessions: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for (place, session) in self.hosts.transport.sessions.iter().enumerate() {
             sessions.entry(&self.scenario.traffic[session.traffic].name).or_insert((place, 0)).1 += 1;

@@ -1,4 +1,4 @@
-//! Recordings: conversion of their packets to flows and an agenda slot.
+//! Conversion of the packets of recordings to flows and an agenda slot.
 
 use perhop_measure::Flow;
 use perhop_qos::error::ConfigError;

@@ -1,4 +1,4 @@
-//! TCP traffic: conversion of its scenario entry to sessions and the flows of both directions.
+//! Conversion of the scenario entries of TCP traffic to sessions and the flows of both directions.
 
 use std::sync::Arc;
 
@@ -20,12 +20,12 @@ use perhop_scenario::routing::LinkId;
 use perhop_scenario::tcp::Parameters;
 use perhop_scenario::{SourceConfig, TrafficConfig};
 
-/// The maximum number of parameters that are compared with those of another entry.
+/// The maximum number of parameters with which the parameters of another entry are compared.
 const MOST_COMPARED: usize = 16;
 
 impl<'a> Builder<'a> {
-    /// Adds the flows and sessions of TCP traffic. `ways` are the paths to the server and back; `class` is
-    /// the client's.
+    /// Adds the flows and sessions of TCP traffic. `ways` are the paths to the server and back. `class` is
+    /// the class of the client's flow.
     pub(super) fn add_sessions(
         &mut self,
         index: usize,
@@ -48,7 +48,7 @@ impl<'a> Builder<'a> {
                 .agenda
                 .register(Event::Edge(HostEvent::SessionDue(self.hosts.transport.sessions.len() as u32)));
             let application = self.add_application(config, number);
-            // The other connections of a browser are opened by the first.
+            // The first connection of a browser opens the others.
             let due = if application.1 { start } else { Time::MAX };
             if due < Time::MAX {
                 self.agenda.schedule(slot, start);
@@ -77,8 +77,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Returns `parameters`, shared with an earlier entry of the traffic that has the same. Entries with
-    /// other parameters, if there are many, share none.
+    /// Returns `parameters`, shared with an earlier entry of the traffic that has equal parameters. Only the
+    /// first few different parameters can be shared.
     pub(super) fn share(&mut self, parameters: Parameters) -> Arc<Parameters> {
         let recent = self.parameters.iter().rev().take(MOST_COMPARED);
         if let Some(known) = recent.into_iter().find(|known| ***known == parameters) {
@@ -123,8 +123,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns the index of `way` among the paths. Packets enter its first link by events of the agenda,
-    /// because TCP reacts to arrivals, so other sources of that link do not look ahead.
+    /// Returns the index of `way` among the paths. TCP reacts to arrivals, so its packets enter the first
+    /// link by events of the agenda. Other sources of that link therefore do not look ahead.
     pub(super) fn add_reactive_path(&mut self, way: &[LinkId]) -> u32 {
         if let Some(first) = way.first() {
             self.entering[first.index()] = Entering::Reactive;
@@ -132,8 +132,8 @@ impl<'a> Builder<'a> {
         self.add_path(way)
     }
 
-    /// Schedules the end of the warm-up. The senders of TCP count from the start; their counts of the warm-up
-    /// are subtracted.
+    /// Schedules the end of the warm-up. The senders of TCP count from the start, so their counts of the
+    /// warm-up are subtracted.
     pub(super) fn await_warmup(&mut self) {
         let Hosts { transport, measurements: Measurements { warmup, .. }, .. } = &self.hosts;
         if !transport.sessions.is_empty() && *warmup > Time::ZERO {
@@ -143,7 +143,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The header fields that all packets of flow `key` share. Its sender's host knows a color only from the
+/// The header fields that all packets of flow `key` share. The host of the sender knows a color only from the
 /// codepoint.
 pub(super) fn template(dscp: Dscp, key: FlowKey) -> Packet {
     Packet { dscp, color: dscp.color(), ..Packet::new(key, 0) }

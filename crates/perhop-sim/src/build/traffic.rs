@@ -1,4 +1,4 @@
-//! Traffic: conversion of its scenario entry to flows, their paths and their senders.
+//! Conversion of the scenario entries of traffic to flows, their paths and their senders.
 
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{FlowKey, Packet};
@@ -68,7 +68,7 @@ impl<'a> Builder<'a> {
                     self.hosts.measurements.add_flow(Flow { traffic: index, number, class, answers: true });
                 let dscp = config.reply_dscp.unwrap_or(config.dscp);
                 self.add_way(*first, sessions::template(dscp, key.reversed()), way);
-                // The clocks of player and server are not synchronous.
+                // The clocks of player and server are not synchronized.
                 let phase = streams.child("phase").stream().uniform();
                 let start = start + Time::from_seconds_f64(phase * interval(source));
                 let stream = streams.child("back").stream();
@@ -93,8 +93,9 @@ impl<'a> Builder<'a> {
         Ok(config.flow_key(ends, number))
     }
 
-    /// Adds the path of the flow that was added to the measurements last: its index `path` among the world's
-    /// paths, its `links`, whose conditioners register the flow, and the `template` of its packets.
+    /// Adds the path of the flow that was added to the measurements last. `path` is its index among the
+    /// world's paths, and `template` has the fields of its packets. The conditioners of its `links` register
+    /// the flow.
     pub(super) fn add_way(&mut self, path: u32, template: Packet, links: &[LinkId]) {
         let key = template.flow_key();
         for link in links {

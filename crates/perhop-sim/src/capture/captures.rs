@@ -1,4 +1,5 @@
-//! [`Captures`]: options of captures; [`Captured`]: a file that was written; and which directions are captured.
+//! [`Captures`]: the options of captures. [`Captured`]: a file that was written. Also selects the captured
+//! directions.
 
 use std::io::{self, Write};
 
@@ -6,7 +7,7 @@ use perhop_capture::SnapLength;
 use perhop_qos::units::Time;
 use perhop_scenario::{LinkConfig, Scenario};
 
-/// Default limit on the packets of one file; few programs open larger files.
+/// Default limit on the packets of one file. Few programs open larger files.
 pub const MOST_PACKETS: u64 = 10_000_000;
 
 /// Options of captures.
@@ -34,8 +35,8 @@ pub struct Captured {
     pub full_at: Option<Time>,
 }
 
-/// The link directions that `scenario` captures: the directions that it names, otherwise both directions of
-/// every link with a policy at one of its ends, otherwise all.
+/// The link directions that `scenario` captures. These are the directions that it names. Otherwise, they are
+/// both directions of every link with a policy at one of its ends, or of all links if no link has one.
 pub(crate) fn captured(scenario: &Scenario) -> Vec<[String; 2]> {
     let named = &scenario.measure.captures;
     if !named.is_empty() {

@@ -35,7 +35,7 @@ struct File {
 }
 
 impl Files {
-    /// Creates a file for each link of `engine` with a tap; `comment` describes the run in all of them.
+    /// Creates a file for each link of `engine` with a tap. `comment` describes the run in each file.
     pub(crate) fn create(
         scenario: &Scenario,
         engine: &impl Engine,
@@ -68,10 +68,10 @@ impl Files {
         Ok(Files { most_packets: captures.most_packets, ports: Ports::assign(scenario), open })
     }
 
-    /// Writes the records up to `until`, to which the simulation is complete.
+    /// Writes the records up to `until`, the time up to which the simulation is complete.
     pub(crate) fn write(&mut self, engine: &mut impl Engine, until: Time) -> io::Result<()> {
         for file in &mut self.open {
-            // A packet on the wire is recorded on arrival, with an earlier time.
+            // A packet on the wire is recorded when it arrives, with the earlier time of its first bit.
             let began = |link: &LinkId| {
                 let flight = engine.flights().front(&engine.direction(*link).in_flight)?;
                 Some(tap(engine.hosts(), *link)?.began(flight.arrives, &flight.packet))
@@ -113,7 +113,8 @@ impl Files {
 }
 
 impl File {
-    /// The first record that `is_due` of any direction; at equal times, the packet of the first direction.
+    /// The earliest record of all directions that `is_due`. At equal times, the first direction precedes the
+    /// others.
     fn next(&self, hosts: &mut Hosts, is_due: impl Fn(&Time) -> bool) -> Option<(usize, Record)> {
         let due = |(interface, link): (usize, &LinkId)| {
             let time = tap(hosts, *link)?.next()?;
@@ -170,7 +171,8 @@ fn tap(hosts: &Hosts, link: LinkId) -> Option<&Tap> {
 
 /// The TCP header of `packet`, whose ports become those of the connection.
 ///
-/// For classifiers all connections of a flow have its ports. On the wire each needs its own.
+/// For classifiers, all connections of a flow have the ports of the flow. On the wire, each connection needs
+/// its own port.
 fn segment(ports: &Ports, hosts: &Hosts, carried: &Carried, packet: &mut Packet) -> Transport {
     if carried.is_replayed() {
         return Transport::Tcp(tcp::replayed_fields(&carried.segment));
@@ -184,7 +186,7 @@ fn segment(ports: &Ports, hosts: &Hosts, carried: &Carried, packet: &mut Packet)
     let is_clients = carried.is_clients();
     *(if is_clients { &mut packet.source_port } else { &mut packet.destination_port }) = port;
     if carried.segment.packet().is_some() {
-        // A capture shows no more of QUIC than UDP: the payload is encrypted.
+        // A capture shows QUIC only as UDP, because the payload is encrypted.
         packet.protocol = Protocol::UDP;
         return Transport::Plain;
     }
@@ -192,7 +194,7 @@ fn segment(ports: &Ports, hosts: &Hosts, carried: &Carried, packet: &mut Packet)
     Transport::Tcp(tcp::fields(carried, number, parameters, packet))
 }
 
-/// `dropped: early-random, queue af1, yellow`.
+/// Describes a drop: `dropped: early-random, queue af1, yellow`.
 fn comment(cause: DropCause, point: DropPoint, ends: &[String; 2], queues: &[String]) -> String {
     match point {
         DropPoint::Output => format!("dropped: {cause}, output of {}", ends[0]),
@@ -205,7 +207,7 @@ fn comment(cause: DropCause, point: DropPoint, ends: &[String; 2], queues: &[Str
     }
 }
 
-/// `C1--E3`, without characters that file systems do not allow.
+/// The file name of a link, such as `C1--E3`, without characters that file systems do not allow.
 fn file_name(ends: &[String; 2]) -> String {
     let harmless =
         |letter: char| if letter.is_alphanumeric() || "._-".contains(letter) { letter } else { '_' };

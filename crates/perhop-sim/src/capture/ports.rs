@@ -5,16 +5,16 @@ use perhop_scenario::{Scenario, TrafficConfig};
 
 /// The client ports of a scenario's flows on the wire.
 ///
-/// For classifiers a flow has the ports of its scenario, and two traffic entries without ports have the same.
-/// On the wire these would be one conversation. So entries with equal ends are numbered consecutively, and so
-/// are the connections of a flow.
+/// For classifiers, a flow has the ports of its scenario, so two traffic entries without ports have equal
+/// ports. On the wire, these would be one conversation. Entries with equal ends, and the connections of a
+/// flow, therefore get consecutive numbers.
 pub(crate) struct Ports(Vec<Place>);
 
 /// The index of a traffic entry among the entries with equal ends.
 #[derive(Clone, Copy)]
 struct Place {
     first: u16,
-    /// Flows of the entries before it.
+    /// The number of flows of the entries before this one.
     before: u64,
     /// Flows of all entries.
     flows: u64,
@@ -41,8 +41,8 @@ impl Ports {
         first + (above % (0x1_0000 - u64::from(first))) as u16
     }
 
-    /// Sets that port in `packet`, a datagram of flow `flow` of traffic entry `traffic`. Recorded packets
-    /// keep their own.
+    /// Sets the client port in `packet`, a datagram of flow `flow` of traffic entry `traffic`. Packets of
+    /// recordings keep their ports.
     pub(crate) fn assign_port(&self, traffic: usize, flow: u32, packet: &mut Packet) {
         if packet.source_port == self.0[traffic].first.wrapping_add(flow as u16) {
             packet.source_port = self.client(traffic, flow, 0);
@@ -50,7 +50,7 @@ impl Ports {
     }
 }
 
-/// The fields that two traffic entries share if they have the same ports.
+/// The fields of a traffic entry that determine its ports. Entries with equal fields have equal ports.
 fn ends(traffic: &TrafficConfig) -> (&str, &str, u8, u16, u16) {
     let TrafficConfig { from, to, source_port, destination_port, .. } = traffic;
     (from, to, traffic.protocol().0, *source_port, *destination_port)

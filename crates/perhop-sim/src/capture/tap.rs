@@ -1,4 +1,4 @@
-//! [`Tap`]: record of the packets on one direction of a link.
+//! [`Tap`]: records the packets on one direction of a link.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,8 @@ use crate::session::Carried;
 /// A recorded packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
-    /// Time at which its first bit was sent on the wire; for a packet dropped before that, time of the drop.
+    /// Time at which its first bit was sent on the wire. For a packet that was dropped earlier, the time of
+    /// the drop.
     pub(crate) time: Time,
     pub(crate) packet: Packet,
     pub(crate) contents: Contents,
@@ -34,8 +35,8 @@ pub(crate) enum Contents {
     Segment(Carried),
 }
 
-/// Records of one direction of a link that are not written yet. Both queues are in order of time for any
-/// shortcut of the simulator: packets keep their order on a wire, and arrive at a port in order.
+/// The records of one direction of a link that are not written yet. Both queues are in order of time for all
+/// shortcuts of the simulator, because packets keep their order on a wire and arrive at a port in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Tap {
     pub(crate) wire: WireConfig,
@@ -47,7 +48,7 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// A tap on a `wire` of this propagation `delay`, whose rate has these `changes`.
+    /// Creates a tap on a `wire` with this propagation `delay` and these `changes` of its rate.
     pub(crate) fn new(wire: WireConfig, changes: &[RateChange], delay: Time) -> Tap {
         let changes = if changes.is_empty() { None } else { RateChanges::new(wire.rate, changes).ok() };
         Tap {
@@ -59,7 +60,8 @@ impl Tap {
         }
     }
     /// The time at which the first bit of `packet` was sent, if its last bit arrived at `arrived`. On a link
-    /// that fragments packets: the time of its last fragment, with which the receiver has the whole packet.
+    /// that fragments packets, this is the time of the last fragment, with which the receiver has the whole
+    /// packet.
     pub(crate) fn began(&self, arrived: Time, packet: &Packet) -> Time {
         let bytes = self.wire.last_bytes(packet.length);
         if let Some(changes) = &self.changes {
@@ -69,12 +71,13 @@ impl Tap {
         arrived.saturating_sub(self.delay + takes)
     }
 
-    /// Records that `packet` arrived at the far end, before any processing there.
+    /// Records that `packet` arrived at the far end, before the far node processes it.
     pub(crate) fn crossed(&mut self, arrived: Time, packet: &Packet, contents: Contents) {
         let time = self.began(arrived, packet);
         self.crossed.push_back(Record { time, packet: *packet, contents, dropped: None });
     }
-    /// Records that `packet` was dropped at `point`. One that had been on the wire is the last that arrived.
+    /// Records that `packet` was dropped at `point`. A dropped packet that was on the wire is the last packet
+    /// that arrived.
     pub(crate) fn dropped(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! Fields of a TCP header on the wire: sequence numbers of 32 bits in place of offsets.
+//! Fields of a TCP header on the wire: sequence numbers of 32 bits instead of offsets.
 
 use std::net::IpAddr;
 
@@ -17,13 +17,14 @@ const TICK: Time = Time::from_milliseconds(1);
 
 /// The header of the segment in `carried`, connection `number` of its session, inside `packet`.
 ///
-/// Windows above 65,535 bytes are written as 65,535: the simulated SYN has no room for a window scale option.
+/// Windows above 65,535 bytes are written as 65,535, because the simulated SYN has no room for a window scale
+/// option.
 pub(super) fn fields(carried: &Carried, number: u32, parameters: &Parameters, packet: &Packet) -> TcpFields {
     let Segment { sequence, acknowledgment, window, flags, sack, .. } = carried.segment;
     let numbers = Numbers::new(number, parameters, packet);
     let (syn, ack) = (flags.contains(Flags::SYN), flags.contains(Flags::ACK));
     TcpFields {
-        // The SYN has the sequence number before that of the first byte.
+        // The sequence number of the SYN is one less than that of the first byte.
         sequence: if syn { numbers.first } else { numbers.sequence_at(sequence) },
         acknowledgment: ack.then(|| numbers.sequence_at(acknowledgment)),
         syn,
@@ -44,7 +45,7 @@ pub(super) fn fields(carried: &Carried, number: u32, parameters: &Parameters, pa
     }
 }
 
-/// The header of a recording's `segment`, with the numbers of the file; options are not preserved.
+/// The header of a recording's `segment`, with the numbers of the file. Options are not preserved.
 pub(super) fn replayed_fields(segment: &Segment) -> TcpFields {
     TcpFields {
         sequence: segment.sequence as u32,
@@ -81,8 +82,8 @@ impl Numbers {
         let uncounted = parameters.uncounted(ip_header).min(full - 1);
         Numbers { first: connection.wrapping_mul(SPACING), full, uncounted }
     }
-    /// The sequence number of the byte at `offset`. Where headers are included in the segment size (ns-2),
-    /// each segment has fewer payload bytes and takes fewer sequence numbers.
+    /// The sequence number of the byte at `offset`. If the segment size includes headers (ns-2), each segment
+    /// has fewer payload bytes and takes fewer sequence numbers.
     fn sequence_at(&self, offset: u64) -> u32 {
         let (full, uncounted) = (u64::from(self.full), u64::from(self.uncounted));
         let bytes = offset / full * (full - uncounted) + (offset % full).saturating_sub(uncounted);

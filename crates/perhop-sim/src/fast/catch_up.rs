@@ -1,5 +1,5 @@
 //! Catch-up of lagging objects: ports that are not polled when their wire becomes free, and sources that send
-//! ahead of the agenda. The module decides which of them must advance, when, and up to which time.
+//! ahead of the agenda. This module decides which of them must advance, when, and up to which time.
 
 use perhop_net::Flight;
 use perhop_net::source::Emission;
@@ -14,11 +14,11 @@ use super::lookahead::{Feeder, Lookahead, Prescheduled};
 use super::world::World;
 
 impl<W: PortObservers> World<W> {
-    /// Advances the sources of `lookahead` past `now`: schedules the arrival of their next packet if that is
-    /// sufficient, and sends ahead otherwise.
+    /// Advances the sources of `lookahead` past `now`. Schedules the arrival of their next packet if this is
+    /// sufficient. Otherwise sends ahead.
     ///
-    /// A packet that will find the port idle needs only its arrival on the agenda: until then no other code
-    /// reads it, and only packets that the same sources send later enter this link.
+    /// A packet that will find the port idle needs only its arrival on the agenda. No other code reads it
+    /// earlier, and only later packets of the same sources enter this link.
     #[allow(clippy::inline_always)] // a part of the preceding arrival
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, now: Time, link: LinkId, lookahead: u32) {
@@ -38,8 +38,8 @@ impl<W: PortObservers> World<W> {
         self.send_ahead(now, link, lookahead);
     }
 
-    /// Sends the packet of `source`, one of `lookahead`'s, whose arrival at the far end of `link` was
-    /// scheduled for `arrives`. `packet` is its template.
+    /// Sends the packet of `source`, one of the sources of `lookahead`. The arrival at the far end of `link`
+    /// was already scheduled for `arrives`. `packet` is its template.
     #[allow(clippy::inline_always)] // a part of its arrival, rarely called elsewhere
     #[inline(always)]
     pub(super) fn send_prescheduled(
@@ -59,8 +59,8 @@ impl<W: PortObservers> World<W> {
         hop.cut_through(packet, departure);
     }
 
-    /// Sends the prescheduled packet of `feeder` if it is due by `now`. Returns whether it remains to be
-    /// sent.
+    /// Sends the prescheduled packet of `feeder` if it is due by `now`. Returns whether the packet still has
+    /// to be sent.
     #[cold]
     fn send_if_due(&mut self, now: Time, link: LinkId, lookahead: u32, feeder: Feeder) -> bool {
         let source = self.lookaheads[lookahead as usize].feeders.source(feeder);
@@ -83,9 +83,9 @@ impl<W: PortObservers> World<W> {
     /// Runs the due steps of `link`'s port by `now`, each step at its own instant.
     ///
     /// A poll is not necessary when the transmit ring has room again. The departure of a packet is known when
-    /// it enters the ring, so while a port is busy, a packet is in flight on its wire. Its arrival calls this
-    /// function before the packet after the next could be late. With inline delivery no packet can be late,
-    /// or the port schedules a poll ([`World::await_poll`]).
+    /// it enters the ring, so a busy port always has a packet in flight on its wire. The arrival of that
+    /// packet calls this function before the packet after the next could be late. With inline delivery,
+    /// either no packet can be late, or the port schedules a poll ([`World::await_poll`]).
     #[inline]
     pub(super) fn bring_to(&mut self, now: Time, link: LinkId) {
         if let Entry::Lookahead(lookahead) = self.links[link.index()].entry {
@@ -95,8 +95,8 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Runs the due steps, by `now`, of the ports that share memory with `link`'s port: their packets that
-    /// have left make room.
+    /// Runs the due steps, by `now`, of the ports that share memory with `link`'s port, because packets that
+    /// have left those ports make room.
     #[inline(never)]
     pub(super) fn bring_sharers_to(&mut self, now: Time, link: LinkId) {
         for place in 0..self.links[link.index()].direction.sharers.len() {
@@ -115,8 +115,8 @@ impl<W: PortObservers> World<W> {
         self.await_poll(link);
     }
 
-    /// Sends the due packets by `now` from the sources that look ahead by `link`, before any packet leaves a
-    /// later port at that time.
+    /// Sends the due packets by `now` from the sources that look ahead over `link`. This must happen before a
+    /// packet leaves a later port at the same time.
     #[inline(never)]
     pub(super) fn bring_upstream_to(&mut self, now: Time, link: LinkId) {
         if let Entry::Lookahead(lookahead) = self.links[link.index()].entry {
@@ -127,8 +127,8 @@ impl<W: PortObservers> World<W> {
     /// Sends the due packets by `now` from a host's sources, and continues until a packet is in flight at
     /// their barrier.
     ///
-    /// The rest of the network does not change what these sources send or its fate up to the barrier, so the
-    /// arrival of that packet is the only event that the agenda needs.
+    /// The rest of the network changes neither the packets of these sources nor their fate up to the barrier.
+    /// The arrival of that packet is therefore the only event that the agenda needs.
     #[inline(never)]
     fn send_ahead(&mut self, now: Time, link: LinkId, lookahead: u32) {
         let Lookahead { prescheduled, feeders, barrier } = self.lookaheads[lookahead as usize];
@@ -172,13 +172,14 @@ impl<W: PortObservers> World<W> {
         let link = &mut self.links[link.index()];
         let direction = &mut link.direction;
         let Some(timeout) = direction.port.poll_timeout() else { return };
-        // An inline packet cannot reach the far end earlier, and its lateness is invisible before that.
+        // An inline packet cannot reach the far end earlier than this, and before that time, no other element
+        // can observe that it is late.
         let time = match link.far_end {
             FarEnd::Inline(_) => timeout.saturating_add(direction.delay),
             FarEnd::Event | FarEnd::PolledEvent => timeout,
         };
-        // A poll that is too early only costs time and is scheduled again; one that is too late gives wrong
-        // results.
+        // A poll that is too early only costs time, because it is scheduled again. A poll that is too late
+        // gives wrong results.
         if direction.poll_at.is_none_or(|pending| time < pending) {
             self.agenda.schedule(direction.poll, time);
             direction.poll_at = Some(time);

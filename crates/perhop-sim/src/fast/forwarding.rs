@@ -16,7 +16,7 @@ use crate::host_events::HostEvents;
 
 #[allow(clippy::inline_always)] // executed for every packet on every hop
 impl<W: PortObservers> World<W> {
-    /// Sends `packet` from a node over `link`, and forwards it as far as its fate is known now.
+    /// Sends `packet` from a node over `link`, and forwards it until its next step is not known yet.
     #[inline]
     pub(super) fn send(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         if let Some(arrives) = self.pass(now, link, packet) {
@@ -24,7 +24,7 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Receives `packet` at the far end of `link`, and forwards it as far as its fate is known now.
+    /// Receives `packet` at the far end of `link`, and forwards it until its next step is not known yet.
     #[inline(always)]
     fn go_on(&mut self, mut now: Time, mut link: LinkId, packet: &mut Packet) {
         while let Some(next) = self.reach(now, link, packet) {
@@ -33,8 +33,8 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Passes `packet` through `link`'s output conditioners and its port, after all events there up to `now`.
-    /// Returns the time of arrival at the far end if the packet is delivered inline.
+    /// Passes `packet` through `link`'s output conditioners and its port, after all events at this link up to
+    /// `now`. Returns the time of arrival at the far end if the packet is delivered inline.
     #[inline(always)]
     fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
@@ -48,7 +48,7 @@ impl<W: PortObservers> World<W> {
         self.pass_by_queue(now, link, packet)
     }
 
-    /// [`World::pass`] if the port takes a decision about `packet`, or other packets are in front of it.
+    /// Does the same as [`World::pass`] if the port decides about `packet`, or other packets are ahead of it.
     #[inline(never)]
     fn pass_by_queue(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
@@ -58,7 +58,8 @@ impl<W: PortObservers> World<W> {
             self.exceed_mtu(now, link, packet);
             return None;
         }
-        // With lookahead, only the host's own sources enter a link, and they have advanced its port.
+        // With lookahead, only packets of the host's own sources enter a link. These sources have already
+        // advanced its port.
         if hop.link.direction.port.backlog() > 0 && !matches!(hop.link.entry, Entry::Lookahead(_)) {
             self.let_out(now, link);
             hop = self.hop(link);
@@ -103,7 +104,7 @@ impl<W: PortObservers> World<W> {
             // A port is polled after a drop too: while a shaper delays one head, another may have become
             // eligible.
             Sent::Queued | Sent::Dropped => {
-                // Mostly the transmit ring has no room, and the queued packets wait for it.
+                // Usually, the transmit ring has no room, and the queued packets wait.
                 if hop.link.direction.port.ring().has_room() {
                     self.transmit(now, link);
                 } else if hop.link.awaits_poll() {
@@ -114,14 +115,14 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Puts on `link`'s wire all that its port transmits at `now`.
+    /// Moves all packets that `link`'s port transmits at `now` to its wire.
     #[inline(never)]
     pub(super) fn transmit(&mut self, now: Time, link: LinkId) {
         self.let_out_at(now, link);
         self.await_poll(link);
     }
 
-    /// [`World::transmit`] without scheduling a poll, as a part of [`World::let_out`].
+    /// Does the same as [`World::transmit`] without scheduling a poll, as a part of [`World::let_out`].
     #[inline(always)]
     pub(super) fn let_out_at(&mut self, now: Time, link: LinkId) {
         let mut packet = Packet::default();
@@ -161,8 +162,8 @@ impl<W: PortObservers> World<W> {
         self.go_on(now, link, &mut packet);
     }
 
-    /// Receives `flight`, which another part of the network put on the wire of `link` behind earlier ones.
-    /// Its arrival is determined, so it is received as by [`Hop::launch`](super::hop::Hop::launch).
+    /// Receives `flight`, which another part of the network put on the wire of `link` behind earlier packets.
+    /// Its arrival time is known, so the steps are those of [`Hop::launch`](super::hop::Hop::launch).
     pub(crate) fn admit(&mut self, link: LinkId, flight: Flight) {
         let Flight { mut packet, arrives } = flight;
         let mut hop = self.hop(link);
@@ -200,7 +201,7 @@ impl<W: PortObservers> World<W> {
     }
 
     /// Receives the first packet in flight on `link`, which could not be delivered inline at its launch.
-    /// Those behind it are delivered inline as far as possible now.
+    /// Packets behind it are then delivered inline as far as possible.
     #[inline(never)]
     fn deliver_in_flight(&mut self, now: Time, link: LinkId) {
         loop {
@@ -219,7 +220,7 @@ impl<W: PortObservers> World<W> {
     }
 
     /// Receives `packet` at the far end of `link`. Returns the link by which the packet, or the answer of a
-    /// host, leaves the node, if one does.
+    /// host, leaves the node; `None` if no packet leaves.
     #[inline(always)]
     fn reach(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<LinkId> {
         let mut hop = &mut self.links[link.index()];

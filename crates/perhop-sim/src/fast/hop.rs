@@ -13,7 +13,7 @@ use super::world::World;
 use crate::event::SimAgenda;
 use crate::hosts::Hosts;
 
-/// One link of a world, looked up once for all steps there.
+/// One link of a world, looked up once for all steps at this link.
 pub(super) struct Hop<'w, W> {
     pub(super) link: &'w mut Link,
     id: LinkId,
@@ -55,28 +55,28 @@ impl<W: PortObservers> Hop<'_, W> {
     pub(super) fn come(&mut self, now: Time, packet: &Packet) {
         self.observers.arriving(now, self.id.index(), packet);
     }
-    /// [`Port::cut_through`].
+    /// Calls [`Port::cut_through`].
     #[inline(always)]
     pub(super) fn cut_through(&mut self, packet: &Packet, departure: Departure) {
         let (port, counters) = self.port();
         port.cut_through(packet, departure, counters);
     }
-    /// [`Port::precompute_departure`].
+    /// Calls [`Port::precompute_departure`].
     #[inline(always)]
     pub(super) fn precompute_departure(&mut self, now: Time, packet: &mut Packet) -> Option<Departure> {
         let (port, counters) = self.port();
         let Departure { starts, ends } = port.precompute_departure(now, packet, counters)?;
-        // With a slow wire, a packet's turn may come after the largest time.
+        // With a slow wire, the turn of a packet can be later than the largest time.
         let latest = Time::MAX.saturating_sub(self.link.direction.delay);
         Some(Departure { starts, ends: ends.min(latest.saturating_sub(Time::from_picoseconds(1))) })
     }
-    /// [`Port::send`].
+    /// Calls [`Port::send`].
     #[inline(always)]
     pub(super) fn send(&mut self, now: Time, packet: &mut Packet) -> Sent {
         let (port, counters) = self.port();
         port.send(now, packet, counters)
     }
-    /// [`Port::poll_transmit`].
+    /// Calls [`Port::poll_transmit`].
     #[inline(always)]
     pub(super) fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> Option<Departure> {
         let (port, counters) = self.port();
@@ -84,8 +84,8 @@ impl<W: PortObservers> Hop<'_, W> {
     }
 
     /// Puts `packet`, which leaves its queue at `leaves`, on the wire. It arrives with its last bit, which is
-    /// sent as its `departure` ends. Returns the time of arrival if it is delivered inline now; otherwise the
-    /// agenda contains the arrival.
+    /// sent when its `departure` ends. Returns the time of arrival if the packet is delivered inline now.
+    /// Otherwise, the arrival is on the agenda.
     #[inline(always)]
     pub(super) fn launch(&mut self, leaves: Time, packet: &Packet, departure: Departure) -> Option<Time> {
         let measurements = &mut self.hosts.measurements;
@@ -101,10 +101,10 @@ impl<W: PortObservers> Hop<'_, W> {
         None
     }
 
-    /// The instant up to which no other packet can reach the elements that `packet` meets at the far end: the
-    /// link's lookahead (Chandy and Misra 1979, "Distributed simulation"). If the packet arrives by then, it
-    /// is received inline; without lookahead, it is received by an event. At the same instant, arrivals come
-    /// before all other events of the agenda.
+    /// The lookahead of the link (Chandy and Misra 1979, "Distributed simulation"). Up to this instant, no
+    /// other packet can reach the elements that `packet` meets at the far end. A packet that arrives by then
+    /// is received inline. Without lookahead, it is received by an event. Arrivals precede all other events
+    /// of the agenda at the same instant.
     #[inline(always)]
     pub(super) fn lookahead(&self, packet: &Packet) -> Option<Time> {
         match self.link.far_end {
@@ -113,7 +113,7 @@ impl<W: PortObservers> Hop<'_, W> {
             FarEnd::Inline(_) => Some(self.hosts.measurements.duration),
         }
     }
-    /// Schedules the arrival of the packet in flight at `arrives`.
+    /// Schedules the arrival, at `arrives`, of the packet in flight.
     #[inline(always)]
     pub(super) fn await_arrival(&mut self, arrives: Time) {
         self.agenda.schedule(self.link.direction.arrival, arrives);

@@ -1,7 +1,8 @@
-//! [`Link`]: one direction of a link with its plan: how packets enter it, pass its port, and continue.
+//! [`Link`]: one direction of a link with its plan, which has the steps of packets: how they enter the link,
+//! pass its port, and continue.
 //!
-//! The plan is made once, before the run (`plan.rs`). Each of its enums selects the steps of a packet; a
-//! combination that cannot be written cannot occur. ARCHITECTURE.md lists all of them.
+//! The plan is made once, before the run (`plan.rs`). Each of its enums selects the steps of a packet. The
+//! types exclude combinations that cannot occur. ARCHITECTURE.md lists all of them.
 
 #[cfg(target_pointer_width = "64")]
 use std::mem::offset_of;
@@ -16,17 +17,17 @@ use perhop_scenario::routing::LinkId;
 pub(super) enum Entry {
     /// Events of the agenda.
     Agenda,
-    /// Only the sources of the host that the link leads away from. The rest of the network does not affect
-    /// these sources, so they send ahead of the agenda. The value is the index of their lookahead.
+    /// Only the sources of the host at the near end. The rest of the network does not affect these sources,
+    /// so they send ahead of the agenda. The value is the index of their lookahead.
     Lookahead(u32),
-    /// Only this link, which leads away from a host, ahead of the agenda.
+    /// Only this link, which leads away from a host. Its packets are ahead of the agenda.
     Upstream(LinkId),
 }
 
 /// The elements of a port that decide about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PortMode {
-    /// None if the port is idle: the packet goes straight to the wire.
+    /// No element if the port is idle. The packet goes directly to the wire.
     CutThrough(Departures),
     /// Output conditioners, a classifier, a buffer manager or a scheduler, in every state of the port.
     Queued(Departures),
@@ -35,7 +36,7 @@ pub(super) enum PortMode {
 }
 
 impl PortMode {
-    /// Whether a packet that finds the port idle goes straight to the wire.
+    /// Whether a packet that finds the port idle goes directly to the wire.
     #[inline]
     pub(super) fn cuts_through(self) -> bool {
         matches!(self, PortMode::CutThrough(_))
@@ -52,9 +53,10 @@ impl PortMode {
 /// The time at which the departure of a waiting packet is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Departures {
-    /// On its arrival: a FIFO whose buffer manager decides on arrival (`docs/decisions/0006`).
+    /// The arrival of the packet. The port is a FIFO whose buffer manager decides on arrival
+    /// (`docs/decisions/0006`).
     Precomputed,
-    /// At a poll of the port.
+    /// A poll of the port.
     Polled,
 }
 
@@ -63,22 +65,22 @@ pub(super) enum Departures {
 pub(super) enum FarEnd {
     /// By its own event.
     Event,
-    /// By its own event, from a port that is polled in time: while a packet is sent in fragments, no packet
-    /// is in flight whose arrival would transmit the next fragment.
+    /// By its own event, from a port that is polled in time. While a packet is sent in fragments, no packet
+    /// is in flight whose arrival could transmit the next fragment.
     PolledEvent,
-    /// Inline, as soon as it is on the wire: no other packet can reach the elements at the far end first
-    /// (`docs/decisions/0005`).
+    /// Inline, as soon as the packet is on the wire, because no other packet can reach the elements at the
+    /// far end first (`docs/decisions/0005`).
     Inline(Awaited),
 }
 
 /// The recipient that needs an inline delivery at a certain time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Awaited {
-    /// None before the end of the run: the port may be late.
+    /// No recipient before the end of the run, so the port may be late.
     Nobody,
-    /// An event of the agenda further along the path: the port is polled in time.
+    /// An event of the agenda further along the path, so the port is polled in time.
     Downstream,
-    /// The TCP of the host at the far end, which answers, if possible ahead of the agenda: the port is polled
+    /// The TCP of the host at the far end. It answers, if possible ahead of the agenda, so the port is polled
     /// in time.
     Tcp,
 }
@@ -86,11 +88,11 @@ pub(super) enum Awaited {
 /// The next step of a packet that has reached the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Onward {
-    /// Delivery to the host there.
+    /// Delivery to the host at the far end.
     Host,
     /// This link, which all packets take.
     Link(LinkId),
-    /// The link of its flow's path.
+    /// The next link of the path of its flow.
     Routed,
 }
 
@@ -105,8 +107,9 @@ pub(super) enum Wire {
 
 /// One direction of a link.
 ///
-/// The fields are in this order, from the start of a cache line, so that a packet that cuts through touches
-/// few lines (the first two and the port's), and its arrival touches the first two: a network has many links.
+/// A network has many links, so the order of the fields matters. It begins at a cache line. A packet that
+/// cuts through touches only the first two lines and those of the port. Its arrival touches only the first
+/// two lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {
@@ -125,8 +128,9 @@ const _: () = assert!(
 );
 
 impl Link {
-    /// Whether its port needs its own poll: if a shaper delays all waiting packets, or if packets are
-    /// delivered inline to a recipient that needs them in time. Sources that look ahead poll it themselves.
+    /// Whether the port needs its own poll. This is so if a shaper delays all waiting packets, or if a
+    /// recipient needs the packets that are delivered inline in time. Sources that look ahead poll the port
+    /// themselves.
     #[inline]
     pub(super) fn awaits_poll(&self) -> bool {
         let waits = match self.far_end {

@@ -7,18 +7,18 @@ use perhop_scenario::routing::LinkId;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookahead {
     pub(super) feeders: Feeders,
-    /// The first link on their path whose packets are received by events: they send until a packet is in
-    /// flight there.
+    /// The first link on the path of the sources whose packets are received by events. The sources send until
+    /// a packet is in flight on this link.
     pub(super) barrier: LinkId,
     pub(super) prescheduled: Prescheduled,
 }
 
 /// Whether the arrival of a packet is scheduled before the packet is sent. This is possible if the packet
-/// will find the port idle, no packet is in flight in front of it, and no other code reads it before it
+/// will find the port idle, no packet is in flight ahead of it, and no other code reads the packet before it
 /// arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prescheduled {
-    /// Never: the port decides about every packet, or the far end needs no event.
+    /// Never, because the port decides about every packet or the far end needs no event.
     Never,
     /// Possible, but no arrival is scheduled now.
     Nothing,
@@ -30,7 +30,7 @@ pub(super) enum Prescheduled {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Feeder(u8);
 
-/// The sources of one host. They are few, so that each packet can search for the first among them.
+/// The sources of one host. Their number is small, so that each packet can search for the first of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Feeders {
     sources: [u32; Feeders::MOST],
@@ -54,7 +54,7 @@ impl Feeders {
     pub(super) fn source(&self, Feeder(place): Feeder) -> usize {
         self.sources[usize::from(place) % Feeders::MOST] as usize
     }
-    /// The feeder with the earliest `due`; of several, the first in order.
+    /// The feeder with the earliest `due`. Among equal ones, the first in order.
     #[inline]
     pub(super) fn first_by(&self, due: impl Fn(usize) -> Time) -> Feeder {
         let mut first = Feeder::default();

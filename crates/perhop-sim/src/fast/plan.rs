@@ -1,9 +1,10 @@
-//! Construction of the plan of a [`World`]: which steps packets take at each link ([`super::link`]).
+//! Construction of the plan of a [`World`], which has the steps of packets at each link ([`super::link`]).
 //!
-//! Most of it follows from the lookahead of conservative parallel simulation (Chandy and Misra 1979; Bryant
-//! 1977): the instant before which no other packet can reach the elements at the far end of a link. If all
-//! packets arrive there over this wire, that is the end of the run. If TCP answers there, the connection
-//! gives it for each packet. Otherwise the arrival waits on the agenda.
+//! Most of the plan follows from the lookahead of conservative parallel simulation (Chandy and Misra 1979;
+//! Bryant 1977). This is the instant before which no other packet can reach the elements at the far end of a
+//! link. If all packets reach these elements over this wire, the instant is the end of the run. If TCP
+//! answers at the far end, the connection determines the instant for each packet. Otherwise, the arrival
+//! waits on the agenda.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ use crate::hosts::{FarNode, FlowSource, Hosts};
 use crate::session::{Answers, Session};
 use crate::setup::{Crossing, Entering, Setup};
 
-/// The links over which packets reach the node that they leave via another link.
+/// The links over which packets reach the near node of a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Feeding {
     Unused,
@@ -74,7 +75,8 @@ impl<W: PortObservers> World<W> {
         world
     }
 
-    /// Schedules the sources, or lets them look ahead of the agenda if the results are the same.
+    /// Schedules the sources, or permits them to look ahead of the agenda if this does not change the
+    /// results.
     fn start_sources(&mut self, entering: &[Entering], stretches: &[Vec<LinkId>], probed: &[bool]) {
         let stretches: BTreeMap<LinkId, &Vec<LinkId>> =
             stretches.iter().map(|stretch| (stretch[0], stretch)).collect();
@@ -85,7 +87,7 @@ impl<W: PortObservers> World<W> {
         let mut ahead = Vec::new();
         for (index, feeders) in feeders.iter().enumerate().filter(|(_, feeders)| !feeders.is_empty()) {
             let id = LinkId(index as u32);
-            // A link from host to host has no event that could be a barrier.
+            // On a link from host to host, no event could be a barrier.
             if probed[index]
                 || self.hosts.far_nodes[index] == FarNode::Host
                 || entering[index] == Entering::Reactive
@@ -115,11 +117,11 @@ impl<W: PortObservers> World<W> {
     }
 }
 
-/// The links that deliver inline: all their packets continue to a link that receives packets only from here
-/// and whose queues have no probe, or all end at a host. Then no other packet can come between. Whether TCP
-/// answers ahead of the agenda is decided for each packet.
+/// The links that deliver inline. Either all their packets continue to a link that receives packets only from
+/// them and whose queues have no probe, or all packets end at a host. No other packet can then come in
+/// between. Whether TCP answers ahead of the agenda is decided for each packet.
 ///
-/// Links away from a host are excluded, because their sources and TCP are ahead of the agenda: an arrival by
+/// Links away from a host are excluded. Their sources and TCP are ahead of the agenda, so that an arrival by
 /// an event must be their barrier. See [`stretches`].
 ///
 /// A link to another part of the network is not inline, because the other part receives its packets.
@@ -141,11 +143,12 @@ fn inline_links(hosts: &Hosts, feeding: &[Feeding], probed: &[bool], crossings: 
     inline
 }
 
-/// For each link away from a host: the links up to the first that is not inline, the barrier, provided that
-/// all packets of the first link, and no others, reach the barrier. There the link away from the host also
-/// delivers inline.
+/// For each link away from a host, the links up to the barrier, which is the first link that is not inline.
+/// This requires that all packets of the first link, and no others, reach the barrier. In this case, the link
+/// away from the host also delivers inline.
 ///
-/// The barrier is inside this part of the network: the arrivals there let the sources continue.
+/// The barrier must be inside this part of the network, because arrivals at the barrier let the sources
+/// continue.
 fn stretches(
     hosts: &Hosts,
     feeding: &[Feeding],
@@ -172,8 +175,8 @@ fn stretches(
 }
 
 /// Returns the reception of packets at the far ends, given the links that deliver `inline`. Also finds the
-/// ends of sessions that may answer ahead of the agenda: no other flow uses the link by which their packets
-/// leave, and no probe observes that link's queues or any connection.
+/// ends of sessions that may answer ahead of the agenda. For such an end, no other flow uses the link by
+/// which its packets leave, and no probe observes that link's queues or any connection.
 fn far_ends(
     hosts: &mut Hosts,
     inline: &[bool],
@@ -198,7 +201,7 @@ fn far_ends(
             if let Some(arrives) = hosts.path(arriving).last()
                 && inline[arrives.index()]
             {
-                // Decided for each packet, because it may belong to another session.
+                // It is decided for each packet, because the packet may belong to another session.
                 far_ends[arrives.index()] = FarEnd::Inline(Awaited::Tcp);
             }
         }
@@ -207,8 +210,8 @@ fn far_ends(
     far_ends
 }
 
-/// The reception at the far end of `direction`, if the port or another part of the network can prevent an
-/// `Event`.
+/// The reception at the far end of `direction`, which is not an `Event` if the port or another part of the
+/// network prevents it.
 fn far_end_of(far_end: FarEnd, direction: &Direction, crossing: Crossing) -> FarEnd {
     match far_end {
         FarEnd::Event if direction.port.sends_fragments() || crossing == Crossing::Leaves => {
@@ -280,7 +283,7 @@ fn feeding(hosts: &Hosts) -> Vec<Feeding> {
 }
 
 /// Returns whether a probe, or another port that shares memory, reads the queues in front of each link.
-/// Packets then arrive there in the order of time.
+/// Packets must then arrive at these links in the order of time.
 fn read_links(hosts: &Hosts, directions: &[Direction]) -> Vec<bool> {
     let mut probed: Vec<bool> = directions.iter().map(|direction| !direction.sharers.is_empty()).collect();
     for probe in &hosts.queue_probes {

@@ -30,7 +30,7 @@ impl<W> World<W> {
     pub fn observers(&mut self) -> &mut W {
         &mut self.observers
     }
-    /// The time of the next event; [`Time::MAX`] if there is none.
+    /// The time of the next event; [`Time::MAX`] if there is no event.
     pub(crate) fn next_at(&mut self) -> Time {
         self.agenda.next_at().unwrap_or(Time::MAX)
     }

@@ -6,8 +6,8 @@ use perhop_qos::units::Time;
 use crate::engine::Engine;
 use crate::fast::World;
 
-/// Times of one processor of the benchmark's machine, seconds: a packet on a wire, an event, and a segment at
-/// the ends of its connection. Only their ratios to [`ROUND`] matter.
+/// Times on one processor of the benchmark's machine, seconds, of a packet on a wire, an event, and a segment
+/// at the ends of its connection. Only their ratios to [`ROUND`] matter.
 const HOP: f64 = 10e-9;
 const EVENT: f64 = 60e-9;
 const SEGMENT: f64 = 150e-9;
@@ -15,10 +15,11 @@ const SEGMENT: f64 = 150e-9;
 const CROSSING: f64 = 50e-9;
 const ROUND: f64 = 3e-6;
 const PART: f64 = 0.2e-6;
-/// A run without a cycle of parts has this number of rounds.
+/// The number of rounds of a run whose parts form no cycle.
 pub(super) const ROUNDS_WITHOUT_CYCLE: u64 = 400;
 
-/// The work of these packets on wires, events, and segments at hosts, in the time of a packet on a wire.
+/// The work of these packets on wires, events, and segments at hosts. The unit is the time of a packet on a
+/// wire.
 pub(super) fn work(packet_hops: u64, events: u64, segments: u64) -> u64 {
     const EVENT_IN_HOPS: u64 = (EVENT / HOP) as u64;
     const SEGMENT_IN_HOPS: u64 = (SEGMENT / HOP) as u64;
@@ -32,7 +33,7 @@ pub(crate) struct Load {
     pub(super) packets: Vec<u64>,
     /// The time of one thread for the whole run, seconds.
     one_thread: f64,
-    /// The whole run, divided by the part of it that was counted.
+    /// The length of the whole run divided by the length of the counted part.
     factor: f64,
     duration: Time,
 }
@@ -58,8 +59,8 @@ impl Load {
     }
 }
 
-/// The time of an event in a network of `nodes` nodes, compared with one that fits into the private cache of
-/// a processor: a quarter more for each doubling, about as in `docs/scale.md`.
+/// The time of an event in a network of `nodes` nodes, compared with a network that fits into the private
+/// cache of a processor. It grows by a quarter for each doubling, approximately as in `docs/scale.md`.
 fn cache_misses(nodes: usize) -> f64 {
     const IN_CACHE: f64 = 125.0;
     1.0 + 0.25 * libm::log2(nodes as f64 / IN_CACHE).max(0.0)
@@ -72,9 +73,9 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// The time on `threads` threads of parts of `nodes` nodes together, which forward packets in proportion
-    /// to `weights`, of which `crossing` packets reach another part. Each round lasts for the `shortest`
-    /// delay of a border.
+    /// The time of a run in parts on `threads` threads. The parts have `nodes` nodes together and forward
+    /// packets in proportion to `weights`. `crossing` packets reach another part. Each round lasts for the
+    /// `shortest` delay of a border.
     pub(super) fn new(
         weights: &[u64],
         nodes: usize,
@@ -95,8 +96,9 @@ impl Cost {
     }
 }
 
-/// Assigns work of these `costs` to `threads` threads, the longest first to the thread with the least (Graham
-/// 1969, "Bounds on multiprocessing timing anomalies"). Returns the work of each thread, by index.
+/// Assigns work of these `costs` to `threads` threads. The longest work is assigned first, each to the thread
+/// with the least work so far (Graham 1969, "Bounds on multiprocessing timing anomalies"). Returns the work
+/// of each thread, by index.
 pub(super) fn assign(costs: &[u64], threads: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..costs.len()).collect();
     order.sort_by_key(|index| (std::cmp::Reverse(costs[*index]), *index));
@@ -109,7 +111,7 @@ pub(super) fn assign(costs: &[u64], threads: usize) -> Vec<Vec<usize>> {
     lists.into_iter().map(|(_, list)| list).collect()
 }
 
-/// The work of the thread that has most, if `costs` are assigned to `threads` threads.
+/// The work of the thread with the most work, if `costs` are assigned to `threads` threads.
 pub(super) fn longest(costs: &[u64], threads: usize) -> u64 {
     let of_list = |list: &Vec<usize>| list.iter().map(|index| costs[*index]).sum();
     assign(costs, threads).iter().map(of_list).max().unwrap_or(0)

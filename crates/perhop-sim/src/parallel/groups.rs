@@ -1,7 +1,7 @@
 //! [`Groups`]: disjoint groups of nodes that are united step by step.
 
-/// A group for each node, at first of this node only (Tarjan 1975, "Efficiency of a good but not linear set
-/// union algorithm").
+/// A group for each node, which initially has only this node (Tarjan 1975, "Efficiency of a good but not
+/// linear set union algorithm").
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
     parents: Vec<usize>,
@@ -31,7 +31,8 @@ impl Groups {
         self.parents[small] = large;
         self.sizes[large] += self.sizes[small];
     }
-    /// The number of each node's group, in the order of their first nodes, and the number of groups.
+    /// The number of each node's group, and the number of groups. Groups are in the order of their first
+    /// nodes.
     pub(super) fn numbered(mut self) -> (Vec<u32>, usize) {
         let mut numbers = vec![None; self.parents.len()];
         let mut count = 0;

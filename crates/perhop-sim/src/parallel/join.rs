@@ -1,4 +1,4 @@
-//! [`join`]: the measurements of a network from those of its parts.
+//! [`join`]: the measurements of a network, joined from its parts.
 
 use perhop_measure::applications::{PageTally, SpeedTally, VideoTally};
 use perhop_measure::tcp::{ConnectionSeries, TcpMeasurements};
@@ -16,7 +16,7 @@ use crate::flow::flow_of;
 use crate::hosts::Hosts;
 use crate::setup::Crossing;
 
-/// The results of a network that parts fill in, in any order, at their places.
+/// The results of a network. Parts fill in their results in any order, each at its place.
 pub(super) struct Joint {
     measurements: Measurements,
     link_ends: Vec<[String; 2]>,
@@ -43,7 +43,7 @@ impl<T> Places<T> {
 }
 
 impl Joint {
-    /// Nothing, of a network with empty `measurements` and links with these ends.
+    /// Creates empty results of a network with empty `measurements` and links with these ends.
     pub(super) fn new(mut measurements: Measurements, link_ends: Vec<[String; 2]>) -> Joint {
         measurements.in_network = vec![0; measurements.flows.len()];
         let nothing = || link_ends.iter().map(|_| None).collect();
@@ -60,7 +60,7 @@ impl Joint {
         }
     }
 
-    /// Adds the counts of `part`, which is over.
+    /// Adds the counts of `part`, which has ended.
     pub(super) fn add(&mut self, part: Part) {
         let Part { world, numbering, .. } = part;
         self.count_in_network(&world, &numbering);
@@ -114,10 +114,10 @@ impl Joint {
         self.speed_tests.add(&numbering.speed_tests, counted.speed_tests.drain(..));
     }
 
-    /// Returns the measurements of the whole network, all of whose parts were added.
+    /// Returns the measurements of the whole network. All parts must have been added.
     ///
     /// # Panics
-    /// In debug builds, if a packet was lost or invented: a bug of the engine.
+    /// In debug builds, if a packet disappeared or was duplicated, which is a bug of the engine.
     pub(super) fn measurements(self) -> Measurements {
         let Joint { mut measurements, link_ends, near, far, .. } = self;
         measurements.queues = self.queues.in_order();

@@ -1,7 +1,7 @@
-//! One network on several threads, with the results of one thread, byte by byte (`docs/decisions/0025`).
+//! One network on several threads. The results are those of one thread, byte by byte (`docs/decisions/0025`).
 //!
 //! [`partition`] finds the parts, [`split`] divides a [`Setup`] into them, [`rounds`] runs them, and [`join`]
-//! puts their measurements together. A part is a [`World`](crate::fast::World) of its own.
+//! joins their measurements. Each part is a [`World`](crate::fast::World).
 
 mod cost;
 mod groups;
@@ -31,14 +31,14 @@ pub use rounds::Divided;
 /// The condition for the division of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Division {
-    /// It can be divided.
+    /// The network can be divided.
     Always,
-    /// It can be divided, and is then faster.
+    /// The network can be divided, and the division makes it faster.
     IfFaster,
 }
 
 /// Runs the network of `setup`, divided by `partition`, on `threads` threads. `observe` receives the progress
-/// and decides whether the run continues; if it does not, there are no measurements.
+/// and decides whether the run continues. If it does not continue, there are no measurements.
 pub(crate) fn run(
     setup: Setup,
     partition: &Partition,
@@ -63,8 +63,8 @@ pub(crate) fn run(
     Some((joint.measurements(), counts))
 }
 
-/// Runs all rounds on this thread and `threads` - 1 others. If the system refuses a thread, the others do its
-/// work.
+/// Runs all rounds on this thread and `threads` - 1 others. If the system cannot start a thread, the others
+/// do its work.
 fn run_rounds(
     parts: &[Mutex<Part>],
     mailboxes: &[Mutex<Mailbox>],

@@ -1,4 +1,4 @@
-//! [`Numbering`]: the elements of a part in the whole network.
+//! [`Numbering`]: the numbers of a part's elements in the whole network.
 
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
@@ -16,7 +16,7 @@ pub(super) struct Numbering {
     pub(super) players: Vec<usize>,
     pub(super) browsers: Vec<usize>,
     pub(super) speed_tests: Vec<usize>,
-    /// By flow: its number in the part that its packets reach over a border, or 0.
+    /// By flow: the number that the flow has in the part that its packets reach over a border, or 0.
     pub(super) onward: Vec<u32>,
     /// The links to other parts, in the order of these parts.
     pub(super) borders: Vec<Border>,
@@ -25,11 +25,11 @@ pub(super) struct Numbering {
 /// A link to another part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Border {
-    /// Its number here.
+    /// The number of the link in this part.
     pub(super) link: LinkId,
     /// The other part.
     pub(super) part: usize,
-    /// Its number there.
+    /// The number of the link in the other part.
     pub(super) far_link: LinkId,
     /// Propagation delay.
     pub(super) delay: Time,

@@ -15,7 +15,7 @@ use crate::flow::{flow_of, with_flow};
 use crate::session::Carried;
 use crate::setup::Setup;
 
-/// Packets on their way to a part, each link's in order of arrival.
+/// Packets on their way to a part. The packets of each link are in order of arrival.
 #[derive(Debug)]
 struct Mail {
     flights: Vec<(LinkId, Flight)>,
@@ -29,7 +29,7 @@ impl Mail {
     fn new() -> Mail {
         Mail { flights: Vec::new(), segments: Vec::new(), earliest: Time::MAX }
     }
-    /// Moves the packets of `later` behind the own ones.
+    /// Moves the packets of `later` behind the packets of this mail.
     fn append(&mut self, later: &mut Mail) {
         self.flights.append(&mut later.flights);
         self.segments.append(&mut later.segments);
@@ -40,10 +40,10 @@ impl Mail {
 /// The packets that a part has not taken yet.
 #[derive(Debug)]
 pub(super) struct Mailbox {
-    /// Those of the current round.
+    /// The packets of the current round.
     incoming: Mail,
-    /// Those of earlier rounds. A part takes no others: otherwise it would take those of parts that happen to
-    /// run before it, and have nothing to do in the next round.
+    /// The packets of earlier rounds. A part takes only these. Otherwise, it would also take packets of parts
+    /// that happen to run before it, and would have no work in the next round.
     ready: Mail,
 }
 
@@ -51,7 +51,7 @@ impl Mailbox {
     pub(super) fn new() -> Mailbox {
         Mailbox { incoming: Mail::new(), ready: Mail::new() }
     }
-    /// Begins another round, and returns the earliest arrival; [`Time::MAX`] if it is empty.
+    /// Begins another round, and returns the earliest arrival; [`Time::MAX`] if the mailbox is empty.
     pub(super) fn begin_round(&mut self) -> Time {
         let Mailbox { incoming, ready, .. } = self;
         if ready.flights.is_empty() {
@@ -68,15 +68,15 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A part of a network: a world of its own, whose packets for other parts go to their mailboxes.
+/// A part of a network. It is a separate world, whose packets for other parts go to their mailboxes.
 pub(super) struct Part {
     pub(super) world: World,
     pub(super) numbering: Numbering,
-    /// The mail taken last; its memory is used again.
+    /// The last mail that was taken. Its memory is reused.
     taken: Mail,
-    /// The segments that it took, if hosts of TCP receive them.
+    /// The number of segments that the part took for hosts with TCP.
     segments: u64,
-    /// The work that was counted before.
+    /// The work that was already counted.
     counted: u64,
 }
 
@@ -93,7 +93,7 @@ impl Part {
     pub(super) fn packet_hops(&self) -> u64 {
         self.world.packet_hops()
     }
-    /// The parts to which it sends packets, and the shortest delay of the links to each.
+    /// The parts to which this part sends packets, and the shortest delay of the links to each.
     pub(super) fn neighbors(&self) -> Vec<(usize, Time)> {
         let mut neighbors: Vec<(usize, Time)> = Vec::new();
         for border in &self.numbering.borders {
@@ -112,7 +112,7 @@ impl Part {
         self.world.catch_up_everywhere(duration);
     }
 
-    /// Takes the packets in the `mailbox` and puts them on their links.
+    /// Takes the packets in the `mailbox` and adds them to their links.
     pub(super) fn take(&mut self, mailbox: &Mutex<Mailbox>) {
         let Part { world, taken, segments: segments_taken, .. } = self;
         std::mem::swap(&mut lock(mailbox).ready, taken);
@@ -149,7 +149,8 @@ impl Part {
                 let mailbox = match &mut open {
                     Some((part, mailbox)) if *part == border.part => mailbox,
                     _ => {
-                        // Released before the next: a thread has at most one.
+                        // The lock is released before the next one is taken, so that a thread has at most
+                        // one.
                         drop(open.take());
                         &mut open.insert((border.part, lock(&mailboxes[border.part]))).1
                     }
@@ -161,7 +162,7 @@ impl Part {
                     segments.release(packet);
                 }
                 packet.payload = with_flow(packet.payload, numbering.onward[flow_of(packet)] as usize);
-                // The path of its flow there begins with this link.
+                // In the other part, the path of the flow begins with this link.
                 packet.hops = 0;
                 mailbox.incoming.earliest = mailbox.incoming.earliest.min(flight.arrives);
                 mailbox.incoming.flights.push((border.far_link, flight));

@@ -1,8 +1,9 @@
 //! [`Partition`]: the part of each node.
 //!
 //! Parts are divided at links with a long delay, because the delay is the time that a part may run ahead of
-//! its neighbor. Both hosts of a TCP session are in one part, which need not be connected: an application
-//! changes the state of both ends. A host with sources only is in the part of its router.
+//! its neighbor. Both hosts of a TCP session are in one part, because an application changes the state of
+//! both ends. A part does not have to be connected. A host that only has sources is in the part of its
+//! router.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +16,11 @@ use super::cost::{Cost, Load};
 use super::groups::Groups;
 use crate::hosts::{FarNode, Hosts};
 
-/// The largest number of parts, and of delays that are tried as the shortest of a border.
+/// The largest number of parts, and of delays that are tried as the shortest delay of a border.
 const MOST_PARTS: usize = 256;
 const MOST_DELAYS: usize = 6;
-/// Parts for each thread that are tried: with more, threads are busy for equal times and a part fits into the
-/// cache, and more packets cross borders.
+/// The numbers of parts for each thread that are tried. With more parts, the load of threads is more equal
+/// and a part fits into the cache, but more packets cross borders.
 const PARTS_OF_A_THREAD: [usize; 4] = [1, 2, 4, 8];
 
 /// A division of a network's nodes.
@@ -31,7 +32,7 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
-    /// The number of parts, two at least.
+    /// The number of parts, at least two.
     pub(super) fn parts(&self) -> usize {
         self.parts
     }
@@ -91,11 +92,11 @@ fn check(hosts: &Hosts) -> Result<(), Undivided> {
     Ok(())
 }
 
-/// Finds the division of a network for which `threads` threads need the least time, and that time, if each
-/// flow sends as many packets as in `load`. `delays` are those of the links.
+/// Finds the division of a network that takes `threads` threads the least time, and returns this time. Each
+/// flow sends the packets of `load`. `delays` are the delays of the links.
 ///
 /// # Errors
-/// If the network cannot be divided.
+/// The network cannot be divided.
 pub(crate) fn divide(
     hosts: &Hosts,
     delays: &[Time],
@@ -136,13 +137,13 @@ struct Graph {
     links: Vec<Edge>,
     /// By link: whether it is on the path of a flow.
     used: Vec<bool>,
-    /// By node: the packets that it forwards or receives, those of TCP several times.
+    /// By node: the packets that it forwards or receives. Packets of TCP count several times.
     weights: Vec<u64>,
     /// The nodes that no border may separate.
     unseparated: Groups,
 }
 
-/// The work at a host for a datagram and for a segment, in packets forwarded.
+/// The work at a host for a datagram and for a segment, in forwarded packets.
 const DATAGRAM: u64 = 1;
 const SEGMENT: u64 = 3;
 
@@ -190,7 +191,8 @@ impl Graph {
         Graph { links, used, weights, unseparated }
     }
 
-    /// The delays of links that may be borders, some of the shortest of them and the longest.
+    /// The delays of links that may be borders. If there are many, some of the shorter delays and the
+    /// longest.
     fn border_delays(&self) -> Vec<Time> {
         let mut groups = self.unseparated.clone();
         let borders = self
@@ -205,8 +207,8 @@ impl Graph {
         delays.into_iter().step_by(step).collect()
     }
 
-    /// Gathers `groups` of nodes into about `number` parts of similar load, those with the most packets
-    /// between them first. `None` if all nodes with traffic are in one part.
+    /// Gathers `groups` of nodes into about `number` parts of similar load, beginning with the groups that
+    /// exchange the most packets. `None` if all nodes with traffic are in one part.
     fn gather(&self, mut groups: Groups, number: usize) -> Option<Partition> {
         let total: u64 = self.weights.iter().sum();
         let limit = total / number as u64 + 1;
@@ -232,7 +234,7 @@ impl Graph {
         for (ends, _) in between {
             unite(&mut groups, ends);
         }
-        // The rest are small groups without room in their neighbors.
+        // The remaining groups are small, and their neighbors have no room for them.
         let mut left: Vec<usize> =
             (0..self.weights.len()).filter(|node| groups.find(*node) == *node).collect();
         if left.len() > number {
@@ -275,7 +277,7 @@ impl Graph {
     }
 }
 
-/// Whether no part reaches itself over others.
+/// Whether the parts form no cycle.
 fn is_acyclic(onward: &[Vec<usize>]) -> bool {
     let mut incoming = vec![0; onward.len()];
     onward.iter().flatten().for_each(|part| incoming[*part] += 1);

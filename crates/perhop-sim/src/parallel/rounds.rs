@@ -1,9 +1,10 @@
 //! [`Rounds`]: the threads that run the parts of a network.
 //!
-//! In each round every part runs up to its own horizon. No packet can reach it before: each neighbor's next
-//! event, plus the delay of the link between them, is later (Chandy and Misra 1979, "Distributed
-//! simulation"). A thread runs the parts of its own list, then parts of others. The thread that completes the
-//! last part of a round begins the next one; a thread without a part delays no other.
+//! In each round, every part runs up to its own horizon. No packet can reach the part before its horizon,
+//! because each neighbor's next event plus the delay of the link between them is later (Chandy and Misra
+//! 1979, "Distributed simulation"). A thread runs the parts of its own list, then parts of others. The thread
+//! that completes the last part of a round begins the next one. A thread without a part does not delay
+//! others.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -13,22 +14,22 @@ use perhop_qos::units::Time;
 use super::cost::{ROUNDS_WITHOUT_CYCLE, assign, longest};
 use super::part::{Mailbox, Part, lock};
 
-/// Bits of the place in a list, in a claim. The other bits are those of the round.
+/// The bits of a claim that have the place in a list. The other bits have the round.
 const PLACE_BITS: u32 = 24;
-/// The tests of a waiting thread before it sleeps, if each thread has a processor.
+/// The number of tests that a waiting thread makes before it sleeps, if each thread has a processor.
 const SPINS: u32 = 4000;
 /// The rounds between two assignments of parts to threads, after the first.
 const BALANCED_EVERY: u64 = 64;
 
 /// An observer of the progress: the time before which all events have happened, and the packets on wires so
-/// far. Returns whether the run continues.
+/// far. The observer returns whether the run continues.
 pub(super) type Observe<'a> = &'a (dyn Fn(Time, u64) -> bool + Sync);
 
 /// The state that the threads share.
 pub(super) struct Rounds<'a> {
     parts: &'a [Mutex<Part>],
     mailboxes: &'a [Mutex<Mailbox>],
-    /// By part: the parts that it receives packets from, and the shortest delay of the links between them.
+    /// By part: the parts from which it receives packets, with the shortest delay of the links between them.
     sources: Vec<Vec<(usize, Time)>>,
     duration: Time,
     /// By part: the time of its next event, the limit of the round, the work since the last assignment and in
@@ -44,7 +45,7 @@ pub(super) struct Rounds<'a> {
     /// Parts of the round that are not complete.
     incomplete: AtomicUsize,
     round: Mutex<Round>,
-    /// The number of the round, to be read without a lock.
+    /// The number of the round, which can be read without a lock.
     number: AtomicU64,
     bell: Condvar,
     spins: u32,
@@ -59,7 +60,7 @@ struct Round {
     lists: Arc<Vec<Vec<usize>>>,
     /// Threads that sleep until the next round.
     sleeping: usize,
-    /// The work of the rounds before, and the sum over these rounds of the part with most.
+    /// The work of the earlier rounds, and the work of the part with the most work, summed over these rounds.
     work: u64,
     span: u64,
     end: Option<End>,
@@ -74,10 +75,10 @@ pub struct Divided {
     pub rounds: u64,
     /// The work of all parts, in the time of a packet on a wire.
     pub work: u64,
-    /// The work of the longest part of each round, summed over the rounds: the least time on any number of
-    /// threads. On *p* threads the time is at least the greater of `work` / *p* and `span`, and less than
-    /// their sum (Brent 1974, "The parallel evaluation of general arithmetic expressions"), without the cost
-    /// of rounds.
+    /// The work of the longest part of each round, summed over the rounds. It is the least time on any number
+    /// of threads. Without the cost of rounds, the time on *p* threads is at least the larger of `work` / *p*
+    /// and `span`, and less than their sum (Brent 1974, "The parallel evaluation of general arithmetic
+    /// expressions").
     pub span: u64,
 }
 
@@ -138,7 +139,7 @@ impl<'a> Rounds<'a> {
         rounds
     }
 
-    /// The counts of the run, which is over.
+    /// The counts of the completed run.
     pub(super) fn counts(&self) -> Divided {
         let round = lock(&self.round);
         Divided { parts: self.parts.len(), rounds: round.number - 1, work: round.work, span: round.span }
@@ -159,14 +160,15 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs parts of `round` until all are claimed. Returns the current round if that is a later one.
+    /// Runs parts of `round` until all are claimed. Returns the current round if it is a later one.
     fn run_claimed(&self, thread: usize, round: &Round) -> Option<Round> {
         for offset in 0..self.claims.len() {
             let list = (thread + offset) % self.claims.len();
             loop {
                 let claim = self.claims[list].fetch_add(1, Ordering::AcqRel);
                 if claim >> PLACE_BITS != round.number {
-                    // A later round has begun. If the claim is one of its parts, it cannot end before.
+                    // A later round has begun. It cannot end before this claim is complete, if the claim is
+                    // one of its parts.
                     let later = lock(&self.round).clone();
                     if claim >> PLACE_BITS == later.number {
                         self.run_part(&later, list, claim);
@@ -204,7 +206,7 @@ impl<'a> Rounds<'a> {
         true
     }
 
-    /// Begins the next round, or ends the run. No part runs meanwhile.
+    /// Begins the next round, or ends the run. No part may run during this call.
     fn begin_next(&self) {
         let mail: Vec<Time> = self.mailboxes.iter().map(|mailbox| lock(mailbox).begin_round()).collect();
         let own = self.next.iter().map(|next| Time::from_picoseconds(next.load(Ordering::Relaxed)));
@@ -214,7 +216,7 @@ impl<'a> Rounds<'a> {
         let mut active = 0;
         for (number, is_active) in self.is_active.iter().enumerate() {
             let horizon = self.horizon(number, &earliest);
-            // A packet that is ready may be received inline before its time.
+            // A packet in the mailbox can be received inline before its arrival time.
             let has_events = due[number] < horizon || mail[number] < Time::MAX;
             self.horizons[number].store(horizon.as_picoseconds(), Ordering::Relaxed);
             is_active.store(has_events, Ordering::Relaxed);
@@ -235,7 +237,7 @@ impl<'a> Rounds<'a> {
         self.incomplete.store(active, Ordering::Relaxed);
         let number = round.number;
         for claim in &self.claims {
-            // After the end no part is left to claim.
+            // After the end, no part may be claimed.
             let place = if round.end.is_some() { u64::from(u32::MAX >> 9) } else { 0 };
             claim.store(number << PLACE_BITS | place, Ordering::Release);
         }
@@ -245,8 +247,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// By part: the time before which it has no further event, even if its neighbors send packets. Its own
-    /// next events are `due`.
+    /// By part: the time before which it has no event, even if its neighbors send packets. `due` has the next
+    /// event of each part.
     fn earliest(&self, due: &[Time]) -> Vec<Time> {
         let mut earliest = due.to_vec();
         let mut changed = true;
@@ -264,8 +266,8 @@ impl<'a> Rounds<'a> {
         earliest
     }
 
-    /// The time before which no packet can reach part `number`, but no more than a fraction of the run after
-    /// its next event, so that the parts without an earlier part do not run to the end at once.
+    /// The time before which no packet can reach part `number`. It is limited to a fraction of the run after
+    /// the part's next event. Otherwise, parts that receive no packets would run to the end at once.
     fn horizon(&self, number: usize, earliest: &[Time]) -> Time {
         let step = Time::from_picoseconds(self.duration.as_picoseconds() / ROUNDS_WITHOUT_CYCLE + 1);
         let sources = self.sources[number].iter();
@@ -284,7 +286,7 @@ impl<'a> Rounds<'a> {
         if longest(&work, threads) * 10 < current * 9 {
             round.lists = Arc::new(assign(&work, threads));
         }
-        // Recent work counts more.
+        // Recent work has more weight.
         self.work.iter().zip(work).for_each(|(own, work)| own.store(work / 2, Ordering::Relaxed));
     }
 
@@ -306,7 +308,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// Ends the run if its thread panics: the others must not wait for the part of that thread.
+/// Ends the run if its thread panics, because the other threads must not wait for the part of that thread.
 struct OnPanic<'a>(&'a Rounds<'a>);
 
 impl Drop for OnPanic<'_> {

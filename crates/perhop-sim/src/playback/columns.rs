@@ -5,8 +5,8 @@ use perhop_qos::units::Time;
 use super::{Span, Way};
 
 impl Span {
-    /// One column of numbers for each property of a packet, by its name; NaN without a value. Times are
-    /// seconds; classes, queues and causes are indices.
+    /// One column of numbers for each property of a packet, with the name of the property. NaN means no
+    /// value. Times are seconds; classes, queues and causes are indices.
     pub fn columns(&self) -> Vec<(&'static str, Vec<f64>)> {
         let ways = &self.ways;
         let column = |name: &'static str, value: fn(&Way) -> f64| (name, ways.iter().map(value).collect());

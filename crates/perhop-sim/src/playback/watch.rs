@@ -11,11 +11,12 @@ use perhop_qos::verdict::DropCause;
 use super::way::Way;
 use crate::flow::flow_of;
 
-/// Unique among the packets of a port. The payload word alone is not: a segment's place is reused when the
-/// segment has arrived.
+/// The identity of a packet, unique among the packets of a port. The payload word alone is not unique,
+/// because a segment's place is reused when the segment has arrived.
 type Identity = (u64, Time);
 
-/// Records the packets at one port, and the packets that the input policies of its node drop before.
+/// Records the packets at one port, and the packets that the input policies of its node drop before they
+/// reach it.
 #[derive(Debug)]
 pub(super) struct PortWatch {
     port: usize,
@@ -26,7 +27,7 @@ pub(super) struct PortWatch {
     next: u32,
     /// Packets that are at the port.
     waiting: BTreeMap<Identity, Way>,
-    /// Packets that have left it or were dropped, in the order in which that was known.
+    /// Packets that have left the port or were dropped, in the order in which their end became known.
     ended: Vec<(Identity, Way)>,
     /// Packets that ended before this time are discarded.
     pub(super) from: Time,
@@ -83,7 +84,7 @@ impl PortWatch {
         if let Some(way) = self.waiting.remove(&identity) {
             self.end(identity, Way { dropped: Some((now, cause)), ..way });
         } else if let Some((_, way)) = self.ended.iter_mut().rfind(|(known, _)| *known == identity) {
-            // Dropped on the wire, or by the far end's conditioners.
+            // The packet was dropped on the wire, or by the conditioners of the far end.
             way.dropped = Some((now, cause));
         }
     }
@@ -117,7 +118,7 @@ impl Observer for PortWatch {
     }
 }
 
-/// The observer of a port; only the observer of the watched port records.
+/// The observer of a port. Only that of the watched port records packets.
 pub(super) struct AtPort<'w>(Option<&'w mut PortWatch>);
 
 impl Observer for AtPort<'_> {

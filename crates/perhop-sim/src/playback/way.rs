@@ -8,9 +8,9 @@ use perhop_qos::verdict::DropCause;
 /// The fate of one packet at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// Its number in the order of arrival at the port, from 0.
+    /// The number of the packet in the order of arrival at the port, from 0.
     pub number: u32,
-    /// Index of its flow; fragments have numbers above the numbers of all flows.
+    /// The index of its flow. Fragments have numbers above those of all flows.
     pub flow: u32,
     /// Index of its class in results; `None` for a fragment.
     pub class: Option<u32>,
@@ -22,7 +22,7 @@ pub struct Way {
     pub arrived: Time,
     /// The queue that the classifier selected.
     pub queue: Option<u32>,
-    /// Its drop precedence there.
+    /// The drop precedence of the packet in its queue.
     pub precedence: u32,
     /// Whether it was marked congestion-experienced.
     pub marked: bool,
@@ -33,7 +33,7 @@ pub struct Way {
 }
 
 impl Way {
-    /// The time of its last event here; `None` while it waits.
+    /// The time of the packet's last event at this port; `None` while it waits.
     pub fn ends(&self) -> Option<Time> {
         let dropped = self.dropped.map(|(at, _)| at);
         dropped.or(self.left.map(|(_, departure)| departure.ends))

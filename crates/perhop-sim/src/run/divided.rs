@@ -1,8 +1,8 @@
 //! A replication in parts ([`crate::parallel`]).
 //!
-//! The run begins on one thread. The packets and events of its beginning give the load of each flow, and the
-//! estimated time with and without a division. If the division is faster, the run starts again in parts; the
-//! beginning is the price of the estimate, so it is short.
+//! The run begins on one thread. The packets and events of its beginning determine the load of each flow, and
+//! the estimated time with and without a division. If the division is faster, the run starts again in parts.
+//! The beginning then runs twice, so it is short.
 
 use std::sync::Mutex;
 
@@ -17,14 +17,14 @@ use crate::parallel::{self, Division, Load, Partition, lock};
 use crate::setup::Setup;
 use perhop_measure::Replication;
 
-/// The slices after which a division is considered. The first is used if there is a load by then.
+/// The slices after which a division is considered. The first is used if packets were sent by then.
 const CONSIDERED_AFTER: [u64; 2] = [2, 16];
-/// A run that takes less time on one thread is not divided, seconds: the search for a division and the
-/// threads take time, too.
+/// The shortest time on one thread, seconds, for which a run is divided. The search for a division and the
+/// start of threads take time, too.
 const SHORTEST: f64 = 0.5;
-/// The least estimated gain: time on one thread divided by the time in parts. The estimate leaves out that
-/// processors share caches: a network with half of its parts on each took as long as one thread
-/// (docs/scale.md).
+/// The least estimated gain: time on one thread divided by the time in parts. The estimate does not include
+/// that processors share caches. A network with half of its parts on each of two processors took as long as
+/// on one thread (docs/scale.md).
 const LEAST_GAIN: f64 = 1.6;
 
 impl Part<'_> {
@@ -55,7 +55,7 @@ impl Part<'_> {
         self.complete(world, None, reached)
     }
 
-    /// The division in which the run continues, if there is one.
+    /// The division in which the run continues, if any.
     fn division_of(
         &self,
         world: &World,
@@ -64,7 +64,8 @@ impl Part<'_> {
         load: &Load,
     ) -> Option<Partition> {
         let hosts = world.hosts();
-        // The parts of 1250 TCP flows take twice the processor time of one part, which the estimate lacks.
+        // The parts of 1250 TCP flows took twice the processor time of one part, which the estimate does not
+        // include.
         if division == Division::IfFaster && !hosts.transport.sessions.is_empty() {
             return None;
         }

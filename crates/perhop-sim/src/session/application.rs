@@ -15,11 +15,12 @@ pub(crate) enum Application {
     Browser(usize),
 }
 
-/// A speed test: the bytes that its connections have received by the end of each slice of its time.
+/// A speed test. It records the bytes that its connections have received by the end of each slice of its
+/// time.
 #[derive(Debug)]
 pub(crate) struct SpeedTest {
     pub(crate) slot: Slot,
-    /// The first of its sessions, which are those of its bulk data and one more.
+    /// The index of the first session of the test. The test has the sessions of its bulk data and one more.
     pub(crate) first: usize,
     pub(crate) tally: SpeedTally,
 }

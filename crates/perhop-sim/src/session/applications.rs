@@ -11,11 +11,11 @@ use super::transport::{Transport, end_of};
 use crate::engine::Engine;
 use crate::hosts::Hosts;
 
-/// The actions that players and browsers need of an engine.
+/// The actions that players and browsers require from an engine.
 pub(super) trait Steps: Engine {
     /// Opens a new connection of `session`.
     fn connect(&mut self, now: Time, session: usize);
-    /// Sends the due data at the end `place`.
+    /// Sends the due data of the connection end at `place`.
     fn serve(&mut self, now: Time, place: usize);
     /// Counts a completed transaction of `session` that began at `began`.
     fn complete(&mut self, now: Time, session: usize, began: Time);
@@ -86,7 +86,7 @@ fn play_on<S: Steps>(world: &mut S, now: Time, [session, player]: [usize; 2]) {
     }
 }
 
-/// Reports an event to a browser and carries out the steps that follow.
+/// Reports an event to a browser and performs the steps that follow.
 fn walk<S: Steps>(
     world: &mut S,
     now: Time,
@@ -112,7 +112,7 @@ fn walk<S: Steps>(
     }
 }
 
-/// Sends a request of `request` bytes from the client at `place`, for a response of `response` bytes.
+/// Sends a request of `request` bytes from the client at `place`and expects a response of `response` bytes.
 fn fetch<S: Steps>(world: &mut S, now: Time, place: usize, [request, response]: [u64; 2]) {
     let Transport { ends, pairs, .. } = &mut world.hosts_mut().transport;
     pairs[place].response = response;

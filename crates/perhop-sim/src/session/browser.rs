@@ -1,6 +1,7 @@
 //! [`Browser`]: loads of web pages, object by object over several connections.
 //!
-//! It does not use the network: its caller reports events, and it returns the steps to take.
+//! The browser does not use the network. Its caller reports events, and the browser returns the steps to
+//! take.
 
 use perhop_measure::applications::PageTally;
 use perhop_qos::random::Stream;
@@ -17,11 +18,11 @@ pub(crate) struct Browser {
     config: PageConfig,
     warmup: Time,
     stops: Time,
-    /// The first of its sessions; each has one connection.
+    /// The index of the browser's first session. Each session has one connection.
     first: usize,
     links: Vec<Link>,
     stage: Stage,
-    /// Objects of the stage that were not requested yet, and those in transfer.
+    /// The numbers of objects of the stage that are not yet requested, and that are in transfer.
     waiting: u32,
     outstanding: u32,
     began: Time,
@@ -58,9 +59,9 @@ pub(crate) enum Step {
     Fetch {
         /// The place of the connection.
         place: usize,
-        /// Bytes.
+        /// The length of the request, bytes.
         request: u64,
-        /// Bytes.
+        /// The length of the response, bytes.
         response: u64,
     },
     /// Close the connection at this place.
@@ -141,7 +142,7 @@ impl Browser {
                     self.end_stage(now, stream, steps);
                 }
             }
-            // The response belongs to the previous page, which was loaded without it.
+            // The response belongs to the previous page, which has ended.
             _ => {}
         }
     }
@@ -210,7 +211,7 @@ impl Browser {
             if let Link::Idle(place) | Link::Securing(place, _) | Link::Busy(place) = *link {
                 steps.push(Step::Close(place));
             }
-            // A connection that is opening belongs to the next page.
+            // A connection that is still opening is kept for the next page.
             if *link != Link::Opening {
                 *link = Link::Closed;
             }

@@ -12,16 +12,17 @@ use perhop_scenario::routing::LinkId;
 
 /// One end of a connection.
 ///
-/// Its fields and their inner fields are ordered by frequency of use: most segments then touch a few cache
-/// lines, while several hundred connections alternate.
+/// The fields and their inner fields are ordered by frequency of use. Most segments then touch few cache
+/// lines, which matters when several hundred connections alternate.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct End {
     /// The place of the other end.
     pub(super) peer: u32,
-    /// The generation of its place: the number of earlier connections in it.
+    /// The generation of the place: the number of connections that used it earlier.
     pub(super) generation: u32,
-    /// The time of its wake-up on the agenda, no later than its next timer; [`Time::MAX`] if there is none.
+    /// The time of the end's wake-up on the agenda, not later than its next timer; [`Time::MAX`] if there is
+    /// no wake-up.
     pub(super) armed: Time,
     pub(super) session: usize,
     /// Bytes of the current transaction that have arrived here.
@@ -46,15 +47,15 @@ const _: () = assert!(size_of::<End>() == 13 * 64, "every flow has two");
 #[derive(Clone, Copy)]
 pub(crate) struct Served {
     pub(super) transmitted: Transmitted,
-    /// The event that its application received after the last segment and may react to.
+    /// The event that the application received after the last segment, to which it may react.
     pub(super) heard: Option<TcpEvent>,
 }
 
 #[allow(clippy::inline_always)] // used by every segment
 impl End {
-    /// Handles its wake-up, if it has one at `now`. Returns whether a timer has expired. If the timer has
-    /// moved to a later time, this schedules another wake-up and does nothing else: a host has no event at
-    /// this instant, and an end that is ahead of the agenda skips it.
+    /// Handles the wake-up of this end, if it has one at `now`. Returns whether a timer has expired. If the
+    /// timer has moved to a later time, this only schedules another wake-up, because no event happens at this
+    /// instant.
     pub(super) fn wake(&mut self, now: Time, agenda: &mut SimAgenda) -> bool {
         if self.armed != now {
             return false;
@@ -85,8 +86,8 @@ impl End {
         self.armed < now && self.connection.next_timer() < now
     }
 
-    /// A wake-up that is too early only costs time. Timers rarely move to an earlier time, so few wake-ups
-    /// are scheduled.
+    /// Schedules a wake-up for the next timer, if the scheduled one is later. A wake-up that is too early
+    /// only costs time. Timers rarely move to an earlier time, so few wake-ups are scheduled.
     #[inline(always)]
     pub(super) fn arm(&mut self, agenda: &mut SimAgenda) {
         let time = self.connection.next_timer();
@@ -96,9 +97,9 @@ impl End {
         }
     }
 
-    /// Writes its next segment, if there is one, into `carried` at place `held`, and its packet into
-    /// `packet`; `tally` is its flow's. After the last segment its application receives the next event.
-    /// Traffic counts while the run `is_measured`.
+    /// Writes the next segment of this end, if there is one, into `carried` at place `held`, and its packet
+    /// into `packet`. `tally` has the counters of the flow. After the last segment, the application receives
+    /// the next event. Traffic counts while the run `is_measured`.
     #[inline(always)]
     pub(super) fn serve(
         &mut self,
@@ -129,8 +130,8 @@ impl End {
         Served { transmitted, heard: if is_last { self.hear(is_measured) } else { None } }
     }
 
-    /// The next event for its application. Bytes of a transaction before the last are only counted, like all
-    /// bytes that arrive while the run `is_measured`.
+    /// Returns the next event for the application. Arriving bytes are only counted until the last byte of a
+    /// transaction. All bytes count while the run `is_measured`.
     #[inline(always)]
     fn hear(&mut self, is_measured: bool) -> Option<TcpEvent> {
         if !self.connection.is_unchanged() {
@@ -140,7 +141,7 @@ impl End {
         (bytes > 0 && self.completes_with(bytes, is_measured)).then_some(TcpEvent::Received(bytes))
     }
 
-    /// The next event for its application, if events other than arrived bytes are possible.
+    /// Returns the next event for the application, if events other than arrived bytes are possible.
     #[inline(never)]
     fn hear_of_anything(&mut self, is_measured: bool) -> Option<TcpEvent> {
         loop {
@@ -152,7 +153,8 @@ impl End {
         }
     }
 
-    /// Counts `bytes` that arrived. Returns whether they are the last that the application waits for.
+    /// Counts `bytes` that arrived. Returns whether they complete the transaction that the application waits
+    /// for.
     #[inline(always)]
     fn completes_with(&mut self, bytes: u64, is_measured: bool) -> bool {
         if is_measured {

@@ -1,4 +1,5 @@
-//! [`Sessions`]: the exchange of segments between the ends of connections, and the reactions of applications.
+//! [`Sessions`]: the exchange of segments between the ends of connections, and the reactions of applications
+//! to it.
 //!
 //! Segments arrive, segments are sent, and timers expire; applications open and close connections, send
 //! requests, and answer and complete them.
@@ -22,7 +23,7 @@ use crate::flow::{flow_of, payload};
 use crate::hosts::Hosts;
 use crate::tcp::{Connection, ConnectionEvent as TcpEvent, Role, Transmitted};
 
-/// TCP at the hosts, with either engine.
+/// TCP at the hosts, for both engines.
 #[allow(clippy::inline_always)] // parts of `receive_segment`, which every segment takes
 pub(crate) trait Sessions: Engine {
     /// Handles the wake-up of an end.
@@ -33,8 +34,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// Delivers the segment of `packet`. If there is an answer, it replaces `packet`, and the link by which
-    /// it leaves is returned.
+    /// Delivers the segment of `packet`. If TCP answers, the answer replaces `packet`. Returns the link by
+    /// which the answer leaves.
     fn receive_segment(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         let held = packet.payload as u32;
         let hosts = self.hosts_mut();
@@ -50,8 +51,8 @@ pub(crate) trait Sessions: Engine {
         let Hosts { transport: Transport { ends, segments, .. }, measurements, .. } = hosts;
         let carried = segments.at(held);
         let place = carried.end as usize;
-        // A segment of a recording has no [`End`]. A late segment may belong to a closed connection whose
-        // place a new one uses; the new connection has other ports.
+        // A segment of a recording has no [`End`]. A late segment can belong to a closed connection whose
+        // place a new connection uses. The new connection has other ports.
         let Some(end) = ends.get_mut(place).filter(|end| end.generation == carried.generation) else {
             segments.give_back(held);
             return None;
@@ -77,7 +78,7 @@ pub(crate) trait Sessions: Engine {
         None
     }
 
-    /// Delivers the segment of `packet` to an end that is ahead of the agenda: its timers expire first.
+    /// Delivers the segment of `packet` to an end that is ahead of the agenda, after its timers have expired.
     #[inline(never)]
     fn receive_late(&mut self, now: Time, end: usize, held: u32, packet: &mut Packet) -> Option<LinkId> {
         loop {
@@ -92,7 +93,7 @@ pub(crate) trait Sessions: Engine {
         self.take_in(now, held, packet)
     }
 
-    /// Sends all that is due at an end, delivers events to its application, and arms its timer.
+    /// Sends all due segments of an end, delivers events to its application, and arms its timer.
     #[inline(never)]
     fn serve(&mut self, now: Time, place: usize) {
         let mut packet = Packet::default();
@@ -111,8 +112,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// Forwards the segments that an end has transmitted and lets its application react to its event; without
-    /// either, arms the end's timer. Returns whether more may be due.
+    /// Forwards the segments that an end has transmitted and lets its application react to its event. If
+    /// there are neither, arms the end's timer. Returns whether more segments may be due.
     #[inline(never)]
     fn follow_up(&mut self, now: Time, place: usize, packet: &mut Packet, served: Served) -> bool {
         let Served { transmitted, heard } = served;
@@ -140,7 +141,7 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// Starts `session`, begins a transaction of it, or stops it.
+    /// Starts `session`, begins one of its transactions, or stops it.
     fn session_due(&mut self, now: Time, session: usize) {
         if self.hosts().transport.sessions[session].application != Application::Plan {
             return applications::due(self, now, session);
@@ -167,7 +168,7 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// Stops `session`: it begins no transaction and discards data that it has not sent.
+    /// Stops `session`, so that it begins no more transactions and discards unsent data.
     fn stop(&mut self, now: Time, session: usize) {
         for place in 0..self.hosts().transport.pairs.len() {
             let [client, server] = [CLIENT, SERVER].map(|end| end_of(place, end));
@@ -209,7 +210,7 @@ pub(crate) trait Sessions: Engine {
         self.serve(now, server);
     }
 
-    /// Puts `connection` at `place`, the client or server end of `session`.
+    /// Adds `connection` at `place`, the client or server end of `session`.
     fn add_end(&mut self, session: usize, place: usize, connection: Connection) {
         let side = place % 2;
         let (hosts, agenda) = self.split();
@@ -240,7 +241,7 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// Records that `end` is closed. If both ends are closed, neither must answer any more, and their place
+    /// Records that `end` is closed. If both ends are closed, no end has to answer any more, and their place
     /// becomes free.
     #[inline(never)]
     fn retire(&mut self, end: usize) {
@@ -261,7 +262,7 @@ pub(crate) trait Sessions: Engine {
         for (end, received) in ends.iter_mut().zip(&mut tally.received) {
             over.merge(&end.connection.statistics());
             *received += std::mem::take(&mut end.received);
-            // Later segments for it have no recipient.
+            // Later segments for the closed connection have no recipient.
             end.generation = end.generation.wrapping_add(1);
             end.closed = false;
             end.armed = Time::MAX;
@@ -360,7 +361,7 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// Handles the close of the server: the transaction is over, and the next one begins at once.
+    /// Handles the close by the server. The transaction is over, and the next one begins at once.
     fn client_hears_the_end(&mut self, now: Time, place: usize) {
         let Transport { sessions, pairs, ends, .. } = &mut self.hosts_mut().transport;
         let ConnectionPair { session, began, .. } = pairs[place];
@@ -369,7 +370,7 @@ pub(crate) trait Sessions: Engine {
             return;
         }
         if plan.beginning == Beginning::InTurn && plan.connections == Connections::PerTransaction {
-            // The client has closed already, unless the server closed first.
+            // The client has already closed, unless the server closed first.
             ends[end_of(place, CLIENT)].connection.close();
             self.complete(now, session, began);
             if now < stops {

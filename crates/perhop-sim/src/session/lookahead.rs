@@ -7,12 +7,12 @@ use perhop_scenario::tcp::Flags;
 use super::transport::{Answers, Session, Transport};
 
 impl Transport {
-    /// The lookahead of the end that `packet` is addressed to: up to that instant no event of the agenda
-    /// affects it, and it may answer `packet` as soon as its arrival is known. `None` if it must wait for the
-    /// agenda; the end of the run if no end answers.
+    /// The lookahead of the end to which `packet` is addressed. Up to that instant, no event of the agenda
+    /// affects the end, so it may answer `packet` as soon as its arrival is known. `None` if the end must
+    /// wait for the agenda. The end of the run if no end answers.
     ///
     /// Segments that open or close a connection wait for the agenda, because they concern both ends and later
-    /// connections. So do all segments while the session has several connections.
+    /// connections. All segments wait while the session has several connections.
     pub(crate) fn lookahead(&self, packet: &Packet) -> Option<Time> {
         let Some(carried) = self.segments.carried_by(packet) else { return Some(self.duration) };
         let place = carried.end as usize;

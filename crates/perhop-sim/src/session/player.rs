@@ -1,7 +1,7 @@
 //! [`Player`]: a player of adaptive video, its buffer and its rate adaptation.
 //!
-//! It does not use the network: its caller reports the arrival of a segment, and it returns the next request,
-//! or its time.
+//! The player does not use the network. Its caller reports the arrival of a segment, and the player returns
+//! the next request, or the time of it.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub(crate) struct Player {
     /// Bits per second of the representations, in ascending order.
     rates: Vec<u64>,
     warmup: Time,
-    /// The time at which it stops.
+    /// The time at which the player stops.
     stops: Time,
     begun: Time,
     /// Index of the last representation that was requested.
@@ -28,7 +28,7 @@ pub(crate) struct Player {
     level: Time,
     at: Time,
     state: State,
-    /// The place of its connection.
+    /// The place of the player's connection.
     pub(super) place: usize,
     tally: VideoTally,
 }
@@ -48,7 +48,7 @@ pub(crate) enum Next {
     Request(u64),
     /// Wait until this time, when the buffer has room.
     At(Time),
-    /// None; it has stopped.
+    /// No action, because the player has stopped.
     Over,
 }
 
@@ -115,7 +115,7 @@ impl Player {
         }
         self.requested
     }
-    /// Returns its counters at the end of a run of length `duration`.
+    /// Returns the counters of the player at the end of a run of length `duration`.
     pub(crate) fn finish(&mut self, duration: Time) -> VideoTally {
         self.play_until(duration);
         self.tally
@@ -169,7 +169,7 @@ impl Player {
         self.rates.iter().rposition(fits).unwrap_or_default()
     }
     /// Huang et al. (2014), algorithm 1 with the rate map of figure 6: linear from the lowest to the highest
-    /// bitrate over the cushion. The bitrate changes when the map passes the next higher or lower one.
+    /// bitrate over the cushion. The bitrate changes when the map reaches the next higher or lower bitrate.
     fn by_bba(&self, rule: BbaRule) -> usize {
         let part = |fraction: f64| self.config.buffer.as_seconds() * fraction;
         let reservoir = rule.reservoir.map_or(part(90.0 / 240.0), Time::as_seconds);
@@ -193,7 +193,7 @@ impl Player {
             before
         }
     }
-    /// Spiteri et al. (2016), BOLA-BASIC: the greatest (V v + V γp - Q) / S, with utilities v = ln(S / S₁),
+    /// Spiteri et al. (2016), BOLA-BASIC: the largest (V v + V γp - Q) / S, with utilities v = ln(S / S₁),
     /// the level Q and the buffer in segments, and V = (`Q_max` - 1) / (`v_M` + γp).
     fn by_bola(&self, gamma_p: f64) -> usize {
         let segments = |time: Time| time.as_seconds() / self.config.segment.as_seconds();
@@ -227,7 +227,7 @@ mod tests {
         VideoConfig { adaptation, ..config }
     }
 
-    /// Runs a player that downloads at `rate` bits per second until `ends`; returns its tally and the rungs.
+    /// Runs a player that downloads at `rate` bits per second until `ends`. Returns its tally and the rungs.
     fn watch(config: &VideoConfig, rate: f64, ends: Time) -> (VideoTally, Vec<u64>) {
         let mut player = Player::new(config, Time::ZERO, Time::MAX);
         player.begin(Time::ZERO);
@@ -250,14 +250,15 @@ mod tests {
 
     #[test]
     fn the_highest_bitrate_below_the_throughput_is_played() {
-        // 0.9 of 3 Mb/s: 2 Mb/s, 500,000 bytes a segment, after the first in the lowest.
+        // 0.9 of 3 Mb/s permits 2 Mb/s, or 500,000 bytes per segment. The first segment has the lowest
+        // bitrate.
         let (tally, sizes) = watch(&config(Adaptation::default()), 3e6, s(60));
         assert_eq!(sizes[0], 250_000);
         assert!(sizes[1..].iter().all(|bytes| *bytes == 500_000), "{sizes:?}");
         assert_eq!((tally.stalls, tally.stalled, tally.switches), (0, Time::ZERO, 1));
     }
 
-    /// 2 Mbit at 3 Mb/s take 2/3 s, 4 Mbit 4/3 s: the buffer contains 4 s after 2 s.
+    /// 2 Mbit take 2/3 s at 3 Mb/s, and 4 Mbit take 4/3 s, so the buffer contains 4 s after 2 s.
     #[test]
     fn playback_starts_with_the_configured_buffer() {
         let (tally, _) = watch(&config(Adaptation::default()), 3e6, s(60));
@@ -266,8 +267,8 @@ mod tests {
     }
 
     /// At half the lowest bitrate a segment of 2 s takes 4 s. Playback starts at 8 s with 4 s in the buffer,
-    /// which last until 12 s, when the third segment arrives: 2 s more, until 14 s. At 20 s the buffer
-    /// contains 4 s again, so it stalls for 6 s of each 12.
+    /// which last until 12 s. Then the third segment arrives and lasts until 14 s. At 20 s the buffer
+    /// contains 4 s again, so playback stalls for 6 s of every 12 s.
     #[test]
     fn a_link_below_the_lowest_bitrate_stalls_for_half_the_time() {
         let (tally, _) = watch(&config(Adaptation::default()), 0.5e6, s(8 + 800));
@@ -284,14 +285,15 @@ mod tests {
             assert!(matches!(player.next(s(second) - s(1)), Next::Request(_)));
             player.receive(s(second));
         }
-        // 10 s less the 3 s that were played since the second segment.
+        // The level is 10 s minus the 3 s that were played since the second segment.
         assert_eq!(player.level, s(7));
         assert!(matches!(player.next(s(5)), Next::Request(_)));
         player.receive(s(5));
         assert_eq!(player.next(s(5)), Next::At(s(6)));
     }
 
-    /// Reservoir 3.75 s, cushion 5.25 s of 10 s: 1 Mb/s up to 3.75 s, 4 Mb/s from 9 s on, linear between.
+    /// The reservoir is 3.75 s and the cushion 5.25 s of 10 s. The map gives 1 Mb/s up to 3.75 s and 4 Mb/s
+    /// from 9 s on, and is linear in between.
     #[test]
     fn bba_maps_the_level_to_a_bitrate() {
         let mut player = Player::new(&config(Adaptation::Bba(BbaRule::default())), Time::ZERO, Time::MAX);
@@ -300,14 +302,15 @@ mod tests {
             player.choose()
         };
         assert_eq!([rung(2, 3.75), rung(0, 9.0)], [0, 2]);
-        // 2 Mb/s at 5.5 s: below it the lowest remains, above it the second follows.
+        // The map reaches 2 Mb/s at 5.5 s. Below, the lowest bitrate remains; above, the second follows.
         assert_eq!([rung(0, 5.4), rung(0, 5.6), rung(1, 8.9)], [0, 1, 1]);
-        // The bitrate falls only where the map gives the next lower one: between 4 and 2 Mb/s, 4 remains.
+        // The bitrate falls only when the map reaches the next lower bitrate. Between 4 and 2 Mb/s, 4 Mb/s
+        // remains.
         assert_eq!([rung(2, 5.6), rung(2, 5.4), rung(1, 3.8)], [2, 1, 1]);
     }
 
-    /// By hand: utilities 0, ln 2, ln 4, V = 4 / (ln 4 + 5) = 0.6263. At Q = 1 segment: 2.132, 1.283, 0.750
-    /// divided by Mb/s: the lowest. At Q = 3.4: -0.268, 0.083, 0.150.
+    /// By hand: utilities 0, ln 2, ln 4, V = 4 / (ln 4 + 5) = 0.6263. At Q = 1 segment, the values per Mb/s
+    /// are 2.132, 1.283 and 0.750, so the lowest bitrate wins. At Q = 3.4 they are -0.268, 0.083 and 0.150.
     #[test]
     fn bola_prefers_quality_when_the_buffer_is_full() {
         let rule = Adaptation::Bola(BolaRule { gamma_p: 5.0 });
@@ -317,7 +320,7 @@ mod tests {
             player.choose()
         };
         assert_eq!([rung(1.0), rung(3.4)], [0, 2]);
-        // (3.1315 - Q) against (3.5656 - Q) / 2: equal at Q = 2.697.
+        // (3.1315 - Q) and (3.5656 - Q) / 2 are equal at Q = 2.697.
         assert_eq!([rung(2.69), rung(2.71)], [0, 1]);
     }
 }

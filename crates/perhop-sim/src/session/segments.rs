@@ -13,7 +13,7 @@ pub(crate) struct Carried {
     /// The place of the receiving end, and the generation of that place.
     pub(crate) end: u32,
     pub(crate) generation: u32,
-    /// Number of its packet in the flow.
+    /// The number of the segment's packet in the flow.
     pub(crate) number: u32,
     pub(crate) segment: Segment,
 }
@@ -34,17 +34,18 @@ impl Carried {
         };
         Carried { segment, end: NOWHERE, generation: 0, number }
     }
-    /// Whether the client sent it.
+    /// Whether the client sent the segment.
     pub(crate) fn is_clients(&self) -> bool {
         self.end as usize % 2 == SERVER
     }
-    /// Whether it belongs to a recording.
+    /// Whether the segment belongs to a recording.
     pub(crate) fn is_replayed(&self) -> bool {
         self.end == NOWHERE
     }
 }
 
-/// The segments in the network. Places are reused, so there are as many as the maximum number at one time.
+/// The segments in the network. Places are reused, so their number is the maximum number of segments at one
+/// time.
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
     carried: Vec<Carried>,
@@ -52,8 +53,8 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// Takes a place for a segment; its index is the lower half of a packet's payload word. The place still
-    /// contains its previous segment.
+    /// Takes a place for a segment. The index of the place is the lower half of a packet's payload word. The
+    /// place still contains its previous segment.
     pub(crate) fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| self.add_place())
     }
@@ -84,7 +85,7 @@ impl Segments {
     pub(crate) fn carried_by(&self, packet: &Packet) -> Option<&Carried> {
         (packet.protocol == Protocol::TCP).then(|| &self.carried[packet.payload as u32 as usize])
     }
-    /// Frees the place of the segment of `packet`, which has arrived or was dropped, if it carries one.
+    /// Frees the place of the segment of `packet`, if it carries one. The packet has arrived or was dropped.
     pub(crate) fn release(&mut self, packet: &Packet) {
         if packet.protocol == Protocol::TCP {
             self.give_back(packet.payload as u32);

@@ -22,11 +22,12 @@ use super::segments::{Carried, Segments};
 pub(crate) struct Transport {
     pub(crate) sessions: Vec<Session>,
     pub(super) pairs: Vec<ConnectionPair>,
-    /// The ends of connections: the ends of a pair begin at [twice its place](end_of), the client's first.
+    /// The ends of connections. The ends of a pair begin at [twice its place](end_of), with the client's end
+    /// first.
     pub(super) ends: Vec<End>,
     pub(crate) segments: Segments,
-    /// The limit up to which TCP may be ahead of the agenda: the end of the warm-up, when its counters are
-    /// read, then the end of the run.
+    /// The limit up to which TCP may be ahead of the agenda. It is the end of the warm-up, when the counters
+    /// of TCP are read, and later the end of the run.
     pub(super) not_beyond: Time,
     pub(super) duration: Time,
     pub(crate) probes: Vec<ConnectionProbe>,
@@ -51,17 +52,18 @@ impl Ledger {
 
 /// An application between two hosts.
 ///
-/// Its ends look up their lookahead for every segment, in one cache line.
+/// The ends of a session need its lookahead for every segment, so these fields share one cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Session {
-    /// The time of its next event; [`Time::MAX`] if there is none.
+    /// The time of the session's next event; [`Time::MAX`] if there is none.
     pub(crate) due: Time,
     /// Connections that are not closed.
     pub(crate) open: u32,
     /// Whether the client and the server may answer ahead of the agenda (see `crate::fast::plan`).
     pub(crate) answers: [Answers; 2],
-    /// A probe reads its ends at times of the agenda, so neither may be ahead.
+    /// Whether a probe reads the ends of the session at times of the agenda, so that neither end may be
+    /// ahead.
     pub(crate) is_watched: bool,
     pub(crate) started: bool,
     pub(crate) slot: Slot,
@@ -78,10 +80,10 @@ pub(crate) struct Session {
     pub(crate) traffic: usize,
     /// The counters of the senders of closed connections.
     pub(crate) over: SenderStatistics,
-    /// The counters of all its senders at the end of the warm-up.
+    /// The counters of all senders of the session at the end of the warm-up.
     pub(crate) before: SenderStatistics,
-    /// Its places in [`Transport::pairs`] whose connection is closed. Sessions share none, so that the order
-    /// of simultaneous timers does not depend on other sessions.
+    /// The session's places in [`Transport::pairs`] whose connection is closed. Sessions do not share places,
+    /// so that the order of simultaneous timers does not depend on other sessions.
     pub(crate) free: Vec<usize>,
 }
 
@@ -91,8 +93,8 @@ pub(crate) enum Answers {
     /// The time at which the agenda reaches the arrival.
     #[default]
     OnTime,
-    /// At once when the arrival is known: no other flow uses the link through which its packets leave, and no
-    /// probe observes that link's queues.
+    /// At once when the arrival is known. This requires that no other flow uses the link by which the answers
+    /// leave, and that no probe observes that link's queues.
     Ahead,
 }
 
@@ -104,7 +106,7 @@ pub(super) struct ConnectionPair {
     pub(super) number: Option<u32>,
     /// The time at which the current transaction began.
     pub(super) began: Time,
-    /// The size of the response to the current request, bytes, if no plan gives it.
+    /// The size of the response to the current request, bytes, if no plan determines it.
     pub(super) response: u64,
 }
 
@@ -146,7 +148,8 @@ impl Transport {
         self.pairs.reserve_exact(self.sessions.len());
         self.ends.reserve_exact(end_of(self.sessions.len(), CLIENT));
     }
-    /// Adds `pair` and returns its place; it still has the ends of an earlier pair of the session, if any.
+    /// Adds `pair` and returns its place. The place still has the ends of an earlier pair of the session, if
+    /// any.
     pub(super) fn add(&mut self, pair: ConnectionPair) -> usize {
         let Some(place) = self.sessions[pair.session].free.pop() else {
             self.pairs.push(pair);
@@ -184,7 +187,7 @@ impl Transport {
         samples[first..].sort_by_key(|sample| (sample.session, sample.connection));
         (*slot, now + *every)
     }
-    /// Ends the warm-up: earlier counts of the senders are subtracted.
+    /// Ends the warm-up. Earlier counts of the senders will be subtracted.
     pub(crate) fn end_warmup(&mut self) {
         self.not_beyond = self.duration;
         for (session, before) in (0..).zip(self.sent()) {

@@ -26,8 +26,8 @@ impl Sender {
         }
     }
 
-    /// Whether `segment` changes no state: it acknowledges nothing new, no data are in flight, the window is
-    /// the same, and no data are reported as duplicate.
+    /// Whether `segment` changes no state. Such a segment acknowledges no new data and reports no duplicate
+    /// data, the window is unchanged, and no data are in flight.
     pub(super) fn is_redundant_ack(&self, segment: &Segment) -> bool {
         self.highest == self.unacknowledged
             && segment.window == self.last_window
@@ -35,8 +35,8 @@ impl Sender {
             && !segment.has(Flags::ECE)
     }
 
-    /// Processes `segment`, which acknowledges new data: they need no retransmission, and the congestion
-    /// window may grow.
+    /// Processes `segment`, which acknowledges new data. These data need no retransmission, and the
+    /// congestion window may grow.
     #[inline(always)]
     fn on_new_ack(&mut self, now: Time, segment: &Segment) {
         if !(self.is_fast_path() && segment.sack.is_empty()) {
@@ -57,7 +57,7 @@ impl Sender {
         }
     }
 
-    /// [`Sender::on_new_ack`] without its fast path.
+    /// Does the same as [`Sender::on_new_ack`], without its fast path.
     #[inline(never)]
     pub(super) fn on_new_ack_slow_path(&mut self, now: Time, segment: &Segment) {
         if self.with_linux(|linux, stream| linux.on_acknowledgment(stream, now, segment)).is_some() {
@@ -149,7 +149,8 @@ impl Sender {
     }
 
     /// Adopts the window that `segment` offers, as Linux does (`tcp_may_update_window`): an acknowledgment of
-    /// new data may move its right edge back. Returns whether the window is larger than the last one.
+    /// new data may move the right edge of the window back. Returns whether the window is larger than the
+    /// last one.
     pub(super) fn take_window(&mut self, segment: &Segment) -> bool {
         let is_larger = segment.window > self.last_window;
         self.update_window(segment);
@@ -195,8 +196,8 @@ impl Sender {
     }
 
     /// Header prediction (Jacobson 1990): whether no loss is known or suspected and no closed window is
-    /// probed. Then an acknowledgment of new data requires no repair, and the next segment follows from the
-    /// windows alone.
+    /// probed. In this case, an acknowledgment of new data requires no repair, and the windows alone
+    /// determine the next segment.
     #[inline(always)]
     pub(super) fn is_fast_path(&self) -> bool {
         let is_fast_path = self.phase == Phase::Open
@@ -236,14 +237,14 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 §5.2, §5.3: stops the timer while no data is in flight, otherwise restarts it with `timeout`.
+    /// RFC 6298 §5.2, §5.3: stops the timer if no data are in flight. Otherwise, restarts it with `timeout`.
     pub(super) fn restart_timer(&mut self, now: Time, timeout: Time) {
         let in_flight = self.highest > self.unacknowledged;
         self.deadline = if in_flight { now + timeout } else { Time::MAX };
     }
 
-    /// Grows the window for `acknowledged` bytes; in slow start by at most `limit` segments, if bytes count
-    /// (RFC 3465 §2.2, §2.3: two, and one after a timeout).
+    /// Grows the window for `acknowledged` bytes. In slow start, if bytes count, the growth is at most
+    /// `limit` segments (RFC 3465 §2.2, §2.3: two, and one after a timeout).
     #[inline(always)]
     pub(super) fn grow_window(&mut self, now: Time, acknowledged: u64, limit: f64) {
         if self.parameters.growth == Growth::WhenLimited && !self.cwnd_limited {

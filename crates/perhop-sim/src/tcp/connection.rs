@@ -26,7 +26,7 @@ pub enum Role {
 pub enum Reading {
     /// At once on arrival.
     AtOnce,
-    /// In calls of [`Connection::read`]; unread data fill the receive buffer.
+    /// In calls of [`Connection::read`]. Unread data fill the receive buffer.
     OnDemand,
 }
 
@@ -39,7 +39,7 @@ pub enum ConnectionEvent {
     Received(u64),
     /// Everything that the peer sent has arrived, and its FIN.
     PeerClosed,
-    /// Both directions are closed; only a retransmitted FIN may still arrive.
+    /// Both directions are closed. Only a retransmitted FIN may still arrive.
     Closed,
 }
 
@@ -78,16 +78,16 @@ const TIME_WAIT: Time = Time::from_seconds(60);
 
 /// One endpoint of a TCP connection.
 ///
-/// In the usual order of events an arriving segment touches the first three cache lines and the cache lines
-/// of the sender.
+/// In the usual order of events, an arriving segment touches only the first three cache lines and those of
+/// the sender.
 #[derive(Clone, Debug)]
 #[repr(C)] // most frequently used first
 pub struct Connection {
     pub(super) stage: Stage,
     pub(super) reading: Reading,
-    /// A SYN or SYN-ACK is to be sent now.
+    /// Whether a SYN or SYN-ACK is to be sent now.
     pub(super) syn_due: bool,
-    /// Whether all data up to the peer's FIN has arrived, and whether that was before our FIN was sent.
+    /// Whether all data up to the peer's FIN has arrived, and whether this happened before our FIN was sent.
     peer_closed: bool,
     closed_by_peer: bool,
     /// Events that the application has not taken yet.
@@ -117,9 +117,9 @@ const PEER_CLOSED: u8 = 2;
 const CLOSED: u8 = 4;
 
 impl Connection {
-    /// Creates an endpoint of a connection with `parameters` that is not open yet. `clock_phase`, less than
-    /// the clock's tick, shifts the ticks of its clock, so that the clocks of many senders do not tick in
-    /// step.
+    /// Creates an endpoint of a connection with `parameters`. The connection is not open yet. `clock_phase`,
+    /// which is less than a tick of the clock, shifts its ticks, so that the clocks of many senders do not
+    /// tick at the same time.
     pub fn new(parameters: &Arc<Parameters>, role: Role, clock_phase: Time) -> Connection {
         let one_way = parameters.handshake == Handshake::None;
         let stage = match role {
@@ -160,7 +160,8 @@ impl Connection {
         }
     }
 
-    /// Processes a segment with any flags in any state: [`Connection::on_segment`] without its fast path.
+    /// Processes a segment with any flags in any state. This is [`Connection::on_segment`] without its fast
+    /// path.
     #[inline(never)]
     pub(super) fn on_segment_slow_path(&mut self, now: Time, segment: &Segment) {
         let is_open = self.stage >= Stage::Open && !segment.has(Flags::SYN);
@@ -201,7 +202,7 @@ impl Connection {
         self.pending.received += received;
     }
 
-    /// Records the peer's FIN; data before it may still be missing.
+    /// Records the peer's FIN. Earlier data can still be missing.
     #[cold]
     fn on_peer_fin(&mut self) {
         self.stage = Stage::Ending;
@@ -252,12 +253,12 @@ impl Connection {
         of_sender.min(self.receiver.deadline().min(self.syn_deadline))
     }
 
-    /// Queues `bytes` more for sending; [`u64::MAX`] means an endless transfer.
+    /// Queues `bytes` further bytes for sending; [`u64::MAX`] means an endless transfer.
     pub fn send(&mut self, bytes: u64) {
         self.sender.note_write();
         self.sender.written = self.sender.written.saturating_add(bytes);
     }
-    /// Closes the sending direction: a FIN follows the queued data. Receiving may continue.
+    /// Closes the sending direction. A FIN follows the queued data. Receiving may continue.
     pub fn close(&mut self) {
         self.sender.finishing = self.sender.parameters.handshake == Handshake::ThreeWay;
         if self.sender.finishing && self.stage == Stage::Open {
@@ -269,7 +270,7 @@ impl Connection {
         self.sender.written = self.sender.written.min(self.sender.highest);
         self.close();
     }
-    /// Sets when the application reads; initially it reads at once.
+    /// Sets the times at which the application reads. Initially, it reads data on arrival.
     pub fn set_reading(&mut self, reading: Reading) {
         self.reading = reading;
         if reading == Reading::AtOnce {
@@ -298,7 +299,7 @@ impl Connection {
         self.pending.changes &= !first;
         Some(if first == PEER_CLOSED { ConnectionEvent::PeerClosed } else { ConnectionEvent::Closed })
     }
-    /// Whether no event but [`ConnectionEvent::Received`] is pending.
+    /// Whether only [`ConnectionEvent::Received`] can be pending.
     pub(crate) fn is_unchanged(&self) -> bool {
         self.pending.changes == 0
     }
@@ -361,7 +362,7 @@ impl Connection {
         // The FIN takes an offset, but is not payload.
         self.sender.unacknowledged.min(self.sender.written)
     }
-    /// FlightSize: bytes sent and not acknowledged, the FIN included.
+    /// FlightSize: bytes that were sent and not acknowledged, including the FIN.
     pub fn flight(&self) -> u64 {
         self.sender.flight()
     }

@@ -7,9 +7,9 @@ use perhop_scenario::tcp::LONGEST_DELAY;
 
 use super::rtt::Clock;
 
-/// Segments that are acknowledged at once, starting with the first marked one (`__tcp_ecn_check_ce`).
+/// Segments that are acknowledged at once, starting with the first marked segment (`__tcp_ecn_check_ce`).
 const QUICK_AFTER_MARK: u32 = 2;
-/// Duplicate acknowledgments of the same offset that are sent at once.
+/// The number of duplicate acknowledgments of the same offset that are sent at once.
 const AT_ONCE: u32 = 3;
 /// Maximum number of acknowledgments that are compressed into one (`tcp_comp_sack_nr`).
 const MOST_COMPRESSED: u32 = 44;
@@ -39,11 +39,11 @@ impl EstimatedDelay {
     pub(super) fn expiry(&mut self, now: Time, length: u32, payload: u64) -> Time {
         let arrival = self.clock.ticks_at(now);
         if let Some(last) = self.last_arrival.replace(arrival) {
-            // Linux 2.0 and 2.2 net/ipv4/tcp_input.c, tcp_delack_estimator: ato = ato/2 + gap.
+            // Linux 2.0 and 2.2 net/ipv4/tcp_input.c, tcp_delack_estimator: `ato = ato/2 + gap`.
             self.estimate = self.estimate / 2 + (arrival - last).max(1);
         }
-        // tcp_send_delayed_ack, and the delay of HZ/50 after a segment with PSH. There is no PSH here; a
-        // segment of less than half the maximum size replaces it.
+        // tcp_send_delayed_ack, and the delay of HZ/50 after a segment with PSH. The simulator has no PSH. A
+        // segment of less than half the maximum size counts as one with PSH.
         let short = 2 * u64::from(length) < payload;
         let most = if short { DELAY_AFTER_SHORT } else { LONGEST_DELAY };
         self.clock.instant(arrival + self.estimate.min(self.clock.ticks_in(most).max(1)))
@@ -54,7 +54,7 @@ impl EstimatedDelay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     Now,
-    /// At this time, unless another is due earlier.
+    /// At this time, unless another acknowledgment is due earlier.
     At(Time),
 }
 
@@ -69,7 +69,7 @@ pub(super) struct AdaptiveDelay {
     /// Consecutive acknowledgments that are sent at once, and the number of them that remain.
     burst: u32,
     quick: u32,
-    /// `ICSK_ACK_SCHED`: data arrived that must be acknowledged.
+    /// `ICSK_ACK_SCHED`: whether data that must be acknowledged have arrived.
     is_scheduled: bool,
     last_arrival: Option<u64>,
     /// The largest segment that arrived, bytes.
@@ -77,7 +77,7 @@ pub(super) struct AdaptiveDelay {
     /// Retransmission timeout and round trip of this host's sender.
     timeout: u64,
     round_trip: Option<Time>,
-    /// `pingpong`: data are sent as answers, so that acknowledgments can travel with them.
+    /// `pingpong`: whether data are sent as answers, so that they can carry acknowledgments.
     is_interactive: bool,
     compresses: bool,
     /// RCV.NXT of the counted duplicates, the number that was sent, and the number that is compressed.
@@ -136,7 +136,7 @@ impl AdaptiveDelay {
         self.round_trip = round_trip;
     }
 
-    /// Records that a segment of `length` bytes arrived in order: the estimate follows the gaps between
+    /// Records that a segment of `length` bytes arrived in order. The estimate follows the gaps between
     /// segments.
     pub(super) fn on_arrival(&mut self, now: Time, length: u32) {
         let arrival = self.clock.ticks_at(now);
@@ -153,8 +153,8 @@ impl AdaptiveDelay {
             self.quick = self.quick.max(self.burst);
         }
     }
-    /// Records that old data arrived again, because an acknowledgment was lost. If the data `is_acknowledged`
-    /// (it ends below the last acknowledgment sent), the receiver rejects it as out of the window
+    /// Records that old data arrived again, because an acknowledgment was lost. `is_acknowledged` means that
+    /// the data end below the last sent acknowledgment. The receiver then rejects them as out of the window
     /// (`tcp_send_dupack`), and no delayed acknowledgment is due.
     pub(super) fn on_old_data(&mut self, is_acknowledged: bool) {
         self.quick = self.quick.max(self.burst);
@@ -172,13 +172,14 @@ impl AdaptiveDelay {
     pub(super) fn on_overtaking_data(&mut self) {
         self.is_scheduled = true;
     }
-    /// Records that data are sent: as an answer, if data arrived within the delay.
+    /// Records that data are sent. They are an answer if data arrived within the delay.
     pub(super) fn on_data_sent(&mut self, now: Time) {
         let now = self.clock.ticks_at(now);
         self.is_interactive |= self.last_arrival.is_some_and(|last| now - last < self.estimate);
     }
 
-    /// Returns when to acknowledge data that arrived in order; `unacknowledged` bytes await acknowledgment.
+    /// Returns the time of the acknowledgment of data that arrived in order. `unacknowledged` bytes await
+    /// acknowledgment.
     pub(super) fn in_order(&mut self, now: Time, unacknowledged: u64, pending: Time) -> When {
         if unacknowledged > self.largest || self.is_quick() {
             return When::Now;
@@ -190,12 +191,12 @@ impl AdaptiveDelay {
             delay = delay.min(round_trip.max(self.least));
         }
         delay = delay.min(self.most);
-        // A timer is not set before its tick is over.
+        // A timer does not expire before its tick is over.
         let expires = self.clock.instant(arrival + delay + 1);
         if pending <= self.clock.instant(arrival + delay / 4 + 1) { When::Now } else { When::At(expires) }
     }
-    /// Returns when to acknowledge data that arrived out of order at RCV.NXT `next`; an acknowledgment may be
-    /// `pending`.
+    /// Returns the time of the acknowledgment of data that arrived out of order at RCV.NXT `next`. An
+    /// acknowledgment may be `pending`.
     pub(super) fn out_of_order(&mut self, now: Time, next: u64, unacknowledged: u64, pending: Time) -> When {
         if unacknowledged > self.largest || self.is_quick() || !self.compresses {
             return When::Now;
@@ -228,8 +229,8 @@ impl AdaptiveDelay {
     fn is_quick(&self) -> bool {
         self.quick > 0 && !self.is_interactive
     }
-    /// Records that an acknowledgment is sent for any reason. If it is for arrived data, it counts as one of
-    /// the quick ones (`tcp_dec_quickack_mode`, as counted since 6.6 and in the stable trees).
+    /// Records that an acknowledgment is sent for any reason. If it acknowledges data, it counts as a quick
+    /// acknowledgment (`tcp_dec_quickack_mode`, with the count of 6.6 and the stable trees).
     pub(super) fn on_acknowledged(&mut self) {
         if std::mem::take(&mut self.is_scheduled) && self.quick > 0 {
             self.quick -= 1;

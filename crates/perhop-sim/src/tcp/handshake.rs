@@ -8,7 +8,7 @@ use super::segment::Segment;
 use perhop_scenario::tcp::{EcnFeedback, Flags, HandshakeTiming};
 
 impl Connection {
-    /// Advances the handshake by `segment` (RFC 9293 §3.5). Returns whether the rest of the segment is to be
+    /// Advances the handshake with `segment` (RFC 9293 §3.5). Returns whether the rest of the segment must be
     /// processed.
     #[cold]
     pub(super) fn advance_handshake(&mut self, now: Time, segment: &Segment) -> bool {
@@ -39,7 +39,7 @@ impl Connection {
                 self.open(now);
                 self.receiver.update_ts_recent(segment);
                 if self.sender.is_recorded() {
-                    // Linux answers before connect() returns, so before there are data.
+                    // Linux answers before connect() returns, and therefore before data exist.
                     self.receiver.acknowledge_purely();
                     if self.sender.ecn {
                         self.receiver.begin_greeting();

@@ -4,19 +4,20 @@ use perhop_scenario::tcp::{EcnFeedback, Flags};
 
 /// RFC 9768 §3.2.1: the initial value of the counter.
 pub(super) const FIRST_COUNT: u8 = 5;
-/// RFC 9768 §3.2.2.1, table 3: the SYN-ACK arrived without ECN, because SYN-ACKs are sent without it here.
+/// RFC 9768 §3.2.2.1, table 3: the SYN-ACK arrived without ECN. In the simulator, SYN-ACKs are sent without
+/// ECN.
 const SYN_ACK_NOT_CAPABLE: Flags = Flags::CWR;
 /// RFC 9768 §3.2.2.5.1: the number of marks that trigger an immediate report, if data await acknowledgment.
 const MOST_UNREPORTED: u8 = 2;
 
-/// The properties of an arriving segment that the feedback depends on.
+/// The properties of an arriving segment that determine the feedback.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) is_marked: bool,
     pub(super) has_cwr: bool,
     /// Whether it contains new data within the window.
     pub(super) is_new: bool,
-    /// RCV.NXT, if data before it await acknowledgment.
+    /// RCV.NXT, if earlier data await acknowledgment.
     pub(super) awaiting: Option<u64>,
 }
 
@@ -25,7 +26,8 @@ pub(super) struct Arrival {
 pub(super) struct Echo {
     /// The flags of ECN that acknowledgments carry.
     pub(super) flags: Flags,
-    /// Whether header prediction expects marked packets: with DCTCP's feedback, after a marked one.
+    /// Whether header prediction expects marked packets. With DCTCP's feedback, it expects them after a
+    /// marked packet.
     pub(super) expects_mark: bool,
     feedback: EcnFeedback,
 }
@@ -46,8 +48,8 @@ impl Echo {
             self.flags = marks.flags();
         }
     }
-    /// RFC 9768 §3.2.2.1: makes the ACK of the handshake report how the SYN-ACK arrived, instead of the
-    /// counter.
+    /// RFC 9768 §3.2.2.1: lets the ACK of the handshake report the ECN field of the arrived SYN-ACK instead
+    /// of the counter.
     pub(super) fn begin_greeting(&mut self) {
         if self.feedback == EcnFeedback::Accurate {
             self.flags = SYN_ACK_NOT_CAPABLE;
@@ -66,7 +68,7 @@ impl Echo {
                 if arrival.has_cwr {
                     self.flags = Flags::default();
                 }
-                // RFC 3168 §6.1.3: ECE on every acknowledgment from the first CE until a CWR. §6.1.5: data
+                // RFC 3168 §6.1.3: every acknowledgment has ECE from the first CE until a CWR. §6.1.5: data
                 // outside the window do not count.
                 if arrival.is_marked && arrival.is_new {
                     self.flags = Flags::ECE;
@@ -75,7 +77,8 @@ impl Echo {
             }
             EcnFeedback::Dctcp => self.follow(marks, arrival),
             EcnFeedback::Accurate => {
-                // RFC 9768 §3.2.2.5.1: at once after the first mark, and if a second one would wait.
+                // RFC 9768 §3.2.2.5.1: the first mark is reported at once. Another mark is reported at once
+                // if a second one would wait.
                 let answers = marks.count(arrival.is_marked, arrival.awaiting.is_none());
                 self.flags = marks.flags();
                 answers
@@ -97,7 +100,7 @@ impl Echo {
     }
 }
 
-/// An acknowledgment that must be sent before the next one.
+/// An acknowledgment that must be sent before the next acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owed {
     pub(super) acknowledgment: u64,
@@ -107,10 +110,10 @@ pub(super) struct Owed {
 /// The marks of arrived packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Marks {
-    /// DCTCP: the acknowledgment of the data before the marks changed.
+    /// DCTCP: the acknowledgment of the data that arrived before the marks changed.
     pub(super) owed: Option<Owed>,
-    /// Accurate ECN: the number of marked packets, of those not yet reported, and whether the last packet was
-    /// marked.
+    /// Accurate ECN: the number of marked packets, the number of those that are not yet reported, and whether
+    /// the last packet was marked.
     counter: u8,
     unreported: u8,
     was_marked: bool,
@@ -127,7 +130,7 @@ impl Marks {
     pub(super) fn flags(&self) -> Flags {
         Flags::of_counter(self.counter)
     }
-    /// Counts a packet; earlier packets are reported if `is_reported`, that is, if no data await
+    /// Counts a packet. `is_reported` means that earlier packets are reported, because no data await
     /// acknowledgment. Returns whether the packet must be acknowledged at once.
     pub(super) fn count(&mut self, is_marked: bool, is_reported: bool) -> bool {
         let was_marked = std::mem::replace(&mut self.was_marked, is_marked);

@@ -1,22 +1,22 @@
 //! TCP: a connection as a state machine without input or output.
 //!
-//! Time is an argument, and the module sends nothing: the caller passes segments and timer calls to a
+//! Time is an argument, and the module sends nothing. The caller passes segments and timer calls to a
 //! [`Connection`], and polls it for segments, events and the time of its next timer.
 //!
 //! Reading order: [`Segment`], [`perhop_scenario::tcp`] (the configuration), [`Connection`] (teardown,
 //! events), `handshake` and `outgoing` (output), then the two halves `receiver` and `sender`, and the parts
 //! of the sender: `acknowledged`, `transmit`, `rtt`, `congestion`, `recovery`. If the sender keeps a record
-//! of every segment, `linux` replaces all of them but `transmit`.
+//! of every segment, `linux` replaces all of these parts except `transmit`.
 //!
 //! Header prediction (Jacobson 1990): while no loss is known, most segments carry the next data in order or
 //! acknowledge data in flight. They take a fast path ([`Connection::on_segment`], `Receiver::is_predicted`,
-//! `Sender::is_fast_path`, `Sender::poll_fast_path`); a property test in `outgoing` compares it with the slow
+//! `Sender::is_fast_path`, `Sender::poll_fast_path`). A property test in `outgoing` compares it with the slow
 //! path.
 //!
-//! The model covers all that determines the amount and the time of sending. Sequence numbers are offsets in
-//! the byte stream, 64 bits wide: the first byte is 0, SYN takes no offset, FIN takes the one after the last
-//! byte. Both endpoints have the same parameters, so options are not negotiated. There is no RST, no urgent
-//! data, no path MTU discovery, no Nagle algorithm and no limit on retransmissions.
+//! The model covers all rules that determine the amount and the time of sending. Sequence numbers are offsets
+//! in the byte stream, with 64 bits. The first byte has offset 0, SYN has no offset, and FIN has the offset
+//! after the last byte. Both endpoints have the same parameters, so options are not negotiated. The model has
+//! no RST, no urgent data, no path MTU discovery, no Nagle algorithm and no limit on retransmissions.
 
 mod acknowledged;
 mod congestion;

@@ -16,13 +16,13 @@ pub(crate) enum Transmitted {
     Nothing,
     /// A segment was written, and another may follow.
     Segment,
-    /// A segment was written, and none follows now: another call would return [`Transmitted::Nothing`].
+    /// A segment was written, and no segment follows now. Another call would return [`Transmitted::Nothing`].
     Last,
 }
 
 #[allow(clippy::inline_always)] // the fast path of every segment
 impl Connection {
-    /// Returns the next segment to send. Call it after every other method, until it returns `None`.
+    /// Returns the next segment to send. Must be called after every other method, until it returns `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         let mut segment = Segment::default();
         (self.transmit(now, &mut segment).0 != Transmitted::Nothing).then_some(segment)
@@ -58,7 +58,7 @@ impl Connection {
         self.transmit_slow_path(now, segment)
     }
 
-    /// [`Connection::transmit`] without the fast path: for any segment.
+    /// Does the same as [`Connection::transmit`] without the fast path, for any segment.
     #[inline(never)]
     fn transmit_slow_path(&mut self, now: Time, segment: &mut Segment) -> (Transmitted, u32) {
         let transmitted = self.write_slow_path(now, segment);
@@ -106,7 +106,7 @@ impl Connection {
     fn has_blocks(&self) -> bool {
         self.receiver.has_gap() && self.sender.parameters.recovery.is_selective()
     }
-    /// Whether the next acknowledgment reports duplicate data; it is then without data.
+    /// Whether the next acknowledgment reports duplicate data. Such an acknowledgment has no data.
     fn reports_duplicate(&self) -> bool {
         self.receiver.has_duplicate() && self.sender.parameters.recovery.is_selective()
     }
@@ -188,12 +188,12 @@ mod tests {
         format!("{end:?}")
     }
 
-    /// Transmits as the simulator does, and checks its shortcuts: the fast path gives the segment of the slow
-    /// path; after the last segment, and after an event that the application does not react to, no segment
-    /// follows and the state does not change.
+    /// Transmits as the simulator does, and checks its shortcuts. The fast path must give the segment of the
+    /// slow path. After the last segment, and after an event to which the application does not react, no
+    /// segment may follow and the state must not change.
     fn send(end: &mut Connection, now: Time, segments: &mut Vec<Segment>) {
         loop {
-            // Written over an earlier segment, as in the simulator.
+            // The segment overwrites an earlier segment, as in the simulator.
             let mut segment = segments.last().copied().unwrap_or_default();
             segment.sack.push(7, 9);
             let mut slow = end.clone();
@@ -228,8 +228,9 @@ mod tests {
         assert_eq!(format!("{polled:?}"), format!("{end:?}"));
     }
 
-    /// Passes `segment` to `end`, and checks its shortcuts: the fast path has the effect of the slow path, a
-    /// redundant acknowledgment changes nothing, and an application that reads at once leaves nothing unread.
+    /// Passes `segment` to `end`, and checks its shortcuts. The fast path must have the effect of the slow
+    /// path. A redundant acknowledgment must change nothing. An application that reads at once must leave no
+    /// data unread.
     fn receive(end: &mut Connection, now: Time, segment: &Segment) {
         if end.sender.is_redundant_ack(segment) {
             let mut sender = end.sender.clone();
@@ -268,9 +269,9 @@ mod tests {
         Arrives,
         Lost,
         Marked,
-        /// This number of milliseconds passes, and its timers expire.
+        /// This number of milliseconds passes, and timers expire.
         Passes(u64),
-        /// Its application sends this number of bytes, closes, or reads this number of bytes.
+        /// The application sends this number of bytes, closes, or reads this number of bytes.
         Sends(u64),
         Closes,
         Reads(u64),
@@ -316,7 +317,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-        /// Windows are truncated to whole segments as by `libm::floor`.
+        /// Windows are truncated to whole segments, as by `libm::floor`.
         #[test]
         fn windows_are_truncated(segments in -1e3f64..1e6, whole in 0u32..1000) {
             for segments in [segments, f64::from(whole), segments / 1e6] {
@@ -337,7 +338,7 @@ mod tests {
                     end.set_reading(Reading::OnDemand);
                 }
             }
-            // By receiving end.
+            // The segments in flight, by receiving end.
             let mut in_flight = [std::collections::VecDeque::new(), std::collections::VecDeque::new()];
             let mut now = Time::ZERO;
             for (end, step) in std::iter::once((0, Step::Sends(5000))).chain(script) {

@@ -1,11 +1,11 @@
-//! [`ArrivedPackets`]: the numbers of the QUIC packets that have arrived (RFC 9000 §13.2), and which of them
-//! must be acknowledged at once.
+//! [`ArrivedPackets`]: the numbers of the QUIC packets that have arrived (RFC 9000 §13.2). Decides which of
+//! them must be acknowledged at once.
 
 use perhop_qos::units::Time;
 
 use super::segment::SackBlocks;
 
-/// The maximum number of stored ranges; RFC 9000 §13.2.3 leaves it to the receiver.
+/// The maximum number of stored ranges. RFC 9000 §13.2.3 leaves it to the receiver.
 const MOST_RANGES: usize = 32;
 
 /// Packet numbers from `start` up to but not including `end`.
@@ -15,7 +15,7 @@ struct Numbers {
     end: u32,
 }
 
-/// The packets that have arrived, as ranges of their numbers, the largest first.
+/// The packets that have arrived, as ranges of their numbers, beginning with the largest.
 #[derive(Clone, Debug)]
 pub(super) struct ArrivedPackets {
     ranges: [Numbers; MOST_RANGES],
@@ -32,8 +32,8 @@ impl Default for ArrivedPackets {
 
 impl ArrivedPackets {
     /// Adds the packet with `number`. Returns whether it arrived out of order and must be acknowledged at
-    /// once (RFC 9000 §13.2.1): a larger number came before, or one before it is missing and no larger one
-    /// came.
+    /// once (RFC 9000 §13.2.1). This is so if a larger number arrived earlier, or if an earlier number is
+    /// missing.
     pub(super) fn add(&mut self, number: u32, now: Time) -> bool {
         let expected = if self.count == 0 { 0 } else { self.ranges[0].end };
         if number >= expected {
@@ -45,7 +45,7 @@ impl ArrivedPackets {
             }
             return number > expected;
         }
-        // The first range that begins at or below it.
+        // Finds the first range that begins at or below `number`.
         let Some(index) = self.ranges[..self.count].iter().position(|range| range.start <= number) else {
             self.extend(self.count, number);
             return true;
@@ -59,7 +59,7 @@ impl ArrivedPackets {
         true
     }
     /// Adds `number`, which lies between the ranges at `index - 1` and `index` and is not adjacent to the
-    /// latter.
+    /// range at `index`.
     fn extend(&mut self, index: usize, number: u32) {
         if index > 0 && self.ranges[index - 1].start == number + 1 {
             self.ranges[index - 1].start = number;
@@ -75,7 +75,7 @@ impl ArrivedPackets {
             self.count -= 1;
         }
     }
-    /// Inserts a range; removes the one with the smallest numbers if there are too many.
+    /// Inserts a range. If there are too many, removes the range with the smallest numbers.
     fn insert(&mut self, index: usize, number: u32) {
         if index >= MOST_RANGES {
             return;
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares with a set of numbers: the packets out of order, and the remaining ranges.
+        /// Compares the packets out of order and the remaining ranges with a set of numbers.
         #[test]
         fn ranges_match_a_set(numbers in prop::collection::vec(0u32..60, 1..80)) {
             let (mut packets, mut all) = (ArrivedPackets::default(), BTreeSet::new());
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// Every second packet is missing: the largest numbers remain.
+    /// Every second packet is missing, so only the ranges with the largest numbers remain.
     #[test]
     fn the_least_numbers_are_forgotten() {
         let mut packets = ArrivedPackets::default();

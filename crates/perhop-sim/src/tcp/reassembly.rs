@@ -2,7 +2,8 @@
 
 use super::segment::Range;
 
-/// Data that arrived out of order: disjoint ranges of offsets, the most recent first. The storage is reused.
+/// Data that arrived out of order: disjoint ranges of offsets, beginning with the most recent. The storage is
+/// reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutOfOrder {
     ranges: Vec<Range>,
@@ -55,8 +56,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares with a set of offsets: the stored data, the ranges and their order, and the data that
-        /// follow without a gap.
+        /// Compares the stored data, the ranges and their order, and the data that follow without a gap with
+        /// a set of offsets.
         #[test]
         fn ranges_match_a_set(arrivals in prop::collection::vec((1u64..40, 1u64..6), 1..30)) {
             let (mut data, mut all) = (OutOfOrder::default(), [false; 50]);

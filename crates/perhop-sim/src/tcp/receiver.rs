@@ -18,13 +18,13 @@ mod window;
 /// The acknowledgment that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PendingAck {
-    /// None.
+    /// No acknowledgment is due.
     None,
     /// At the expiry of the delayed-acknowledgment timer, unless an earlier segment carries it.
     Delayed,
     /// At once, on a data segment if one can be sent.
     Immediate,
-    /// At once, in a segment without data: the peer counts it as a duplicate acknowledgment.
+    /// At once, in a segment without data, which the peer counts as a duplicate acknowledgment.
     Pure,
 }
 
@@ -38,13 +38,13 @@ pub(super) struct Receiver {
     pending_ack: PendingAck,
     /// The feedback of marks.
     echo: Echo,
-    /// Segments in order since the last acknowledgment.
+    /// The number of segments that arrived in order since the last acknowledgment.
     unacknowledged: u32,
-    /// RCV.NXT: the next offset expected.
+    /// RCV.NXT: the next expected offset.
     next: u64,
     /// The right edge of the offered window, which never moves back.
     edge: u64,
-    /// Offset of the FIN, once it has arrived; [`NO_FIN`] before.
+    /// Offset of the FIN, once it has arrived; until then, [`NO_FIN`].
     fin: u64,
     /// Time at which the delayed-acknowledgment timer expires; [`Time::MAX`] while it is off.
     deadline: Time,
@@ -63,10 +63,10 @@ pub(super) struct Receiver {
     ts_recent: Time,
     /// The state of adaptive delays.
     adaptive: Option<Box<AdaptiveDelay>>,
-    /// The part of the buffer with data in order that the application has not read, bytes.
+    /// Bytes in the buffer that are in order and that the application has not read.
     unread: u64,
     payload: u64,
-    /// Remaining segments that are acknowledged at once because the connection is new.
+    /// The number of further segments that are acknowledged at once because the connection is new.
     quick: u32,
     /// RFC 2883: whether duplicate data are reported.
     reports_duplicates: bool,
@@ -74,11 +74,11 @@ pub(super) struct Receiver {
     reports_selectively: bool,
     /// The state of estimated delays.
     estimated: Option<Box<EstimatedDelay>>,
-    /// The tuning of the buffer, if it is tuned.
+    /// The tuning of the buffer, if the buffer is tuned.
     tuning: Option<Box<Tuning>>,
     /// RFC 2883: the duplicate data that the next acknowledgment reports.
     duplicate: Option<Range>,
-    /// The marks, if the feedback does not follow RFC 3168.
+    /// The marks that arrived, if the feedback does not follow RFC 3168.
     pub(super) marks: Marks,
 }
 
@@ -172,8 +172,8 @@ impl Receiver {
             && self.packets.is_none()
     }
 
-    /// Processes a QUIC packet with data or FIN. Its number decides whether it is acknowledged at once (RFC
-    /// 9000 §13.2.1: out of order, or marked; §13.2.2: every second one).
+    /// Processes a QUIC packet with data or FIN. A packet that is out of order or marked is acknowledged at
+    /// once (RFC 9000 §13.2.1), and so is every second packet (§13.2.2).
     #[inline(never)]
     fn on_packet(&mut self, now: Time, segment: &Segment) -> u64 {
         let (pending_ack, deadline, unacknowledged) = (self.pending_ack, self.deadline, self.unacknowledged);
@@ -197,7 +197,7 @@ impl Receiver {
         })
     }
 
-    /// Processes any data and FIN: [`Receiver::on_data`] without header prediction.
+    /// Processes any data and FIN. This is [`Receiver::on_data`] without header prediction.
     #[inline(never)]
     pub(super) fn on_unpredicted_data(&mut self, now: Time, segment: &Segment) -> u64 {
         let start = segment.sequence;
@@ -232,7 +232,8 @@ impl Receiver {
         }
         self.note_repeated(start, end.min(self.next));
         if end <= self.next && self.fin != self.next {
-            // Old data, or a zero-window probe: the sender missed an acknowledgment, or probes.
+            // The segment has old data, because the sender missed an acknowledgment, or it is a zero-window
+            // probe.
             self.pending_ack = PendingAck::Pure;
             if let Some(delay) = &mut self.adaptive {
                 delay.on_old_data(end < self.last_ack_sent);
@@ -250,14 +251,15 @@ impl Receiver {
         received
     }
 
-    /// RFC 2883 §4: records the data from `start` up to `end`, which had arrived before, for the next report.
+    /// RFC 2883 §4: records the data from `start` up to `end`, which had already arrived, for the next
+    /// report.
     fn note_repeated(&mut self, start: u64, end: u64) {
         let is_old = end <= self.next || self.out_of_order.contains(start, end);
         if self.reports_duplicates && start < end && is_old {
             self.duplicate = Some(Range { start, end });
         }
     }
-    /// Records that of the data that arrived in order up to `end`, the first part had arrived before
+    /// Records that the first part of the data that arrived in order up to `end` had already arrived
     /// (`tcp_ofo_queue`).
     fn note_overtaken(&mut self, end: u64) {
         if let Some(range) = self.out_of_order.first_below(end)
@@ -266,7 +268,7 @@ impl Receiver {
             self.note_repeated(range.start, range.end.min(end));
         }
     }
-    /// Acknowledges data that arrived out of order: a duplicate acknowledgment at once, unless it is
+    /// Acknowledges data that arrived out of order. A duplicate acknowledgment is sent at once, unless it is
     /// compressed with others.
     fn acknowledge_out_of_order(&mut self, now: Time) {
         let unacknowledged = self.next - self.last_ack_sent;
@@ -298,7 +300,7 @@ impl Receiver {
         if finished {
             self.next += 1;
         }
-        // RFC 5681 §4.2: at once when all or part of a gap is filled.
+        // RFC 5681 §4.2: the acknowledgment is sent at once when all or a part of a gap is filled.
         if had_gap || finished {
             self.pending_ack = PendingAck::Immediate;
             self.tune(now, segment);
@@ -328,7 +330,7 @@ impl Receiver {
             self.quick -= 1;
             self.pending_ack = PendingAck::Immediate;
         } else if self.unacknowledged >= 2 {
-            // RFC 1122 §4.2.3.2: an acknowledgment for at least every second segment.
+            // RFC 1122 §4.2.3.2: at least every second segment is acknowledged.
             self.pending_ack = PendingAck::Immediate;
         } else if self.pending_ack == PendingAck::None {
             self.pending_ack = PendingAck::Delayed;
@@ -408,7 +410,7 @@ impl Receiver {
         self.fin < self.next
     }
 
-    /// RFC 7323 §4.3: the timestamp to echo; zero before the first.
+    /// RFC 7323 §4.3: the timestamp to echo; zero before the first timestamp.
     pub(super) fn ts_recent(&self) -> Time {
         self.ts_recent
     }

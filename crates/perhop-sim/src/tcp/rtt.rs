@@ -4,16 +4,16 @@ use perhop_qos::units::Time;
 
 use perhop_scenario::tcp::{Parameters, RtoRule};
 
-/// The gains' binary logarithms: RFC 6298 §2 has alpha = 1/8 and beta = 1/4.
+/// The binary logarithms of the gains. RFC 6298 §2 has alpha = 1/8 and beta = 1/4.
 const SMOOTHED_SHIFT: u32 = 3;
 const VARIATION_SHIFT: u32 = 2;
-/// Back-off factor above which the estimate is discarded (RFC 6298 §5.7).
+/// The back-off factor above which the estimate is discarded (RFC 6298 §5.7).
 const STALE_BACK_OFF: u32 = 8;
 
 /// FreeBSD `sys/netinet/tcp_timer.h`, `TCPT_RANGESET`: the allowance for delays of hosts.
 const FREEBSD_SLOP: Time = Time::from_milliseconds(200);
 
-/// The clock of a host: it counts whole ticks.
+/// The clock of a host, which counts whole ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     tick: u64,
@@ -33,7 +33,8 @@ impl Clock {
     pub(super) fn ticks_in(self, span: Time) -> u64 {
         span.as_picoseconds() / self.tick
     }
-    /// Duration of `ticks`, up to [`Time::MAX`]: scaled estimates of long round trips may exceed it.
+    /// The duration of `ticks`, at most [`Time::MAX`], because scaled estimates of long round trips can
+    /// exceed it.
     pub(super) fn span(self, ticks: u64) -> Time {
         Time::from_picoseconds(ticks.saturating_mul(self.tick))
     }
@@ -43,8 +44,8 @@ impl Clock {
     }
 }
 
-/// RFC 6298's estimator in the customary integer arithmetic: Jacobson 1988, appendix A. Times are whole ticks
-/// of the sender's clock.
+/// RFC 6298's estimator in the usual integer arithmetic (Jacobson 1988, appendix A). Times are whole ticks of
+/// the sender's clock.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)] // most frequently used first
 pub(super) struct RttEstimator {
@@ -64,8 +65,8 @@ pub(super) struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// Creates an estimator without samples. `phase` shifts the clock's ticks, so that hosts do not tick in
-    /// step.
+    /// Creates an estimator without samples. `phase` shifts the clock's ticks, so that the clocks of hosts do
+    /// not tick at the same time.
     pub(super) fn new(parameters: &Parameters, phase: Time) -> RttEstimator {
         RttEstimator {
             clock: Clock::new(parameters.clock, phase),
@@ -79,7 +80,7 @@ impl RttEstimator {
             rto: parameters.initial_rto.min(parameters.maximum_rto),
         }
     }
-    /// Takes the sample of a segment sent at `sent` and acknowledged at `now`; the congestion window has
+    /// Takes the sample of a segment sent at `sent` and acknowledged at `now`. The congestion window has
     /// `segments`.
     #[inline(never)]
     pub(super) fn sample(&mut self, sent: Time, now: Time, segments: f64) {
@@ -122,7 +123,7 @@ impl RttEstimator {
             RtoRule::FreeBsd => {
                 time(smoothed + self.variation).saturating_add(FREEBSD_SLOP).max(self.minimum)
             }
-            // For QUIC and `linux-6` another estimator is used.
+            // QUIC and `linux-6` use another estimator.
             RtoRule::Linux | RtoRule::Linux6 | RtoRule::Quic => {
                 time(smoothed).saturating_add(time(self.variation).max(self.minimum))
             }
@@ -133,7 +134,7 @@ impl RttEstimator {
             }
         }
     }
-    /// Sets the timeout of another estimator; ends the back-off.
+    /// Sets the timeout of another estimator, and ends the back-off.
     pub(super) fn set_base(&mut self, base: Time) {
         self.base = base;
         self.back_off = 1;
@@ -147,7 +148,7 @@ impl RttEstimator {
         let backed_off = self.base.as_picoseconds().saturating_mul(u64::from(self.back_off));
         self.rto = Time::from_picoseconds(backed_off).min(self.maximum);
     }
-    /// RFC 6298 §5.5: doubles the timeout after the timer expired, up to a factor of `maximum`; the next
+    /// RFC 6298 §5.5: doubles the timeout after the timer expired, up to a factor of `maximum`. The next
     /// sample ends the back-off.
     pub(super) fn back_off(&mut self, maximum: u32) {
         if self.back_off < maximum {
@@ -210,7 +211,7 @@ mod tests {
         assert_eq!(timeouts, [1, 2, 4, 8, 16, 32, 60, 60]);
     }
 
-    /// A 0.1-s clock measures a 60-ms round trip as one tick, or two: RTO = 1 + max(1, 4·1/2) ticks.
+    /// A clock of 0.1 s measures a round trip of 60 ms as one or two ticks. RTO = 1 + max(1, 4·1/2) ticks.
     #[test]
     fn a_coarse_clock_counts_ticks() {
         let mut rtt = estimator(Profile::Ns2Reno1999);
@@ -222,9 +223,11 @@ mod tests {
     #[test]
     fn rules_differ_in_what_they_add_to_the_first_round_trip() {
         for (profile, round_trip, segments, timeout) in [
-            // 4 RTTVAR are twice the round-trip time, plus a margin: 10 + 20 = 30 ticks; 30 + 7 + 30 = 67.
+            // The timeout has 4 RTTVAR, which are twice the round-trip time, plus a margin: 10 + 20 = 30
+            // ticks, and 30 + 7 + 30 = 67.
             (Profile::Linux2_0, 100, 1.0, 670),
-            // A quarter more, and twice as much while one segment is out: 10 + 40 = 50; 50 + 12 + 50 = 112.
+            // The margin has a quarter more, and is twice as large while one segment is in flight: 10 + 40 =
+            // 50, and 50 + 12 + 50 = 112.
             (Profile::Linux2_2, 100, 1.0, 1120),
             (Profile::Linux2_2, 100, 20.0, 620),
             // Linux since 2.4: the minimum applies to the variation, not to the sum.

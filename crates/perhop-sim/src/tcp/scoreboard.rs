@@ -10,7 +10,7 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Whether nothing is SACKed.
+    /// Whether no data are SACKed.
     pub(super) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -33,7 +33,7 @@ impl Scoreboard {
             }
         }
     }
-    /// Removes everything below `acknowledged`, the cumulative acknowledgment.
+    /// Removes all offsets below `acknowledged`, the cumulative acknowledgment.
     pub(super) fn advance(&mut self, acknowledged: u64) {
         let gone = self.ranges.partition_point(|range| range.end <= acknowledged);
         self.ranges.drain(..gone);
@@ -41,7 +41,7 @@ impl Scoreboard {
             first.start = first.start.max(acknowledged);
         }
     }
-    /// The offset after the highest that is SACKed; 0 if none is.
+    /// The offset after the highest SACKed offset; 0 if none is SACKed.
     pub(super) fn highest(&self) -> u64 {
         self.ranges.last().map_or(0, |range| range.end)
     }
@@ -55,14 +55,13 @@ impl Scoreboard {
         let index = self.ranges.partition_point(|range| range.end <= offset);
         self.ranges.get(index).map(|range| range.start.max(offset))
     }
-    /// Number of SACKed offsets from `start` up to `end`.
+    /// The number of SACKed offsets from `start` up to `end`.
     pub(super) fn present_between(&self, start: u64, end: u64) -> u64 {
         let within = |range: &Range| range.end.min(end).saturating_sub(range.start.max(start));
         self.ranges.iter().map(within).sum()
     }
-    /// RFC 6675 §4, IsLost: offsets below the answer that are not SACKed are lost, because
-    /// `threshold` discontiguous sequences, or more than `threshold - 1` segments of `payload` bytes,
-    /// arrived above them.
+    /// RFC 6675 §4, IsLost: offsets below the result that are not SACKed are lost, because `threshold`
+    /// discontiguous sequences, or more than `threshold - 1` segments of `payload` bytes, arrived above them.
     pub(super) fn lost_below(&self, threshold: u32, payload: u64) -> u64 {
         let (mut sequences, mut bytes) = (0, 0);
         for range in self.ranges.iter().rev() {
@@ -90,7 +89,7 @@ mod tests {
         assert_eq!(board.lost_below(3, 1000), 0);
         board.add(5000, 6000);
         assert_eq!(board.lost_below(3, 1000), 1000);
-        // More bytes than two segments in one piece.
+        // One block has more bytes than two segments.
         let mut board = Scoreboard::default();
         board.add(1000, 3000);
         assert_eq!(board.lost_below(3, 1000), 0);

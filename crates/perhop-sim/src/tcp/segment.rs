@@ -1,4 +1,4 @@
-//! [`Segment`]: one TCP segment, with offsets in place of sequence numbers.
+//! [`Segment`]: one TCP segment, with offsets instead of sequence numbers.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// The number that fits into the header; one fewer fits with timestamps.
+    /// The largest number of blocks in a header. With timestamps, one block less fits.
     pub const MOST: usize = 4;
 
     /// Adds the block of offsets from `start` up to but not including `end`, if there is room.
@@ -52,19 +52,19 @@ impl SackBlocks {
     }
 }
 
-/// The timestamps option (RFC 7323 §3): the sender's clock, and the clock it echoes.
+/// The timestamps option (RFC 7323 §3): the sender's clock, and the echoed clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timestamps {
     /// Send time of this segment.
     pub value: Time,
-    /// Send time of the segment that it answers.
+    /// The send time of the segment that this segment answers.
     pub echo: Time,
 }
 
 /// The packet number and acknowledgment delay of a QUIC packet (RFC 9000 §17.1, §19.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketNumbers {
-    /// Its number, if it carries data of the stream.
+    /// The number of the packet, if it carries data of the stream.
     pub number: u32,
     /// The delay of the acknowledgment since the largest number of its ranges arrived, microseconds.
     pub delay: u32,
@@ -73,7 +73,7 @@ pub struct PacketNumbers {
 /// Optional fields of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
-    /// Nothing.
+    /// No optional fields.
     #[default]
     None,
     /// The timestamps option, if the connection uses it.
@@ -88,7 +88,7 @@ pub enum Numbering {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Segment {
-    /// Offset of the first payload byte; without payload, of the next byte to be sent.
+    /// The offset of the first payload byte. Without payload, the offset of the next byte to be sent.
     pub sequence: u64,
     /// The next offset that the sender of this segment expects to receive.
     pub acknowledgment: u64,
@@ -102,7 +102,8 @@ pub struct Segment {
     pub ecn: Ecn,
     /// Timestamps, or the number of a QUIC packet.
     pub numbering: Numbering,
-    /// Data that arrived above `acknowledgment`; in QUIC, the packets that arrived, the latest first.
+    /// Data that arrived above `acknowledgment`. In QUIC, the packets that arrived, beginning with the
+    /// latest.
     pub sack: SackBlocks,
 }
 
@@ -110,18 +111,18 @@ pub struct Segment {
 const SEGMENT_SIZE_OPTION: u32 = 4;
 
 impl Segment {
-    /// The offset after its last payload byte, including its FIN.
+    /// The offset after the last payload byte of the segment, including its FIN.
     pub fn end(&self) -> u64 {
         self.sequence + u64::from(self.length) + u64::from(self.has(Flags::FIN))
     }
-    /// Its timestamps, if it carries any.
+    /// The timestamps of the segment, if any.
     pub fn timestamps(&self) -> Option<Timestamps> {
         match self.numbering {
             Numbering::Timestamps(timestamps) => Some(timestamps),
             Numbering::None | Numbering::Packet(_) => None,
         }
     }
-    /// Its fields of QUIC, if it is a QUIC packet.
+    /// The QUIC fields of the segment, if it is a QUIC packet.
     pub fn packet(&self) -> Option<PacketNumbers> {
         match self.numbering {
             Numbering::Packet(numbers) => Some(numbers),
@@ -136,7 +137,8 @@ impl Segment {
     pub fn has(&self, flags: Flags) -> bool {
         self.flags.contains(flags)
     }
-    /// Its header as a queue may read it: numbers modulo 2³², timestamps in milliseconds as in Linux.
+    /// The header as a queue may read it. Numbers are modulo 2³², and timestamps are in milliseconds, as in
+    /// Linux.
     pub fn header(&self) -> TcpHeader {
         let bits = [
             (Flags::FIN, TcpHeader::FIN),
@@ -162,13 +164,13 @@ impl Segment {
         }
         header
     }
-    /// Length of its IP packet, bytes, including options.
+    /// The length of the IP packet, bytes, including options.
     pub fn ip_length(&self) -> u32 {
         let timestamps = if self.timestamps().is_some() { TIMESTAMPS_OPTION } else { 0 };
         let has_rare_options = !self.sack.is_empty() || self.has(Flags::SYN);
         HEADERS + self.length + timestamps + if has_rare_options { self.rare_options() } else { 0 }
     }
-    /// Length of its IP packet as `parameters` count it, bytes.
+    /// The length of the IP packet as `parameters` count it, bytes.
     pub fn counted_length(&self, parameters: &Parameters) -> u32 {
         match parameters.headers {
             Headers::Included if self.length > 0 => self.length,
@@ -186,8 +188,8 @@ impl Segment {
         };
         Segment { length: payload, numbering, ..Segment::default() }.counted_length(parameters)
     }
-    /// Length of its IP packet as one of QUIC, at most `largest` bytes. An acknowledgment in a packet with
-    /// data does not change its length.
+    /// The length of the IP packet as a QUIC packet, at most `largest` bytes. An acknowledgment in a packet
+    /// with data does not change its length.
     fn quic_length(&self, largest: u32) -> u32 {
         if self.has(Flags::SYN) {
             // RFC 9000 §14.1: datagrams with Initial packets have 1200 bytes.
@@ -196,21 +198,22 @@ impl Segment {
         if self.has_text() {
             return QUIC_HEADERS + self.length;
         }
-        // RFC 9000 §19.3: type 1, largest number 4, delay 2, count 1, first range 2; 4 for each further one.
+        // RFC 9000 §19.3: type 1, largest number 4, delay 2, count 1, first range 2, and 4 for each further
+        // range.
         QUIC_PACKET + 10 + 4 * (self.sack.len() as u32).saturating_sub(1)
     }
     /// Length of the options that most segments do not have, bytes.
     #[inline(never)]
     fn rare_options(&self) -> u32 {
-        // RFC 2018 §3: 8 bytes per block and 2 before them, padded to a multiple of 4.
+        // RFC 2018 §3: 2 bytes and 8 bytes per block, padded to a multiple of 4.
         let sack = if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.len() as u32 };
         let syn = if self.has(Flags::SYN) { SEGMENT_SIZE_OPTION } else { 0 };
         sack + syn
     }
 }
 
-/// A readable form: `syn`, `0..1000`, `3000..4000 fin`, `ack 2000 sack 3000..4000`; `ect` is the packet's ECN
-/// field.
+/// Writes a readable form: `syn`, `0..1000`, `3000..4000 fin`, `ack 2000 sack 3000..4000`; `ect` is the
+/// packet's ECN field.
 impl fmt::Display for Segment {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let mut words = Vec::new();
@@ -225,7 +228,7 @@ impl fmt::Display for Segment {
                 words.push(word.to_owned());
             }
         }
-        // The acknowledgment of offset 0 on the first data has no information.
+        // The acknowledgment of offset 0 on the first data contains no information.
         if self.has(Flags::ACK) && (self.end() == self.sequence || self.acknowledgment > 0) {
             words.push(format!("ack {}", self.acknowledgment));
         }

@@ -23,23 +23,23 @@ pub(super) enum Phase {
     /// Retransmission from the first unacknowledged byte on: after a timeout, and after Tahoe's fast
     /// retransmit.
     Loss,
-    /// A record of every segment is kept: the state is [`LinuxSender`]'s.
+    /// A record of every segment is kept. [`LinuxSender`] has the state.
     Recorded,
 }
 
 /// Whether an acknowledgment contains new SACK information (RFC 6675 §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SackInformation {
-    /// A block covers an offset that was not SACKed before.
+    /// A block covers an offset that was not yet SACKed.
     New,
-    /// No blocks, or only offsets that were SACKed before.
+    /// There are no blocks, or all their offsets were already SACKed.
     Known,
 }
 
-/// A segment whose round trip is timed (Karn & Partridge 1987: one that was sent once).
+/// A segment whose round trip is timed (Karn & Partridge 1987: a segment that was sent only once).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
-    /// The offset after it; larger than any acknowledgment if none is timed.
+    /// The offset after the segment. It is larger than any acknowledgment if no segment is timed.
     pub(super) end: u64,
     pub(super) sent: Time,
 }
@@ -50,15 +50,15 @@ impl Timing {
 
 /// The sending half of a connection.
 ///
-/// An acknowledgment is sent from the first cache line. An arriving acknowledgment, and the data that it
-/// permits, touch the first four.
+/// Sending an acknowledgment touches only the first cache line. An arriving acknowledgment, and the data that
+/// it permits, touch the first four.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // state of the RFCs in addition to the phase
 #[repr(C, align(64))]
 pub(super) struct Sender {
-    /// SND.UNA: the first offset not acknowledged.
+    /// SND.UNA: the first unacknowledged offset.
     pub(super) unacknowledged: u64,
-    /// The offset after the highest ever sent.
+    /// The highest offset that was ever sent, plus one.
     pub(super) highest: u64,
     /// The offset after the last byte that the application has written.
     pub(super) written: u64,
@@ -77,7 +77,7 @@ pub(super) struct Sender {
     pub(super) deadline: Time,
     /// The persist timer: time of the next probe of a closed window; [`Time::MAX`] while it is off.
     pub(super) probe_at: Time,
-    /// Shared with connections of the same parameters.
+    /// The parameters, which connections with equal parameters share.
     pub(super) parameters: Arc<Parameters>,
     /// Payload bytes of a full segment, and the bytes of its IP packet.
     pub(super) payload: u64,
@@ -92,7 +92,7 @@ pub(super) struct Sender {
     pub(super) rtt: RttEstimator,
     /// Whether a zero-window probe is due.
     pub(super) probe_due: bool,
-    /// RFC 6582 §4, impatient variant: no partial acknowledgment yet.
+    /// RFC 6582 §4, impatient variant: whether no partial acknowledgment has arrived yet.
     pub(super) impatient: bool,
     /// Whether the first unacknowledged segment must be retransmitted at once.
     pub(super) retransmit: bool,
@@ -204,8 +204,8 @@ impl Sender {
             linux.note_write(self.written.saturating_sub(self.next), self.payload);
         }
     }
-    /// Opens the connection. `sent` is the send time of the SYN, if the handshake gave a sample; `syns` SYNs
-    /// were sent.
+    /// Opens the connection. `sent` is the send time of the SYN, if the handshake gave a sample. `syns` is
+    /// the number of sent SYNs.
     pub(super) fn on_open(&mut self, now: Time, sent: Option<Time>, syns: u32) {
         if syns > 1 {
             self.rtt.after_lost_syn();
@@ -274,7 +274,7 @@ impl Sender {
         self.deadline = now + self.rtt.rto();
     }
 
-    /// Sets the window to one segment and the next offset to the first unacknowledged one.
+    /// Sets the window to one segment and the next offset to the first unacknowledged offset.
     pub(super) fn enter_loss(&mut self) {
         self.window.segments = 1.0;
         self.inflation = 0.0;

@@ -11,14 +11,14 @@ pub(crate) struct Piece {
     pub(super) sequence: u64,
     pub(super) length: u32,
     pub(super) fin: bool,
-    /// Whether it contains only new data and is not a zero-window probe: such packets are ECN-capable.
+    /// Whether the piece contains only new data and is not a zero-window probe. Such packets are ECN-capable.
     pub(super) is_new: bool,
-    /// Whether the sender is known to have no further segment now.
+    /// Whether it is known that the sender has no further segment now.
     pub(super) is_last: bool,
 }
 
 impl Piece {
-    /// The offset after it, including its FIN.
+    /// The offset after the piece, including its FIN.
     pub(super) fn end(self) -> u64 {
         self.sequence + u64::from(self.length) + u64::from(self.fin)
     }
@@ -37,9 +37,9 @@ impl Sacked {
 }
 
 impl Sender {
-    /// The next piece on the [fast path](Sender::is_fast_path), while data are in flight: a full segment of
-    /// new data that fits into both windows and is not the last. `None` does not change the sender: then
-    /// [`Sender::poll`] selects the next piece.
+    /// The next piece on the [fast path](Sender::is_fast_path), while data are in flight. It is a full
+    /// segment of new data that fits into both windows and is not the last. If the result is `None`, the
+    /// sender has not changed, and [`Sender::poll`] selects the next piece.
     #[allow(clippy::inline_always)] // the fast path of every data segment
     #[inline(always)]
     pub(super) fn poll_fast_path(&mut self, now: Time) -> Option<Piece> {
@@ -59,8 +59,8 @@ impl Sender {
         Some(piece)
     }
 
-    /// Returns the next piece, if the windows permit one. The caller repeats the call until there is none,
-    /// and makes the first one only if the application [has sent or closed](Sender::has_work).
+    /// Returns the next piece, if the windows permit one. The caller repeats the call until it returns
+    /// `None`. It makes the first call only if the application [has sent or closed](Sender::has_work).
     pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
         if self.is_recorded() {
             return self.poll_recorded(now);
@@ -74,7 +74,7 @@ impl Sender {
         Some(self.record_sent(now, piece))
     }
 
-    /// [`Sender::poll`] with a record of every segment.
+    /// Does the same as [`Sender::poll`] for a sender with a record of every segment.
     fn poll_recorded(&mut self, now: Time) -> Option<Piece> {
         if self.probe_due {
             if let Some(linux) = &mut self.linux {
@@ -88,7 +88,7 @@ impl Sender {
     pub(super) fn next_piece(&mut self, now: Time) -> Option<Piece> {
         self.within_offered_window(now, self.piece(self.next, u64::MAX))
     }
-    /// Counts a segment; `retransmissions` is 1 for a retransmission, otherwise 0.
+    /// Counts a segment. `retransmissions` is 1 for a retransmission, otherwise 0.
     pub(super) fn count_sent(&mut self, now: Time, retransmissions: u64) {
         self.statistics.segments += 1;
         self.statistics.retransmissions += retransmissions;
@@ -97,8 +97,8 @@ impl Sender {
         self.probes = 0;
     }
 
-    /// The next piece that does not follow from the windows alone: a zero-window probe, the fast
-    /// retransmission, or a segment of SACK recovery.
+    /// The next piece that the windows alone do not determine: a zero-window probe, the fast retransmission,
+    /// or a segment of SACK recovery.
     #[inline(never)]
     fn poll_recovery_or_probe(&mut self, now: Time) -> Option<Piece> {
         if self.probe_due {
@@ -114,7 +114,7 @@ impl Sender {
         Some(self.record_sent(now, piece))
     }
 
-    /// The retransmission from `sequence` up to `end`, including the FIN: with its original length, even if
+    /// The retransmission from `sequence` up to `end`, including the FIN. It has its original length, even if
     /// the segment size has changed.
     pub(super) fn piece_again(&self, sequence: u64, end: u64) -> Piece {
         let length = (end.min(self.written) - sequence) as u32;
@@ -128,7 +128,7 @@ impl Sender {
         Piece { sequence, length: (end - sequence) as u32, fin, is_new: false, is_last: false }
     }
 
-    /// The full segment at `next`; the caller knows that more than a segment of data remains.
+    /// The full segment at `next`. More than a segment of data must remain.
     #[inline]
     fn full_piece(&self) -> Piece {
         let (sequence, length) = (self.next, self.payload as u32);
@@ -165,7 +165,7 @@ impl Sender {
     #[inline(never)]
     fn skip_sacked(&mut self) -> Sacked {
         if self.phase == Phase::Loss && self.parameters.recovery == Recovery::Sack {
-            // Data SACKed before the timeout are not retransmitted.
+            // Data that were SACKed before the timeout are not retransmitted.
             self.next = self.scoreboard.first_missing(self.next);
         }
         // RFC 6675 §5, step 3: SACKed data have left the network.
@@ -178,7 +178,7 @@ impl Sender {
     }
 
     /// Whether `piece` leaves too little of the congestion window's `room` for the next one, which has no
-    /// FIN. Then the congestion window limits the sender, as the next poll would find.
+    /// FIN. In this case, the congestion window limits the sender, and the next poll would return `None`.
     fn fills_window(&mut self, room: u64, piece: Piece) -> bool {
         let left = self.written.saturating_sub(piece.end());
         let is_last = !self.finishing && left > 0 && room - u64::from(piece.length) < left.min(self.payload);
@@ -186,8 +186,8 @@ impl Sender {
         is_last
     }
 
-    /// Bytes that the congestion window permits after `next`; `sacked` bytes below `next` are not in flight.
-    /// It counts whole segments: RFC 9293 §3.8.6.2.1 would not send parts of them.
+    /// Bytes that the congestion window permits after `next`. `sacked` bytes below `next` are not in flight.
+    /// Only whole segments count, because RFC 9293 §3.8.6.2.1 does not send parts of segments.
     fn room(&self, sacked: u64) -> u64 {
         let flight = self.next - self.unacknowledged - sacked;
         self.bytes_in(self.window.segments + self.inflation).saturating_sub(flight)
@@ -195,12 +195,12 @@ impl Sender {
 
     /// Bytes of the whole segments in a window of `segments`, at least one.
     fn bytes_in(&self, segments: f64) -> u64 {
-        // The conversion truncates fractions and saturates below 0; no receiver's window exceeds the type.
+        // The conversion truncates fractions and saturates below 0. No receiver's window exceeds the type.
         u64::from((segments as u32).max(1)) * self.payload
     }
 
-    /// The part of `piece` within the offered window. RFC 9293 §3.8.6.2.1: less than all of it only if that
-    /// is half of the largest window ever offered.
+    /// The part of `piece` within the offered window. By RFC 9293 §3.8.6.2.1, a part of the piece is sent
+    /// only if it is at least half of the largest window ever offered.
     fn within_offered_window(&mut self, now: Time, piece: Piece) -> Option<Piece> {
         let offered = self.edge.saturating_sub(piece.sequence);
         if offered >= u64::from(piece.length) {
@@ -211,14 +211,14 @@ impl Sender {
             return Some(self.piece(piece.sequence, piece.sequence + offered));
         }
         if self.next == self.unacknowledged && self.probe_at == Time::MAX {
-            // RFC 9293 §3.8.6.1: no data are in flight whose acknowledgment would reopen the window.
+            // RFC 9293 §3.8.6.1: no data are in flight whose acknowledgment could reopen the window.
             self.deadline = Time::MAX;
             self.probe_at = now + self.probe_interval();
         }
         None
     }
 
-    /// RFC 9293 §3.8.6.1: the retransmission timeout, doubled with every probe.
+    /// RFC 9293 §3.8.6.1: the interval is the retransmission timeout, doubled with every probe.
     fn probe_interval(&self) -> Time {
         let factor = 1u64 << self.probes.min(16);
         Time::from_picoseconds(self.rtt.rto().as_picoseconds().saturating_mul(factor))
@@ -238,7 +238,7 @@ impl Sender {
         piece
     }
 
-    /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is at most the initial one.
+    /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is at most the initial window.
     pub(super) fn restart_if_idle(&mut self, now: Time) {
         if self.highest > self.unacknowledged || self.highest == 0 || !self.parameters.idle_restart {
             return;
@@ -269,7 +269,8 @@ impl Sender {
         let lost = self.scoreboard.lost_below(self.parameters.duplicate_threshold, self.payload);
         let missing = self.scoreboard.first_missing(self.retransmitted.max(self.unacknowledged));
         let repairable = missing < self.scoreboard.highest();
-        // (1) the first lost segment, (2) new data, (3) the first that may be lost, (4) the rescue.
+        // The rules are (1) the first lost segment, (2) new data, (3) the first segment that can be lost, (4)
+        // the rescue.
         if repairable && missing < lost {
             return Some(self.retransmit_hole(missing));
         }
@@ -292,8 +293,8 @@ impl Sender {
         let fits = piece.end() <= self.edge.saturating_add(u64::from(piece.fin));
         (self.highest < self.end() && fits).then_some(piece)
     }
-    /// RFC 6675 §4, NextSeg rule 4: once per recovery, the last segment that is not SACKed, whose loss would
-    /// otherwise cost a timeout.
+    /// RFC 6675 §4, NextSeg rule 4: the last segment that is not SACKed, once per recovery. Without this
+    /// rule, its loss would cause a timeout.
     fn rescue(&mut self) -> Option<Piece> {
         if self.rescued || self.scoreboard.highest() >= self.highest {
             return None;
@@ -312,7 +313,7 @@ impl Sender {
             self.record_new_data(now, end);
         } else {
             self.statistics.retransmissions += 1;
-            // Karn & Partridge 1987: an acknowledgment could be for either transmission.
+            // Karn & Partridge 1987: an acknowledgment could belong to either transmission.
             self.timing = Timing::NONE;
             self.record_segment(now);
         }

@@ -7,10 +7,10 @@ use perhop_qos::units::Time;
 const FIRST_BUFFER: u64 = 131_072;
 /// Segments that are expected in the first round trip (`TCP_INIT_CWND`).
 const FIRST_SEGMENTS: u64 = 10;
-/// Segments by which the window exceeds twice the data read.
+/// The number of segments by which the window exceeds twice the data read.
 const SPARE_SEGMENTS: u64 = 16;
 /// Memory of a segment in addition to its payload: `MAX_TCP_HEADER`, and `SKB_TRUESIZE` with `struct sk_buff`
-/// and `struct skb_shared_info`. It grows in these steps until a segment fits into half of it.
+/// and `struct skb_shared_info`. The memory grows in these steps until a segment fits into half of it.
 const OVERHEAD: u64 = 320 + 256 + 320;
 const STEP: u64 = 128;
 
@@ -20,20 +20,20 @@ pub(super) struct Tuning {
     payload: u64,
     /// Memory of a full segment.
     segment: u64,
-    /// The buffer and its maximum (`tcp_rmem[2]`), bytes of memory. Half of it is offered.
+    /// The buffer and its maximum (`tcp_rmem[2]`), bytes of memory. Half of the buffer is offered.
     buffer: u64,
     most: u64,
     /// 8 times the round-trip time measured by the receiver, microseconds; 0 if unknown.
     round_trip: u64,
     last_echo: Option<u64>,
-    /// Time and offset at which the count began, and the data read in the last round trip.
+    /// The time and offset at which the count began, and the data read in the last round trip.
     began: Time,
     from: u64,
     read: u64,
 }
 
 impl Tuning {
-    /// Creates the tuning for full segments of `payload` bytes; the maximum offered window is `window` bytes.
+    /// Creates the tuning for full segments of `payload` bytes. The maximum offered window is `window` bytes.
     pub(super) fn new(payload: u64, window: u64) -> Tuning {
         let least = payload + OVERHEAD;
         let steps = (2 * payload).saturating_sub(least).div_ceil(STEP);
@@ -75,8 +75,8 @@ impl Tuning {
             self.round_trip + sample - (self.round_trip >> 3)
         };
     }
-    /// Adjusts the buffer when the application has read everything below `offset` (`tcp_rcv_space_adjust`):
-    /// once per round trip it becomes twice the data read in it, and larger if that grows.
+    /// Adjusts the buffer when the application has read everything below `offset` (`tcp_rcv_space_adjust`).
+    /// Once per round trip it becomes twice the data read in the round trip, and larger if the amount grows.
     pub(super) fn adjust(&mut self, now: Time, offset: u64) {
         let elapsed = now.saturating_sub(self.began).as_picoseconds() / 1_000_000;
         if self.round_trip == 0 || elapsed < self.round_trip >> 3 {
@@ -102,8 +102,8 @@ mod tests {
         Time::from_milliseconds(ms)
     }
 
-    /// By hand: segments of 1448 bytes take 1448 + 896 = 2344 bytes of memory, and 5 steps of 128 until half
-    /// of it fits one: 2984. The first offer is 65536 - 1448 = 64088.
+    /// By hand: segments of 1448 bytes take 1448 + 896 = 2344 bytes of memory. 5 steps of 128 make half of
+    /// the memory fit a segment: 2984. The first offer is 65536 - 1448 = 64088.
     #[test]
     fn the_buffer_is_twice_the_bytes_read() {
         let mut tuning = Tuning::new(1448, 3 << 20);
@@ -112,20 +112,21 @@ mod tests {
         assert_eq!(tuning.window(), 64_088, "no round trip is known");
         tuning.measure(ms(100), ms(0), 1448);
         assert_eq!(tuning.round_trip >> 3, 100_000);
-        // 20 segments instead of 10: 2 * 28960 + 16 * 1448 = 81088; it has doubled: 81088 more, twice.
-        // 243264 / 1448 = 168 segments of 2984 bytes, and half of that.
+        // The application reads 20 segments instead of 10: 2 * 28960 + 16 * 1448 = 81088. The amount has
+        // doubled, which adds 81088 twice. 243264 / 1448 = 168 segments of 2984 bytes are the buffer, and
+        // half of it is offered.
         tuning.adjust(ms(600), 28_960);
         assert_eq!(tuning.window(), 168 * 2984 / 2);
-        // No change within a round trip, or if no more is read.
+        // The buffer does not change within a round trip, or if the application reads no more than before.
         tuning.adjust(ms(650), 200_000);
         tuning.adjust(ms(700), 57_920);
         assert_eq!(tuning.window(), 168 * 2984 / 2);
-        // Never above the maximum.
+        // The buffer never exceeds the maximum.
         tuning.adjust(ms(800), 50_000_000);
         assert_eq!(tuning.window(), 3 << 20);
     }
 
-    /// An echo counts once, and only with a full segment; later samples count by an eighth.
+    /// An echo counts once, and only with a full segment. Later samples have the weight of an eighth.
     #[test]
     fn the_round_trip_follows_echoed_timestamps() {
         let mut tuning = Tuning::new(1000, 1 << 20);

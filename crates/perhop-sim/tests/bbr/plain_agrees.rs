@@ -1,4 +1,4 @@
-//! [`First`] agrees with the [plain model](Plain) for any acknowledgments.
+//! Checks that [`First`] agrees with the [plain model](Plain) for any acknowledgments.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -28,17 +28,18 @@ enum Event {
     Undo,
 }
 
-/// Similar acknowledgments, and the event after them.
+/// A phase of similar acknowledgments, and the event after them.
 #[derive(Clone, Debug)]
 struct Phase {
     acknowledgments: u32,
-    /// Microseconds between two of them, segments that each delivers, and the number of deliveries per loss.
+    /// The microseconds between two acknowledgments, the segments that each delivers, and the number of
+    /// deliveries per loss.
     elapsed: u64,
     delivered: u32,
     lost_each: Option<u32>,
     round_trip: u64,
     in_flight: u32,
-    /// Segments in flight when a segment is sent: a round.
+    /// The number of segments in flight when a segment is sent. They are a round.
     round: u32,
     state: State,
     is_app_limited: bool,
@@ -92,7 +93,7 @@ fn phases() -> impl Strategy<Value = Vec<Phase>> {
     prop::collection::vec(phase, 1..20)
 }
 
-/// The connection, as passed to both.
+/// The connection, as both models receive it.
 struct Connection {
     facts: Facts,
     first: First,
@@ -135,7 +136,7 @@ impl Connection {
         self.facts.ticks = self.facts.clock.ticks_at(Time::from_microseconds(self.facts.now));
         self.facts.ignores_flight = false;
     }
-    /// Calls both, and compares their states.
+    /// Calls both models, and compares their states.
     fn report(
         &mut self,
         first: impl FnOnce(&mut First, &mut Facts),
@@ -242,7 +243,8 @@ impl Connection {
     }
 }
 
-/// The default number of sequences (`PROPTEST_CASES` sets another); it suffices to show every phase.
+/// The default number of sequences (`PROPTEST_CASES` sets another). The number is sufficient to show every
+/// phase.
 const CASES: u32 = 2000;
 
 #[test]

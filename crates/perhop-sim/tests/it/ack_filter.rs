@@ -1,4 +1,4 @@
-//! CAKE's ACK filter on a slow return path: an upload fills it, and a download needs it.
+//! CAKE's ACK filter on a slow return path: an upload fills the path, and a download needs it.
 
 use crate::simulation::{ONCE, mean, simulate};
 use perhop_sim::{EngineChoice, RunOptions};
@@ -27,7 +27,7 @@ fn scenario(filter: &str) -> Value {
 }
 
 /// Acknowledgments of 52 bytes: 721 per second at 300 kb/s. COBALT drops a part of the excess, but only after
-/// it has waited. With the filter each acknowledgment replaces those before it, and few wait.
+/// it has waited. With the filter, each acknowledgment replaces earlier acknowledgments, so few wait.
 #[test]
 fn filtered_acknowledgments_do_not_limit_a_download() {
     let rates = ["none", "filter", "aggressive"].map(|filter| {

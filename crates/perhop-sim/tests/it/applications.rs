@@ -31,8 +31,8 @@ fn video(rest: &Value) -> Value {
     json!({"video": video})
 }
 
-/// A handshake and three objects of one segment take four round trips; the browser takes 50 ms after the
-/// first and the second.
+/// A handshake and three objects of one segment take four round trips. The browser takes 50 ms after the
+/// first and after the second object.
 #[test]
 fn a_page_takes_the_round_trips_of_its_waterfall() {
     let page = json!({"page-load": {"tcp": {"profile": "rfc5681-reno"}, "html": "1000B",
@@ -40,7 +40,8 @@ fn a_page_takes_the_round_trips_of_its_waterfall() {
         "tls-round-trips": 0, "parse": "50ms", "think": "1s"}});
     let results = simulate(&scenario("100Mb/s", "50ms", "60s", &one_entry("page", &page)), ONCE);
     let (p50, p95) = (number(&results, "pages", "load_p50_s"), number(&results, "pages", "load_p95_s"));
-    // Each round trip has a request of 440 and a response of 1040 bytes, or two segments of 40 to 60.
+    // Each round trip has a request of 440 bytes and a response of 1040 bytes, or two segments of 40 to 60
+    // bytes.
     let by_hand = 4.0 * 0.1 + 3.0 * 1480.0 * 8.0 / 100e6 + 2.0 * 0.05;
     assert!((p50 - by_hand).abs() < 2e-5, "{p50} for {by_hand}");
     assert!((p95 - p50).abs() < 1e-9);
@@ -50,8 +51,8 @@ fn a_page_takes_the_round_trips_of_its_waterfall() {
     assert!((0.0..3.0).contains(&objects), "those of a page under way: {objects}");
 }
 
-/// TLS 1.3 adds a round trip to each connection; with two connections two of three objects are transferred in
-/// parallel.
+/// TLS 1.3 adds a round trip to each connection. With two connections, two of three objects are transferred
+/// in parallel.
 #[test]
 fn connections_in_parallel_save_round_trips() {
     let load = |connections: u32, tls: u32| {
@@ -64,12 +65,12 @@ fn connections_in_parallel_save_round_trips() {
             "load_p50_s",
         )
     };
-    // One connection: handshake, HTML, two scripts, four images in turn: eight round trips.
+    // One connection takes eight round trips: handshake, HTML, two scripts, and four images in turn.
     assert!((load(1, 0) - 0.8).abs() < 1e-3, "{}", load(1, 0));
-    // Two connections: the second script waits for the first instead of a handshake and itself; then two by
-    // two.
+    // With two connections, the second script waits for the first script, because a handshake would take
+    // longer. After that, objects are loaded in pairs.
     assert!((load(2, 0) - 0.6).abs() < 1e-3, "{}", load(2, 0));
-    // The 4,000 bytes of a server's TLS fit into an initial window.
+    // The 4,000 bytes of the server's TLS handshake fit into an initial window.
     assert!((load(1, 1) - 0.9).abs() < 1e-3, "{}", load(1, 1));
 }
 
@@ -77,7 +78,7 @@ fn connections_in_parallel_save_round_trips() {
 fn a_player_plays_the_highest_bitrate_below_the_throughput() {
     let results = simulate(&scenario("10Mb/s", "1ms", "120s", &one_entry("video", &video(&json!({})))), ONCE);
     let segments = number(&results, "videos", "segments");
-    // The first segment in the lowest bitrate, all others at 8 Mb/s, which is below 0.9 of 9.65 Mb/s.
+    // The first segment has the lowest bitrate. All others have 8 Mb/s, which is below 0.9 of 9.65 Mb/s.
     let mean = (1e6 + (segments - 1.0) * 8e6) / segments;
     assert!((number(&results, "videos", "bitrate_mean_bps") - mean).abs() < 1.0);
     assert_eq!(number(&results, "videos", "switches"), 1.0);
@@ -96,7 +97,7 @@ fn playback_starts_after_the_first_segment() {
     assert!((found / by_hand - 1.0).abs() < 0.01, "{found} for {by_hand}");
 }
 
-/// If the link has half of the lowest bitrate, half a second of video arrives per second.
+/// If the rate of the link is half of the lowest bitrate, half a second of video arrives per second.
 #[test]
 fn a_link_below_the_lowest_bitrate_stalls_for_the_rest_of_the_time() {
     for adaptation in [json!({"throughput": {}}), json!({"bba": {}}), json!({"bola": {}})] {
@@ -111,17 +112,18 @@ fn a_link_below_the_lowest_bitrate_stalls_for_the_rest_of_the_time() {
     }
 }
 
-/// Video at a bitrate below the link's rate fills the buffer; then a segment is requested each 2 s.
+/// Video at a bitrate below the link's rate fills the buffer. After that, the player requests a segment every
+/// 2 s.
 #[test]
 fn a_full_buffer_is_refilled_segment_by_segment() {
     let results =
         simulate(&scenario("100Mb/s", "1ms", "100s", &one_entry("video", &video(&json!({})))), ONCE);
-    // 100 s less the start are played, and at most 20 s are buffered.
+    // 100 s minus the start are played, and at most 20 s are in the buffer.
     let segments = number(&results, "videos", "segments");
     assert!((segments - 60.0).abs() <= 1.0, "{segments}");
 }
 
-/// Compares late packets with the times of the packets themselves.
+/// Compares the count of late packets with the times of the packets.
 #[test]
 fn late_packets_of_a_call_are_those_beyond_the_buffer() {
     let traffic = json!([
@@ -137,7 +139,7 @@ fn late_packets_of_a_call_are_those_beyond_the_buffer() {
     let played = delays.iter().copied().fold(f64::INFINITY, f64::min) + 0.010;
     let late = delays.iter().filter(|delay| **delay > played).count() as f64;
     assert!(late > 100.0);
-    // Delays are known to a thousandth.
+    // Delays are known with a precision of 0.1 %.
     assert!((number(&results, "calls", "late_packets") - late).abs() < 5.0, "{late}");
     let percent = 100.0 * number(&results, "calls", "late_packets") / delays.len() as f64;
     assert!((number(&results, "calls", "late_percent") - percent).abs() < 1e-9);
@@ -153,18 +155,18 @@ fn a_command_is_answered_by_the_next_tick() {
     let results =
         simulate(&scenario("100Mb/s", "20ms", "10s", &one_entry("game", &json!({"game": {}}))), ONCE);
     let [p50, p99] = ["response_p50_s", "response_p99_s"].map(|column| number(&results, "games", column));
-    // Headers included 108 and 148 bytes; a tick takes 15.625 ms.
+    // With headers, the packets have 108 and 148 bytes. A tick takes 15.625 ms.
     let way = 0.040 + (108.0 + 148.0) * 8.0 / 100e6;
     assert!((way..way + 0.015_626).contains(&p50), "{p50}");
     assert!((p99 - p50).abs() < 1e-9);
     assert_eq!(number(&results, "games", "late_ticks_percent"), 0.0);
     let up = number(&results, "games", "up_p99_s");
     assert!((up - 0.020 - 108.0 * 8.0 / 100e6).abs() < 1e-9, "{up}");
-    // 64 per second for 10 s, less those in the network at the end.
+    // 64 ticks per second for 10 s, minus those in the network at the end.
     assert!((number(&results, "games", "ticks") - 638.0).abs() <= 2.0);
 }
 
-/// Four connections fill the link; a byte in each direction waits behind the queue that they keep full.
+/// Four connections fill the link. A byte in each direction waits behind the queue that they keep full.
 #[test]
 fn a_speed_test_measures_link_rate_and_queue_latency() {
     let traffic = one_entry("test", &json!({"speed-test": {"tcp": {"profile": "linux-modern"}}}));
@@ -178,18 +180,18 @@ fn a_speed_test_measures_link_rate_and_queue_latency() {
     let (rate, mean) =
         (number(&results, "speed_tests", "rate_bps"), number(&results, "speed_tests", "rate_mean_bps"));
     let full = 10e6 * 1448.0 / 1500.0;
-    // Bytes that waited for a retransmission arrive with it: slices differ, and six slow ones are excluded
-    // for two fast ones.
+    // Bytes that waited for a retransmission arrive together with it, so slices differ. Six slow slices, but
+    // only two fast ones are excluded.
     assert!((0.98..1.05).contains(&(rate / full)), "{rate}");
     assert!(mean < rate && (0.95 * full..=full).contains(&mean), "the ramp counts in the mean: {mean}");
     let latency = number(&results, "speed_tests", "loaded_latency_s");
-    // Between the empty link and 100 packets of 1.2 ms.
+    // The latency is between that of the empty link and that of 100 packets of 1.2 ms.
     assert!((0.06..0.02 + 0.125).contains(&latency), "{latency}");
     assert!((number(&results, "speed_tests", "rpm") - 60.0 / latency).abs() < 1e-9);
     assert_eq!(results.table("speed_tests").unwrap().rows(), 1);
 }
 
-/// All of them together, in both engines.
+/// Runs all applications together, in both engines.
 #[test]
 fn engines_agree_on_all_applications() {
     let tcp = json!({"profile": "linux-modern"});

@@ -1,4 +1,4 @@
-//! Captures: they agree with the counters for every shortcut of the simulator, and change no result.
+//! Captures: they agree with the counters for every shortcut of the simulator, and do not change results.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -54,8 +54,8 @@ fn capture(scenario: &Scenario, most_packets: u64) -> (Results, Vec<Captured>, B
     (results, captured, files)
 }
 
-/// All that may happen to a packet: sources that look ahead, precomputed departures, a policer behind a wire
-/// that loses packets, WRED at the bottleneck, and TCP if `tcp` requests it.
+/// A scenario with all events that can happen to a packet: sources that look ahead, precomputed departures, a
+/// policer behind a wire that loses packets, WRED at the bottleneck, and TCP if `tcp` requests it.
 fn everything(watched: bool, tcp: bool, rate: u64) -> Scenario {
     let cbr =
         |rate: u64| json!({"cbr": {"rate": format!("{rate}b/s"), "packet": {"ip": "700B"}, "jitter": 0.3}});
@@ -142,11 +142,11 @@ fn a_capture_counts_what_the_port_counts() {
     let Capture { packets, others, .. } = read(&files["r--s.pcapng"]).unwrap();
     assert_eq!((packets.len() as u64, others), (core.packets, 0));
     assert!(packets.is_sorted_by_key(|observed| observed.time));
-    // The drops of all ports, and those on and after the wires, are in one of the files.
+    // The drops of all ports, and those on and after the wires, are in the files.
     let dropped: u64 = captured.iter().map(|file| file.dropped).sum();
     assert!(dropped > 100);
     assert_eq!(dropped, count(&results, "flows", "dropped_packets"));
-    // ECT(0) leaves the hosts; packets that the core marks leave it as CE.
+    // ECT(0) leaves the hosts. Packets that the core marks leave the core as CE.
     let marked = |name: &str| {
         let Capture { packets, .. } = read(&files[name]).unwrap();
         packets.iter().filter(|observed| observed.packet.marks.ecn() == Ecn::CongestionExperienced).count()
@@ -181,8 +181,8 @@ fn by_default_the_links_with_a_policy_are_captured() {
     assert_eq!(capture(&scenario, MOST_PACKETS).1.len(), 4, "without a policy, all links");
 }
 
-/// Traffic of one host over a policed and a congested link: the capture of its own link is sufficient to
-/// reproduce it.
+/// Traffic of one host over a policed and a congested link. The capture of the host's own link is sufficient
+/// to reproduce the traffic.
 fn replayable(traffic: &Value) -> Scenario {
     scenario(json!({
         "perhop": 1, "name": "replayed", "duration": "2s",
@@ -223,12 +223,13 @@ fn a_capture_as_a_source_gives_the_same_arrivals() {
     let (before, _, files) = capture(&replayable(&traffic), MOST_PACKETS);
     let again = replay("again.pcapng", &files["a--r.pcapng"], &json!({}));
     let (after, _, files_again) = capture(&replayable(&again), MOST_PACKETS);
-    // Addresses, ports, codepoints, times to the nanosecond, places and causes of drops: the same bytes.
+    // The files have the same bytes: addresses, ports, codepoints, times to the nanosecond, and the places
+    // and causes of drops.
     assert!(files["a--r.pcapng"] == files_again["a--r.pcapng"]);
     assert_eq!(count(&before, "flows", "dropped_packets"), count(&after, "flows", "dropped_packets"));
     assert!(count(&before, "flows", "dropped_packets") > 50);
     assert_eq!(after.table("flows").unwrap().columns[0].values.len(), 5, "a flow for each five-tuple");
-    // As one flow the packets are those of the two hosts, and the rest is unchanged.
+    // Replayed as one flow, the packets have the addresses of the two hosts. The other fields are unchanged.
     let one_flow =
         replay("one.pcapng", &files["a--r.pcapng"], &json!({"flows": "one", "match": {"dscp": "af12"}}));
     let (one_flow, _, files_one) = capture(&replayable(&one_flow), MOST_PACKETS);

@@ -1,13 +1,13 @@
 //! The end of time: the longest run, the longest delays and the slowest links of a scenario.
 //!
-//! Tests are built with overflow checks, so a clock that wraps fails a test.
+//! Tests are built with overflow checks, so a clock that wraps lets a test fail.
 
 use crate::simulation::{ONCE, mean, numbers, simulate};
 use perhop_scenario::Scenario;
 use perhop_sim::{EngineChoice, RunOptions};
 use serde_json::{Value, json};
 
-/// A run of 50 days over a link of 1 b/s with a delay of `delay`: a packet of 1500 bytes takes 3.3 hours.
+/// A run of 50 days over a link of 1 b/s with a delay of `delay`. A packet of 1500 bytes takes 3.3 hours.
 fn slow(delay: &str, source: &Value) -> Value {
     json!({
         "perhop": 1, "name": "slow", "duration": "50d",

@@ -1,4 +1,4 @@
-//! No packet is lost or invented, and the same seed gives the same results on any number of threads.
+//! No packet disappears or is duplicated, and the same seed gives the same results on any number of threads.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use perhop_measure::Results;
 use perhop_sim::{Progress, RunOptions, run};
 use serde_json::{Value, json};
 
-/// Two senders overload a bottleneck of 1 Mb/s by half; one of them is bursty and random.
+/// Two senders overload a bottleneck of 1 Mb/s by half. One of them is bursty and random.
 fn overload() -> Value {
     json!({
         "perhop": 1, "name": "overload", "duration": "20s",
@@ -51,7 +51,7 @@ fn the_bottleneck_is_exactly_saturated() {
     let results = results(1);
     let throughput = mean(&results, "steady", "throughput_bps") + mean(&results, "bursty", "throughput_bps");
     assert!((0.99e6..=1.0005e6).contains(&throughput), "{throughput}");
-    // 64 packets wait at most, of 8 ms each, after 12 ms of propagation and 0.8 + 8 + 0.8 ms of transmission.
+    // At most 64 packets of 8 ms each wait. Propagation takes 12 ms, and transmission 0.8 + 8 + 0.8 ms.
     assert!(mean(&results, "steady", "delay_max_s") <= 0.012 + 0.0096 + 64.0 * 0.008 + 1e-9);
     assert!(mean(&results, "steady", "delay_min_s") >= 0.012 + 0.0096 - 1e-9);
 }
@@ -100,7 +100,7 @@ fn policers_account_for_every_packet_by_color() {
     let taken = |color: &str| {
         rows.iter().find(|row| row["color"] == color).unwrap()["packets"]["mean"].as_f64().unwrap()
     };
-    // 2500 packets in ten seconds, every other one within the profile.
+    // 2500 packets in ten seconds. Every second packet is within the profile.
     assert_eq!((taken("green"), taken("red")), (1250.0, 1250.0));
     let port = summary["ports"].as_array().unwrap().iter().find(|row| row["queue"] == "(beyond)").unwrap();
     assert_eq!(port["dropped_policed"]["mean"].as_f64().unwrap(), 1250.0);

@@ -6,7 +6,7 @@ use crate::simulation::ONCE;
 use perhop_scenario::{Coloring, load, render};
 use perhop_sim::{Progress, run};
 
-/// All examples except those with a router configuration, whose language is not available here;
+/// All examples except those with a router configuration, because this crate has no front ends.
 /// `tests/test_examples.py` runs every example.
 fn readable() -> impl Iterator<Item = PathBuf> {
     let configured = |path: &PathBuf| std::fs::read_to_string(path).unwrap().contains("configuration: {");

@@ -26,7 +26,7 @@ fn results(buffer: &str, flow_hash: &str, recovery: &str, loss: f64, engine: Eng
     simulate(&scenario, RunOptions { seed: 7, engine, ..ONCE })
 }
 
-/// Packets sent and dropped, and timeouts.
+/// The numbers of sent packets, dropped packets and timeouts.
 fn outcome(results: &Results) -> [u64; 3] {
     let counter = |table, column| count(results, table, column);
     [
@@ -48,7 +48,7 @@ fn timeouts_move_flows_to_other_queues() {
     }
 }
 
-/// With SACK the drops of the queue alone cause no timeout.
+/// With SACK, drops of the queue alone do not cause a timeout.
 #[test]
 fn without_timeouts_flows_keep_their_queues() {
     let run = |flow_hash| outcome(&results("fq-codel", flow_hash, "rack", 0.0, EngineChoice::Fast));

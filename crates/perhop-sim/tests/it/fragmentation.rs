@@ -5,8 +5,8 @@ use perhop_measure::Results;
 use perhop_sim::{EngineChoice, RunOptions};
 use serde_json::{Value, json};
 
-/// From host to host over two routers; `middle` has the other keys of the link between them, and `flow` those
-/// of the flow.
+/// A flow from host to host over two routers. `middle` has the other keys of the link between the routers,
+/// and `flow` those of the flow.
 fn network(address: [&str; 2], middle: &Value, flow: &Value) -> Value {
     let mut link = json!({"between": ["r", "s"], "rate": "8Mb/s", "framing": "raw"});
     let mut traffic = json!({"name": "flow", "from": "a", "to": "b", "stop": "9.95s"});
@@ -39,7 +39,7 @@ fn run(scenario: &Value) -> Results {
     fast
 }
 
-/// The rows of ports add up: each datagram crosses three, after the first in three fragments.
+/// The rows of ports add up. Each datagram crosses three ports, and has three fragments after the first port.
 #[test]
 fn a_datagram_arrives_with_its_last_fragment() {
     let scenario = network(IPV4, &json!({"mtu": "1500B"}), &json!({"source": datagrams(4000)}));
@@ -51,8 +51,8 @@ fn a_datagram_arrives_with_its_last_fragment() {
     );
     assert_eq!(flow_counter("delivered_bytes"), 400_000);
     assert_eq!(count(&results, "ports", "sent_packets"), 100 + 300 + 300);
-    // 1500, 1500 and 1040 bytes (RFC 791: 1480, 1480 and 1020 of 3980 bytes of payload) over the middle; the
-    // last one alone after that.
+    // The fragments on the link in the middle have 1500, 1500 and 1040 bytes (RFC 791: 1480, 1480 and 1020 of
+    // 3980 bytes of payload).
     assert_eq!(count(&results, "ports", "sent_bytes"), 400_000 + 2 * 404_000);
     let expected = 4000.0 * 8.0 / 80e6 + 4040.0 * 8.0 / 8e6 + 1040.0 * 8.0 / 80e6;
     let found = mean(&results, "flow", "delay_mean_s");
@@ -75,8 +75,8 @@ fn packets_with_df_are_dropped() {
     }
 }
 
-/// Three fragments survive a wire that loses a fifth with probability 0.8³ = 0.512; the port behind it sees
-/// four fifths of the fragments.
+/// Three fragments survive a wire that loses a fifth with probability 0.8³ = 0.512. The port behind the wire
+/// sees four fifths of the fragments.
 #[test]
 fn a_lost_fragment_loses_its_datagram() {
     let flow = json!({"source": {"cbr": {"rate": "6Mb/s", "packet": {"ip": "4000B"}}}});
@@ -122,14 +122,14 @@ fn segments_fit_the_smallest_mtu() {
     for (middle, addresses, longest) in [
         (json!({}), IPV4, 1500.0),
         (json!({"mtu": "1400B"}), IPV4, 1400.0),
-        // A limit on the way back applies too: connections agree on one size.
+        // A limit on the way back applies, too, because both directions of a connection have one size.
         (json!({"interfaces": {"s": {"mtu": "1300B"}}}), IPV4, 1300.0),
         (json!({"interfaces": {"r": {"adjust-mss": "1200B"}}}), IPV4, 1240.0),
         (json!({"interfaces": {"s": {"adjust-mss": "1200B"}}}), ipv6, 1260.0),
         (json!({"mtu": "1000B", "interfaces": {"s": {"adjust-mss": "1200B"}}}), IPV4, 1000.0),
     ] {
         let (mean, too_big) = bulk(&middle, addresses);
-        // All but the handshake are full.
+        // All packets except the handshake are full.
         assert!(mean <= longest && mean > longest - 3.0, "{middle}: {mean}");
         assert_eq!(too_big, 0);
     }

@@ -7,7 +7,8 @@ use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Twice the capacity of `rate` from host to host over two routers, the link between them with these headers.
+/// A flow from host to host over two routers with twice the capacity. The link between the routers has `rate`
+/// and these headers.
 fn overload(rate: &str, framing: &str, headers: &Value, size: u64) -> Value {
     json!({
         "perhop": 1, "name": "headers", "duration": "10s", "hosts": {"a": {}, "b": {}}, "routers": {"r": {}, "s": {}},
@@ -21,7 +22,8 @@ fn overload(rate: &str, framing: &str, headers: &Value, size: u64) -> Value {
     })
 }
 
-/// Packets in 10 s of a wire with `rate` bits per second: the last may be in transit at the end.
+/// Checks the number of packets in 10 s on a wire with `rate` bits per second. The last packet may be in
+/// transit at the end.
 fn assert_carries(rate: u64, framing: &str, headers: &Value, size: u64, wire_bytes: u64) {
     let scenario = overload(&format!("{rate}b/s"), framing, headers, size);
     let delivered = count(&simulate(&scenario, ONCE), "flows", "delivered_packets");
@@ -36,7 +38,7 @@ fn headers_reduce_the_rate_of_a_wire() {
     // 168 bytes as in vectors/framing; with the Ethernet header 182.
     assert_carries(1_456_000, "ethernet-header", &dmvpn, 100, 182);
     assert_carries(2_000_000, "raw", &dmvpn, 100, 168);
-    // A rate whose byte time is not a whole number of picoseconds.
+    // At this rate, the time of a byte is not a whole number of picoseconds.
     assert_carries(1_700_000, "ppp", &json!(["mlppp"]), 100, 113);
     assert_carries(2_000_000, "aal5-snap", &json!(["pppoe", "bridged"]), 1500, 33 * 53);
     assert_carries(2_000_000, "ethernet-wire", &json!([{"mpls": {"labels": 2}}, "vlan"]), 1000, 1050);
@@ -55,8 +57,8 @@ fn stacks() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Four routers between hosts: labels on the second and third link, a tag on the third, and conditioners that
-/// count by the marks of arriving and leaving packets.
+/// Four routers between hosts. The second and third link have labels, and the third also has a tag.
+/// Conditioners count packets by the marks of arriving and leaving packets.
 fn marked() -> Value {
     let counts = |key: &str, mark: u8| json!({"name": format!("{key} {mark}"), "match": {key: mark}, "actions": ["continue"]});
     let counting = |key: &str, marks: &[u8]| marks.iter().map(|mark| counts(key, *mark)).collect::<Vec<_>>();
@@ -111,8 +113,8 @@ fn marks_cross_links_with_their_headers() {
     let results = simulate(&marked(), ONCE);
     // 80 kb/s are 100 packets of 100 bytes.
     for (interface, name, packets) in [
-        (["q", "p", "input"], "mpls-exp 0", 100), // the rest: the precedence of its codepoint
-        (["q", "p", "input"], "mpls-exp 2", 0),   // data: the mark of the output, not the precedence of AF21
+        (["q", "p", "input"], "mpls-exp 0", 100), // the other packets, with the precedence of their codepoint
+        (["q", "p", "input"], "mpls-exp 2", 0),   // data, with the mark of the output, not of AF21
         (["q", "p", "input"], "mpls-exp 4", 100),
         (["q", "p", "input"], "mpls-exp 5", 200), // EF and CS5
         (["r", "q", "input"], "cos 0", 100),

@@ -48,14 +48,14 @@ fn run(scenario: &Value) -> Results {
     fast
 }
 
-/// The longest delay of a voice packet of 60 bytes with packets of 1500 bytes that never leave the wire idle.
+/// The longest delay of a voice packet of 60 bytes, while packets of 1500 bytes never leave the wire idle.
 fn longest_delay(headers: &Value, link: &Value) -> f64 {
     let traffic = [cbr("voice", "ef", 2_400, 60), cbr("bulk", "default", 96_000, 1500)];
     mean(&run(&network(headers, link, &traffic)), "voice", "delay_max_s")
 }
 
-/// Its own transmission time, and the rest of the packet on the wire: at most all of it, nearly reached with
-/// 1000 packets.
+/// The delay has the packet's own transmission time and the rest of the packet on the wire. The rest is at
+/// most the whole packet, which 1000 packets nearly reach.
 #[test]
 fn a_voice_packet_waits_for_one_fragment() {
     let of_voice = (60.0 + PPP) * BYTE;
@@ -68,20 +68,20 @@ fn a_voice_packet_waits_for_one_fragment() {
         (json!([]), &one, (1500.0 + PPP) * BYTE + of_voice),
         (json!(["mlppp"]), &one, whole + with_header),
         (cut(true), &one, fragment + of_voice),
-        // A transmit ring of two contains two fragments.
+        // A transmit ring of two packets contains two fragments.
         (cut(true), &two, 2.0 * fragment + of_voice),
-        // The 21 fragments of a packet, which carry 72 bytes, the last of them 62, are sent without a packet
-        // in between.
+        // The 21 fragments of a packet are sent without a packet in between. Each carries 72 bytes, and the
+        // last 62.
         (cut(false), &one, 21.0 * (MULTILINK + PPP) * BYTE + (1500.0 + PROTOCOL) * BYTE + with_header),
     ] {
         let found = longest_delay(&headers, link);
-        // Hosts' links take 10 ns for such a packet.
+        // The links of hosts take 10 ns for such a packet.
         let is_near = found <= expected + 20e-9 && found > 0.97 * expected;
         assert!(is_near, "{headers} {link}: {found} s and not {expected} s");
     }
 }
 
-/// Packets in 200 s: the last may be in transit at the end.
+/// Checks the number of packets in 200 s. The last packet may be in transit at the end.
 #[test]
 fn headers_of_fragments_take_the_wire() {
     for (size, fragments) in [(1500, 21), (70, 1), (71, 2), (142, 2), (143, 3)] {
@@ -92,7 +92,7 @@ fn headers_of_fragments_take_the_wire() {
     }
 }
 
-/// An interleaved packet of any length is not fragmented and has no multilink header; other short packets
+/// An interleaved packet of any length is not fragmented and has no multilink header. Other short packets
 /// have one.
 #[test]
 fn interleaved_packets_are_not_fragmented() {
@@ -176,8 +176,8 @@ proptest! {
     }
 }
 
-/// A drop is an arrival, so the port is polled, and may find another head eligible than the one its shaper
-/// waits for.
+/// A drop is an arrival, so the port is polled. It can then find an eligible head other than the one for
+/// which its shaper waits.
 #[test]
 fn engines_agree_on_a_poll_after_a_drop() {
     run(&mixed((3, 533, false, 2), 0.0, &[(false, 42_089, 998), (false, 77_440, 46)], true));

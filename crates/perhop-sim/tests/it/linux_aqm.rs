@@ -1,9 +1,10 @@
 //! Queue management of Linux, compared with the kernel's readings (`tests/readings/linux-aqm.toml`).
 //!
-//! In the readings a frame is delivered when it leaves the queue, here when its last bit has arrived. So the
-//! times at which packets leave their queue are compared. The first frame left 2 us after the start of its
-//! source, and the phase of the kernel's clock, with steps of 1.024 us, is unknown: the start is chosen so
-//! that the first gap is at the time of the reading. All later times depend on the algorithm.
+//! In the readings, a frame is delivered when it leaves the queue. In perhop, it is delivered when its last
+//! bit has arrived. The tests therefore compare the times at which packets leave their queue. The first frame
+//! left 2 us after the start of its source. The phase of the kernel's clock, which has steps of 1.024 us, is
+//! unknown. The start is chosen so that the first gap is at the time of the reading. The algorithm determines
+//! all later times.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -55,9 +56,9 @@ struct Seen {
     dropped: Vec<f64>,
     /// Departure times, and the waits before them.
     left: Vec<(f64, f64)>,
-    /// Departure times of packets after one or more drops.
+    /// Departure times of packets that follow one or more drops.
     gaps: Vec<f64>,
-    /// Send times of dropped packets whose gap has not left yet.
+    /// Send times of dropped packets whose next packet has not left yet.
     missing: VecDeque<Time>,
 }
 
@@ -72,7 +73,7 @@ impl Observer for Seen {
     }
     fn dequeued(&mut self, now: Time, _: Place, packet: &Packet, _: Departure) {
         self.left.push((now.as_seconds(), (now - packet.sent_at).as_seconds()));
-        // A packet dropped on arrival is missing when those before it have left.
+        // A packet that was dropped on arrival is missing when earlier packets have left.
         let dropped_before = self.missing.partition_point(|sent| *sent < packet.sent_at);
         if self.missing.drain(..dropped_before).next().is_some() {
             self.gaps.push(now.as_seconds());
@@ -91,7 +92,7 @@ impl PortObservers for First {
     }
 }
 
-/// 12 Mb/s in frames of 1000 bytes, with the Ethernet header, through 10 Mb/s.
+/// 12 Mb/s in frames of 1000 bytes, with the Ethernet header, through a wire of 10 Mb/s.
 fn overload(start: &str, rate: &str, buffer: &Value, seed: u64) -> Seen {
     let scenario = json!({
         "perhop": 1, "name": "cbr12", "duration": "300s", "hosts": {"h": {}, "c": {}},
@@ -116,8 +117,8 @@ fn readings() -> Readings {
     toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Compares `seen` with the kernel: exactly while that is possible. After 20 s a microsecond has led to other
-/// drops, so totals and percentiles are compared; waits may differ by `step_ms`.
+/// Compares `seen` with the kernel, exactly as long as possible. After 20 s, a difference of a microsecond
+/// has led to other drops, so totals and percentiles are compared. Waits may differ by `step_ms`.
 fn assert_as_the_kernel(seen: &Seen, case: &str, step_ms: f64) {
     let all = readings();
     let reading = all.case.iter().find(|reading| reading.id == case).unwrap();
@@ -155,7 +156,7 @@ fn assert_as_the_kernel(seen: &Seen, case: &str, step_ms: f64) {
     for (part, expected) in
         [(0.05, p5), (0.25, p25), (0.5, p50), (0.75, p75), (0.95, p95), (0.99, p99), (1.0, max)]
     {
-        // Half a step of the readings, and 0.6 %.
+        // The tolerance is half a step of the readings, and 0.6 %.
         assert_close(&format!("percentile {part}"), at(part), expected, step_ms + 0.025 + 0.006 * expected);
     }
 }
@@ -169,7 +170,7 @@ fn codel_drops_when_the_kernel_did() {
     );
 }
 
-/// A single flow has no other to alternate with.
+/// A single flow does not alternate with others.
 #[test]
 fn fq_codel_drops_when_the_kernel_did() {
     assert_as_the_kernel(
@@ -179,18 +180,19 @@ fn fq_codel_drops_when_the_kernel_did() {
     );
 }
 
-/// Its own shaper, with a wire that takes no time. One packet in six is dropped, and the others' waits are
-/// five of a row, 2/15 ms apart. The drops settle in one of two adjacent rows: from 4.8 ms on here, from 4.67
-/// ms in the kernel, and also here with a source that is 25 millionths faster.
+/// CAKE has its own shaper, and the wire takes no time. One packet in six is dropped. The waits of the others
+/// are five values, 2/15 ms apart. The drops settle in one of two adjacent sequences of waits. The sequence
+/// begins at 4.8 ms in perhop and at 4.67 ms in the kernel. With a source that is 25 millionths faster,
+/// perhop also has 4.67 ms.
 #[test]
 fn cake_drops_when_the_kernel_did() {
     let cake = json!({"cake": {"bandwidth": "10Mb/s", "tins": "besteffort"}});
     assert_as_the_kernel(&overload("100.001ms", "1000Gb/s", &cake, 1), "cbr12-cake", 2.0 / 15.0);
 }
 
-/// The random draws differ, and so do their results: the 99th percentile of different seeds is between 20.9
-/// and 22.5 ms. The kernel's result must be among those of eight seeds, or a step of waits outside: waits of
-/// packets that pass are multiples of 2/15 ms here, and of 25 us in the readings.
+/// The random draws differ, and therefore the results: the 99th percentile of different seeds is between 20.9
+/// and 22.5 ms. The kernel's result must be within the range of eight seeds, or at most a step of waits
+/// outside. Waits of packets that pass are multiples of 2/15 ms in perhop, and of 25 us in the readings.
 #[test]
 fn fq_pie_drops_as_the_kernel_might_have() {
     let all = readings();
@@ -198,7 +200,7 @@ fn fq_pie_drops_as_the_kernel_might_have() {
     let is_measured = |at: &f64| (reading.from_s..reading.until_s).contains(at);
     let Waits { mean, p5, p25, p50, p75, p95, p99, .. } = reading.wait_ms;
     let percentiles = [(0.05, p5), (0.25, p25), (0.5, p50), (0.75, p75), (0.95, p95), (0.99, p99)];
-    // Name, reading of the kernel, tolerance outside the seeds, and results of the seeds.
+    // Name, reading of the kernel, tolerance outside the range of the seeds, and results of the seeds.
     let mut facts = vec![
         ("drops".to_owned(), reading.drops as f64, 0.0, Vec::new()),
         ("mean wait".to_owned(), mean, 0.0, Vec::new()),

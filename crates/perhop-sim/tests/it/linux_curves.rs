@@ -55,8 +55,8 @@ impl Case {
         tcp
     }
     /// Returns the samples of perhop. The shaper delivers a packet at the moment it leaves the queue, as HTB
-    /// does; HTB counts the Ethernet header (1514 bytes for 1500), and sends a full frame each 1.21159 ms
-    /// according to the kernel's count of acknowledged bytes: 0.03 % less than 10 Mb/s.
+    /// does. HTB counts the Ethernet header (1514 bytes for 1500). According to the kernel's count of
+    /// acknowledged bytes, it sends a full frame every 1.21159 ms, 0.03 % less than 10 Mb/s.
     fn simulated(&self, seed: u64) -> Vec<Sample> {
         let scenario = json!({
             "perhop": 1, "name": "linux", "duration": "60s",
@@ -92,11 +92,11 @@ impl Case {
 /// The distance of two curves.
 #[derive(Debug)]
 struct Distance {
-    /// Time until which windows are equal, and the mean and the largest difference, segments.
+    /// The time until which windows are equal, and the mean and the largest difference of windows, segments.
     equal_until_s: f64,
     mean: f64,
     most: f64,
-    /// The largest difference of the smoothed round trip up to then, microseconds; of the threshold,
+    /// The largest difference of the smoothed round trip up to that time, microseconds, and of the threshold,
     /// segments.
     round_trip_us: f64,
     threshold: f64,
@@ -123,10 +123,10 @@ fn distance(measured: &[Sample], simulated: &[Sample]) -> Distance {
     found
 }
 
-/// Limits by case: the minimum time for which the windows are equal (seconds), their mean difference
-/// (segments), and that of the threshold. Reno's curves depend on the clock only by the wait of a delayed
-/// acknowledgment. CUBIC's growth is computed once per tick, whose phase in the kernel is unknown, so losses
-/// come up to 0.3 s earlier or later.
+/// Limits by case: the minimum time for which the windows are equal (seconds), the mean difference of windows
+/// (segments), and that of thresholds. Reno's curves depend on the clock only through the wait of a delayed
+/// acknowledgment. CUBIC's growth is computed once per tick. The phase of the tick in the kernel is unknown,
+/// so losses occur up to 0.3 s earlier or later.
 const BOUNDS: [(&str, f64, f64, f64); 8] = [
     ("reno-plain-r20", 1.9, 0.1, 1.0),
     ("reno-plain-r100", 20.0, 0.1, 1.0),

@@ -1,4 +1,4 @@
-//! Tests of `perhop-sim` from outside, linked as one program.
+//! Tests of `perhop-sim` through its public interface, linked as one program.
 
 mod ack_filter;
 mod applications;

@@ -1,5 +1,5 @@
-//! Measurements in addition to the counters: connections over time, colors at receivers, delay per flow,
-//! fairness; and the effect of meters per flow.
+//! Measurements in addition to the counters: connections over time, colors at receivers, delay per flow, and
+//! fairness. Also tests the effect of meters per flow.
 
 use crate::simulation::{ONCE, numbers, simulate};
 use perhop_measure::Results;
@@ -16,8 +16,8 @@ fn texts<'t>(table: &'t Table, column: &str) -> Vec<&'t str> {
     (0..table.rows()).map(|row| values.text(row).unwrap()).collect()
 }
 
-/// By hand: slow start over 50 ms each way at 8 Mb/s, a packet of 1000 bytes takes 1 ms. A policer passes
-/// only 15 packets, so that the fifth window is lost completely and only the timer remains.
+/// By hand: slow start over 50 ms each way at 8 Mb/s, where a packet of 1000 bytes takes 1 ms. A policer
+/// passes only 15 packets. The fifth window is therefore lost completely, and only the timer remains.
 #[test]
 fn a_connection_is_sampled_over_time() {
     let tcp =
@@ -42,11 +42,11 @@ fn a_connection_is_sampled_over_time() {
         (0.25, [4.0, 64.0, 4_000.0, 1.0]),
         (0.35, [8.0, 64.0, 8_000.0, 1.0]),
         (0.45, [16.0, 64.0, 16_000.0, 1.0]),
-        // The last acknowledgment came at 0.411 s.
+        // The last acknowledgment arrived at 0.411 s.
         (1.40, [16.0, 64.0, 16_000.0, 1.0]),
         (1.45, [1.0, 8.0, 16_000.0, 2.0]),
         (3.40, [1.0, 8.0, 16_000.0, 2.0]),
-        // ns-2 reduces again.
+        // ns-2 reduces the threshold again.
         (3.45, [1.0, 2.0, 16_000.0, 4.0]),
     ] {
         let row = time.iter().position(|time| (time - at).abs() < 1e-9).unwrap();
@@ -59,7 +59,8 @@ fn a_connection_is_sampled_over_time() {
     assert!(texts(table, "end").iter().all(|end| *end == "client"));
 }
 
-/// A flow with a connection per file: each has its number, and is sampled only while it is open.
+/// A flow has one connection per file. Each connection has its own number and is sampled only while it is
+/// open.
 #[test]
 fn connections_of_a_flow_have_numbers() {
     let file = json!({"file-transfer": {"tcp": {"profile": "rfc5681-reno"}, "size": "1000B", "connection": "per-file"}});
@@ -77,7 +78,7 @@ fn connections_of_a_flow_have_numbers() {
     assert!(texts(table, "flow").iter().all(|flow| *flow == "files#1"));
     assert!(texts(table, "end").iter().all(|end| *end == "server"));
     let numbered = numbers(table, "connection");
-    // The end of one connection waits for its last acknowledgment when the next one begins.
+    // When a connection begins, the end of the previous one still waits for its last acknowledgment.
     let rows: Vec<(f64, f64)> = numbers(table, "time_s").into_iter().zip(numbered.iter().copied()).collect();
     assert!(rows.is_sorted(), "in the order of time, and of connections at one time");
     // Three round trips of 0.1 s each.
@@ -86,8 +87,8 @@ fn connections_of_a_flow_have_numbers() {
     assert_eq!(numbered.iter().filter(|number| **number == 1.0).count() / 10, 3);
 }
 
-/// Datagrams of 3 Mb/s in each direction: a profile of 1 Mb/s for each flow, for all together, and for each
-/// flow in the other direction.
+/// Datagrams of 3 Mb/s in each direction. Each flow has a profile of 1 Mb/s, all flows together have one, and
+/// each flow in the other direction has one.
 #[test]
 fn a_profile_per_flow_applies_to_each_flow() {
     let marker = |per: &str| {
@@ -123,7 +124,7 @@ fn a_profile_per_flow_applies_to_each_flow() {
     // One row per conditioner and color, for any number of flows.
     let conditioners = results.table("conditioners").unwrap();
     assert_eq!(conditioners.rows(), 6, "{:?}", texts(conditioners, "side"));
-    // 3 Mb/s on an idle path: 80 µs on each of two links.
+    // The 3 Mb/s find an idle path, with 80 µs on each of two links.
     assert!(numbers(table, "delay_mean_s").iter().all(|delay| (1.6e-4..1e-3).contains(delay)));
     let delivered: f64 = numbers(table, "delivered_packets").iter().sum();
     let classes: f64 = numbers(results.table("classes").unwrap(), "delivered_packets").iter().sum();
@@ -154,7 +155,7 @@ fn delay_variation_is_computed_per_flow() {
     };
     let per_flow = scenario(Some("per-flow"));
     let (classes, flows) = (per_flow.table("classes").unwrap(), per_flow.table("flows").unwrap());
-    // The two streams occasionally meet in the router: 8 µs.
+    // The two streams occasionally meet in the router, which adds 8 µs.
     assert!(numbers(classes, "pdv_p99_s")[0] < 1e-4);
     assert!((numbers(classes, "delay_p50_s")[0] - 0.030).abs() < 1e-4);
     for (row, delay) in [(0, 0.010), (1, 0.030)] {
@@ -174,7 +175,7 @@ fn delay_variation_is_computed_per_flow() {
     assert!(numbers(per_class.table("flows").unwrap(), "delay_p50_s")[0].is_nan());
 }
 
-/// Retransmissions and timeouts of a class are those of its flows; completion times have a distribution.
+/// Retransmissions and timeouts of a class are the sums of its flows. Completion times have a distribution.
 #[test]
 fn transactions_of_a_class_sum_up_its_flows() {
     let file = json!({"file-transfer": {"tcp": {"profile": "linux-2.0"}, "size": "20kB"}});

@@ -1,6 +1,7 @@
-//! Comparison with ns-2: ten Reno flows through a RED bottleneck are statistically the same in both.
+//! Comparison with ns-2. Ten Reno flows through a RED bottleneck are statistically the same in both
+//! simulators.
 //!
-//! Needs the program `ns` (Debian's package `ns2`); without it the test reports that and passes.
+//! Needs the program `ns` (Debian's package `ns2`). Without it, the test prints this and passes.
 
 use std::process::Command;
 
@@ -14,7 +15,7 @@ const REPLICATIONS: u32 = 10;
 const SECONDS: u32 = 200;
 const WARMUP: u32 = 20;
 
-/// Delivered packets per second, drops in percent, mean queue in packets: one row per replication.
+/// Delivered packets per second, drops in percent, mean queue in packets. One row per replication.
 type Rows = Vec<[f64; 3]>;
 
 fn by_ns2() -> Option<Rows> {
@@ -82,7 +83,7 @@ fn reno_through_red_agrees_with_ns2() {
     };
     let own = by_perhop();
     let mut apart = Vec::new();
-    // In addition to chance, one percent: the smallest difference that matters for a network.
+    // One percent is added to the random variation. It is the smallest difference that matters for a network.
     let known = 0.01;
     for (index, quantity) in ["packets per second", "drops, %", "mean queue, packets"].into_iter().enumerate()
     {

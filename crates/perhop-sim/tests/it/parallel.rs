@@ -7,7 +7,7 @@ use perhop_sim::{Divided, EngineChoice, RunOptions, Undivided};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Fewer threads than parts, as many, and more than processors.
+/// Fewer threads than parts, the same number, and more threads than processors.
 const THREADS: [usize; 4] = [1, 2, 3, 16];
 
 proptest! {
@@ -51,7 +51,7 @@ proptest! {
     }
 }
 
-/// A ring of routers with a host on each, which sends to the opposite one.
+/// A ring of routers with a host on each. Each host sends to the opposite host.
 fn ring(routers: usize, source: &Value) -> Value {
     let (mut links, mut traffic) = (Vec::new(), Vec::new());
     for router in 0..routers {

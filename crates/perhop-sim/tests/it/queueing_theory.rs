@@ -1,6 +1,7 @@
-//! The simulator compared with queueing theory: a host's port is the queue, its link the server.
+//! The simulator compared with queueing theory: the port of a host is the queue, and its link is the server.
 //!
-//! Tolerances are about three standard errors of the runs below; seeds are fixed, so a failure is a change.
+//! Tolerances are about three standard errors of these runs. Seeds are fixed, so a failure means that the
+//! results have changed.
 
 use crate::simulation::{ONCE, mean, simulate};
 use perhop_measure::Results;
@@ -70,8 +71,8 @@ fn md1_waiting_time() {
 
 #[test]
 fn mm1k_loss() {
-    // P(loss) = (1 - rho) rho^K / (1 - rho^(K+1)); K counts the packet in service, the queue's limit does
-    // not.
+    // P(loss) = (1 - rho) rho^K / (1 - rho^(K+1)). K counts the packet in service, but the limit of the queue
+    // does not.
     for (rho, k) in [(0.8, 5), (1.2, 10)] {
         let results = single_server(rho, "exponential", &fifo(k - 1));
         let rho_k = libm::pow(rho, k as f64);
@@ -82,7 +83,7 @@ fn mm1k_loss() {
 
 #[test]
 fn non_preemptive_priority_waiting_times() {
-    // Cobham: Wq_k = (sum of lambda E[S²] / 2) / ((1 - sigma_(k-1)) (1 - sigma_k)); E[S²] = 2/mu² for
+    // Cobham: Wq_k = (sum of lambda E[S²] / 2) / ((1 - sigma_(k-1)) (1 - sigma_k)), with E[S²] = 2/mu² for
     // exponential sizes.
     let loads = [0.3, 0.3, 0.2];
     let names = ["first", "second", "third"];

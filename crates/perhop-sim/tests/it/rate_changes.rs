@@ -5,8 +5,8 @@ use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// 1250 bytes are 10 kb: 1000 packets in the first second, 100 in the second, none in half of the third, then
-/// 500.
+/// 1250 bytes are 10 kb. The link carries 1000 packets in the first second, 100 in the second, none in the
+/// first half of the third, then 500.
 #[test]
 fn a_link_carries_the_sum_of_its_rates() {
     let scenario = json!({

@@ -1,4 +1,4 @@
-//! The statements in the examples of routers' queueing, measured.
+//! Measures the statements in the examples of routers' queueing.
 
 use std::path::Path;
 
@@ -17,7 +17,8 @@ fn results(example: &str, overrides: &[(String, String)]) -> Results {
 fn fair_queueing_protects_the_calls_from_the_flood() {
     let fair = results("fair-queueing.perhop.yaml", &[]);
     assert_eq!(mean(&fair, "calls", "dropped_packets"), 0.0);
-    // HDLC adds 7 bytes to packets of 200 and 1500: the flood gets the part of 2 Mb/s that ten calls leave.
+    // HDLC adds 7 bytes to packets of 200 and 1500 bytes. The flood gets the part of 2 Mb/s that ten calls
+    // leave.
     let left = (2e6 - 800e3 * 207.0 / 200.0) * 1500.0 / 1507.0;
     let flood = mean(&fair, "flood", "throughput_bps");
     assert!((flood / left - 1.0).abs() < 0.01, "{flood} of {left}");
@@ -35,7 +36,7 @@ fn classes_get_their_promised_rates() {
     assert!(throughput("bulk") > 300e3 && throughput("rest") > 200e3);
     let dropped = |class: &str| mean(&results, class, "dropped_percent");
     assert!(dropped("gold") < dropped("silver") && dropped("silver") < dropped("bronze"));
-    // Voice: at most two packets of 1500 bytes wait in a ring of five particles, behind one that is sent;
-    // then its own five cells.
+    // A voice packet waits for at most two packets of 1500 bytes in a ring of five particles, and for the
+    // packet that is being sent. Then its own five cells follow.
     assert!(mean(&results, "voice", "delay_max_s") < 0.0110 + 3.0 * 6.784e-3 + 5.0 * 212e-6);
 }

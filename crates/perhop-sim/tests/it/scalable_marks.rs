@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 struct Seen {
     held: u64,
     marked: u64,
-    /// Packets left by each departure, from 5 s on.
+    /// The number of packets that each departure leaves in the queue, from 5 s on.
     lengths: Vec<u64>,
 }
 
@@ -124,8 +124,9 @@ impl Seen {
     }
 }
 
-/// The analysis has an acknowledgment for each packet. Here one answers two, so each flow may exceed the
-/// bound by a packet, and is a packet or two lower when the mark is reported.
+/// The analysis has an acknowledgment for each packet. In this test, one acknowledgment answers two packets.
+/// Each flow can therefore exceed the bound by a packet, and can be a packet or two lower when the mark is
+/// reported.
 #[test]
 fn dctcp_swings_between_the_bounds_of_its_analysis() {
     let threshold = 20.0;
@@ -148,7 +149,8 @@ fn dctcp_swings_between_the_bounds_of_its_analysis() {
     }
 }
 
-/// ECT(1), which the scenario need not set. Prague paces its packets, and grows by one in each round trip.
+/// Prague sends ECT(1), which the scenario does not have to set. It paces its packets and grows by one in
+/// each round trip.
 #[test]
 fn prague_holds_the_queue_at_a_step_and_within_a_ramp() {
     let step = run("prague", &json!({"mark": {"step": "1ms"}}), 2);

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 const SENDERS: u64 = 4;
 
-/// Bursts of `packets` frames of 1518 bytes by each sender, one frame time apart, at 1 Gb/s into 1 Gb/s.
+/// Each sender sends a burst of `packets` frames of 1518 bytes, one frame time apart. Senders and the common
+/// port have 1 Gb/s.
 fn bursts(packets: u64, queueing: &Value) -> Value {
     let gigabit = |a: &str, b: &str| json!({"between": [a, b], "rate": "1Gb/s", "framing": "ethernet-wire"});
     let names: Vec<String> = (0..SENDERS).map(|number| format!("s{number}")).collect();
@@ -19,7 +20,7 @@ fn bursts(packets: u64, queueing: &Value) -> Value {
     for name in &names {
         hosts[name] = json!({});
     }
-    // 1500 bytes each 12.5 us: a little longer than the 1538 bytes on the wire.
+    // 1500 bytes every 12.5 us are slightly slower than the 1538 bytes on the wire.
     let source = json!({"cbr": {"rate": "960Mb/s", "packet": {"ip": "1500B"}}});
     let stop = format!("{}ns", packets * 12_500 - 6_000);
     let traffic: Vec<Value> = names
@@ -48,17 +49,18 @@ fn run(scenario: &Value) -> Results {
     fast
 }
 
-/// The drops of a burst into a queue for `frames`, counted frame by frame: the ring has room for `ring`
-/// frames, a frame takes the wire 1538 × 8 ns, and each sender's frames arrive 12.5 us apart.
+/// The drops of a burst into a queue for `frames`, counted frame by frame. The ring has room for `ring`
+/// frames. A frame takes 1538 × 8 ns on the wire, and the frames of each sender arrive 12.5 us apart.
 fn expected_drops(packets: u64, frames: usize, ring: usize) -> u64 {
     let mut free_at = std::collections::VecDeque::new();
     let (mut dropped, mut wire_free_at) = (0, 0_u64);
     let mut starts: std::collections::VecDeque<u64> = std::collections::VecDeque::new();
     for packet in 0..packets {
-        // All senders are synchronous; the first frame arrives after its own transmission.
+        // All senders are synchronized. The first frame arrives after its own transmission.
         let now = 12_304 + packet * 12_500;
         for _ in 0..SENDERS {
-            // Frames leave the queue when the ring has room: when an earlier frame has left the wire.
+            // Frames leave the queue when the ring has room, which is when an earlier frame has left the
+            // wire.
             while starts.front().is_some_and(|start| *start <= now) {
                 starts.pop_front();
             }
@@ -117,14 +119,14 @@ fn the_pool_and_the_port_have_causes_of_their_own() {
     assert_eq!(count(&port, "classes", "dropped_port_memory"), expected);
 }
 
-/// Results of scenarios without a shared memory have the columns that they always had.
+/// Results of scenarios without a shared memory do not have the columns of shared memory.
 #[test]
 fn other_scenarios_have_no_such_columns() {
     let named = |results: &Results| format!("{:?}", results.tables).contains("dropped_shared_memory");
     let plain = json!({"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": "120 packets"}}}]});
     let results = run(&bursts(60, &plain));
     assert!(!named(&results));
-    // Tail drop of as many packets drops as many.
+    // Tail drop at the same number of packets drops the same number.
     assert_eq!(count(&results, "ports", "dropped_queue_full"), expected_drops(60, 120, 1));
     assert!(named(&run(&bursts(8, &memory(5000, None, &json!({}))))));
 }

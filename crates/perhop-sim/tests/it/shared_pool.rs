@@ -70,11 +70,12 @@ fn bursts(ports: &[HotPort], targets: &[usize], packets: u64) -> Value {
     })
 }
 
-/// The drops of these bursts, frame by frame. A frame waits until the frame before it begins on the wire, and
-/// has its units so long.
+/// The drops of these bursts, counted frame by frame. A frame waits until the previous frame begins on the
+/// wire. It occupies its units for this time.
 fn expected(ports: &[HotPort], targets: &[usize], packets: u64) -> Vec<Drops> {
     let mut drops = vec![[0; 3]; ports.len()];
-    // By port: the times at which frames enter the ring of one frame, and the time at which the wire is free.
+    // By port: the times at which frames enter the ring, which holds one frame, and the time at which the
+    // wire is free.
     let mut entering: Vec<Vec<u64>> = vec![Vec::new(); ports.len()];
     let mut free_at = vec![0; ports.len()];
     for packet in 0..packets {
@@ -151,7 +152,7 @@ fn two_hot_ports_share_the_pool() {
         for packets in [20, 60, 120] {
             let found = run(&ports, &targets, packets);
             assert_eq!(found, expected(&ports, &targets, packets));
-            // Alone, each port would have the whole pool.
+            // A port alone would have the whole pool.
             let alone = expected(&[HotPort::new("a", 600), HotPort::new("b", 600)], &targets, packets);
             let sum = |drops: &[Drops]| drops.iter().flatten().sum::<u64>();
             assert!(sum(&found) >= sum(&alone), "{found:?} {alone:?}");
@@ -159,8 +160,8 @@ fn two_hot_ports_share_the_pool() {
     }
 }
 
-/// One port with a long burst takes the pool, so that the other port loses frames far below its own limits; a
-/// limit of the first port prevents it.
+/// One port with a long burst takes the pool, so that the other port loses frames far below its own limits. A
+/// limit of the first port prevents this.
 #[test]
 fn one_port_takes_the_pool() {
     let (greedy, small) =
@@ -175,7 +176,7 @@ fn one_port_takes_the_pool() {
     assert_eq!(found[1], [20, 0, 0]);
 }
 
-/// Ports of different groups do not disturb each other.
+/// Ports of different groups do not affect each other.
 #[test]
 fn groups_of_ports_have_pools_of_their_own() {
     let ports = [HotPort::new("1-24", 240), HotPort::new("1-24", 240), HotPort::new("25-48", 240)];

@@ -1,8 +1,8 @@
 //! The fast engine gives the results of the plain engine, in which every step is an event.
 //!
 //! In the fast engine sources look ahead, packets are delivered inline, and departures are precomputed. If a
-//! probe observes the queues of a port, sources do not look ahead by it and no packet is delivered inline
-//! into it. A probe sees the same with and without precomputed departures.
+//! probe observes the queues of a port, sources do not look ahead over this port, and no packet is delivered
+//! to it inline. A probe reads the same values with and without precomputed departures.
 
 use crate::simulation::{ONCE, mean, simulate, simulate_observed};
 use perhop_measure::results::Table;
@@ -76,8 +76,8 @@ fn run_with(scenario: &Value, way: Way, seed: u64) -> Tables {
     Tables { probed: written(probed), others: written(others) }
 }
 
-/// Checks that the fast engine agrees with the plain one, with and without probes, and that probes change
-/// nothing.
+/// Checks that the fast engine agrees with the plain one, with and without probes, and that probes do not
+/// change results.
 fn assert_engines_agree(tables: impl Fn(Way) -> Tables) -> Result<(), TestCaseError> {
     let (fast, probed) = (tables(Way::Fast), tables(Way::FastProbed));
     prop_assert_eq!(&fast.others, &probed.others);
@@ -122,7 +122,8 @@ fn tables(
     run_with(&scenario, way, seed)
 }
 
-/// Tail drop, a shaper, priorities, RED, and managers that drop at the head: alone, shaped, and with others.
+/// Tail drop, a shaper, priorities, RED, and managers that drop at the head. Each is alone, shaped, or with
+/// others.
 pub(crate) fn policies_of_a_port() -> [Value; POLICIES] {
     let tail_drop = json!({"tail-drop": {"limit": "6 packets"}});
     [
@@ -183,9 +184,9 @@ fn packets_announced_for_the_end_are_sent() {
     assert_engines_agree(by).unwrap();
 }
 
-/// Three hosts at the first of three routers, one of them behind its own router, two sinks at the last and
-/// one at the second, with all that may happen to a packet on its path. The links from the first host and
-/// from the first two routers have these MTUs.
+/// Three routers in a row, with all events that can happen to a packet on its path. Three hosts are at the
+/// first router, one of them behind its own router. Two sinks are at the last router, and one is at the
+/// second. The links from the first host and from the first two routers have these MTUs.
 pub(crate) fn chain(
     sources: &[(u8, u64, u64)],
     queueing: [&Value; 2],
@@ -285,8 +286,8 @@ proptest! {
     }
 }
 
-/// A shaper wakes itself: after all packets have arrived, no other event occurs at the link between two
-/// routers.
+/// A shaper must schedule its own wake-up. After all packets have arrived, no other event occurs at the link
+/// between two routers.
 #[test]
 fn a_shaper_between_routers_sends_packets_one_by_one() {
     let scenario = json!({
@@ -307,8 +308,8 @@ fn a_shaper_between_routers_sends_packets_one_by_one() {
     let burst_mean = |metric: &str| mean(&results, "burst", metric);
     // A packet takes 0.1 ms on each wire, and its tokens take 100 ms.
     assert_eq!((burst_mean("offered_packets"), burst_mean("delivered_packets")), (20.0, 20.0));
-    // Packet k of 20 is sent at 0.1 k ms, and its tokens are available 100 k ms after the first reached the
-    // shaper.
+    // Packet k of 20 is sent at 0.1 k ms, and its tokens are available 100 k ms after the first packet
+    // reached the shaper.
     for (metric, last) in [("delay_min_s", 0.0), ("delay_max_s", 19.0)] {
         let expected = 0.0003 + last * (0.1 - 0.0001);
         assert!(
@@ -319,8 +320,8 @@ fn a_shaper_between_routers_sends_packets_one_by_one() {
     }
 }
 
-/// A packet each millisecond over wires that take one or two for it: arrivals, departures and samples are at
-/// the same instants.
+/// A packet every millisecond crosses wires that take one or two milliseconds for it. Arrivals, departures
+/// and samples are therefore at the same instants.
 #[test]
 fn a_probe_may_sample_during_arrivals_and_departures() {
     let by = |way: Way| {
@@ -345,7 +346,7 @@ fn a_probe_may_sample_during_arrivals_and_departures() {
     assert_engines_agree(by).unwrap();
 }
 
-/// With a wire of a bit per second the turn of the last packets comes after the largest time.
+/// With a wire of one bit per second, the turn of the last packets is after the largest time.
 #[test]
 fn a_queue_may_drain_after_the_largest_time() {
     let scenario = json!({

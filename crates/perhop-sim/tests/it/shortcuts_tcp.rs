@@ -36,7 +36,7 @@ pub(crate) struct Flow {
     profile: usize,
     from: usize,
     to: usize,
-    /// Whether it has its own random start, instead of a common one.
+    /// Whether the flow has its own random start instead of the common one.
     spread: bool,
     stops: bool,
     ecn: bool,
@@ -61,7 +61,7 @@ pub(crate) fn flows() -> impl Strategy<Value = Vec<Flow>> {
     prop::collection::vec(flow, 1..7)
 }
 
-/// Settings that may be added to a profile. An option that the rest of a configuration excludes is omitted.
+/// Settings that may be added to a profile. An option that other settings exclude is omitted.
 fn options() -> Vec<(&'static str, Value)> {
     let adaptive = json!({"adaptive": {"least": "40ms", "most": "200ms", "quick": 2}});
     vec![
@@ -304,7 +304,7 @@ fn traffic(flows: &[Flow], network: &Network) -> Vec<Value> {
     traffic
 }
 
-/// The tables of a network of two routers and their hosts, without those of the probes.
+/// The tables of a network of two routers and their hosts, without the tables of probes.
 pub(crate) fn tables(flows: &[Flow], network: &Network, options: RunOptions) -> Vec<String> {
     let Network { loss, delays: [middle, access], mtus, .. } = network;
     let [mtu, of_host] = mtus.map(|mtu| format!("{mtu}B"));
@@ -388,9 +388,9 @@ proptest! {
     }
 }
 
-/// A burst waits for acknowledgments for a limited time: it leaves when the connection is polled a
-/// millisecond later. A wake-up for a timer that has moved since is not such an instant: an end that is ahead
-/// of the agenda does not see it.
+/// A burst waits for acknowledgments only for a limited time, and leaves when the connection is polled a
+/// millisecond later. The wake-up of a timer that has moved in the meantime must not poll the connection,
+/// because an end that is ahead of the agenda does not see this wake-up.
 #[test]
 fn a_burst_does_not_leave_at_the_wake_up_of_a_timer_that_has_moved() {
     let profile = PROFILES.iter().position(|profile| *profile == "windows-11").unwrap();

@@ -1,5 +1,5 @@
 //! DCTCP with a window of a few segments, with `CoDel` that marks packets after a wait of a millisecond. At
-//! 10 Mb/s a packet takes longer, so the second of two that leave together is marked.
+//! 10 Mb/s a packet takes longer than this, so the second of two packets that leave together is marked.
 
 use crate::simulation::{ONCE, numbers, simulate};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! An observer of a run sees its queues and classes, and changes nothing.
+//! An observer of a run sees its queues and classes, and does not change the results.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,8 +13,8 @@ use perhop_sim::snapshot::Snapshot;
 use perhop_sim::{Progress, RunOptions, run};
 use serde_json::{Value, json};
 
-/// Two sources share a link of 1 Mb/s by weights 3 to 1, behind a shaper of 800 kb/s; a host sends to another
-/// directly.
+/// Two sources share a link of 1 Mb/s by weights 3 to 1, behind a shaper of 800 kb/s. A host sends to another
+/// host directly.
 fn scenario() -> Value {
     let cbr = |rate: &str| json!({"cbr": {"rate": rate, "packet": {"ip": "500B"}}});
     let class = |name: &str, dscp: &str, weight: u32| json!({"name": name, "match": {"dscp": [dscp]}, "share": {"weight": weight}, "buffer": {"tail-drop": {"limit": "20 packets"}}});
@@ -45,7 +45,7 @@ fn simulate(scenario: &Value, progress: &Progress) -> Results {
     run(&scenario, Path::new("."), &options, progress).unwrap()
 }
 
-/// Runs it and takes all snapshots.
+/// Runs the scenario and takes all snapshots.
 fn watch(scenario: &Value) -> (Results, Vec<Snapshot>) {
     let (progress, ended) = (Progress::watched(), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -97,7 +97,7 @@ fn snapshots_match_the_run() {
         );
         let seconds = snapshot.time.as_seconds();
         let expected = |rate: f64| rate / 8.0 * (seconds - 1.0).max(0.0);
-        // 100 kb/s arrive from host to host, neither more (future arrivals) nor less; a packet is 500 bytes.
+        // 100 kb/s arrive from host to host. Future arrivals must not count. A packet has 500 bytes.
         let aside = snapshot.classes[2].received_bytes as f64;
         assert!((aside - expected(100e3)).abs() <= 1500.0, "{aside} bytes by {seconds} s");
         let gold = snapshot.classes[0].received_bytes as f64;
@@ -127,7 +127,7 @@ fn a_paused_run_has_the_same_results() {
         for instant in ["1ns", "123456789ps", "3s", "4.567s"] {
             let instant: Time = instant.parse().unwrap();
             progress.hold_at(instant);
-            // The first snapshot at the gate shows that the run waits there.
+            // The first snapshot at the gate shows that the run waits at the gate.
             while progress.snapshot().is_none_or(|snapshot| snapshot.time < instant) {
                 assert!(!run.is_finished(), "a run that is held does not end");
                 thread::yield_now();

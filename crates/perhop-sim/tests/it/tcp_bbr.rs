@@ -22,7 +22,7 @@ fn tcp(congestion: CongestionControl) -> TcpConfig {
     }
 }
 
-/// A link from client to server; acknowledgments only take the delay.
+/// A link from client to server. Acknowledgments only take the delay.
 #[derive(Clone, Copy)]
 struct Link {
     rate: f64,
@@ -30,7 +30,7 @@ struct Link {
     /// Maximum number of waiting packets, and the fraction of packets that are lost at random.
     limit: f64,
     loss: f64,
-    /// A policer before it: rate and burst, bits per second and bytes.
+    /// A policer before the link: its rate (bits per second) and burst (bytes).
     policer: Option<(f64, f64)>,
 }
 
@@ -38,7 +38,7 @@ impl Link {
     fn new(rate: f64, round_trip: u64, limit: f64) -> Link {
         Link { rate, round_trip: Time::from_milliseconds(round_trip), limit, loss: 0.0, policer: None }
     }
-    /// Segments in flight that fill it without a queue.
+    /// The segments in flight that fill the link without a queue.
     fn flight(&self) -> f64 {
         self.rate * self.round_trip.as_seconds() / 8.0 / PACKET
     }
@@ -79,7 +79,7 @@ struct Sample {
     at: f64,
     model: BbrModel,
     window: f64,
-    /// Segments in flight, and acknowledged so far.
+    /// The segments in flight, and the segments acknowledged so far.
     flight: f64,
     acknowledged: f64,
     received: u64,
@@ -109,8 +109,8 @@ fn watch(congestion: CongestionControl, link: Link, seconds: u64) -> (Vec<Sample
 
 const VERSIONS: [CongestionControl; 2] = [CongestionControl::Bbr, CongestionControl::Bbr3];
 
-/// The begins of the round trips of a flow: the acknowledgments of all data that were sent when the last one
-/// began.
+/// The starts of the round trips of a flow. A round trip ends when all data that were sent before its start
+/// are acknowledged.
 fn rounds(samples: &[Sample]) -> Vec<f64> {
     let (mut begins, mut ends) = (Vec::new(), 0.0);
     for sample in samples {
@@ -141,8 +141,8 @@ fn startup_doubles_and_ends_three_rounds_after_the_path_is_full() {
             "{congestion:?}: {doubling} s for two doublings"
         );
         let left = samples.iter().find(|sample| sample.model.mode != BbrMode::Startup).expect("it ends").at;
-        // From 80 % on it cannot grow by a quarter. Version 1 checks when a round begins; version 3 checks at
-        // every acknowledgment and counts begins of rounds, of which the first may come at once.
+        // Above 80 %, the rate cannot grow by a quarter. Version 1 checks this when a round begins. Version 3
+        // checks at every acknowledgment and counts starts of rounds, and the first round can start at once.
         let full = reaches(0.8);
         let between = rounds(&samples).iter().filter(|begin| full < **begin && **begin <= left).count();
         let expected = if congestion == CongestionControl::Bbr { 3..=5 } else { 2..=4 };
@@ -150,8 +150,8 @@ fn startup_doubles_and_ends_three_rounds_after_the_path_is_full() {
     }
 }
 
-/// Alone on a link the model equals the link: the rate within 2 %, the minimum round-trip time to the
-/// transmission time of a packet.
+/// Alone on a link, the model equals the link. The tolerance is 2 % for the rate, and the transmission time
+/// of a packet for the minimum round-trip time.
 #[test]
 fn the_model_matches_the_path() {
     for (rate, round_trip) in [(10e6, 40), (50e6, 20), (20e6, 100)] {
@@ -167,9 +167,9 @@ fn the_model_matches_the_path() {
     }
 }
 
-/// While the rate is probed the flight remains near the flight that fills the path, and the link is used.
-/// Version 1 increases by a quarter for a round trip, version 3 until the rate is constant for three: 1.25^3
-/// = 1.95.
+/// While the rate is probed, the flight remains near the flight that fills the path, and the link is fully
+/// used. Version 1 increases by a quarter for one round trip. Version 3 increases until the rate is constant
+/// for three round trips: 1.25^3 = 1.95.
 #[test]
 fn the_flight_fills_the_path() {
     for (congestion, limits) in VERSIONS.into_iter().zip([1.15..1.45, 1.5..2.0]) {
@@ -189,8 +189,8 @@ fn the_flight_fills_the_path() {
     }
 }
 
-/// Every 10 s (version 3: 5 s) the window is four segments (half of the flight that fills the path) for 200
-/// ms and at least a round trip.
+/// Every 10 s (version 3: 5 s), the window is four segments (version 3: half of the flight that fills the
+/// path) for 200 ms and at least a round trip.
 #[test]
 fn the_minimum_round_trip_is_probed() {
     for (congestion, each) in VERSIONS.into_iter().zip([10.0, 5.0]) {
@@ -212,7 +212,7 @@ fn the_minimum_round_trip_is_probed() {
         }
         assert!(begins.len() >= 2, "{congestion:?}: {begins:?}");
         for gap in begins.windows(2).map(|pair| pair[1] - pair[0]) {
-            // From the end of one probe to the next.
+            // The gap is from the end of one probe to the next probe.
             assert!((each..each + 0.5).contains(&gap), "{congestion:?}: {begins:?}");
         }
         for length in lengths {
@@ -229,7 +229,8 @@ fn used(congestion: CongestionControl, link: Link, seconds: u64) -> f64 {
     pair.received(SERVER) as f64 / seconds as f64 / link.goodput()
 }
 
-/// Cardwell et al. 2016, figure 8: random loss of 1 % leaves BBR the link, and CUBIC a small part of it.
+/// Cardwell et al. 2016, figure 8: at a random loss of 1 %, BBR uses the whole link and CUBIC a small part of
+/// it.
 #[test]
 fn random_loss_does_not_stop_it() {
     let link = Link { loss: 0.01, ..Link::new(50e6, 40, 1000.0) };
@@ -238,15 +239,15 @@ fn random_loss_does_not_stop_it() {
     assert!(used(CongestionControl::Cubic, link, 15) < 0.3);
 }
 
-/// Behind a policer of a tenth of the link version 1 detects its rate and keeps it for 48 rounds: otherwise
-/// it would send a quarter more every eighth round, and lose it.
+/// Behind a policer with a tenth of the link's rate, version 1 detects the rate and keeps it for 48 rounds.
+/// Otherwise, it would send a quarter more every eighth round and lose it.
 #[test]
 fn a_policer_is_found() {
     let policed = 5e6;
     let link = Link { policer: Some((policed, 30_000.0)), ..Link::new(50e6, 40, 1000.0) };
     let (samples, _) = watch(CongestionControl::Bbr, link, 12);
     let rate = policed / 8.0 * PAYLOAD / PACKET;
-    // In that mode the pace is constant although the rate is probed: for 48 rounds of 40 ms.
+    // In the mode for policers, the pace is constant for 48 rounds of 40 ms, although the rate is probed.
     let is_steady =
         |sample: &Sample| sample.model.mode == BbrMode::ProbeBandwidth && sample.model.pacing_gain == 1.0;
     let mut longest = 0;
@@ -260,12 +261,12 @@ fn a_policer_is_found() {
             ratio = sample.model.bandwidth as f64 / rate;
         }
     }
-    // Without it the longest time at one pace is six round trips: 0.24 s.
+    // Without the mode, the longest time at one pace is six round trips: 0.24 s.
     assert!((1500..2500).contains(&longest), "{longest} ms at one pace");
     assert!((0.85..1.15).contains(&ratio), "{ratio} of the policer's rate");
 }
 
-/// Two flows of the same kind share a link: after some probes of the round trip each has about half.
+/// Two flows of the same kind share a link. After some probes of the round trip, each has about half.
 #[test]
 fn two_flows_share() {
     for congestion in ["bbr", "bbr3"] {

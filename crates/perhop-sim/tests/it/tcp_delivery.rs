@@ -15,7 +15,7 @@ fn ms(ms: u64) -> Time {
     Time::from_milliseconds(ms)
 }
 
-/// The client sends a request and closes; the server answers and closes.
+/// The client sends a request and closes. The server answers and closes.
 fn request_response(request: u64, response: u64) -> impl FnMut(usize, ConnectionEvent, &mut Connection) {
     move |end, event, connection| match (end, event) {
         (CLIENT, ConnectionEvent::Connected) => {
@@ -125,7 +125,7 @@ fn any_quic() -> impl Strategy<Value = TcpConfig> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// Loss, marking and reordering in both directions at random.
+    /// Packets are lost, marked and reordered at random in both directions.
     #[test]
     fn every_byte_arrives_and_both_directions_close(
         tcp in prop_oneof![any_tcp(), any_linux(), any_quic()],
@@ -161,7 +161,8 @@ proptest! {
         prop_assert_eq!(pair.ends[SERVER].state(pair.now), State::Closed);
     }
 
-    /// Without losses every sender is informed of its marked segments: by ECE, by runs of ECE, by a counter.
+    /// Without losses every sender is informed of its marked segments, by ECE, by sequences of ECE, or by a
+    /// counter.
     #[test]
     fn senders_learn_of_marks(
         tcp in prop_oneof![any_tcp(), any_linux()],
@@ -203,7 +204,7 @@ fn any_one_segment_may_be_lost() {
     }
 }
 
-/// A receiver that reads slowly: the window closes, is probed, and opens, also after a lost window update.
+/// The receiver reads slowly. The window closes, is probed, and opens, even if a window update is lost.
 #[test]
 fn a_closed_window_pauses_the_sender() {
     let config =
@@ -225,13 +226,13 @@ fn a_closed_window_pauses_the_sender() {
     assert_eq!(pair.received(SERVER), 4 * 1460, "the buffer and no more");
     assert!(pair.ends[CLIENT].statistics().probes >= 1);
     assert_eq!(pair.ends[CLIENT].statistics().timeouts, 0, "a closed window is not a loss");
-    // The application reads all; the update is lost, and a probe finds the open window.
+    // The application reads all data. The window update is lost, and a probe finds the open window.
     pair.ends[SERVER].set_reading(Reading::AtOnce);
     pair.run(Time::from_seconds(60), pair::silent);
     assert_eq!(pair.received(SERVER), 40_000);
 }
 
-/// ns-2's one-way agents: data from the first instant, and only data and acknowledgments.
+/// The one-way agents of ns-2 send data from the first instant. They have only data and acknowledgments.
 #[test]
 fn one_way_connections_have_neither_syn_nor_fin() {
     let parameters = TcpConfig::new(Profile::Ns2Reno1999).build().unwrap();

@@ -1,5 +1,5 @@
-//! QUIC's sender compared with RFC 9002: a simple implementation of its pseudocode (appendices A and B) gets
-//! the same packets, acknowledgments and timers.
+//! QUIC's sender compared with RFC 9002. A simple implementation of the pseudocode (appendices A and B)
+//! receives the same packets, acknowledgments and timers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,11 +17,11 @@ const GRANULARITY: u64 = MS;
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     time: u64,
-    /// Offset after its data.
+    /// The offset after the data of the packet.
     end: u64,
 }
 
-/// The variables of appendices A.3 and B.2; times are picoseconds, the window counts datagrams.
+/// The variables of appendices A.3 and B.2. Times are picoseconds, and the window counts datagrams.
 #[derive(Debug)]
 struct Model {
     sent: BTreeMap<u64, Sent>,
@@ -37,7 +37,7 @@ struct Model {
     window: f64,
     threshold: f64,
     recovery_began: Option<u64>,
-    /// Every packet ever acknowledged.
+    /// All packets that were ever acknowledged.
     acked: BTreeSet<u64>,
     persistent: u32,
     /// `ecn_ce_counters`.
@@ -66,7 +66,7 @@ impl Model {
         }
     }
     fn pto(&self) -> u64 {
-        // Before data are acknowledged the initial timeout of the connection is without the delay.
+        // Before data are acknowledged, the initial timeout of the connection does not include the delay.
         if self.first_sample.is_none() {
             return 999 * MS;
         }
@@ -99,7 +99,8 @@ impl Model {
         self.largest_acked = self.largest_acked.max(Some(largest));
         let names = |number: &u64, sent: &Sent| {
             ranges.iter().any(|(start, end)| (start..end).contains(&number))
-                // Acknowledgments contain four ranges here: the offset replaces the lower ones.
+                // In this implementation, acknowledgments contain four ranges. The offset replaces the lower
+                // ranges.
                 || (ranges.len() == SackBlocks::MOST && *number < ranges[3].0 && sent.end <= cumulative)
         };
         let newly: BTreeMap<u64, Sent> =
@@ -152,7 +153,7 @@ impl Model {
             self.persistent += 1;
         }
     }
-    /// §7.6: two lost packets were sent further apart than three probe timeouts, without a delivery in
+    /// §7.6: whether two lost packets were sent more than three probe timeouts apart, without a delivery in
     /// between.
     fn is_persistent(&self, lost: &[(u64, u64)]) -> bool {
         let Some(first) = self.first_sample else { return false };
@@ -187,7 +188,7 @@ impl Model {
 /// The next step.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// The packet at this index of those in the network arrives, perhaps marked, and is acknowledged after
+    /// The packet at this index among those in the network arrives, marked or not. It is acknowledged after
     /// this number of microseconds.
     Arrives(usize, bool, u32),
     Lost(usize),
@@ -281,7 +282,7 @@ impl Bench {
                 cumulative = cumulative.max(*end);
             }
         }
-        // Only the delay of the largest number is reported.
+        // Only the delay of the packet with the largest number is reported.
         let delay = if is_largest { delay } else { 0 };
         self.now += u64::from(delay) * 1_000_000;
         let mut segment = Segment {
@@ -307,7 +308,7 @@ impl Bench {
     fn take(&mut self, step: Step) {
         match step {
             Step::Arrives(place, marked, delay) => {
-                // A due timer comes first.
+                // Due timers are handled first.
                 while self.model.timer().is_some_and(|at| at <= self.now + u64::from(delay) * 1_000_000) {
                     self.expire();
                     self.collect();
@@ -345,7 +346,7 @@ proptest! {
             let (model, sender) = (&bench.model, &bench.sender);
             let timer = sender.poll_timeout().map(Time::as_picoseconds);
             prop_assert_eq!(timer, model.timer(), "step {}: {:?}", index, step);
-            // Whole datagrams for the fractions of the pseudocode.
+            // The sender has whole datagrams where the pseudocode has fractions.
             let window = sender.congestion_window();
             prop_assert!((window - model.window).abs() <= 1.5, "step {}: {} {:?}", index, window, model);
             // The sender never exceeds the window, except by two probes.
@@ -354,8 +355,9 @@ proptest! {
     }
 }
 
-/// A round trip of 100 ms, then an outage: probe timeouts of 325 ms and twice as much, two packets each. The
-/// acknowledgment of the last probe declares all before it lost, over more than 3 * 325 ms.
+/// An outage follows a round trip of 100 ms. The probe timeouts are 325 ms and twice this time, with two
+/// packets each. The acknowledgment of the last probe declares all earlier packets lost, over more than 3 *
+/// 325 ms.
 #[test]
 fn an_outage_is_persistent_congestion() {
     let mut bench = Bench::new();
@@ -375,6 +377,6 @@ fn an_outage_is_persistent_congestion() {
     bench.now += 100 * MS;
     bench.acknowledge(1, false, 0);
     bench.collect();
-    // Two datagrams, and the acknowledged one grows the window: slow start.
+    // The window is two datagrams, and the acknowledged datagram grows it in slow start.
     assert_eq!((bench.model.persistent, bench.sender.congestion_window()), (1, 3.0));
 }

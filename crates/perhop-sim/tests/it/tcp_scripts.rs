@@ -1,5 +1,5 @@
-//! Runs the scripts of `vectors/tcp/`: one end of a connection, segment by segment. The script provides the
-//! peer and the clock, and lists every segment that the connection sends, with its time.
+//! Runs the scripts of `vectors/tcp/`: they test one end of a connection, segment by segment. The script
+//! provides the peer and the clock, and lists every segment that the connection sends, with its time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,14 +23,14 @@ struct Case {
     passive: bool,
     #[serde(default)]
     reads_on_demand: bool,
-    /// The source states windows only: sent segments are not compared if a step lists none, or if the pace
-    /// sends them between steps.
+    /// Whether the source states only windows. Sent segments are then not compared if a step lists none, or
+    /// if the pace sends them between steps.
     #[serde(default)]
     states_windows_only: bool,
     steps: Vec<Step>,
 }
 
-/// The events at one instant, and their expected result.
+/// The events at one instant, with the expected result.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
@@ -59,7 +59,7 @@ struct Step {
     flags: Vec<String>,
     #[serde(default)]
     ce: bool,
-    /// The send time of the segment that they echo; without it they have no timestamps.
+    /// The send time of the segment that the arriving segments echo. Without it, they have no timestamps.
     echo: Option<Time>,
     /// The segments that the connection sends; `0..10000 by 1000` means ten segments.
     #[serde(default)]
@@ -67,7 +67,7 @@ struct Step {
     cwnd: Option<f64>,
     ssthresh: Option<f64>,
     rto: Option<Time>,
-    /// The time of its next timer.
+    /// The time of the connection's next timer.
     next_timer: Option<Time>,
     state: Option<String>,
     /// `tcpi_ca_state`, `tcpi_lost`, `tcpi_sacked` and `tcpi_reordering` of Linux's `TCP_INFO`.
@@ -94,7 +94,7 @@ fn cases<T: DeserializeOwned>(file: &str) -> Vec<T> {
 }
 
 impl Step {
-    /// The segments that arrive in this step; `acknowledgment` is the peer's last one.
+    /// The segments that arrive in this step. `acknowledgment` is the last acknowledgment of the peer.
     fn arrivals(&self, acknowledgment: u64, window: u32) -> Vec<Segment> {
         let mut base = Segment {
             acknowledgment,
@@ -155,7 +155,8 @@ impl Step {
     }
 }
 
-/// The segments that `text` describes: one, or with `A..B by N` those of N bytes from A to B.
+/// The segments that `text` describes. `A..B by N` describes the segments of N bytes from A to B; other texts
+/// describe one segment.
 fn segments(text: &str) -> Vec<String> {
     let Some((range, rest)) = text.split_once(" by ") else { return vec![text.to_owned()] };
     let (size, marks) =
@@ -175,7 +176,7 @@ fn transmit(connection: &mut Connection, now: Time, sent: &mut Vec<String>) {
     }
 }
 
-/// Runs the timers before `until`, and ignores what they send.
+/// Runs the timers before `until`, and ignores the segments that they send.
 fn pass_timers(connection: &mut Connection, until: Time) {
     while let Some(now) = connection.poll_timeout().filter(|timer| *timer < until) {
         connection.on_timer(now);
@@ -263,8 +264,8 @@ fn every_script_passes() {
     assert!(scripts >= 10, "only {scripts} scripts");
 }
 
-/// The kernel under packetdrill segments its bursts in the device, invisible to its scripts: they also pass
-/// with segmentation offload.
+/// Under packetdrill, the device segments the bursts of the kernel, and scripts do not see this. The scripts
+/// must therefore also pass with segmentation offload.
 #[test]
 fn scripts_of_packetdrill_hold_with_segmentation_offload() {
     let (mut played, mut failed) = (0, Vec::new());

@@ -12,7 +12,7 @@ use perhop_scenario::tcp::{
 const ROUND_TRIP_S: f64 = 0.1;
 const MSS: f64 = 1000.0;
 
-/// Long-lived, with a large window and its timeout close to the round-trip time.
+/// A long-lived connection with a large window and a timeout close to the round-trip time.
 fn long_lived(recovery: Recovery) -> TcpConfig {
     TcpConfig {
         mss: Some(perhop_qos::ByteSize::from_bytes(MSS as u64)),
@@ -26,8 +26,8 @@ fn long_lived(recovery: Recovery) -> TcpConfig {
     }
 }
 
-/// Segments per second that arrive in order, and timeouts, over `seconds`, with a loss probability of `loss`
-/// for each data segment.
+/// The segments per second that arrive in order, and the number of timeouts, over `seconds`. Each data
+/// segment is lost with the probability `loss`.
 fn throughput(tcp: &TcpConfig, loss: f64, seconds: u64) -> (f64, u64) {
     let parameters = tcp.build().unwrap();
     let mut stream = Streams::new(1, 0).stream();
@@ -118,7 +118,7 @@ fn cubic_follows_its_curve() {
         (!lose).then_some(Time::from_seconds_f64(ROUND_TRIP_S / 2.0))
     });
     pair.ends[CLIENT].send(u64::MAX);
-    // The loss is detected after a round trip and repaired after another one: then the epoch begins.
+    // The loss is detected after a round trip and repaired after another one. After that, the epoch begins.
     pair.run(Time::from_milliseconds(201), pair::silent);
     let reached = pair.ends[CLIENT].slow_start_threshold() / 0.7;
     within(reached, PLATEAU, 0.03, "window at the loss");
@@ -135,7 +135,7 @@ fn cubic_follows_its_curve() {
     }
 }
 
-/// RFC 9438 §4.3: with small windows CUBIC is as fast as Reno: 1.22/sqrt(p) on average.
+/// RFC 9438 §4.3: with small windows CUBIC is as fast as Reno, with 1.22/sqrt(p) on average.
 #[test]
 fn cubic_is_no_slower_than_reno_where_reno_is_fast() {
     let tcp = TcpConfig { congestion: Some(CongestionControl::Cubic), ..long_lived(Recovery::Sack) };

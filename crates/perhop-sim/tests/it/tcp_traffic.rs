@@ -5,8 +5,8 @@ use perhop_measure::Results;
 use perhop_sim::RunOptions;
 use serde_json::{Value, json};
 
-/// Client and server around a bottleneck of 10 Mb/s, 60 ms round trip, with the given loss; debug builds
-/// assert conservation at the end of each run.
+/// Client and server around a bottleneck of 10 Mb/s, with a round trip of 60 ms and the given loss. Debug
+/// builds assert conservation at the end of each run.
 fn results(traffic: &Value, seconds: u64, loss: f64, queueing: Option<Value>) -> Results {
     let mut bottleneck = json!({"between": ["r", "s"], "rate": "10Mb/s", "delay": "28ms"});
     let mut policies = json!({});
@@ -45,25 +45,26 @@ fn a_bulk_transfer_fills_the_bottleneck() {
     let goodput = number(&results, "tcp", "goodput_bps", 0);
     assert!(goodput > 0.97 * 10e6 * 1448.0 / 1500.0, "{goodput}");
     assert!(goodput <= 10e6 * 1448.0 / 1500.0 * 1.0001, "{goodput}");
-    // Both directions: two flows, two classes.
+    // Both directions are present, as two flows and two classes.
     assert_eq!(results.table("flows").unwrap().rows(), 2);
     assert_eq!(results.table("classes").unwrap().rows(), 2);
 }
 
-/// A window smaller than the bandwidth-delay product limits the rate to window over round-trip time.
+/// A window smaller than the bandwidth-delay product limits the rate to the window divided by the round-trip
+/// time.
 #[test]
 fn a_small_window_limits_the_rate() {
     let tcp = json!({"profile": "rfc5681-reno", "window": "10 packets", "acknowledgment": "every-packet"});
     let results = results(&json!([flow("bulk", &json!({"bulk": {"tcp": tcp}}))]), 60, 0.0, None);
-    // 60 ms of propagation, a data packet and an acknowledgment through three links.
+    // The round trip has 60 ms of propagation, and a data packet and an acknowledgment on three links.
     let round_trip = 0.06 + (1500.0 + 40.0) * 8.0 * (1.0 / 10e6 + 2.0 / 100e6);
     let expected = 10.0 * 1460.0 * 8.0 / round_trip;
     let goodput = number(&results, "tcp", "goodput_bps", 0);
     assert!((goodput / expected - 1.0).abs() < 0.01, "{goodput}, expected {expected}");
 }
 
-/// One transaction of `TCP_CRR` takes a round trip for the handshake and one for request and response; if the
-/// client closes first, one more for closing both directions.
+/// One transaction of `TCP_CRR` takes a round trip for the handshake and one for request and response. If the
+/// client closes first, closing both directions takes one more.
 #[test]
 fn transactions_take_as_many_round_trips_as_they_need() {
     let tcp = json!({"profile": "rfc5681-reno"});
@@ -108,7 +109,7 @@ fn web_transfers_begin_at_random() {
     assert!((mean / 5000.0 - 1.0).abs() < 0.05, "{mean}");
 }
 
-/// `stop` ends new data; sent data arrive.
+/// After `stop`, no new data are sent, but data that were already sent arrive.
 #[test]
 fn traffic_stops() {
     let mut bulk = flow("bulk", &json!({"bulk": {"tcp": {"profile": "linux-2.2"}}}));
@@ -132,8 +133,8 @@ fn throughput_under_loss_is_as_published() {
             let results =
                 results(&json!([flow("bulk", &json!({"bulk": {"tcp": tcp}}))]), seconds, loss, None);
             let rate = number(&results, "tcp", "goodput_bps", 0) / (8.0 * 500.0);
-            // Acknowledgments are lost on the same link, which reduces growth: lost data, and the round-trip
-            // time.
+            // Acknowledgments are lost on the same link, which reduces growth. Lost data and the round-trip
+            // time have their usual effect.
             let round_trip = 0.06 + (540.0 + 40.0) * 8.0 * (1.0 / 10e6 + 2.0 / 100e6);
             let mathis = 1.5f64.sqrt() / (round_trip * loss.sqrt());
             let timeouts = 0.2 * (3.0 * (3.0 * loss / 8.0).sqrt()) * loss * (1.0 + 32.0 * loss * loss);
@@ -161,7 +162,7 @@ fn marks_replace_losses() {
     assert!(number(&results, "tcp", "goodput_bps", 0) > 8e6);
 }
 
-/// Many flows of every application, loss and a short queue: segments and packets are all accounted for.
+/// Many flows of every application, with loss and a short queue. All segments and packets are accounted for.
 #[test]
 fn all_kinds_of_traffic_together_are_conserved() {
     let tcp = |profile: &str| json!({"profile": profile});

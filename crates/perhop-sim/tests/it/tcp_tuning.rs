@@ -36,8 +36,8 @@ fn transfer(tcp: &TcpConfig) -> (f64, Vec<(Time, u32)>) {
     (rate, Rc::try_unwrap(offered).unwrap().into_inner())
 }
 
-/// 100 Mb/s for 100 ms are 1.25 MB: a window of 64 KiB would give 5.2 Mb/s. Twice the data read in a round
-/// trip never limits a window that doubles; at most 3 MiB are offered.
+/// 100 Mb/s for 100 ms are 1.25 MB, whereas a window of 64 KiB would give 5.2 Mb/s. A buffer of twice the
+/// data read in a round trip never limits a window that doubles. At most 3 MiB are offered.
 #[test]
 fn a_tuned_buffer_does_not_limit() {
     let tuned = TcpConfig { autotuning: Some(true), ..TcpConfig::new(Profile::Linux6) };
@@ -52,7 +52,7 @@ fn a_tuned_buffer_does_not_limit() {
     assert!(early.clone().count() > 5 && early.clone().all(|(_, window)| *window <= 65_535));
 }
 
-/// A buffer of a fixed size limits to one window per round trip.
+/// A buffer of a fixed size limits the rate to one window per round trip.
 #[test]
 fn a_fixed_buffer_limits() {
     let fixed = TcpConfig { window: Some(QueueSize::Bytes(65_535)), ..TcpConfig::new(Profile::Linux6) };

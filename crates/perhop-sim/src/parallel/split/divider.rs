@@ -1,4 +1,4 @@
-//! [`Divider`]: the elements of a network, handed to the drafts of its parts.
+//! [`Divider`]: hands the elements of a network to the drafts of its parts.
 
 use std::collections::BTreeMap;
 
@@ -22,9 +22,9 @@ pub(super) struct Divider {
     pub(super) near: Vec<Place>,
     /// By link: the other side, if it is in another part and packets cross the border.
     pub(super) far: Vec<Option<Place>>,
-    /// By path: its stretches, each a part and the start of a path there.
+    /// By path: its stretches. Each stretch is a part and the start of a path in this part.
     stretches: BTreeMap<u32, Vec<(usize, u32)>>,
-    /// By flow: its places at its sender and at its receiver.
+    /// By flow: the places of the flow at its sender and at its receiver.
     pub(super) flow_ends: Vec<[Place; 2]>,
     /// By slot: the slot of the same event in its part.
     pub(super) slots: Vec<Slot>,
@@ -62,7 +62,7 @@ impl Divider {
         divider
     }
 
-    /// Adds `flow` to each part that its path passes, once more for each time that the path comes back.
+    /// Adds `flow` to each part that its path passes. If the path returns to a part, the flow is added again.
     pub(super) fn add_flow(&mut self, flow: usize, hosts: &Hosts) {
         let path = hosts.flow_paths[flow];
         if !self.stretches.contains_key(&path) {
@@ -82,7 +82,7 @@ impl Divider {
     }
 
     /// Adds the stretches of a path to their parts. A stretch begins with the far side of the link over which
-    /// packets come, and ends with the near side of the link over which they leave.
+    /// packets enter the part. It ends with the near side of the link over which they leave.
     fn stretches_of(&mut self, path: impl Iterator<Item = LinkId>) -> Vec<(usize, u32)> {
         let (mut stretches, mut stretch) = (Vec::new(), Vec::new());
         let mut part = 0;
@@ -100,7 +100,7 @@ impl Divider {
         stretches
     }
 
-    /// Registers the events of `agenda` in their parts, and schedules those that are pending.
+    /// Registers the events of `agenda` in their parts, and schedules the pending ones.
     pub(super) fn add_events(&mut self, agenda: SimAgenda, warmup: Time) {
         let (registered, pending) = agenda.into_parts();
         for event in &registered {
@@ -124,7 +124,7 @@ impl Divider {
         for (time, slot) in pending {
             let part = match registered[slot.index()] {
                 Event::Arrival(link) | Event::Poll(link) => self.near[link.index()].part,
-                // Scheduled with its registration.
+                // This event is scheduled when it is registered.
                 Event::Edge(HostEvent::WarmupEnds) => continue,
                 Event::Edge(event) => self.renumbered(event).0,
             };
@@ -140,7 +140,7 @@ impl Divider {
             agenda.schedule(slot, warmup);
             slot
         });
-        // A division has two parts at least.
+        // A division has at least two parts.
         slots.last().unwrap_or_else(|| unreachable!("a network without parts"))
     }
 
@@ -148,12 +148,13 @@ impl Divider {
     pub(super) fn add_direction(&mut self, link: usize, mut direction: Direction) {
         let [arrival, poll] = [direction.arrival, direction.poll].map(|slot| self.slots[slot.index()]);
         (direction.arrival, direction.poll) = (arrival, poll);
-        // Ports of one node, in one part.
+        // The ports are in one node and therefore in one part.
         for sharer in &mut direction.sharers {
             *sharer = LinkId(self.near[sharer.index()].number as u32);
         }
         if let Some(far) = self.far[link] {
-            // Its packets are removed before they arrive, so the wake-up for them is an ignored poll.
+            // The packets of this link are removed before they arrive, so their wake-up is a poll that is
+            // ignored.
             direction.arrival = poll;
             self.drafts[far.part].directions.push(far_side(&mut direction, arrival));
             let border = Border {

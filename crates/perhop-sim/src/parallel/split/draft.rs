@@ -30,7 +30,7 @@ pub(super) struct Draft {
     pub(super) sources: Vec<FlowSource>,
     pub(super) queue_probes: Vec<QueueProbe>,
     pub(super) transport: Transport,
-    /// By flow of a session that leaves this part: the number of the flow with which it comes back.
+    /// By flow of a session that leaves this part: the number of the flow by which it returns.
     pub(super) returning: BTreeMap<usize, usize>,
     pub(super) numbering: Numbering,
     entering: Vec<Entering>,
@@ -41,7 +41,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A part without elements of the network that `measurements` will count.
+    /// Creates a part without elements, of the network of these `measurements`.
     pub(super) fn new(measurements: &Measurements) -> Draft {
         Draft {
             agenda: SimAgenda::new(),
@@ -59,7 +59,8 @@ impl Draft {
         }
     }
 
-    /// Adds a side of `link` and returns its number here. Its direction follows in the same order.
+    /// Adds a side of `link` and returns its number in this part. Directions are added later in the same
+    /// order.
     pub(super) fn add_link(
         &mut self,
         link: LinkId,
@@ -73,14 +74,14 @@ impl Draft {
         self.far_nodes.len() - 1
     }
 
-    /// Adds a path of `links`, numbered as here, and returns its start.
+    /// Adds a path of `links`, which have the numbers of this part, and returns its start.
     pub(super) fn add_path(&mut self, links: &[LinkId]) -> u32 {
         let start = self.paths.len() as u32;
         self.paths.extend(links);
         start
     }
 
-    /// Adds `flow` with the path at `start`, and returns its number here.
+    /// Adds `flow` with the path at `start`, and returns its number in this part.
     pub(super) fn add_flow(&mut self, flow: usize, start: u32, template: Packet) -> usize {
         self.numbering.flows.push(flow);
         self.numbering.onward.push(0);
@@ -105,7 +106,7 @@ impl Draft {
             fragments,
             queue_probes,
             taps: directions.iter().map(|_| None).collect(),
-            // The whole network has the names.
+            // Only the whole network has names.
             link_ends: Vec::new(),
             far_nodes: self.far_nodes,
             measurements: whole.part(&numbering.flows, &numbering.sessions),
@@ -118,8 +119,8 @@ impl Draft {
     }
 }
 
-/// Removes the far side from `near`, a direction over a border, and returns it: the losses of the wire, and
-/// the input conditioners. No packet enters its port.
+/// Removes the far side from `near`, a direction over a border, and returns it. The far side has the losses
+/// of the wire and the input conditioners. No packet enters its port.
 pub(super) fn far_side(near: &mut Direction, arrival: Slot) -> Direction {
     let wire = WireConfig {
         rate: Rate::from_bits_per_second(1_000_000_000),

@@ -1,6 +1,6 @@
-//! [`Place`]: where an element of the whole network is in its part.
+//! [`Place`]: the place of an element of the whole network in its part.
 
-/// A part, and the number of an element there.
+/// A part, and the number of an element in this part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) part: usize,

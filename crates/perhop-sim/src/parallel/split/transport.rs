@@ -1,4 +1,4 @@
-//! The division of TCP: sessions and their applications. Both hosts of a session are in the same part.
+//! The division of TCP sessions and their applications. Both hosts of a session are in the same part.
 
 use perhop_measure::tcp::{CLIENT, SERVER};
 
@@ -13,7 +13,7 @@ impl Divider {
     pub(super) fn assign_places(&mut self, hosts: &Hosts) {
         let Transport { sessions, probes, speed_tests, .. } = &hosts.transport;
         let of_session = |session: &Session| self.flow_ends[session.flows[CLIENT]][0].part;
-        // A probe may have no session; then it samples nothing.
+        // A probe without sessions samples nothing.
         let of_first = |first: usize| sessions.get(first).map_or(0, of_session);
         self.places = Places {
             sessions: numbered(sessions.iter().map(of_session)),
@@ -23,7 +23,7 @@ impl Divider {
         };
     }
 
-    /// The part of `event`, and the event with the number that it has there.
+    /// The part of `event`, and the event with its number in this part.
     pub(super) fn renumbered(&self, event: HostEvent) -> (usize, HostEvent) {
         let Places { sessions, queue_probes, connection_probes, speed_tests } = &self.places;
         let (places, number, renumbered): (_, _, fn(u32) -> HostEvent) = match event {
@@ -65,7 +65,7 @@ impl Divider {
                     *player = draft.transport.players.len() - 1;
                 }
                 Application::Browser(browser) => {
-                    // The first session of several.
+                    // This is the first of the browser's sessions.
                     if let Some(mut moved) = browsers[*browser].take() {
                         moved.renumber(number);
                         draft.transport.browsers.push(moved);

@@ -39,7 +39,7 @@ impl Cubic {
         C * offset * offset * offset + self.w_max
     }
     fn start(&mut self, now: Time, window: &CongestionWindow) -> Epoch {
-        // RFC 9438 §4.8, §4.10: where W_max is not above the window, the curve starts at W_max, and K is 0.
+        // RFC 9438 §4.8, §4.10: if W_max is not above the window, the curve starts at W_max with K = 0.
         self.w_max = self.w_max.max(window.segments);
         Epoch {
             start: now,
@@ -62,7 +62,8 @@ impl Cubic {
         let mut epoch = self.epoch.unwrap_or_else(|| self.start(now, window));
         epoch.updated = now;
         let elapsed = (now - epoch.start).as_seconds();
-        // RFC 9438 §4.3, figure 4: W_est grows by alpha until it reaches cwnd_prior, then as fast as Reno.
+        // RFC 9438 §4.3, figure 4: W_est grows by alpha until it reaches cwnd_prior. After that, it grows
+        // like Reno.
         let alpha = if epoch.w_est >= self.cwnd_prior { 1.0 } else { 3.0 * (1.0 - BETA) / (1.0 + BETA) };
         epoch.w_est += alpha * acknowledged / window.segments;
         if self.curve(&epoch, elapsed) < epoch.w_est {
@@ -84,14 +85,14 @@ impl Cubic {
             epoch.updated = now;
         }
     }
-    /// Reduces `in_use` to 0.7 of it, or to the fraction `factor`.
+    /// Reduces the window to 0.7 of `in_use`, or to the fraction `factor` of it.
     pub(super) fn on_congestion_event(
         &mut self,
         window: &CongestionWindow,
         in_use: f64,
         factor: Option<f64>,
     ) -> f64 {
-        // RFC 9438 §4.7: fast convergence gives room to newcomers.
+        // RFC 9438 §4.7: fast convergence leaves bandwidth for new flows.
         let shrunk = window.segments < self.w_max;
         self.w_max = if shrunk { window.segments * (1.0 + BETA) / 2.0 } else { window.segments };
         self.cwnd_prior = window.segments;

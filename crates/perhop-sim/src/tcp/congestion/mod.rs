@@ -35,8 +35,8 @@ impl Cause {
 /// The algorithm of one sender, dispatched by one `match`. All share slow start.
 #[derive(Clone, Debug)]
 pub(super) enum Congestion {
-    /// Additive increase, multiplicative decrease (RFC 5681 §3.1): one segment more per round trip, half
-    /// after congestion.
+    /// Additive increase, multiplicative decrease (RFC 5681 §3.1): one more segment per round trip, and half
+    /// of the window after congestion.
     Reno,
     Cubic(Box<Cubic>),
 }
@@ -54,7 +54,7 @@ impl Congestion {
             CongestionControl::Cubic => Congestion::Cubic(Box::default()),
         }
     }
-    /// Grows the window for `acknowledged` segments outside loss recovery; `round_trip` is the smoothed
+    /// Grows the window for `acknowledged` segments outside loss recovery. `round_trip` is the smoothed
     /// round-trip time, if known.
     #[allow(clippy::inline_always)] // the fast path of every acknowledgment
     #[inline(always)]
@@ -76,7 +76,7 @@ impl Congestion {
             Congestion::Cubic(cubic) => cubic.on_ack(now, window, acknowledged, round_trip),
         }
     }
-    /// Excludes the time until `now` from growth: an acknowledgment arrived while the sender is
+    /// Excludes the time until `now` from growth, because an acknowledgment arrived while the sender was
     /// application-limited.
     pub(super) fn on_application_limited(&mut self, now: Time) {
         if let Congestion::Cubic(cubic) = self {

@@ -13,51 +13,52 @@ pub(super) struct Ack {
     pub(super) time: Time,
     /// `time` in microseconds, the unit of window arithmetic.
     pub(super) now: u64,
-    /// SND.UNA before it, and the offset after the highest that was SACKed.
+    /// SND.UNA before the acknowledgment, and the end of the highest SACKed data.
     pub(super) previous: u64,
     pub(super) forward_most: u64,
-    /// The send time of the segment that it echoes, in whole milliseconds, the unit of Linux's timestamps.
+    /// The send time of the segment that the acknowledgment echoes, in whole milliseconds, the unit of
+    /// Linux's timestamps.
     pub(super) echo: Option<u64>,
-    /// The one-way delay of that segment, including the delay of its acknowledgment by the receiver,
-    /// microseconds: the clocks of both ends are the same here.
+    /// The one-way delay of the echoed segment, including the delay of its acknowledgment by the receiver,
+    /// microseconds. In the simulator, both ends have the same clock.
     pub(super) one_way: Option<u64>,
-    /// Whether it reports congestion, and the number of marked segments.
+    /// Whether the acknowledgment reports congestion, and the number of marked segments.
     pub(super) marked: bool,
     pub(super) marks: u32,
-    /// Whether it acknowledges new data (`FLAG_SND_UNA_ADVANCED`), whole segments of them
-    /// (`FLAG_DATA_ACKED`), and retransmitted ones (`FLAG_RETRANS_DATA_ACKED`).
+    /// Whether the acknowledgment covers new data (`FLAG_SND_UNA_ADVANCED`), whole new segments
+    /// (`FLAG_DATA_ACKED`), and retransmitted segments (`FLAG_RETRANS_DATA_ACKED`).
     pub(super) advances: bool,
     pub(super) delivers: bool,
     pub(super) delivers_resent: bool,
-    /// Whether it SACKs data that were not SACKed (`FLAG_DATA_SACKED`).
+    /// Whether the acknowledgment SACKs further data (`FLAG_DATA_SACKED`).
     pub(super) selects: bool,
-    /// Whether it reports data that arrived twice (`FLAG_DSACKING_ACK`), as after a tail loss probe
-    /// (`FLAG_DSACK_TLP`).
+    /// Whether the acknowledgment reports data that arrived twice (`FLAG_DSACKING_ACK`), as after a tail loss
+    /// probe (`FLAG_DSACK_TLP`).
     pub(super) repeats: bool,
     pub(super) repeats_probe: bool,
     /// Whether a segment that was sent once, before the state was entered, is delivered
     /// (`FLAG_ORIG_SACK_ACKED`).
     pub(super) proves_original: bool,
-    /// Whether it carries data or changes the offered window, so that it is not a duplicate.
+    /// Whether the acknowledgment carries data or changes the offered window, so that it is not a duplicate.
     pub(super) is_not_duplicate: bool,
     /// Whether the timer must be restarted (`FLAG_SET_XMIT_TIMER`).
     pub(super) restarts_timer: bool,
-    /// Whether it shows that a retransmission is lost (`FLAG_LOST_RETRANS`).
+    /// Whether the acknowledgment shows that a retransmission is lost (`FLAG_LOST_RETRANS`).
     pub(super) loses_retransmission: bool,
-    /// Whether the receiver may have delayed it (`FLAG_ACK_MAYBE_DELAYED`).
+    /// Whether the receiver may have delayed the acknowledgment (`FLAG_ACK_MAYBE_DELAYED`).
     pub(super) may_be_delayed: bool,
-    /// Send times of the first and the last segment that it SACKs and that were sent once; microseconds.
+    /// Send times of the first and the last SACKed segment that were sent only once, microseconds.
     pub(super) first_selected: Option<u64>,
     pub(super) last_selected: Option<u64>,
     /// The lowest offset that was delivered late.
     pub(super) late: u64,
-    /// Segments in flight before it, and its round-trip sample, microseconds.
+    /// The number of segments in flight before the acknowledgment, and its round-trip sample, microseconds.
     pub(super) prior_in_flight: u32,
     pub(super) round_trip: Option<u64>,
-    /// Whether it may answer a tail loss probe or the data that the probe repeated.
+    /// Whether the acknowledgment may answer a tail loss probe or the data that the probe repeated.
     pub(super) answers_probe: bool,
-    /// The number of segments that had been delivered at the send time of the last sent segment among those
-    /// that this acknowledgment delivers.
+    /// The number of delivered segments at the time at which the newest segment that this acknowledgment
+    /// delivers was sent.
     pub(super) delivered_before: Option<u32>,
 }
 
@@ -99,14 +100,15 @@ impl Ack {
     pub(super) fn is_no_duplicate(&self) -> bool {
         self.is_not_duplicate || self.delivers
     }
-    /// `tcp_tsopt_ecr_before`: whether it echoes a segment that was sent before one at `sent` microseconds.
+    /// `tcp_tsopt_ecr_before`: whether the acknowledgment echoes a segment that was sent before `sent`,
+    /// microseconds.
     pub(super) fn echoes_before(&self, sent: u64) -> bool {
         self.echo.is_some_and(|echo| echo < sent / 1000)
     }
 }
 
 impl LinuxSender {
-    /// Processes the acknowledgment in `segment`; `stream` is the rest of the sender.
+    /// Processes the acknowledgment in `segment`. `stream` is the rest of the sender.
     pub(in crate::tcp) fn on_acknowledgment(&mut self, stream: &mut Sender, now: Time, segment: &Segment) {
         if self.quic.is_some() {
             return self.on_quic_acknowledgment(stream, now, segment);
@@ -116,7 +118,7 @@ impl LinuxSender {
         self.output.release();
         self.begin_sample();
         if segment.acknowledgment < stream.unacknowledged {
-            // It was overtaken by a later one, but its SACK blocks count.
+            // A later acknowledgment overtook it, but its SACK blocks count.
             if !segment.sack.is_empty() {
                 self.add_blocks(stream, &mut ack, segment);
                 self.alert(stream, &mut ack, 0);
@@ -173,7 +175,7 @@ impl LinuxSender {
             self.reduce_window(stream, delivered, losses, ack.advances);
             return;
         }
-        // tcp_may_raise_cwnd: with high reordering, SACKed data also count.
+        // tcp_may_raise_cwnd: with high reordering, SACKed data count, too.
         let may_grow = if self.reordering > stream.parameters.duplicate_threshold {
             ack.delivers || ack.selects
         } else {

@@ -8,7 +8,7 @@ use super::{LinuxSender, State};
 use perhop_scenario::tcp::Recovery;
 
 impl LinuxSender {
-    /// Handles an acknowledgment that is unusual or arrives while a loss is known; `duplicates` is 1 for a
+    /// Handles an acknowledgment that is unusual or arrives while a loss is known. `duplicates` is 1 for a
     /// duplicate.
     pub(super) fn alert(&mut self, stream: &mut Sender, ack: &mut Ack, duplicates: u32) {
         let mut looks_for_loss = duplicates > 0 || (ack.selects && self.is_far_ahead(stream));
@@ -64,7 +64,7 @@ impl LinuxSender {
             return false;
         }
         match self.state {
-            // The state ends when data beyond `state_ends` are acknowledged: then CWR has reached the
+            // The state ends when data beyond `state_ends` are acknowledged, because CWR has then reached the
             // receiver.
             State::Cwr if stream.unacknowledged != self.state_ends => {
                 self.end_reduction();
@@ -160,7 +160,7 @@ impl LinuxSender {
         let by_count = stream.parameters.recovery != Recovery::Rack;
         self.records.lost > 0 || (by_count && self.records.sacked + 1 > self.reordering)
     }
-    /// `tcp_force_fast_retransmit`: whether data are SACKed further ahead than reordering explains.
+    /// `tcp_force_fast_retransmit`: whether data are SACKed so far ahead that reordering does not explain it.
     pub(super) fn is_far_ahead(&self, stream: &Sender) -> bool {
         let explained = stream.unacknowledged + u64::from(self.reordering) * stream.payload;
         self.records.forward_most(stream.unacknowledged) > explained
@@ -195,8 +195,8 @@ impl LinuxSender {
         self.report_losses(stream, ack.time);
     }
 
-    /// `tcp_update_scoreboard`, `tcp_mark_head_lost`. Without RACK a segment is lost if more segments above
-    /// it are SACKed than reordering explains; at the beginning of recovery also the first one.
+    /// `tcp_update_scoreboard`, `tcp_mark_head_lost`. Without RACK, a segment is lost if more segments above
+    /// it are SACKed than reordering explains. At the beginning of recovery, the first segment is also lost.
     fn mark_lost_by_count(&mut self, is_beginning: bool) {
         let Some(most) = self.records.sacked.checked_sub(self.reordering) else {
             if is_beginning && !self.records.is_empty() {

@@ -1,8 +1,8 @@
 //! CUBIC as Linux computes it (`net/ipv4/tcp_cubic.c`), in integers and clock ticks.
 //!
-//! Differences from RFC 9438: the target is one *minimum* round-trip time ahead; the window grows by at most
-//! one segment per two acknowledged; Reno's window always grows by 8/15; a timeout resets `w_max`. The cube
-//! root is exact, Linux's is within 0.2 %.
+//! Differences from RFC 9438: the target is one *minimum* round-trip time ahead. The window grows by at most
+//! one segment per two acknowledged segments. Reno's window always grows by 8/15. A timeout resets `w_max`.
+//! Here, the cube root is exact; that of Linux is within 0.2 %.
 
 use crate::tcp::rtt::Clock;
 
@@ -28,7 +28,7 @@ pub(super) struct Cubic {
     /// The window at the last computation of `per_increase`, and its time.
     last_window: u64,
     last_time: u64,
-    /// Begin of the current stage of congestion avoidance.
+    /// The beginning of the current stage of congestion avoidance.
     epoch: Option<u64>,
     /// K: 1024ths of a second until the window is `origin` again.
     k: u64,
@@ -81,7 +81,7 @@ impl Cubic {
         self.credit += u64::from(acknowledged);
         let has_rested = now - self.last_time > ticks_per_second(clock) / 32;
         if self.last_window != window || has_rested {
-            // Once per tick, except for Reno's part.
+            // The curve is computed once per tick. Reno's part is computed for each acknowledgment.
             if self.epoch.is_none() || now != self.last_time {
                 self.follow_curve(now, clock, window, u64::from(acknowledged));
             }

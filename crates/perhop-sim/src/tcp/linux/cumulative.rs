@@ -13,10 +13,10 @@ use super::selective::MOST_REORDERING;
 struct Acknowledged {
     segments: u32,
     bytes: u64,
-    /// Send times of the first and the last that were sent once; microseconds.
+    /// Send times of the first and the last segment that were sent only once, microseconds.
     first_sent: Option<u64>,
     last_sent: u64,
-    /// The first offset of segments sent once that was not SACKed before.
+    /// The lowest offset of segments that were sent only once and were not SACKed earlier.
     lowest: Option<u64>,
 }
 
@@ -79,8 +79,8 @@ impl LinuxSender {
         ack.delivers = true;
     }
 
-    /// With several segments, the first determines the round-trip time for the timeout, and the last for all
-    /// other uses (`tcp_ack_update_rtt`). Returns whether there is a sample.
+    /// If several segments are acknowledged, the first determines the round-trip time for the timeout, and
+    /// the last determines it for all other uses (`tcp_ack_update_rtt`). Returns whether there is a sample.
     fn sample_round_trip(&mut self, stream: &mut Sender, ack: &mut Ack, gone: &Acknowledged) -> bool {
         let (mut first, mut last) = (None, None);
         if let Some(sent) = gone.first_sent
@@ -115,7 +115,7 @@ impl LinuxSender {
         true
     }
 
-    /// Takes a round-trip sample: the timeout follows from it, without back-off.
+    /// Takes a round-trip sample. It determines the timeout and ends back-off.
     pub(super) fn take_sample(&mut self, stream: &mut Sender, now: Time, sample: u64) {
         let Some(estimator) = &mut self.estimator else {
             let sent = now.saturating_sub(Time::from_microseconds(sample));
@@ -147,8 +147,8 @@ impl LinuxSender {
         self.limit_duplicates(0);
         self.delivered += self.records.sacked.saturating_sub(before);
     }
-    /// `tcp_remove_reno_sacks`: the first of the acknowledged segments filled a hole; the duplicates
-    /// represented the others.
+    /// `tcp_remove_reno_sacks`: the first acknowledged segment filled a hole, and the duplicates represented
+    /// the others.
     fn remove_duplicates(&mut self, acknowledged: u32) {
         if acknowledged > 0 {
             self.delivered += acknowledged.saturating_sub(self.records.sacked).max(1);

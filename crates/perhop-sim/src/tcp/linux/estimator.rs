@@ -4,13 +4,13 @@ use perhop_qos::units::Time;
 
 use super::windowed::Windowed;
 
-/// Linux's estimator (`net/ipv4/tcp_input.c`, `tcp_rtt_estimator`): RFC 6298 with a deviation that follows
-/// decreases slowly. The largest deviation of each round trip counts, and it decays once per round trip.
+/// Linux's estimator (`net/ipv4/tcp_input.c`, `tcp_rtt_estimator`): RFC 6298, but the deviation decreases
+/// slowly. The largest deviation of each round trip counts. The deviation decays once per round trip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PreciseEstimator {
     /// 8 times the smoothed round-trip time, microseconds; 0 before the first sample.
     smoothed: i64,
-    /// 4 times the mean deviation, its maximum since the round trip began, and the value in use.
+    /// 4 times the mean deviation, its maximum since the round trip began, and the value that is used.
     deviation: i64,
     largest_deviation: i64,
     variation: i64,
@@ -65,7 +65,7 @@ impl PreciseEstimator {
         self.smoothed.unsigned_abs()
     }
     pub(super) fn smoothed(&self) -> Option<Time> {
-        // Three more digits before the division by eight.
+        // The value gets three more binary digits before the division by eight.
         (self.smoothed > 0).then(|| Time::from_picoseconds(self.scaled() * 125_000))
     }
     /// The timeout before rounding to ticks, microseconds.

@@ -1,4 +1,4 @@
-//! Microseconds, in which the sender measures.
+//! Microseconds, the unit of the sender's measurements.
 
 use perhop_qos::units::Time;
 

@@ -1,13 +1,13 @@
 //! [`LinuxSender`]: the sender that keeps a record of every segment (`accounting: segments`), as Linux does.
 //!
-//! Its parts have the names of the RFCs or of Linux 6.1, whose functions each of them names. Measurements are
-//! in microseconds, timers in ticks of the clock. Reading order: `records` (the segments in flight),
+//! Its parts have names of the RFCs or of Linux 6.1 and cite the functions of the kernel. Measurements are in
+//! microseconds, timers in ticks of the clock. Reading order: `records` (the segments in flight),
 //! `acknowledged` (the processing of an acknowledgment), `selective` and `cumulative` (its deliveries),
 //! `alert` (the states of loss recovery), `undo`, `rack`, `timeout` and `probe`, `reduction` and `growth`
 //! (the congestion window), `feedback`, `dctcp` and `prague` (reactions to the fraction of marks), `rate` and
 //! `bbr`, `ledbat` (reaction to delay), `timer`, `pacing`, `offload`, `output`; `quic`, which replaces the
-//! states by its own rules. Each part of [`LinuxSender`] keeps its state in its own module; the sender's use
-//! of it is in the submodule `hooks`.
+//! states by its own rules. Each part of [`LinuxSender`] keeps its state in its own module. The submodule
+//! `hooks` has the sender's use of this state.
 //!
 //! `Sender` contains the state that both kinds of accounting share: the stream, the offered window and its
 //! probes, the counters and the timer's deadline. The functions here borrow it as `stream`.
@@ -109,11 +109,11 @@ pub(super) struct LinuxSender {
     threshold: u32,
     /// Segments that count towards the next increase of the window.
     credit: u32,
-    /// `high_seq`: SND.NXT when the state was entered, whose acknowledgment ends it.
+    /// `high_seq`: SND.NXT when the state was entered. The acknowledgment of this offset ends the state.
     state_ends: u64,
     /// Segments delivered so far, including the SYN.
     delivered: u32,
-    /// The reordering of deliveries, segments, up to which it does not indicate loss.
+    /// The reordering of deliveries, segments, up to which it does not show a loss.
     reordering: u32,
     /// Whether reordering was observed.
     has_reordered: bool,
@@ -134,7 +134,7 @@ pub(super) struct LinuxSender {
     estimator: Option<PreciseEstimator>,
     least: LeastRoundTrip,
     timer: Timer,
-    /// Time at which that timer expires, and time at which the pace permits the next segment.
+    /// The time at which the timer expires, and the time at which the pace permits the next segment.
     expires: Time,
     wakes: Time,
     feedback: Feedback,
@@ -222,7 +222,8 @@ impl LinuxSender {
     fn is_in_slow_start(&self) -> bool {
         self.window < self.threshold
     }
-    /// Segments in the network: sent, and neither delivered nor marked lost (`tcp_packets_in_flight`).
+    /// The number of segments in the network: those sent that are neither delivered nor marked lost
+    /// (`tcp_packets_in_flight`).
     fn in_flight(&self) -> u32 {
         self.quic.as_ref().map_or_else(|| self.records.in_flight(), |quic| quic.outstanding())
     }

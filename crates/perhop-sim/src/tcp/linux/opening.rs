@@ -6,8 +6,8 @@ use super::super::sender::Sender;
 use super::{LinuxSender, microseconds};
 
 impl LinuxSender {
-    /// Starts the sender. `round_trip` is the sample of the handshake, if there is one; the SYN was sent
-    /// `syns` times.
+    /// Starts the sender. `round_trip` is the sample of the handshake, if any. `syns` is the number of times
+    /// that the SYN was sent.
     pub(in crate::tcp) fn on_open(
         &mut self,
         stream: &mut Sender,
@@ -23,7 +23,8 @@ impl LinuxSender {
             self.take_sample(stream, now, sample);
         }
         if syns > 2 && self.quic.is_none() {
-            // net/ipv4/tcp_input.c, tcp_init_transfer: more than one SYN was lost.
+            // net/ipv4/tcp_input.c, tcp_init_transfer: the window is one segment, because more than one SYN
+            // was lost.
             self.window = 1;
         }
         self.open_bbr(stream, now);

@@ -6,23 +6,23 @@ use std::collections::VecDeque;
 /// The state of the connection when a segment was last sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departure {
-    /// `tx.first_tx_mstamp`: send time of the segment that was delivered last before that.
+    /// `tx.first_tx_mstamp`: the send time of the last segment that was delivered before then.
     first_sent: u64,
-    /// `tx.delivered_mstamp`: time of that delivery.
+    /// `tx.delivered_mstamp`: the time of that delivery.
     delivered_at: u64,
-    /// Segments delivered, arrived marked, and declared lost until then.
+    /// The numbers of segments that were delivered, had arrived marked, and were declared lost until then.
     delivered: u32,
     marked: u32,
     pub(super) lost: u32,
-    /// Segments in flight, including this one.
+    /// The number of segments in flight, including this segment.
     pub(super) in_flight: u32,
     /// Whether the sender was limited by the application.
     pub(super) is_app_limited: bool,
-    /// Whether it was SACKed; its cumulative acknowledgment gives no further sample.
+    /// Whether the segment was SACKed. Its cumulative acknowledgment gives no further sample.
     is_delivered: bool,
 }
 
-/// The latest sent of the segments that an acknowledgment delivers.
+/// Among the segments that an acknowledgment delivers, the one that was sent last.
 #[derive(Clone, Copy, Debug)]
 struct Latest {
     departure: Departure,
@@ -35,29 +35,30 @@ struct Latest {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(super) struct RateSample {
-    /// Segments delivered from the sending of the latest segment to this acknowledgment, and before; `None`
-    /// if no segment with a departure is delivered.
+    /// The numbers of segments delivered between the departure of the latest segment and this acknowledgment,
+    /// and before that departure. `None` if no segment with a departure is delivered.
     pub(super) delivered: Option<u32>,
     pub(super) delivered_before: u32,
-    /// Duration of that interval; `None` if it is shorter than the minimum round-trip time.
+    /// The duration of the interval of `delivered`; `None` if it is shorter than the minimum round-trip time.
     pub(super) interval: Option<u64>,
     /// The number of these segments that had arrived marked.
     pub(super) marked: u32,
-    /// Segments in flight when the latest was sent, and segments declared lost since then.
+    /// The number of segments in flight when the latest segment was sent, and of segments declared lost since
+    /// then.
     pub(super) sent_in_flight: u32,
     pub(super) lost: u32,
     pub(super) is_app_limited: bool,
-    /// Segments that this acknowledgment delivers, and that it shows to be lost.
+    /// The numbers of segments that this acknowledgment delivers, and that it shows to be lost.
     pub(super) newly_delivered: u32,
     pub(super) newly_lost: u32,
-    /// Segments in flight before it.
+    /// The number of segments in flight before the acknowledgment.
     pub(super) prior_in_flight: u32,
-    /// Its round-trip sample, and whether the receiver may have delayed the acknowledgment.
+    /// The round-trip sample, and whether the receiver may have delayed the acknowledgment.
     pub(super) round_trip: Option<u64>,
     pub(super) may_be_delayed: bool,
-    /// Whether it reports marks.
+    /// Whether the acknowledgment reports marks.
     pub(super) has_mark: bool,
-    /// Whether it acknowledges a tail loss probe, which may have repaired a loss.
+    /// Whether the acknowledgment covers a tail loss probe, which may have repaired a loss.
     pub(super) answers_probe: bool,
 }
 
@@ -80,7 +81,7 @@ pub(super) struct DeliveryRate {
     /// `first_tx_mstamp`, `delivered_mstamp`.
     first_sent: u64,
     delivered_at: u64,
-    /// `app_limited`: samples show the application's rate until more than this is delivered.
+    /// `app_limited`: samples show the application's rate until more segments than this are delivered.
     app_limited: Option<u32>,
     latest: Option<Latest>,
     /// Whether the segment that a tail loss probe repeated was application-limited.
@@ -88,8 +89,8 @@ pub(super) struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Records that the segment `number` is sent in state `totals` (`tcp_rate_skb_sent`); `is_first` is
-    /// whether no other is outstanding.
+    /// Records that the segment `number` is sent in state `totals` (`tcp_rate_skb_sent`). `is_first` is
+    /// whether no other segment is outstanding.
     pub(super) fn on_sent(&mut self, number: u64, totals: &Totals, is_first: bool) {
         if is_first {
             self.first_sent = totals.now;
@@ -140,7 +141,7 @@ impl DeliveryRate {
         self.first += 1;
     }
     /// Returns the sample of the acknowledgment at `totals.now` (`tcp_rate_gen`), which delivers `delivered`
-    /// and loses `lost` segments; the minimum round-trip time is `least`.
+    /// and loses `lost` segments. The minimum round-trip time is `least`.
     pub(super) fn sample(&mut self, totals: &Totals, delivered: u32, lost: u32, least: u64) -> RateSample {
         if self.app_limited.is_some_and(|limit| totals.delivered > limit) {
             self.app_limited = None;
@@ -156,7 +157,8 @@ impl DeliveryRate {
         sample.lost = totals.lost - departure.lost;
         sample.sent_in_flight = departure.in_flight;
         sample.is_app_limited = departure.is_app_limited;
-        // The longer of the two, so that acknowledgments that arrive together do not look like a fast path.
+        // The longer of both phases counts. Otherwise, acknowledgments that arrive together would look like a
+        // fast path.
         let interval = sending.max(totals.now - departure.delivered_at);
         sample.interval = Some(interval).filter(|interval| *interval >= least && *interval > 0);
         sample
@@ -184,7 +186,8 @@ mod tests {
     }
 
     /// draft-ietf-ccwg-bbr §4.1.2 by hand: four segments leave 1 ms apart and arrive 2 ms apart. The rate of
-    /// the fourth is the number delivered since it was sent, divided by the longer of the two phases.
+    /// the fourth segment is the number of segments delivered since it was sent, divided by the longer of
+    /// both phases.
     #[test]
     fn a_sample_is_delivered_bytes_over_the_longer_phase() {
         let mut rate = DeliveryRate::default();
@@ -213,7 +216,8 @@ mod tests {
         );
     }
 
-    /// Segments in flight at an application-limited moment count as such until they are delivered.
+    /// Segments in flight at an application-limited moment count as application-limited until they are
+    /// delivered.
     #[test]
     fn segments_in_flight_are_marked_as_application_limited() {
         let mut rate = DeliveryRate::default();
@@ -230,8 +234,8 @@ mod tests {
         assert!(!rate.is_app_limited(), "more than that is delivered");
     }
 
-    /// A SACKed segment gives no second sample when it is cumulatively acknowledged; nor does an interval
-    /// below the minimum round-trip time.
+    /// A SACKed segment gives no second sample when it is cumulatively acknowledged. An interval below the
+    /// minimum round-trip time gives no sample.
     #[test]
     fn segments_count_once_and_no_faster_than_the_path() {
         let mut rate = DeliveryRate::default();

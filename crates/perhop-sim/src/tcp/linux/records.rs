@@ -11,7 +11,7 @@ impl Marks {
     pub(super) const SACKED: Marks = Marks(1);
     /// Declared lost, perhaps more than once.
     pub(super) const LOST: Marks = Marks(2);
-    /// A retransmission of it is in flight.
+    /// A retransmission of the segment is in flight.
     pub(super) const RETRANSMITTED: Marks = Marks(4);
     /// The segment was sent more than once.
     pub(super) const SENT_AGAIN: Marks = Marks(8);
@@ -40,12 +40,12 @@ impl Marks {
 /// One segment in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
-    /// Offsets of its first byte and after its last one, including the FIN.
+    /// The offset of the segment's first byte, and the offset after its last byte, including the FIN.
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Time of its last transmission, microseconds.
+    /// The time of its last transmission, microseconds.
     pub(super) sent: u64,
-    /// Segments of the connection delivered until then.
+    /// The number of segments of the connection that were delivered until then.
     pub(super) delivered: u32,
     pub(super) marks: Marks,
 }
@@ -64,26 +64,27 @@ struct Transmission {
     sent: u64,
 }
 
-/// The segments in flight, in the order of the stream, and in the order of their last transmission. Segments
-/// are numbered from 0. The storage is reused.
+/// The segments in flight, both in the order of the stream and in the order of their last transmission.
+/// Segments are numbered from 0. The storage is reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
     segments: VecDeque<Record>,
-    /// Number of the first one in flight.
+    /// The number of the first segment in flight.
     first: u64,
     /// Transmissions in order of time. Entries of segments that were retransmitted or delivered since then
     /// are stale.
     transmissions: VecDeque<Transmission>,
-    /// `sacked_out`; without SACK, the duplicate acknowledgments that represent delivered segments.
+    /// `sacked_out`. Without SACK, the number of duplicate acknowledgments, which represent delivered
+    /// segments.
     pub(super) sacked: u32,
     /// `lost_out`, `retrans_out`.
     pub(super) lost: u32,
     pub(super) retransmitted: u32,
-    /// Segments ever declared lost.
+    /// The number of segments that were ever declared lost.
     pub(super) losses: u32,
-    /// No segment below this number awaits retransmission.
+    /// The number below which no segment awaits retransmission.
     search_from: u64,
-    /// The offset after the highest that is SACKed.
+    /// The end of the highest SACKed data.
     highest_sacked: u64,
     /// Segments declared lost since the last read, if they are listed.
     fresh_losses: Option<Vec<u64>>,
@@ -105,14 +106,14 @@ impl Records {
             fresh.clear();
         }
     }
-    /// Segments sent and not cumulatively acknowledged (`packets_out`).
+    /// The number of segments that were sent and are not cumulatively acknowledged (`packets_out`).
     pub(super) fn len(&self) -> u32 {
         self.segments.len() as u32
     }
     pub(super) fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
-    /// Segments in flight: without those delivered or lost, with retransmissions.
+    /// The number of segments in flight, including retransmissions. Delivered and lost segments do not count.
     pub(super) fn in_flight(&self) -> u32 {
         (self.len() + self.retransmitted).saturating_sub(self.sacked + self.lost)
     }
@@ -131,7 +132,7 @@ impl Records {
     pub(super) fn at(&mut self, number: u64) -> &mut Record {
         &mut self.segments[(number - self.first) as usize]
     }
-    /// `tcp_highest_sack_seq`: the offset after the highest that is SACKed, or `unacknowledged`.
+    /// `tcp_highest_sack_seq`: the end of the highest SACKed data, or `unacknowledged`.
     pub(super) fn forward_most(&self, unacknowledged: u64) -> u64 {
         if self.sacked == 0 { unacknowledged } else { self.highest_sacked.max(unacknowledged) }
     }
@@ -182,7 +183,7 @@ impl Records {
         self.first + begins as u64..self.first + within.max(begins) as u64
     }
 
-    /// `tcp_mark_skb_lost`: declares the segment lost, or its retransmission if it was lost before.
+    /// `tcp_mark_skb_lost`: declares the segment lost, or its retransmission if the segment was already lost.
     pub(super) fn mark_lost(&mut self, number: u64) {
         let record = self.at(number);
         if record.marks.has(Marks::SACKED) {
@@ -220,8 +221,8 @@ impl Records {
         Some(number)
     }
 
-    /// Walks the transmissions from the earliest on until `judge` returns `Unknown`; marks segments that it
-    /// considers lost (`tcp_rack_detect_loss`).
+    /// Walks the transmissions from the earliest on until `judge` returns `Unknown`. Marks the segments that
+    /// `judge` considers lost (`tcp_rack_detect_loss`).
     pub(super) fn walk_by_time(&mut self, mut judge: impl FnMut(&Record) -> Verdict) {
         self.trim_transmissions();
         let mut index = 0;
@@ -249,6 +250,6 @@ pub(super) enum Verdict {
     Lost,
     /// The segment may be late.
     NotYet,
-    /// The segment was sent after all delivered segments, and so were all later ones.
+    /// The segment was sent after all delivered segments, and so were all later segments.
     Unknown,
 }

@@ -23,7 +23,8 @@ impl LinuxSender {
         }
         let first = blocks[0];
         let within = |outer: Range| outer.start <= first.start && first.end <= outer.end;
-        // RFC 2883 §4: below the acknowledgment, or part of the second block.
+        // RFC 2883 §4: a first block reports duplicate data if it is below the acknowledgment or part of the
+        // second block.
         let repeats = first.start < segment.acknowledgment || (count > 1 && within(blocks[1]));
         if repeats {
             self.add_duplicate(stream, ack, first);
@@ -117,7 +118,8 @@ impl LinuxSender {
         }
     }
 
-    /// `tcp_check_sack_reordering`: the data from `late` on were delivered after later data.
+    /// `tcp_check_sack_reordering`: updates the reordering, because the data from `late` on were delivered
+    /// after later data.
     pub(super) fn check_reordering(&mut self, stream: &Sender, late: u64) {
         let forward_most = self.records.forward_most(stream.unacknowledged);
         if late >= forward_most {

@@ -1,11 +1,11 @@
 //! State of loss recovery, with Linux's names.
 
-/// State of the sender, in the order of severity.
+/// The state of the sender. The states are in order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// No loss or reordering is suspected.
     Open,
-    /// Segments were delivered out of order; none is declared lost yet.
+    /// Segments were delivered out of order, but no segment is declared lost yet.
     Disorder,
     /// The window is being reduced because of ECN marks.
     Cwr,
@@ -20,10 +20,10 @@ pub enum State {
 pub struct LossRecovery {
     /// The state of the sender.
     pub state: State,
-    /// Segments that are declared lost.
+    /// The number of segments that are declared lost.
     pub lost: u32,
-    /// Segments that were SACKed; without SACK, duplicate acknowledgments.
+    /// The number of SACKed segments. Without SACK, the number of duplicate acknowledgments.
     pub sacked: u32,
-    /// The reordering of deliveries, segments, up to which it does not indicate loss.
+    /// The reordering of deliveries, segments, up to which it does not show a loss.
     pub reordering: u32,
 }

@@ -31,7 +31,8 @@ impl LinuxSender {
         let (begins, now) = (self.state < State::Recovery, microseconds(time));
         self.mark_lost_by_timeout(stream, now);
         self.report_losses(stream, time);
-        // Once per window of data: not again while the data of the last reduction are in flight.
+        // The window is reduced once per window of data, and not again while data of the last reduction are
+        // in flight.
         if self.state <= State::Disorder
             || self.state_ends <= stream.unacknowledged
             || (self.state == State::Loss && self.timeouts == 0)
@@ -63,8 +64,8 @@ impl LinuxSender {
         self.frto = stream.parameters.frto && (begins || self.timeouts > 0);
     }
 
-    /// `tcp_timeout_mark_lost`: declares all segments lost that are not SACKed; with RACK except those sent
-    /// recently.
+    /// `tcp_timeout_mark_lost`: declares all segments lost that are not SACKed. With RACK, recently sent
+    /// segments are exempt.
     fn mark_lost_by_timeout(&mut self, stream: &Sender, now: u64) {
         if !stream.parameters.recovery.is_selective() {
             self.forget_duplicates();
@@ -102,7 +103,8 @@ impl LinuxSender {
         self.output.retransmit_losses();
     }
 
-    /// RFC 5682 §3.1, also with SACK. Returns whether the acknowledgment needs no further processing.
+    /// RFC 5682 §3.1, which is also used with SACK. Returns whether the acknowledgment needs no further
+    /// processing.
     fn go_on_with_frto(
         &mut self,
         stream: &mut Sender,
@@ -110,7 +112,7 @@ impl LinuxSender {
         duplicates: u32,
         is_recovered: bool,
     ) -> bool {
-        // Step 3.b: data that were not retransmitted arrived, so not all were lost.
+        // Step 3.b: data arrived that were not retransmitted, so not all data were lost.
         if ack.proves_original && self.try_undo_loss(stream, ack, true) {
             return true;
         }
@@ -119,7 +121,7 @@ impl LinuxSender {
             self.frto &= !(ack.selects || duplicates > 0);
         } else if ack.advances && !is_recovered {
             self.state_ends = stream.next;
-            // Step 2.b: new data, if there are any.
+            // Step 2.b: new data are sent, if there are any.
             if stream.next < stream.end() && stream.edge > stream.next {
                 self.output.send_new_first();
                 return true;

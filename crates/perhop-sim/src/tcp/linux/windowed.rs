@@ -1,6 +1,7 @@
 //! [`Windowed`]: the minimum or maximum in a window of time, from three samples (`lib/win_minmax.c`).
 
-/// The best values of three parts of the window, the best one first; none before the first sample.
+/// The best values of three parts of the window, beginning with the best. They are `None` before the first
+/// sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Windowed {
     samples: Option<[(u64, u64); 3]>,
@@ -45,7 +46,7 @@ impl Windowed {
 mod tests {
     use super::*;
 
-    /// The maximum of ten rounds; when it expires, the maximum of the rounds after it.
+    /// The maximum of ten rounds. When it expires, the maximum of the rounds after it follows.
     #[test]
     fn a_maximum_is_forgotten_with_its_window() {
         let mut greatest = Windowed::default();

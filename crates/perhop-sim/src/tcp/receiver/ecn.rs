@@ -21,9 +21,9 @@ impl Receiver {
     }
 
     /// Processes a segment that arrives while acknowledgments carry `echoed`. Returns whether Linux
-    /// acknowledges it at once, because the window of its sender may be one segment: if it has CWR
-    /// (`tcp_ecn_accept_cwr`). With RFC 3168 the first mark and the segment after it are acknowledged quickly
-    /// (`__tcp_ecn_check_ce`).
+    /// acknowledges it at once. It does so if the segment has CWR, because the window of the sender can then
+    /// be one segment (`tcp_ecn_accept_cwr`). With RFC 3168, the first marked segment and the segment after
+    /// it are acknowledged quickly (`__tcp_ecn_check_ce`).
     pub(super) fn answer_congestion(&mut self, segment: &Segment, echoed: Flags) -> bool {
         let Some(delay) = &mut self.adaptive else { return false };
         if self.echo.is_accurate() || segment.length == 0 {

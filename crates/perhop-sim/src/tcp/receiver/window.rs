@@ -33,7 +33,7 @@ impl Receiver {
         self.unread = self.unread.saturating_sub(bytes);
         self.open_window();
         if was_closed && has_room(self) {
-            // The sender waits until the window fits a segment: a window update.
+            // The sender waits until the window has room for a segment, so it needs a window update.
             self.pending_ack = PendingAck::Pure;
         }
     }

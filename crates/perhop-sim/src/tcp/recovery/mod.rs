@@ -1,7 +1,7 @@
 //! Loss recovery before the retransmission timer expires.
 //!
-//! One file per algorithm, with the steps of its paper or RFC; this file dispatches, and contains the shared
-//! parts.
+//! Each algorithm has a file with the steps of its paper or RFC. This file selects the algorithm and has the
+//! shared parts.
 
 mod new_reno;
 mod reno;
@@ -25,7 +25,7 @@ impl Sender {
         }
     }
 
-    /// Processes the acknowledgment of `acknowledged` new bytes during fast recovery; the timer restarts with
+    /// Processes the acknowledgment of `acknowledged` new bytes during fast recovery. The timer restarts with
     /// `timeout`.
     pub(super) fn recover(&mut self, now: Time, acknowledged: u64, timeout: Time) {
         match self.parameters.recovery {
@@ -35,12 +35,13 @@ impl Sender {
         }
     }
 
-    /// Whether duplicate acknowledgments belong to a window whose loss is already known: RFC 6582 §3.2, step
-    /// 2, the acknowledgment does not cover more than `recover`.
+    /// Whether duplicate acknowledgments belong to a window whose loss is already known. By RFC 6582 §3.2,
+    /// step 2, such an acknowledgment does not cover more than `recover`.
     fn is_loss_known(&self) -> bool {
         self.recovery_point.is_some_and(|point| self.unacknowledged <= point)
     }
-    /// Whether Tahoe and Reno must not fast-retransmit: if configured, only once per window of data.
+    /// Whether Tahoe and Reno must not fast-retransmit. If configured, they do so only once per window of
+    /// data.
     fn is_fast_retransmit_barred(&self) -> bool {
         self.parameters.fast_retransmit == FastRetransmit::OncePerWindow && self.is_loss_known()
     }

@@ -30,7 +30,8 @@ impl Sender {
     pub(super) fn new_reno_recover(&mut self, now: Time, acknowledged: u64, timeout: Time) {
         let payload = self.payload as f64;
         if self.recovery_point.is_none_or(|point| self.unacknowledged >= point) {
-            // §3.2, full acknowledgment, option 1: min(ssthresh, max(FlightSize, SMSS) + SMSS), no burst.
+            // §3.2, full acknowledgment, option 1: min(ssthresh, max(FlightSize, SMSS) + SMSS), which avoids
+            // a burst.
             let flight = self.flight() as f64 / payload;
             self.window.segments = self.window.threshold.min(flight.max(1.0) + 1.0);
             self.inflation = 0.0;
@@ -45,7 +46,7 @@ impl Sender {
         if acknowledged as f64 >= payload {
             self.inflation += 1.0;
         }
-        // Impatient variant: the timer starts again at the first partial acknowledgment only.
+        // Impatient variant: the timer restarts only at the first partial acknowledgment.
         if std::mem::take(&mut self.impatient) {
             self.restart_timer(now, timeout);
         }

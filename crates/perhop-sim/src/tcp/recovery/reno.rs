@@ -33,7 +33,7 @@ impl Sender {
         self.inflation = 0.0;
         self.restart_timer(now, timeout);
         if self.parameters.growth == Growth::Always {
-            // ns-2.35 tcp/tcp.cc, recv_newack_helper: this acknowledgment grows the window like any other.
+            // ns-2.35 tcp/tcp.cc, recv_newack_helper: this acknowledgment also grows the window.
             self.grow_window(now, self.payload, 1.0);
         }
     }

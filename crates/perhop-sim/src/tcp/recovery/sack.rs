@@ -11,7 +11,7 @@ impl Sender {
             return;
         }
         self.duplicates += 1;
-        // §5.1: after a timeout not before RecoveryPoint is acknowledged.
+        // §5.1: after a timeout, recovery does not begin before RecoveryPoint is acknowledged.
         if self.recovery_point.is_some_and(|point| self.unacknowledged < point) {
             return;
         }
@@ -19,7 +19,7 @@ impl Sender {
         let threshold = self.parameters.duplicate_threshold;
         let lost = self.scoreboard.lost_below(threshold, self.payload);
         if self.duplicates >= threshold || self.unacknowledged < lost {
-            // Step 4: the first segment at once, then as many as the pipe permits.
+            // Step 4: the first segment is sent at once, then the segments that the pipe permits.
             self.enter_recovery(now);
             self.next = self.highest;
             self.retransmitted = self.unacknowledged;

@@ -7,7 +7,7 @@ use super::super::Facts;
 /// `BW_SCALE`: a rate of one segment per microsecond.
 pub(super) const UNIT: u128 = 1 << 24;
 
-/// Bytes per second of a rate, `BBRSetPacingRateWithGain` with Linux's margin of 1 %
+/// The bytes per second of a rate: `BBRSetPacingRateWithGain` with Linux's margin of 1 %
 /// (`bbr_rate_bytes_per_sec`, which rounds after each factor).
 pub(super) fn bytes_per_second(rate: u128, gain: u128, facts: &Facts) -> u128 {
     let rate = rate * u128::from(facts.payload) * gain / 256;
@@ -19,7 +19,7 @@ pub(super) fn bytes_per_second(rate: u128, gain: u128, facts: &Facts) -> u128 {
 pub(super) enum Policed {
     AsBefore,
     Found,
-    /// The rate was used long enough.
+    /// The rate was used for long enough, so the mode ends.
     Over,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Policer {
     pub(super) is_used: bool,
     rounds: u32,
     pub(super) rate: u128,
-    /// The begin of the interval in milliseconds, and the delivered and lost segments at that time.
+    /// The beginning of the interval in milliseconds, and the delivered and lost segments at that time.
     begins: (u64, u32, u32),
 }
 
@@ -44,8 +44,8 @@ impl Policer {
         self.begins = (facts.delivered_at / 1000, facts.delivered, facts.lost);
         self.rounds = 0;
     }
-    /// `bbr_lt_bw_sampling`: two intervals of 4 to 16 rounds, each with a loss of a fifth (50/256), whose
-    /// rates differ by at most an eighth or 4 kbit/s.
+    /// `bbr_lt_bw_sampling`: a policer is detected by two intervals of 4 to 16 rounds. Each loses a fifth
+    /// (50/256), and their rates differ by at most an eighth or 4 kbit/s.
     pub(super) fn sample(
         &mut self,
         facts: &Facts,
@@ -84,7 +84,7 @@ impl Policer {
         self.begin_interval(facts);
         Policed::AsBefore
     }
-    /// A round at the policer's rate ends; the rate is used for 48.
+    /// Handles the end of a round at the policer's rate. The rate is used for 48 rounds.
     pub(super) fn keep(&mut self, facts: &Facts) -> Policed {
         self.rounds += 1;
         if self.rounds < 48 {
@@ -100,8 +100,8 @@ impl Policer {
 pub(super) struct Heaps {
     epoch_begins: u64,
     epoch: u128,
-    /// The maximum by which acknowledgments exceeded the rate, of each window of five rounds, the last one at
-    /// the end.
+    /// The maximum by which acknowledgments exceeded the rate in each window of five rounds. The last window
+    /// is at the end.
     most: Vec<u128>,
     rounds: u32,
 }

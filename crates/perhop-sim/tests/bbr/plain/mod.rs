@@ -1,6 +1,7 @@
-//! A plain model of BBR version 1, for comparison with [`First`](super::first::First): the pseudocode of
-//! draft-cardwell-iccrg-bbr-congestion-control-00 in its order and with its names, state in one record, a
-//! list as filter. If Linux 6.1 (`net/ipv4/tcp_bbr.c`) has another rule, its function is named.
+//! A plain model of BBR version 1, for comparison with [`First`](super::first::First): it has the pseudocode
+//! of draft-cardwell-iccrg-bbr-congestion-control-00 in its order and with its names. The state is one
+//! record, and the filter is a list. If Linux 6.1 (`net/ipv4/tcp_bbr.c`) has another rule, the comment names
+//! its function.
 
 mod beyond;
 
@@ -30,7 +31,7 @@ pub(super) struct Plain {
     rtprop_stamp: u64,
     probe_rtt_done_stamp: Option<u64>,
     probe_rtt_round_done: bool,
-    /// `BtlBwFilter`: round and rate, the three that `lib/win_minmax.c` keeps.
+    /// `BtlBwFilter`: round and rate of the three entries that `lib/win_minmax.c` keeps.
     filter: VecDeque<(u64, u128)>,
     round_count: u64,
     next_round_delivered: u32,
@@ -121,7 +122,7 @@ impl Plain {
     /// `BBRUpdateRound`, `BBRUpdateBtlBw`.
     fn update_btl_bw(&mut self, facts: &Facts, rs: &RateSample) {
         self.round_start = false;
-        // bbr_update_bw: an invalid sample does not begin a round either.
+        // bbr_update_bw: an invalid sample does not begin a round.
         let (Some(delivered), Some(interval)) = (rs.delivered, rs.interval) else { return };
         if rs.delivered_before >= self.next_round_delivered {
             self.next_round_delivered = facts.delivered;
@@ -135,8 +136,8 @@ impl Plain {
             self.add_to_filter(rate);
         }
     }
-    /// `minmax_running_max` over ten rounds: the best rate, the best one after it and the best after that,
-    /// each from a later quarter or half of the window.
+    /// `minmax_running_max` over ten rounds: the best rate, the best rate after it, and the best rate after
+    /// that, each from a later quarter or half of the window.
     fn add_to_filter(&mut self, rate: u128) {
         let (new, window) = ((self.round_count, rate), 10);
         let last = self.filter.back().copied();
@@ -163,7 +164,7 @@ impl Plain {
         }
     }
 
-    /// `BBRIsNextCyclePhase`; the flight is that of the next departure (`bbr_packets_in_net_at_edt`).
+    /// `BBRIsNextCyclePhase`. The flight is that at the next departure (`bbr_packets_in_net_at_edt`).
     fn is_next_cycle_phase(&self, facts: &Facts, rs: &RateSample) -> bool {
         let elapsed = facts.delivered_at.saturating_sub(self.cycle_stamp);
         let is_full_length = self.rtprop.is_some_and(|rtprop| elapsed > rtprop);
@@ -185,7 +186,7 @@ impl Plain {
         self.cycle_stamp = facts.delivered_at;
         self.cycle_index = (self.cycle_index + 1) % 8;
     }
-    /// `BBREnterProbeBW`: the first phase is any but the one of 3/4.
+    /// `BBREnterProbeBW`: the first phase is any phase except that with the gain 3/4.
     fn enter_probe_bw(&mut self, facts: &Facts) {
         self.state = BbrMode::ProbeBandwidth;
         self.cycle_index = 7 - (self.random.uniform() * 7.0) as usize;
@@ -249,7 +250,7 @@ impl Plain {
                 }
             }
         }
-        // Linux: with the next delivery, not with any acknowledgment.
+        // Linux: this happens at the next delivery, not at every acknowledgment.
         if rs.delivered.is_some_and(|delivered| delivered > 0) {
             self.idle_restart = false;
         }
@@ -266,7 +267,7 @@ impl Plain {
         }
     }
 
-    /// The gains of each state; the draft sets them as states are entered, Linux after each acknowledgment.
+    /// The gains of each state. The draft sets them when a state is entered, Linux after each acknowledgment.
     fn set_gains(&mut self) {
         (self.pacing_gain, self.cwnd_gain) = match self.state {
             BbrMode::Startup => (HIGH, HIGH),
@@ -282,15 +283,15 @@ impl Plain {
             self.pacing_rate = rate;
         }
     }
-    /// `BBRSetSendQuantum`, segments: 2^-10 s of the pace, within 1 (below 1.2 Mb/s) or 2 and 127
+    /// `BBRSetSendQuantum`, segments: 2^-10 s of the pace, at least 1 (below 1.2 Mb/s) or 2, and at most 127
     /// (`bbr_tso_segs_goal`).
     fn send_quantum(&self, facts: &Facts) -> u128 {
         let least = if self.pacing_rate < 150_000 { 1 } else { 2 };
         let bytes = (self.pacing_rate / 1024).min(65_536 - 1 - 320);
         (bytes / u128::from(facts.payload)).clamp(least, 127)
     }
-    /// `BBRInflight`, whole segments, with `more` beyond it, and an even number of them; two more while the
-    /// rate is probed (`bbr_quantization_budget`).
+    /// `BBRInflight`, in whole segments. `more` is added, and the number is rounded up to an even one. While
+    /// the rate is probed, two segments are added (`bbr_quantization_budget`).
     fn inflight(&self, facts: &Facts, rate: u128, gain: u128, more: u128) -> u128 {
         let bdp = match self.rtprop {
             None => 10,
@@ -320,8 +321,8 @@ impl Plain {
             facts.window = facts.window.min(4);
         }
     }
-    /// The draft enters and leaves packet conservation as loss recovery begins and ends (§4.2.3.4); Linux
-    /// sees that with the next acknowledgment (`bbr_set_cwnd_to_recover_or_restore`).
+    /// The draft enters and leaves packet conservation as loss recovery begins and ends (§4.2.3.4). Linux
+    /// reacts with the next acknowledgment (`bbr_set_cwnd_to_recover_or_restore`).
     fn modulate_for_recovery(&mut self, facts: &mut Facts, rs: &RateSample) {
         let flight = facts.in_flight + rs.newly_delivered;
         if rs.newly_lost > 0 {
@@ -347,7 +348,7 @@ impl Plain {
         let is_cut = self.previous >= State::Recovery || self.state == BbrMode::ProbeRoundTrip;
         self.prior_cwnd = if is_cut { self.prior_cwnd.max(window) } else { window };
     }
-    /// `BBRHandleRestartFromIdle`; Linux may leave `ProbeRTT` then (`bbr_cwnd_event`).
+    /// `BBRHandleRestartFromIdle`. Linux may leave `ProbeRTT` at that time (`bbr_cwnd_event`).
     pub(super) fn on_restart(&mut self, facts: &mut Facts) {
         self.idle_restart = true;
         self.heaps.restart(facts.now);
@@ -361,12 +362,12 @@ impl Plain {
             self.check_probe_rtt_done(facts);
         }
     }
-    /// A timeout counts as the end of a round with a loss (`bbr_set_state`).
+    /// Handles a timeout, which counts as the end of a round with a loss (`bbr_set_state`).
     pub(super) fn on_timeout(&mut self, facts: &Facts) {
         (self.previous, self.full_bw, self.round_start) = (State::Loss, 0, true);
         self.sample_policer(facts, true, false);
     }
-    /// A spurious recovery is undone (`bbr_undo_cwnd`).
+    /// Undoes a spurious recovery (`bbr_undo_cwnd`).
     pub(super) fn undo(&mut self, facts: &Facts) {
         (self.full_bw, self.full_bw_count) = (0, 0);
         self.policer = Policer::new(facts);
@@ -394,7 +395,7 @@ impl Plain {
     pub(super) fn is_policed(&self) -> bool {
         self.policer.is_used
     }
-    /// Whether data were sent after an idle time and none of them was delivered.
+    /// Whether data were sent after an idle time and none of these data were delivered yet.
     pub(super) fn is_restarting(&self) -> bool {
         self.idle_restart
     }

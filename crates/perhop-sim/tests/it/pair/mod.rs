@@ -13,7 +13,7 @@ use perhop_sim::tcp::{Connection, ConnectionEvent, Role, Segment};
 pub(crate) const CLIENT: usize = 0;
 pub(crate) const SERVER: usize = 1;
 
-/// The fate of a segment on the path: `None` loses it, otherwise its delay.
+/// The fate of a segment on the path: its delay, or `None` if it is lost.
 pub(crate) trait Fate: FnMut(usize, &Segment) -> Option<Time> {}
 impl<F: FnMut(usize, &Segment) -> Option<Time>> Fate for F {}
 
@@ -33,7 +33,7 @@ pub(crate) struct Pair<F> {
     pub(crate) marked: Marks,
     /// Segments with data that were marked, by the end that sent them.
     pub(crate) marks: [u64; 2],
-    /// (arrival, order of sending, receiving end, index of the segment).
+    /// The segments on the path: (arrival, order of sending, receiving end, index of the segment).
     under_way: BinaryHeap<Reverse<(Time, usize, usize)>>,
     segments: Vec<Segment>,
 }
@@ -55,7 +55,7 @@ impl<F: Fate> Pair<F> {
         }
     }
 
-    /// Sends all that is due at `end`, and passes its events to `application`.
+    /// Sends all due segments of `end`, and passes its events to `application`.
     fn serve(&mut self, end: usize, application: &mut impl FnMut(usize, ConnectionEvent, &mut Connection)) {
         loop {
             while let Some(mut segment) = self.ends[end].poll_transmit(self.now) {
@@ -75,7 +75,7 @@ impl<F: Fate> Pair<F> {
         }
     }
 
-    /// Runs all events up to `limit`; `application` receives every event of a connection.
+    /// Runs all events up to `limit`. `application` receives every event of a connection.
     pub(crate) fn run(
         &mut self,
         limit: Time,

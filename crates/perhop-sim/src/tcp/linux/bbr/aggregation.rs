@@ -3,11 +3,13 @@
 use super::super::rate::RateSample;
 use super::facts::{Facts, ONE, RATE_ONE};
 
-/// The maximum of the last five to ten rounds counts (`bbr_extra_acked_win_rtts`).
+/// The length of a window of rounds (`bbr_extra_acked_win_rtts`). The maximum of the last five to ten rounds
+/// counts.
 const ROUNDS: u32 = 5;
 /// The maximum number of segments in an epoch (`bbr_ack_epoch_acked_reset_thresh`).
 const LONGEST_EPOCH: u32 = 1 << 20;
-/// The window grows by at most the deliveries of this time at the rate (`bbr_extra_acked_max_us`).
+/// The congestion window grows by at most the deliveries of this time, microseconds, at the rate
+/// (`bbr_extra_acked_max_us`).
 const MOST_TIME: u64 = 100_000;
 /// `bbr_extra_acked_gain`.
 const GAIN: u32 = ONE;
@@ -15,10 +17,10 @@ const GAIN: u32 = ONE;
 /// Deliveries that exceed the rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
-    /// Begin of the epoch, and the segments delivered in it.
+    /// The beginning of the epoch, and the segments delivered in it.
     began: u64,
     delivered: u32,
-    /// The maximum excess in this window of rounds and in the last one.
+    /// The maximum excess in the current and in the previous window of rounds.
     most: [u32; 2],
     current: usize,
     rounds: u32,
@@ -29,8 +31,8 @@ impl Aggregation {
     pub(super) fn begin_epoch(&mut self, now: u64) {
         (self.began, self.delivered) = (now, 0);
     }
-    /// Processes an acknowledgment on a path that delivers at `rate`. The window of rounds ends after
-    /// `rounds`, if a round begins.
+    /// Processes an acknowledgment on a path that delivers at `rate`. The window of rounds has `rounds`, and
+    /// can end when a round begins.
     pub(super) fn on_acknowledgment(
         &mut self,
         facts: &Facts,

@@ -1,4 +1,4 @@
-//! [`Bounds`]: bounds of rate and flight from loss and marks (`bw_lo`, `inflight_lo`, `inflight_hi`).
+//! [`Bounds`]: bounds on rate and flight, from losses and marks (`bw_lo`, `inflight_lo`, `inflight_hi`).
 
 use super::super::rate::Departure;
 use super::facts::{Facts, LEAST_WINDOW, ONE};
@@ -6,15 +6,15 @@ use super::facts::{Facts, LEAST_WINDOW, ONE};
 /// No bound.
 pub(super) const NO_RATE: u64 = u64::MAX;
 pub(super) const NO_FLIGHT: u32 = u32::MAX;
-/// Losses reduce rate and flight to 0.7 (`bbr_beta`).
+/// The part by which losses reduce rate and flight, to 0.7 (`bbr_beta`).
 const BETA: u32 = ONE * 30 / 100;
 /// Part of the flight left for other flows and for the next probe: 15 % (`bbr_inflight_headroom`).
 const HEADROOM: u32 = ONE * 15 / 100;
-/// More than 2 % losses, or marks on more than half, indicate too much in flight (`bbr_loss_thresh`,
-/// `bbr_ecn_thresh`).
+/// More than 2 % losses, or marks on more than half of the segments, show that too much is in flight
+/// (`bbr_loss_thresh`, `bbr_ecn_thresh`).
 const MOST_LOSS: u32 = ONE * 2 / 100;
 pub(super) const MOST_MARKS: u32 = ONE / 2;
-/// Marks reduce the flight by a third of their fraction (`bbr_ecn_factor`).
+/// Marks reduce the flight by a third of the fraction of marks (`bbr_ecn_factor`).
 const MARK_FACTOR: u32 = ONE / 3;
 
 /// The bounds, and the deliveries of the last round trip.
@@ -25,7 +25,7 @@ pub(super) struct Bounds {
     pub(super) low_flight: u32,
     /// The largest flight without excessive loss.
     pub(super) high_flight: u32,
-    /// The maximum delivered in the last round trip, as a rate and as a flight.
+    /// The maximum delivery of the last round trip, as a rate and as a flight.
     pub(super) latest_rate: u64,
     pub(super) latest_flight: u32,
     /// The bounds before the last losses.
@@ -62,7 +62,7 @@ impl Bounds {
     }
 
     /// `bbr_adapt_lower_bounds`: lowers the bounds after a round trip with losses, or with a fraction `alpha`
-    /// of marks. The path delivers at most `rate`; the window is `window`.
+    /// of marks. The path delivers at most `rate`. The congestion window is `window`.
     pub(super) fn lower(&mut self, rate: u64, window: u32, has_losses: bool, alpha: Option<u32>) {
         let mut by_marks = NO_FLIGHT;
         if let Some(alpha) = alpha {
@@ -88,7 +88,8 @@ impl Bounds {
         }
     }
 
-    /// `bbr_handle_inflight_too_high`: `in_flight` was too high; `target` is the model's flight.
+    /// `bbr_handle_inflight_too_high`: lowers the bound, because `in_flight` was too high. `target` is the
+    /// flight of the model.
     pub(super) fn cut_high_flight(&mut self, in_flight: u32, target: u32) {
         self.high_flight = in_flight.max(part(target, ONE - BETA));
     }
@@ -130,8 +131,8 @@ pub(super) fn flight_before_loss(facts: &Facts, departure: &Departure) -> u32 {
 mod tests {
     use super::*;
 
-    /// 2 % of 100 segments in 256ths are 1 (5/256 of 100 is 1.95): the second loss is too much; 15 % of 100
-    /// are 14 (38/256), 30 % are 29 (76/256 of 100 is 29.7).
+    /// 2 % of 100 segments are 1 in 256ths (5/256 of 100 is 1.95), so the second loss is too much. 15 % of
+    /// 100 are 14 (38/256), and 30 % are 29 (76/256 of 100 is 29.7).
     #[test]
     fn fractions_are_in_256ths() {
         assert!(!loses_too_many(1, 100) && loses_too_many(2, 100));
@@ -141,8 +142,8 @@ mod tests {
         assert_eq!(bounds.high_flight, 70);
     }
 
-    /// A round with losses reduces the bounds to 0.7, but not below the data delivered in it; the next round
-    /// reduces them to 0.7 of that.
+    /// A round with losses reduces the bounds to 0.7, but not below the data delivered in it. The next round
+    /// reduces them to 0.7 of the new bounds.
     #[test]
     fn losses_lower_the_bounds_once_a_round() {
         let mut bounds = Bounds { latest_rate: 40, latest_flight: 60, ..Bounds::default() };

@@ -12,9 +12,10 @@ pub(super) const ONE: u32 = 256;
 pub(super) const RATE_ONE: u64 = 1 << 24;
 /// The pace is 99 % of the model's rate, so that queues drain (`bbr_pacing_margin_percent`).
 pub(super) const PACE_PERCENT: u64 = 99;
-/// The minimum window, segments: two for each of two acknowledgments (`bbr_cwnd_min_target`).
+/// The minimum window, segments. It has two segments for each of two acknowledgments (`bbr_cwnd_min_target`).
 pub(super) const LEAST_WINDOW: u32 = 4;
-/// Duration of the small window in which the minimum round-trip time is measured (`bbr_probe_rtt_mode_ms`).
+/// The time for which the window is small, so that the minimum round-trip time can be measured
+/// (`bbr_probe_rtt_mode_ms`).
 pub(super) const PROBE_LASTS: Time = Time::from_milliseconds(200);
 /// Lifetime of a minimum round-trip time (`bbr_min_rtt_win_sec`).
 pub(super) const ROUND_TRIP_LASTS: Time = Time::from_seconds(10);
@@ -85,10 +86,10 @@ pub(in crate::tcp::linux) struct Facts {
     pub(super) until_departure: u64,
     /// Whether marks are reported exactly and come from a queue that marks early.
     pub(super) has_exact_marks: bool,
-    /// The window and the slow-start threshold, segments, which BBR may change.
+    /// The congestion window and the slow-start threshold, segments. BBR may change both.
     pub(super) window: u32,
     pub(super) threshold: u32,
-    /// Output: the segments in flight are to count as application-limited.
+    /// Output: whether the segments in flight must count as application-limited.
     pub(super) ignores_flight: bool,
 }
 
@@ -109,8 +110,8 @@ pub(super) fn flight_at(rate: u64, least: u64, gain: u32) -> u32 {
     let flight = u128::from(rate) * u128::from(least) * u128::from(gain);
     (flight >> 8).div_ceil(u128::from(RATE_ONE)) as u32
 }
-/// `bbr_packets_in_net_at_edt`: segments in the network when the next one leaves, from `in_flight` now, plus
-/// `burst` while the flight is to grow.
+/// `bbr_packets_in_net_at_edt`: segments in the network when the next segment leaves, computed from
+/// `in_flight` now. `burst` is added while the flight must grow.
 pub(super) fn in_network_at_departure(facts: &Facts, rate: u64, in_flight: u32, burst: u32) -> u32 {
     let delivered = (u128::from(rate) * u128::from(facts.until_departure)) >> 24;
     (in_flight + burst).saturating_sub(u32::try_from(delivered).unwrap_or(u32::MAX))

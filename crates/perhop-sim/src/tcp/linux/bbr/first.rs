@@ -14,18 +14,18 @@ use super::facts::{
 };
 use super::policed::{Finding, LongTerm};
 
-/// `bbr_high_gain`: 2 / ln 2, with which the flight doubles each round trip; `bbr_drain_gain`: its inverse.
+/// `bbr_high_gain`: 2 / ln 2, by which the flight doubles each round trip. `bbr_drain_gain`: the inverse.
 const HIGH_GAIN: u32 = ONE * 2885 / 1000 + 1;
 const DRAIN_GAIN: u32 = ONE * 1000 / 2885;
 /// `bbr_cwnd_gain`.
 const WINDOW_GAIN: u32 = 2 * ONE;
-/// `bbr_pacing_gain`: up, down, and six round trips at the rate.
+/// `bbr_pacing_gain`: a round trip above the rate, one below, and six at the rate.
 const CYCLE: [u32; 8] = [ONE * 5 / 4, ONE * 3 / 4, ONE, ONE, ONE, ONE, ONE, ONE];
-/// The cycle begins with any phase but the second (`bbr_cycle_rand`).
+/// The cycle begins with any phase except the second (`bbr_cycle_rand`).
 const FIRST_PHASES: f64 = 7.0;
 /// Rounds for which a rate counts (`bbr_bw_rtts`).
 const RATE_ROUNDS: u64 = 10;
-/// Segments delivered up to which the window always grows (`TCP_INIT_CWND`).
+/// The number of delivered segments up to which the window always grows (`TCP_INIT_CWND`).
 const INITIAL_WINDOW: u32 = 10;
 /// The rate, bytes per second, below which single segments are sent (`bbr_min_tso_rate`).
 const LEAST_BURST_RATE: u64 = 1_200_000 / 8;
@@ -38,14 +38,14 @@ pub(in crate::tcp::linux) struct First {
     /// `min_rtt_us`, and its time, ticks.
     least: u64,
     least_at: u64,
-    /// Tick at which the window may grow again after the probe of the minimum round-trip time; `None` until
-    /// the flight is small. Whether a round trip has passed since then.
+    /// The tick at which the window may grow again after the probe of the minimum round-trip time; `None`
+    /// until the flight is small. The next field is whether a round trip has passed since then.
     probe_ends: Option<u64>,
     probe_round_done: bool,
     rates: Windowed,
     rounds: u64,
-    /// The delivery count that ends the round: that of the first acknowledged segment that was sent with this
-    /// count or a higher one.
+    /// The delivery count that ends the round. The round ends with the first acknowledgment of a segment that
+    /// was sent at this count or a higher one.
     round_ends: u32,
     round_begins: bool,
     phase: usize,
@@ -150,7 +150,7 @@ impl First {
         let bytes = (self.pace >> 10).min(LONGEST_BURST);
         ((bytes / facts.payload) as u32).max(least).min(127)
     }
-    /// `bbr_quantization_budget`: adds the buffers of the hosts, and rounds to an even number.
+    /// `bbr_quantization_budget`: adds the buffers of the hosts and rounds to an even number.
     fn with_bursts(&self, facts: &Facts, window: u32) -> u32 {
         let window = (window + 3 * self.burst(facts)).next_multiple_of(2);
         let is_up = self.mode == BbrMode::ProbeBandwidth && self.phase == 0;
@@ -366,8 +366,8 @@ impl First {
             facts.window = facts.window.min(LEAST_WINDOW);
         }
     }
-    /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery, as many segments are sent as
-    /// are delivered. Returns whether this rule applies.
+    /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery, one segment is sent for each
+    /// delivered segment. Returns whether this rule applies.
     fn recover_or_restore(&mut self, facts: &mut Facts, sample: &RateSample) -> bool {
         let previous = std::mem::replace(&mut self.previous, facts.state);
         let flight = facts.in_flight + sample.newly_delivered;

@@ -78,7 +78,7 @@ impl LinuxSender {
         }
     }
     /// Records a write of the application (`tcp_rate_check_app_limited`): the sender was application-limited
-    /// if less than a segment is unsent and no other limit applies.
+    /// if it has less than a segment to send and no other limit applies.
     pub(in crate::tcp) fn note_write(&mut self, unsent: u64, payload: u64) {
         let has_room = self.in_flight() < self.window;
         let is_repaired = self.records.lost <= self.records.retransmitted;
@@ -115,7 +115,7 @@ impl LinuxSender {
             rate.begin();
         }
     }
-    /// `bbr_main`: reports an acknowledgment with `delivered` delivered and `losses` lost segments.
+    /// `bbr_main`: reports an acknowledgment , with `delivered` delivered and `losses` lost segments.
     pub(in crate::tcp::linux) fn control_bbr(
         &mut self,
         stream: &Sender,
@@ -167,7 +167,7 @@ impl LinuxSender {
         let is_app_limited = self.rate.as_ref().is_some_and(|rate| rate.probe_is_app_limited);
         self.report(stream, now, |bbr, facts| bbr.on_probe_recovery(facts, is_app_limited));
     }
-    /// Reports that the last recovery was spurious. The time is irrelevant.
+    /// Reports that the last recovery was spurious. The time does not matter.
     pub(in crate::tcp::linux) fn report_undo(&mut self, stream: &Sender) {
         self.report(stream, stream.last_sent, super::Bbr::undo);
     }

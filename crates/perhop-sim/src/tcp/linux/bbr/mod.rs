@@ -1,10 +1,10 @@
-//! BBR: congestion control by a model of the path, its delivery rate and its minimum round-trip time
+//! BBR: congestion control by a model of the path: its delivery rate and its minimum round-trip time
 //! (Cardwell et al. 2016, draft-ietf-ccwg-bbr). Times are in microseconds unless ticks are named.
 //!
-//! `first` is version 1 of Linux 6.1 (`net/ipv4/tcp_bbr.c`), with `policed`, its mode for policers. `third`
-//! is version 3 (google/bbr, branch v3), with `probing`, its phases, and `signals` and `bounds`, its limits.
-//! Both read the connection from [`Facts`] and each acknowledgment from a [`RateSample`]; the sender calls
-//! them in `hooks`.
+//! `first` is version 1 of Linux 6.1 (`net/ipv4/tcp_bbr.c`); `policed` is its mode for policers. `third` is
+//! version 3 (google/bbr, branch v3); `probing` has its phases, `signals` and `bounds` its limits. Both read
+//! the connection from [`Facts`] and each acknowledgment from a [`RateSample`]. The sender calls them in
+//! `hooks`.
 
 mod aggregation;
 mod bounds;
@@ -45,7 +45,8 @@ pub(super) enum Bbr {
 }
 
 impl Bbr {
-    /// Creates the version that `control` names, if it names one. `seed` differs between connections.
+    /// Creates the version that `control` names; `None` for other algorithms. `seed` differs between
+    /// connections.
     pub(super) fn new(control: CongestionControl, seed: Time) -> Option<Box<Bbr>> {
         let random = || Streams::new(seed.as_picoseconds(), 0).child("bbr").stream();
         let bbr = match control {
@@ -83,7 +84,7 @@ impl Bbr {
             Bbr::Third(third) => third.on_restart(facts),
         }
     }
-    /// Reports that a reduction of `window` would begin (`bbr_ssthresh`).
+    /// Reports the time at which other algorithms would begin to reduce `window` (`bbr_ssthresh`).
     pub(super) fn on_reduction(&mut self, window: u32) {
         match self {
             Bbr::First(first) => first.save_window(window),
@@ -105,7 +106,7 @@ impl Bbr {
             Bbr::Third(third) => third.window_in(state, window),
         }
     }
-    /// Reports that the segment of `departure` is marked lost; `facts` counts it already
+    /// Reports that the segment of `departure` is marked lost. `facts` already counts it
     /// (`bbr_skb_marked_lost`).
     fn on_lost(&mut self, facts: &Facts, departure: &Departure) {
         if let Bbr::Third(third) = self {

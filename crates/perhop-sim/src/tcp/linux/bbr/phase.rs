@@ -5,7 +5,7 @@ use super::facts::ONE;
 /// The pace during a rate probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Above the rate, until losses, marks, or no further growth.
+    /// Above the rate, until losses or marks occur or the rate grows no further.
     Up,
     /// Below the rate, until the queue is empty.
     Down,

@@ -4,12 +4,14 @@
 use super::super::rate::RateSample;
 use super::facts::{Facts, ONE, PACE_PERCENT, RATE_ONE, bytes_per_second};
 
-/// The minimum rounds of an interval; the maximum is four times as many (`bbr_lt_intvl_min_rtts`).
+/// The minimum number of rounds of an interval. The maximum is four times this number
+/// (`bbr_lt_intvl_min_rtts`).
 const LEAST_ROUNDS: u32 = 4;
-/// An interval is lossy from this number of losses per 256 delivered segments on: a fifth
+/// The number of losses per 256 delivered segments from which an interval is lossy: a fifth
 /// (`bbr_lt_loss_thresh`).
 const LOSSY: u64 = 50;
-/// Two rates are equal if they differ by at most an eighth or 4 kbit/s (`bbr_lt_bw_ratio`, `bbr_lt_bw_diff`).
+/// Two rates count as equal if they differ by at most an eighth or 4 kbit/s (`bbr_lt_bw_ratio`,
+/// `bbr_lt_bw_diff`).
 const SAME_PART: u64 = 32;
 const SAME_BYTES: u64 = 500;
 /// Rounds for which a detected rate is used (`bbr_lt_bw_max_rtts`).
@@ -23,7 +25,7 @@ pub(super) struct LongTerm {
     rounds: u32,
     /// The rate of the last interval; 0 for none.
     rate: u64,
-    /// Begin of the interval, milliseconds, and the segments delivered and lost before it.
+    /// The beginning of the interval, milliseconds, and the numbers of segments delivered and lost before it.
     began: u64,
     delivered: u32,
     lost: u32,
@@ -33,9 +35,9 @@ pub(super) struct LongTerm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     Nothing,
-    /// A policer was detected: probing stops.
+    /// A policer was detected, so probing stops.
     Policed,
-    /// The rate expires: probing starts again.
+    /// The rate expires, so probing starts again.
     Over,
 }
 
@@ -56,7 +58,7 @@ impl LongTerm {
         self.rounds = 0;
     }
 
-    /// Processes an acknowledgment; `probes` is whether BBR probes the rate.
+    /// Processes an acknowledgment. `probes` is whether BBR probes the rate.
     pub(super) fn on_acknowledgment(
         &mut self,
         facts: &Facts,
@@ -87,7 +89,7 @@ impl LongTerm {
             self.reset(facts);
             return Finding::Nothing;
         }
-        // An interval ends with a loss, because the bucket is empty then too.
+        // An interval ends with a loss, because the bucket is then also empty.
         if sample.newly_lost == 0 {
             return Finding::Nothing;
         }

@@ -9,9 +9,10 @@ use super::facts::{BbrMode, Facts, PROBE_LASTS, ROUND_TRIP_LASTS};
 use super::phase::{Acks, Phase};
 use super::third::Third;
 
-/// The wait for the next probe: two to three seconds (`bbr_bw_probe_base_us`, `bbr_bw_probe_rand_us`), or the
-/// number of rounds between two losses of Reno, at most 63 (`bbr_bw_probe_max_rounds`), less up to one at
-/// random (`bbr_bw_probe_rand_rounds`).
+/// The wait before the next probe. It is two to three seconds (`bbr_bw_probe_base_us`,
+/// `bbr_bw_probe_rand_us`), or the number of rounds between two losses of Reno. The number is at most 63
+/// (`bbr_bw_probe_max_rounds`), and is reduced by a random part of up to one round
+/// (`bbr_bw_probe_rand_rounds`).
 const LEAST_WAIT: u64 = 2_000_000;
 const RANDOM_WAIT: f64 = 1_000_000.0;
 const MOST_ROUNDS: u32 = 63;
@@ -151,7 +152,7 @@ impl Third {
         }
         false
     }
-    /// `bbr_update_cycle_phase`; `rate` is the rate of the sample.
+    /// `bbr_update_cycle_phase`. `rate` is the rate of the sample.
     pub(super) fn update_phase(&mut self, facts: &Facts, sample: &RateSample, rate: u64) {
         let is_decided = !self.is_full || self.adapt_high_flight(facts, sample);
         if is_decided || self.mode != BbrMode::ProbeBandwidth {

@@ -11,8 +11,8 @@ use super::third::Third;
 /// (`bbr_full_ecn_cnt`).
 const FULL_LOSSES: u32 = 6;
 const FULL_MARKED_ROUNDS: u32 = 2;
-/// Marks count below this round-trip time (`bbr_ecn_max_rtt_us`), by a sixteenth of each round
-/// (`bbr_ecn_alpha_gain`).
+/// Marks count below this round-trip time, microseconds (`bbr_ecn_max_rtt_us`). Each round has a weight of a
+/// sixteenth (`bbr_ecn_alpha_gain`).
 const LONGEST_MARKED: u64 = 5000;
 const ALPHA_GAIN: u32 = ONE / 16;
 
@@ -116,7 +116,7 @@ impl Third {
         self.loss_in_round = true;
         self.loss_in_cycle = true;
     }
-    /// `bbr_skb_marked_lost`: the segment of `departure` is marked lost; `facts` counts it already.
+    /// `bbr_skb_marked_lost`: the segment of `departure` is marked lost. `facts` already counts it.
     pub(super) fn on_lost(&mut self, facts: &Facts, departure: &Departure) {
         self.note_loss(facts);
         if !self.is_probe_sampled {
@@ -135,7 +135,7 @@ impl Third {
             self.handle_too_high(facts, in_flight, is_app_limited);
         }
     }
-    /// Rounds of growth that the first probe after the last mark skips: half of the bound
+    /// The rounds of growth that the first probe after the last mark skips. They are half of the bound
     /// (`bbr_ecn_reprobe_gain`), as a power of two.
     pub(super) fn reprobe_rounds(&self) -> u32 {
         part(self.bounds.high_flight, ONE / 2).checked_ilog2().unwrap_or(0)

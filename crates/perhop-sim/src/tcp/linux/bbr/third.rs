@@ -1,6 +1,6 @@
 //! [`Third`]: BBR version 3 (draft-ietf-ccwg-bbr; google/bbr, branch v3, `net/ipv4/tcp_bbr.c`, whose
-//! functions are named): the model, and the window and pace that follow from it. `probing` contains its
-//! phases, `signals` its reaction to loss and marks.
+//! functions are named): the model, and the window and pace that follow from it. `probing` has its phases,
+//! and `signals` its reaction to losses and marks.
 
 use perhop_qos::random::Stream;
 
@@ -21,7 +21,8 @@ const DRAIN_GAIN: u32 = ONE * 1000 / 2885;
 /// `bbr_cwnd_gain`, and its increase while the rate is probed (`bbr_bw_probe_cwnd_gain`).
 const WINDOW_GAIN: u32 = 2 * ONE;
 const UP_WINDOW_GAIN: u32 = WINDOW_GAIN + ONE / 4;
-/// Flight during the measurement of the minimum round-trip time: half (`bbr_probe_rtt_cwnd_gain`).
+/// The flight during the measurement of the minimum round-trip time: half of the model's flight
+/// (`bbr_probe_rtt_cwnd_gain`).
 pub(super) const PROBE_GAIN: u32 = ONE / 2;
 /// Each 512 us of the minimum round-trip time halve the bursts of hosts (`bbr_tso_rtt_shift`).
 const BURST_SHIFT: u32 = 9;
@@ -33,7 +34,7 @@ const LEAST_BURST: u32 = 2;
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(in crate::tcp::linux) struct Third {
     pub(super) mode: BbrMode,
-    /// `min_rtt_us`; the minimum since its last probe; and their times, ticks.
+    /// `min_rtt_us`, the minimum since the last probe of it, and the times of both, ticks.
     pub(super) least: u64,
     pub(super) least_at: u64,
     pub(super) probed: u64,
@@ -59,8 +60,8 @@ pub(in crate::tcp::linux) struct Third {
     pub(super) marked_rounds: u32,
     pub(super) loss_in_cycle: bool,
     pub(super) marks_in_cycle: bool,
-    /// The delivery count that a segment must have been sent after for its acknowledgment to end a round of
-    /// losses.
+    /// The delivery count that ends a round of losses. The acknowledgment of a segment that was sent after
+    /// this count ends the round.
     pub(super) loss_round_ends: u32,
     pub(super) loss_round_begins: bool,
     pub(super) loss_in_round: bool,
@@ -68,7 +69,7 @@ pub(in crate::tcp::linux) struct Third {
     /// Acknowledgments with losses in this round (`loss_events_in_round`).
     pub(super) loss_events: u32,
     pub(super) bounds: Bounds,
-    /// The maximum rates of the last probe and of this one (`bw_hi`).
+    /// The maximum rates of the last and of the current probe (`bw_hi`).
     pub(super) rates: [u64; 2],
     pub(super) up_rounds: u32,
     pub(super) up_segments: u32,
@@ -306,9 +307,9 @@ impl Third {
         self.loss_in_cycle |= sample.lost > 0;
         self.marks_in_cycle |= sample.marked > 0;
     }
-    /// `bbr_run_fast_path`, and otherwise `bbr_update_model`: while the sender is application-limited and a
-    /// sample contains no new information, the model does not change. Returns whether window and pace do not
-    /// change either.
+    /// `bbr_run_fast_path`, otherwise `bbr_update_model`. The model does not change while the sender is
+    /// application-limited and a sample contains no new information. Returns whether window and pace also
+    /// stay unchanged.
     fn takes_fast_path(&mut self, facts: &mut Facts, sample: &RateSample, rate: u64) -> bool {
         let is_possible = self.is_settled
             && sample.is_app_limited

@@ -8,7 +8,7 @@ const SAMPLES: u32 = 8;
 /// `CSS_GROWTH_DIVISOR` and `CSS_ROUNDS`.
 const GROWTH_DIVISOR: u32 = 4;
 const ROUNDS: u32 = 5;
-/// L, segments for one acknowledgment, unless they are paced.
+/// L, the largest growth for one acknowledgment, segments, unless they are paced.
 const MOST_SEGMENTS: u32 = 8;
 
 impl ConservativeStart {

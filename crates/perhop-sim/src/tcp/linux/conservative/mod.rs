@@ -1,4 +1,4 @@
-//! HyStart++ (RFC 9406): a longer round-trip time starts conservative slow start (CSS); if the increase was
+//! HyStart++ (RFC 9406): a longer round-trip time starts conservative slow start (CSS). If the increase was
 //! temporary, slow start resumes.
 
 mod hooks;
@@ -22,7 +22,7 @@ pub(super) struct ConservativeStart {
     last: u64,
     current: u64,
     samples: u32,
-    /// `cssBaselineMinRtt` during CSS, and its rounds; the first one is partial.
+    /// `cssBaselineMinRtt` during CSS, and the number of rounds of CSS, whose first is partial.
     baseline: Option<u64>,
     rounds: u32,
     /// Segments that count towards the next increase.

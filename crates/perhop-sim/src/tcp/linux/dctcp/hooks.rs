@@ -5,14 +5,14 @@ use super::super::{LinuxSender, Scalable};
 use super::{Dctcp, GAIN_SHIFT, ONE};
 
 impl Dctcp {
-    /// `dctcp_update_alpha`: when a window of data is acknowledged, the fraction of its marked segments
-    /// counts by a sixteenth. `delivered` and `marked` are totals.
+    /// `dctcp_update_alpha`: when a window of data is acknowledged, the fraction of marked segments in it
+    /// gets the weight of a sixteenth. `delivered` and `marked` are totals.
     pub(in crate::tcp::linux) fn update(&mut self, stream: &Sender, delivered: u32, marked: u32) {
         if stream.unacknowledged < self.ends {
             return;
         }
         let (all, marks) = (delivered - self.delivered, marked - self.marked);
-        // Below 16, a shift would no longer reduce it to 0.
+        // Below 16, a shift would no longer reduce the value, so it would not reach 0.
         let less = self.alpha >> GAIN_SHIFT;
         self.alpha -= if less == 0 { self.alpha } else { less };
         if marks > 0 {

@@ -35,7 +35,7 @@ impl Dctcp {
 mod tests {
     use super::*;
 
-    /// RFC 8257 §3.3 by hand: a quarter marked, from 1 on: 15/16 + 1/64 = 0.953.
+    /// RFC 8257 §3.3 by hand: alpha is 1, and a quarter is marked, which gives 15/16 + 1/64 = 0.953.
     #[test]
     fn the_share_is_averaged_with_a_sixteenth() {
         let mut dctcp = Dctcp { marked: 0, delivered: 0, ..Dctcp::default() };

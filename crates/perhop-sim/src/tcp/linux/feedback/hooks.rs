@@ -12,15 +12,15 @@ use super::super::acknowledged::Ack;
 const VALUES: u32 = 8;
 
 impl LinuxSender {
-    /// Expects the ACK of the handshake. Instead of the counter it reports how the SYN-ACK arrived, which was
-    /// not ECN-capable (RFC 9768 §3.2.2.1).
+    /// Expects the ACK of the handshake. Instead of the counter, it reports the ECN field with which the
+    /// SYN-ACK arrived (RFC 9768 §3.2.2.1). The SYN-ACK was not ECN-capable.
     pub(in crate::tcp) fn expect_greeting(&mut self) {
         self.feedback.awaits_greeting = true;
     }
     /// Whether `segment`, which is the acknowledgment `ack`, reports marks.
     ///
     /// Linux, `__tcp_accecn_process`: a counter is valid in an acknowledgment of new data or with a later
-    /// timestamp. Any other acknowledgment may have been overtaken, as the ACK of the handshake by the first
+    /// timestamp. Other acknowledgments can be overtaken, for example the ACK of the handshake by the first
     /// data.
     pub(in crate::tcp::linux) fn hear_of_marks(
         &mut self,
@@ -43,8 +43,8 @@ impl LinuxSender {
         self.feedback.counter = counter;
         self.feedback.more > 0
     }
-    /// Counts the `delivered` segments that had arrived marked: all if only ECE is known; if the counter may
-    /// have wrapped, the maximum that it can represent (RFC 9768 appendix A.2.1).
+    /// Counts the marked segments among the `delivered` ones. If only ECE is known, all of them count. If the
+    /// counter may have wrapped, the maximum that fits the counter counts (RFC 9768 appendix A.2.1).
     pub(in crate::tcp::linux) fn count_marks(&mut self, stream: &Sender, ack: &mut Ack, delivered: u32) {
         if !ack.marked {
             return;

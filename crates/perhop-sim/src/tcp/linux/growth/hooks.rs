@@ -9,7 +9,8 @@ use super::super::{LinuxSender, State};
 use super::Usage;
 
 impl LinuxSender {
-    /// `tcp_is_cwnd_limited`: whether the window is used sufficiently to grow; in slow start half of it.
+    /// `tcp_is_cwnd_limited`: whether the use of the window permits growth. In slow start, the use of half of
+    /// it is sufficient.
     pub(in crate::tcp::linux) fn is_limited(&self) -> bool {
         self.usage.is_limited || (self.is_in_slow_start() && self.window < 2 * self.usage.most)
     }
@@ -46,8 +47,8 @@ impl LinuxSender {
         self.usage.whole_at = now;
     }
 
-    /// `tcp_cwnd_restart` (RFC 2861): after an idle time, halves the window for each timeout that has passed,
-    /// down to the initial window.
+    /// `tcp_cwnd_restart` (RFC 2861): after an idle time, halves the window once for each timeout that has
+    /// passed, down to the initial window.
     pub(in crate::tcp::linux) fn restart_after_idle(&mut self, stream: &Sender, now: Time) {
         let (sent, timeout) = (self.clock.ticks_at(stream.last_sent), self.rto_ticks(stream));
         let idle = self.clock.ticks_at(now) - sent;
@@ -77,7 +78,7 @@ impl LinuxSender {
             Counting::Bytes | Counting::Segments => delivered,
         };
         if self.is_in_slow_start() {
-            // RFC 5681 §3.1: by the acknowledged data, up to the threshold.
+            // RFC 5681 §3.1: slow start adds the acknowledged data, up to the threshold.
             let counted = match &mut self.conservative {
                 Some(start) => start.growth(stream, segments),
                 None => segments,
@@ -152,7 +153,8 @@ impl LinuxSender {
         let bytes = segment * u64::from(self.window.max(self.records.len()));
         (bytes * percent * 80_000).checked_div(self.smoothed(stream).unwrap_or(0)).unwrap_or(0)
     }
-    /// Excludes the idle time until `now` from CUBIC's growth: data are sent after none were in flight.
+    /// Excludes the idle time until `now` from CUBIC's growth, because data are sent after none were in
+    /// flight.
     pub(in crate::tcp::linux) fn on_first_in_flight(&mut self, stream: &Sender, now: Time) {
         if let Some(cubic) = &mut self.cubic {
             let idle = self.clock.ticks_at(now).saturating_sub(self.clock.ticks_at(stream.last_sent));

@@ -5,7 +5,7 @@ use super::{BATCH, Hystart, MOST_FOR_BATCHES};
 
 /// The minimum window, segments, at which HyStart ends slow start.
 const LEAST_WINDOW: u32 = 16;
-/// Maximum gap between the acknowledgments of a train, microseconds.
+/// The maximum gap between acknowledgments of one train, microseconds.
 const TRAIN_GAP: u64 = 2000;
 /// Number of round-trip samples whose minimum is the delay of a round.
 const SAMPLES: u32 = 8;
@@ -20,7 +20,7 @@ fn time_for_batches(rate: u64) -> u64 {
 
 impl Hystart {
     /// Processes an acknowledgment in slow start at a window of `window` segments, with round-trip time
-    /// `sample` and minimum `least`; `rate` is the pace, bytes per second. Returns whether slow start is
+    /// `sample` and minimum `least`. `rate` is the pace, bytes per second. Returns whether slow start is
     /// over.
     pub(in crate::tcp::linux) fn is_over(
         &mut self,
@@ -43,8 +43,8 @@ impl Hystart {
         if now - self.last_ack <= TRAIN_GAP {
             self.last_ack = now;
             let train = least + time_for_batches(rate);
-            // Half of it: segments that are sent in pairs arrive at half the rate of the path. With pacing,
-            // all of it.
+            // Without pacing, half of the train counts, because segments that are sent in pairs arrive at
+            // half the rate of the path. With pacing, the whole train counts.
             let most = if stream.parameters.pacing { train } else { train / 2 };
             self.is_done |= now - self.began > most;
         }

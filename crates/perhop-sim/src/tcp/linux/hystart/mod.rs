@@ -32,7 +32,7 @@ impl Hystart {
         self.is_done = false;
         self.start_round(now, next);
     }
-    /// Begins a round at `now`; it ends when data beyond `ends` is acknowledged.
+    /// Begins a round at `now`. The round ends when data beyond `ends` are acknowledged.
     pub(super) fn start_round(&mut self, now: u64, ends: u64) {
         *self =
             Hystart { is_done: self.is_done, began: now, last_ack: now, ends, least: u64::MAX, samples: 0 };

@@ -8,14 +8,14 @@ impl LinuxSender {
     pub(in crate::tcp::linux) fn adapt_ledbat(&mut self, ack: &Ack, delivered: u32) {
         let flight = self.in_flight() + delivered;
         let (Some(ledbat), Some(delay)) = (&mut self.ledbat, ack.one_way) else { return };
-        // Losses and idle times change the integer window.
+        // Losses and idle times can have changed the integer window.
         if ledbat.window as u32 != self.window {
             ledbat.window = f64::from(self.window);
         }
         ledbat.add(ack.now, delay);
         ledbat.adapt(delivered, flight);
         self.window = ledbat.window as u32;
-        // LEDBAT has no slow start to return to.
+        // LEDBAT has no slow start.
         self.threshold = self.threshold.min(self.window);
     }
 }

@@ -1,24 +1,24 @@
 //! LEDBAT (RFC 6817): a window that grows while the queueing delay of the path is below a target.
 //!
-//! Options of the standard: no slow start; the filter is the minimum of the last four delays. Losses, marks
-//! and timeouts are detected as for every other algorithm and halve the window (§2.4.2: at most once per
-//! round trip, never below two segments).
+//! Two options of the standard are set: there is no slow start, and the filter is the minimum of the last
+//! four delays. Losses, marks and timeouts are detected as for all algorithms and halve the window (§2.4.2:
+//! at most once per round trip, never below two segments).
 
 mod hooks;
 
 /// RFC 6817 §2.5: TARGET is at most 100 ms; microseconds.
 const TARGET: f64 = 100_000.0;
-/// RFC 6817 §2.5: GAIN is at most 1, so growth is at most the growth of Reno.
+/// RFC 6817 §2.5: GAIN is at most 1, so the window grows at most like Reno.
 const GAIN: f64 = 1.0;
 /// RFC 6817 §2.5: `ALLOWED_INCREASE` SHOULD be 1, `MIN_CWND` SHOULD be 2; segments.
 const ALLOWED_INCREASE: u32 = 1;
 const LEAST_WINDOW: f64 = 2.0;
 /// RFC 6817 §2.5: `BASE_HISTORY` SHOULD be 10, minutes.
 const BASE_HISTORY: usize = 10;
-/// `CURRENT_FILTER`, which the standard leaves open; four in ns-3's `TcpLedbat` and in `tcp_ledbat` for
+/// `CURRENT_FILTER`, which the standard leaves open. It is four in ns-3's `TcpLedbat` and in `tcp_ledbat` for
 /// Linux.
 const CURRENT_FILTER: usize = 4;
-/// Microseconds.
+/// A minute, microseconds.
 const MINUTE: u64 = 60_000_000;
 
 /// One-way delays, and the window with its fraction. Times are in microseconds.
@@ -26,7 +26,7 @@ const MINUTE: u64 = 60_000_000;
 pub(super) struct Ledbat {
     /// The window with its fraction, segments.
     window: f64,
-    /// The minimum delay of each of the last minutes, and the index of the current one.
+    /// The minimum delay of each of the last minutes, and the index of the current minute.
     base: [u64; BASE_HISTORY],
     minute: u64,
     /// The last delays.
@@ -63,10 +63,11 @@ impl Ledbat {
     /// `FILTER(current_delays)` - `MIN(base_delays)`.
     fn queueing_delay(&self) -> u64 {
         let least = |delays: &[u64]| delays.iter().copied().min().unwrap_or(0);
-        // The last measurements may be older than the base.
+        // The last delays can be older than the base and therefore lower.
         least(&self.current).saturating_sub(least(&self.base))
     }
-    /// RFC 6817 §2.4.2, on acknowledgment of `delivered` segments; `flight` segments were in the network.
+    /// RFC 6817 §2.4.2: processes an acknowledgment of `delivered` segments. `flight` segments were in the
+    /// network.
     fn adapt(&mut self, delivered: u32, flight: u32) {
         let off_target = (TARGET - self.queueing_delay() as f64) / TARGET;
         self.window += GAIN * off_target * f64::from(delivered) / self.window;
@@ -78,7 +79,8 @@ impl Ledbat {
 mod tests {
     use super::*;
 
-    /// By hand: 10 segments, 50 ms of queue, 5 delivered: 10 + 0.5 · 5 / 10; at 200 ms 10 - 1 · 5 / 10.
+    /// By hand, for a window of 10 segments and 5 delivered segments: 10 + 0.5 · 5 / 10 at 50 ms of queueing
+    /// delay, and 10 - 1 · 5 / 10 at 200 ms.
     #[test]
     fn the_window_follows_the_distance_from_the_target() {
         let mut ledbat = Ledbat { window: 10.0, ..Ledbat::default() };

@@ -1,4 +1,4 @@
-//! The join of segments into bursts by the sender.
+//! The sender's division of segments into bursts.
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::SegmentationOffload;
@@ -12,9 +12,9 @@ const PRAGUE_SHIFT: u32 = 12;
 /// `sysctl_tcp_min_tso_segs`, and `bbr_min_tso_segs` below 1.2 Mb/s, bytes per second.
 const LEAST_SEGMENTS: u32 = 2;
 const BBR_SLOW: u64 = 1_200_000 / 8;
-/// `sysctl_tcp_tso_win_divisor`: a burst of this part of the window is not delayed.
+/// `sysctl_tcp_tso_win_divisor`: a burst of at least this part of the window is not delayed.
 const PART_OF_WINDOW: u64 = 3;
-/// `tcp_tso_should_defer`: a burst is delayed only for this time after the last one, and only for
+/// `tcp_tso_should_defer`: a burst is delayed only within this time after the last burst, and only for
 /// acknowledgments that are due within this time.
 const RECENT: Time = Time::from_milliseconds(1);
 const SOON_US: u64 = 1000;
@@ -46,7 +46,7 @@ impl LinuxSender {
         left.is_some()
     }
 
-    /// Segments of the next burst of new data; `None` if it is delayed. The window permits at least a
+    /// Segments of the next burst of new data; `None` if it is delayed. The window must permit at least one
     /// segment.
     fn next_burst(&self, stream: &Sender, now: Time, config: SegmentationOffload) -> Option<u32> {
         let unsent = stream.end() - stream.next;
@@ -63,8 +63,8 @@ impl LinuxSender {
         Some(permitted.min(u32::try_from(available).unwrap_or(u32::MAX)).max(1))
     }
 
-    /// `tcp_tso_should_defer`: whether to wait for acknowledgments that permit a burst of `most` segments.
-    /// The data of the application are one buffer here.
+    /// `tcp_tso_should_defer`: whether to wait for acknowledgments that permit a burst of `most` segments. In
+    /// the simulator, the data of the application are one buffer.
     fn is_deferred(&self, stream: &Sender, now: Time, most: u32) -> bool {
         let last =
             self.pacer.as_ref().map_or(stream.last_sent, |pacer| pacer.departs().max(stream.last_sent));
@@ -85,7 +85,7 @@ impl LinuxSender {
             // The next acknowledgment is not due soon.
             return false;
         }
-        // After the FIN no data follow.
+        // No data follow the FIN, so the burst does not wait.
         limit <= unsent || !stream.finishing
     }
 

@@ -1,6 +1,6 @@
-//! [`Bursts`]: segmentation offload. Segments that leave together are one buffer that the device cuts into
-//! segments (`net/ipv4/tcp_output.c`, `tcp_write_xmit`). This module decides its size and when to wait for a
-//! larger one.
+//! [`Bursts`]: segmentation offload. Segments that leave together are one buffer, which the device divides
+//! into segments (`net/ipv4/tcp_output.c`, `tcp_write_xmit`). This module determines the size of the buffer,
+//! and whether to wait for a larger one.
 
 mod hooks;
 
@@ -8,7 +8,7 @@ use perhop_scenario::tcp::SegmentationOffload;
 
 /// `sk_pacing_shift`: a burst is the data that the pace permits in 2^-10 s.
 const PACE_SHIFT: u32 = 10;
-/// `sysctl_tcp_tso_rtt_log`: larger bursts for near peers; the increase halves with each 2^9 us of the
+/// `sysctl_tcp_tso_rtt_log`: bursts are larger for near peers. The increase halves with each 2^9 us of the
 /// minimum round-trip time.
 const NEAR_SHIFT: u32 = 9;
 
@@ -28,13 +28,14 @@ impl Bursts {
     pub(super) fn new(config: SegmentationOffload) -> Bursts {
         Bursts { config, left: 0, bytes: 0, segments: 0, waits: false }
     }
-    /// Adds a segment of `bytes` that leaves. Returns bytes and segments of the burst after its last segment.
+    /// Adds a leaving segment of `bytes`. After the last segment of a burst, returns the bytes and segments
+    /// of the burst.
     pub(super) fn add(&mut self, bytes: u64) -> Option<(u64, u32)> {
         self.bytes += bytes;
         self.segments += 1;
         if self.left > 0 { None } else { self.end() }
     }
-    /// Ends the burst early. Returns the bytes and segments that the pace has not counted.
+    /// Ends the burst early. Returns the bytes and segments that the pace has not counted yet.
     pub(super) fn end(&mut self) -> Option<(u64, u32)> {
         self.left = 0;
         let sent = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.segments));
@@ -66,10 +67,10 @@ mod tests {
     #[test]
     fn a_burst_is_a_millisecond_of_the_pace_and_more_for_near_peers() {
         let segments = |rate, rtt| burst_segments(rate, rtt, 65_215, 1448);
-        // Unknown pace, or 1 Gb/s: a full buffer.
+        // At an unknown pace, or at 1 Gb/s, a burst is a full buffer.
         assert_eq!((segments(0, u64::MAX), segments(125_000_000, 100_000)), (45, 45));
-        // 100 Mb/s is 12,207 bytes in 2^-10 s; at 20 ms the increase is 0, at 1.6 ms an eighth of the
-        // maximum.
+        // 100 Mb/s is 12,207 bytes in 2^-10 s; the increase is 0 at 20 ms, and an eighth of the maximum at
+        // 1.6 ms.
         assert_eq!((segments(12_500_000, 20_000), segments(12_500_000, 1_600)), (8, 14));
         // A peer within 512 us gets the maximum at any pace.
         assert_eq!((segments(1_000, 511), segments(1_000, 20_000)), (45, 0));

@@ -130,11 +130,11 @@ impl LinuxSender {
             return None;
         }
         if self.records.is_empty() && stream.next < stream.edge {
-            // `tcp_slow_start_after_idle_check`: when data are written, or when the window permits them
-            // again.
+            // `tcp_slow_start_after_idle_check`: called when data are written, or when the window permits
+            // data again.
             self.restart_after_idle(stream, now);
         }
-        // RFC 3042: data that duplicates report as delivered permit new data.
+        // RFC 3042: data that duplicate acknowledgments report as delivered permit new data.
         let makes_room = stream.parameters.limited_transmit || self.state != State::Disorder;
         if self.room() <= if makes_room { 0 } else { self.records.sacked } {
             return None;
@@ -191,7 +191,7 @@ impl LinuxSender {
         }
     }
 
-    /// Ends the burst: no further segment can be sent now.
+    /// Ends the burst, because no further segment can be sent now.
     fn end_burst(&mut self, stream: &mut Sender, now: Time) {
         self.end_offload(stream, now);
         let sent = std::mem::take(&mut self.output.new_segments);
@@ -206,7 +206,8 @@ impl LinuxSender {
             self.schedule_probe(stream, now, None);
         }
     }
-    /// Whether the congestion window delays new data: now, or because a burst waits for a larger window.
+    /// Whether the congestion window delays new data, either now or because a burst waits for a larger
+    /// window.
     pub(in crate::tcp::linux) fn window_limits(&self) -> bool {
         self.in_flight() >= self.window || self.bursts.as_ref().is_some_and(|bursts| bursts.waits())
     }

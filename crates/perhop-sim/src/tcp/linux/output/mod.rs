@@ -9,7 +9,7 @@ pub(super) enum Forced {
     Head,
     /// The first lost segment.
     FirstLoss,
-    /// A tail loss probe: new data, or the last segment.
+    /// A tail loss probe, with new data or the last segment.
     NewProbe,
     TailProbe,
     /// A probe of QUIC.
@@ -20,14 +20,14 @@ pub(super) enum Forced {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Output {
     forced: Option<Forced>,
-    /// Whether losses are to be repaired.
+    /// Whether losses must be repaired.
     repairs: bool,
     /// F-RTO: whether new data precede losses.
     new_first: bool,
     /// New segments since the last check of the use of the window.
     new_segments: u32,
-    /// After a timer, no new data are sent before the next acknowledgment, unless the application has written
-    /// more than this.
+    /// The amount of written data at the expiry of a timer. No new data are sent before the next
+    /// acknowledgment, unless the application has written more than this amount.
     restrained: Option<u64>,
 }
 
@@ -41,7 +41,7 @@ impl Output {
     pub(super) fn force(&mut self, forced: Forced) {
         self.forced = Some(forced);
     }
-    /// Continues when the pace permits it, also with losses, if there are any.
+    /// Continues to send when the pace permits it, and also repairs losses, if any.
     pub(super) fn go_on(&mut self) {
         self.repairs = true;
     }

@@ -6,7 +6,7 @@ use super::super::super::sender::Sender;
 use super::super::LinuxSender;
 
 impl LinuxSender {
-    /// Whether the next segment must wait at `now`; if so, sets the timer, if there is one.
+    /// Whether the next segment must wait at `now`. If so, sets the timer, if the sender has one.
     pub(in crate::tcp::linux) fn waits_for_pace(&mut self, stream: &mut Sender, now: Time) -> bool {
         let Some(departs) = self.pacer.as_ref().map(|pacer| pacer.departs).filter(|departs| *departs > now)
         else {

@@ -1,11 +1,11 @@
-//! Pacing: segments, or bursts of them, are spaced (`net/ipv4/tcp_output.c`, `tcp_pacing_check`,
+//! Pacing: spacing of segments or of bursts (`net/ipv4/tcp_output.c`, `tcp_pacing_check`,
 //! `tcp_update_skb_after_send`).
 
 mod hooks;
 
 use perhop_qos::units::Time;
 
-/// The first segments of a connection are not paced.
+/// The number of first segments of a connection that are not paced.
 const UNPACED: u32 = 10;
 const PICOSECONDS: u128 = 1_000_000_000_000;
 
@@ -23,7 +23,7 @@ impl Pacer {
     pub(super) fn departs(&self) -> Time {
         self.departs
     }
-    /// Records that `segments` segments of `bytes` in total leave at `now`; the pace is `rate` bytes per
+    /// Records that `segments` segments of `bytes` in total leave at `now`. The pace is `rate` bytes per
     /// second, 0 if unknown.
     fn on_sent(&mut self, now: Time, bytes: u64, segments: u32, rate: u64) {
         let before = self.departs;
@@ -43,8 +43,8 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// 1 MB/s: a segment of 1000 bytes each millisecond, after the first ten; a segment that leaves 0.2 ms
-    /// late makes the next one earlier.
+    /// At 1 MB/s, a segment of 1000 bytes leaves every millisecond after the first ten. A segment that leaves
+    /// 0.2 ms late makes the next one earlier.
     #[test]
     fn segments_leave_at_the_pace() {
         let (mut pacer, rate) = (Pacer::default(), 1_000_000);
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(pacer.departs, Time::from_microseconds(1000));
         pacer.on_sent(Time::from_microseconds(1200), 1000, 1, rate);
         assert_eq!(pacer.departs, Time::from_microseconds(2000));
-        // A second late: at most half of a gap.
+        // The segment is a second late, but the next gap is shortened by at most half.
         pacer.on_sent(Time::from_seconds(1), 1000, 1, rate);
         assert_eq!(pacer.departs, Time::from_microseconds(1_000_500));
     }

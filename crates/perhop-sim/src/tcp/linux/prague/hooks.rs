@@ -13,8 +13,8 @@ const GAIN: f64 = 1.0 / 16.0;
 const LEAST_SEGMENT: u32 = 150;
 
 impl Prague {
-    /// `prague_update_alpha`, once per round trip, later once per virtual one. Returns whether the fraction
-    /// was updated.
+    /// `prague_update_alpha`, called once per round trip, later once per virtual round trip. Returns whether
+    /// the fraction was updated.
     fn update(&mut self, stream: &Sender, now: u64, delivered: u32, marked: u32, path: &Path) -> bool {
         let is_in_slow_start = path.is_in_slow_start;
         let is_due = !self.is_independent(is_in_slow_start) || now - self.updated >= self.virtual_rtt;
@@ -92,8 +92,8 @@ impl LinuxSender {
         }
         self.scalable = Some(scalable);
     }
-    /// The second half of `prague_update_alpha`: chooses the length of segments by the rate. Windows count
-    /// these segments.
+    /// The second half of `prague_update_alpha`: chooses the length of segments according to the rate.
+    /// Windows count segments of this length.
     fn choose_segment(&mut self, stream: &mut Sender, prague: &mut Prague) {
         let path = self.path(stream);
         let is_wanted = prague.virtual_rtt > 0 && prague.is_independent(path.is_in_slow_start);
@@ -125,7 +125,7 @@ impl LinuxSender {
             self.threshold = self.threshold.min(self.window);
         }
         let mut unmarked = delivered.saturating_sub(ack.marks);
-        // A paced sender may have data and not fill the window.
+        // A paced sender can have data without filling the window.
         let is_limited = self.is_limited() || stream.next < stream.end();
         if unmarked > 0 && !prague.in_loss && is_limited {
             if self.is_in_slow_start() {
@@ -139,7 +139,7 @@ impl LinuxSender {
             }
             prague.grow(unmarked, &self.path(stream));
         }
-        // The integer window follows in steps.
+        // The integer window follows the fractional window in steps.
         let whole = (libm::ceil(prague.window) as u32).max(LEAST_WINDOW);
         if self.window > whole {
             self.window -= 1;

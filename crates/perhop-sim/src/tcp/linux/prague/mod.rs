@@ -1,16 +1,16 @@
 //! TCP Prague: scalable congestion control for the Internet (RFC 9331 §4), as in `tcp_prague.c` of
-//! L4STeam/linux (version 0.7): with a window, or with a rate if the window has at most four segments.
+//! L4STeam/linux (version 0.7). It controls a window, or a rate if the window has at most four segments.
 //!
-//! Differences: the rate remains at least its minimum also after losses, and in window control the fractional
+//! Differences: after losses, too, the rate remains at least its minimum. In window control, the fractional
 //! window remains at least the minimum window. A mark ends slow start even if its acknowledgment delivers
-//! unmarked segments; in the source these undo the first halving. Without a virtual round trip this is the
+//! unmarked segments, which undo the first halving in the source. Without a virtual round trip, this is the
 //! Prague of 2020, which has no rate control.
 
 mod hooks;
 
 /// The minimum window, segments (`MIN_CWND_RTT`).
 const LEAST_WINDOW: u32 = 2;
-/// Round trips after slow start after which growth does not depend on the round-trip time
+/// The number of round trips after slow start after which growth no longer depends on the round-trip time
 /// (`DEFAULT_RTT_TRANSITION`).
 const TRANSITION: u32 = 4;
 
@@ -23,7 +23,8 @@ const FULL_PACKET: f64 = 1500.0;
 const SECOND: f64 = (1 << 23) as f64;
 /// `RATE_OFFSET`, `OFFSET_UNIT`: the relative swing of the pace.
 const SWING: f64 = 4.0 / 128.0;
-/// `MIN_CWND_VIRT`: minimum number of packets in a virtual round trip; packets are shorter at a low rate.
+/// `MIN_CWND_VIRT`: the minimum number of packets in a virtual round trip. At a low rate, packets are
+/// shorter.
 const LEAST_PACKETS: f64 = 2.0;
 /// `HSRTT_SHIFT`: the slow mean of the round-trip time keeps 127/128 of its value.
 const SLOW_SHIFT: u32 = 7;
@@ -52,7 +53,7 @@ pub(super) struct Prague {
     /// `rate_bytes`, bytes per second, and its value at the last loss.
     rate: f64,
     rate_at_loss: f64,
-    /// `cwnd_mode`: whether the window is so small that rate control is used.
+    /// `cwnd_mode`: whether the window is small enough for rate control.
     is_small: bool,
     /// `hsrtt_us`: 8 * 128 times the slow mean of the round-trip time.
     slow: u64,
@@ -63,7 +64,7 @@ pub(super) struct Prague {
     /// The fraction of segments that arrive marked; 0 before the first mark.
     alpha: f64,
     has_seen_mark: bool,
-    /// Whether a loss is known, during which the window does not grow.
+    /// Whether a loss is known. The window does not grow until it is repaired.
     in_loss: bool,
     /// The window at the last loss.
     window_at_loss: f64,
@@ -76,7 +77,7 @@ pub(super) struct Prague {
     /// Times of the last update of the fraction, and of the last reduction by marks.
     updated: u64,
     reduced: u64,
-    /// The round-trip time whose growth shorter ones use (`prague_rtt_target`).
+    /// The round-trip time whose growth connections with shorter round-trip times use (`prague_rtt_target`).
     virtual_rtt: u64,
 }
 
@@ -106,7 +107,7 @@ impl Prague {
     fn is_independent(&self, is_in_slow_start: bool) -> bool {
         !is_in_slow_start && self.rounds >= TRANSITION
     }
-    /// Whether the rate is controlled and the window follows from it.
+    /// Whether the rate is controlled and determines the window.
     fn controls_rate(&self, path: &Path) -> bool {
         self.is_small && self.is_independent(path.is_in_slow_start)
     }
@@ -120,16 +121,16 @@ impl Prague {
         let round_trip = if slow > 0 { slow } else { path.smoothed };
         self.rate * round_trip as f64 / SECOND / path.packet
     }
-    /// `prague_init`, after the handshake, which may have given a round-trip time.
+    /// `prague_init`, after the handshake, which can have given a round-trip time.
     fn start(&mut self, path: &Path, window: u32) {
         self.slow = path.smoothed << SLOW_SHIFT;
         if path.smoothed > 0 {
             self.rate = path.rate(f64::from(window));
         }
     }
-    /// `prague_ai_ack_increase`: the growth per window of unmarked segments, segments, at a smoothed
-    /// round-trip time of `smoothed`. A flow with half the virtual round-trip time has half its window and
-    /// twice as many round trips to grow in, so its growth is a quarter.
+    /// `prague_ai_ack_increase`: the growth for a window of unmarked segments, in segments, at a smoothed
+    /// round-trip time of `smoothed`. A flow with half the virtual round-trip time has half the window and
+    /// grows in twice the number of round trips, so its growth is a quarter.
     fn increase(&self, smoothed: u64) -> f64 {
         if self.rounds < TRANSITION || smoothed == 0 || smoothed >= self.virtual_rtt {
             return 1.0;
@@ -145,7 +146,8 @@ impl Prague {
         self.reduced = now;
         self.shrink_by(self.alpha / 2.0, path);
     }
-    /// Reduces the controlled variable, rate or window, by the fraction `part`; the other one follows.
+    /// Reduces the controlled variable, which is the rate or the window, by the fraction `part`. The other
+    /// variable follows.
     fn shrink_by(&mut self, part: f64, path: &Path) {
         if self.controls_rate(path) {
             self.rate = (self.rate - self.rate * part).max(LEAST_RATE);
@@ -155,13 +157,13 @@ impl Prague {
             self.rate = path.rate(self.window);
         }
     }
-    /// Sets the window to `window` segments, at least the minimum window. Otherwise marks of a flow that
-    /// cannot send slower would reduce it without limit, and it could not grow again, because growth is
-    /// relative to the window.
+    /// Sets the window to `window` segments, but at least to the minimum window. Otherwise, marks would
+    /// reduce the window of a flow that cannot send more slowly without limit. The window could not grow
+    /// again, because growth is relative to the window.
     fn shrink_to(&mut self, window: f64) {
         self.window = if self.is_small { window } else { window.max(f64::from(LEAST_WINDOW)) };
     }
-    /// `prague_enter_loss`: halves, also after a timeout.
+    /// `prague_enter_loss`: halves the window or rate, also after a timeout.
     fn on_loss(&mut self, window: u32, path: &Path) {
         (self.window_at_loss, self.rate_at_loss) = (f64::from(window), self.rate);
         self.shrink_by(0.5, path);
@@ -178,13 +180,13 @@ impl Prague {
         let unmarked = f64::from(unmarked);
         if self.controls_rate(path) {
             let round_trip = self.virtual_round_trip(path);
-            // Per virtual round trip, one packet per virtual round trip more.
+            // Each virtual round trip increases the rate by one packet per virtual round trip.
             let increase = unmarked * FULL_PACKET * SECOND / round_trip;
             let packets = libm::ceil(self.rate * round_trip / (path.packet * SECOND));
             self.rate += increase / packets.max(1.0);
             self.window = self.window.max(self.window_of_rate(path));
         } else {
-            // A packet of 1500 bytes, regardless of the current length of packets.
+            // The growth is a packet of 1500 bytes, regardless of the current length of packets.
             let packets = if self.virtual_rtt > 0 { FULL_PACKET / path.packet } else { 1.0 };
             self.window += unmarked * packets * self.increase(path.smoothed >> 3) / self.window;
             self.rate = self.rate.max(path.rate(self.window));
@@ -218,8 +220,8 @@ impl Prague {
     pub(super) fn on_open(&mut self) {
         self.in_loss = false;
     }
-    /// `prague_pacing_rate_to_max_mtu`: the packet length with which two packets are sent per virtual round
-    /// trip, bytes.
+    /// `prague_pacing_rate_to_max_mtu`: the packet length, bytes, at which two packets are sent per virtual
+    /// round trip.
     fn packet_of_rate(&self, path: &Path) -> f64 {
         let bytes = if self.controls_rate(path) {
             self.rate * self.virtual_round_trip(path) / SECOND
@@ -235,8 +237,8 @@ impl Prague {
 mod tests {
     use super::*;
 
-    /// Every segment is marked for a thousand round trips: the window is the minimum, and after a window of
-    /// unmarked segments it grows by one segment.
+    /// Every segment is marked for a thousand round trips. The window is then the minimum, and grows by one
+    /// segment after a window of unmarked segments.
     #[test]
     fn marks_without_end_leave_a_window_that_grows_by_a_segment() {
         let mut prague = Prague { alpha: 1.0, ..Prague::new(40.0, 0) };
@@ -251,8 +253,8 @@ mod tests {
         assert_eq!(prague.window, 2.0, "after a loss, too");
     }
 
-    /// By hand, at 10 ms, so 25 ms virtual (200,000 eighths of a microsecond, of 2^23 in a second): a rate of
-    /// 200 kB/s is 200e3 * 80e3 / 2^23 / 1500 = 1.27 segments.
+    /// By hand, at 10 ms, which are virtually 25 ms (200,000 eighths of a microsecond, of which a second has
+    /// 2^23). A rate of 200 kB/s is 200e3 * 80e3 / 2^23 / 1500 = 1.27 segments.
     #[test]
     fn a_small_window_follows_the_rate() {
         let path = Path { smoothed: 80_000, packet: 1500.0, is_in_slow_start: false };
@@ -264,11 +266,11 @@ mod tests {
         (prague.has_seen_mark, prague.rate) = (true, 200e3);
         prague.choose_control(&path, 4);
         assert!(prague.is_small && (prague.window - 1.2716).abs() < 1e-4, "{}", prague.window);
-        // Two segments: 200e3 * 200e3 / 2^23 / 1500 = 3.2, so 4 packets of a virtual round trip;
-        // 2 * 1500 * 2^23 / 200e3 / 4 = 31457 bytes per second more.
+        // A virtual round trip has 200e3 * 200e3 / 2^23 / 1500 = 3.2, so 4 packets. Two segments add 2 *
+        // 1500 * 2^23 / 200e3 / 4 = 31457 bytes per second.
         prague.grow(2, &path);
         assert!((prague.rate - 231_457.28).abs() < 0.01, "{}", prague.rate);
-        // All segments marked: halves once per virtual round trip, down to 100 kb/s.
+        // All segments are marked, so the rate halves once per virtual round trip, down to 100 kb/s.
         prague.alpha = 1.0;
         prague.on_marks(100_000, &path);
         prague.on_marks(124_999, &path);

@@ -14,14 +14,14 @@ impl LinuxSender {
     /// Sends the probe: new data if there are any, otherwise the last segment.
     pub(in crate::tcp::linux) fn send_probe(&mut self, stream: &mut Sender, now: Time) {
         if self.probe.end.is_some() || self.records.is_empty() {
-            // Only one probe.
+            // Only one probe may be in flight.
             return self.restart_retransmission(stream, now);
         }
         let payload = stream.payload.min(stream.written.saturating_sub(stream.next));
         let has_new = stream.next < stream.end() && stream.next + payload <= stream.edge;
         self.output.force(if has_new { Forced::NewProbe } else { Forced::TailProbe });
     }
-    /// Records that the probe was sent; its timeout begins now.
+    /// Records that the probe was sent. Its timeout begins now.
     pub(in crate::tcp::linux) fn on_probe_sent(
         &mut self,
         stream: &mut Sender,

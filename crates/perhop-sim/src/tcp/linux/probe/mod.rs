@@ -5,9 +5,9 @@ mod hooks;
 /// The probe in flight, if any.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TailProbe {
-    /// `tlp_high_seq`: SND.NXT after it.
+    /// `tlp_high_seq`: SND.NXT after the probe.
     end: Option<u64>,
-    /// Whether it repeats data.
+    /// Whether the probe repeats data.
     is_retransmission: bool,
 }
 
@@ -18,7 +18,7 @@ impl TailProbe {
     pub(super) fn is_retransmission(&self) -> bool {
         self.end.is_some() && self.is_retransmission
     }
-    /// Whether a duplicate that the receiver reports, and that ends at `end`, is the retransmission of this
+    /// Whether duplicate data that the receiver reports, which end at `end`, are the retransmission of this
     /// probe.
     pub(super) fn is_answered_by(&self, end: u64) -> bool {
         self.is_retransmission && self.end == Some(end)

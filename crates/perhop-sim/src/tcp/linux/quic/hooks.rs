@@ -16,7 +16,7 @@ use super::{Fate, Newly, Packet};
 const LEAST_WINDOW: u32 = 2;
 /// RFC 9002 §6.2.4: maximum number of packets that a probe timeout sends.
 const PROBES: u8 = 2;
-/// The record number of packets without a record.
+/// The value of the record number for packets without a record.
 const NO_RECORD: u64 = u64::MAX;
 
 impl LinuxSender {
@@ -24,7 +24,7 @@ impl LinuxSender {
     pub(in crate::tcp) fn packet_number(&self) -> Option<u32> {
         self.quic.as_ref().map(|quic| quic.last_number())
     }
-    /// Opens the connection; `round_trip` is the sample of the handshake, if there is one.
+    /// Opens the connection. `round_trip` is the sample of the handshake, if any.
     pub(in crate::tcp::linux) fn open_quic(
         &mut self,
         stream: &mut Sender,
@@ -37,7 +37,7 @@ impl LinuxSender {
         }
         stream.rtt.set_base(quic.probe_timeout());
     }
-    /// §A.5, `OnPacketSent`: segment `record` leaves in its own packet.
+    /// §A.5, `OnPacketSent`: records that segment `record` leaves in its own packet.
     pub(in crate::tcp::linux) fn note_packet(&mut self, stream: &mut Sender, now: Time, record: u64) {
         let Some(quic) = &mut self.quic else { return };
         quic.packets.push_back(Packet { record, sent: now, fate: Fate::Outstanding });
@@ -45,7 +45,7 @@ impl LinuxSender {
         quic.last_sent = now;
         self.set_loss_timer(stream);
     }
-    /// Records a probe of a closed window: a packet without a record.
+    /// Records a probe of a closed window, which is a packet without a record.
     pub(in crate::tcp) fn note_window_probe(&mut self, now: Time) {
         if let Some(quic) = &mut self.quic {
             quic.packets.push_back(Packet { record: NO_RECORD, sent: now, fate: Fate::Acknowledged });
@@ -89,8 +89,8 @@ impl LinuxSender {
         let Some(quic) = &mut self.quic else { return };
         quic.trim();
         stream.rtt.set_base(quic.probe_timeout());
-        // §B.5, `OnPacketsAcked`: packets sent before a recovery period do not count; a period may have begun
-        // now.
+        // §B.5, `OnPacketsAcked`: packets sent before a recovery period do not count. Such a period can have
+        // begun now.
         let (growing, is_over) = match quic.recovery_began {
             None => (newly.count, true),
             Some(began) if began == now => (0, false),
@@ -122,7 +122,8 @@ impl LinuxSender {
             self.records.forget(record.marks);
         }
         self.records.trim_transmissions();
-        // With more ranges than the segment has room for, data below the lowest range have arrived.
+        // If the ranges filled the segment, further ranges can be missing. Data below the lowest range have
+        // then arrived.
         let lowest = segment.sack.iter().last().filter(|_| segment.sack.len() == SackBlocks::MOST);
         if let Some((lowest, _)) = lowest {
             for number in all.start..all.end.min(lowest as u32) {
@@ -164,8 +165,8 @@ impl LinuxSender {
             }
         }
     }
-    /// §B.6, `OnCongestionEvent`: once per recovery period, which ends with the acknowledgment of a packet
-    /// sent later.
+    /// §B.6, `OnCongestionEvent`: reduces the window once per recovery period. The period ends with the
+    /// acknowledgment of a packet that was sent later.
     fn on_congestion_event(&mut self, stream: &mut Sender, now: Time, sent: Time, cause: Cause) -> bool {
         let Some(quic) = &mut self.quic else { return false };
         if quic.recovery_began.is_some_and(|began| sent <= began) {
@@ -196,8 +197,8 @@ impl LinuxSender {
         }
         self.set_loss_timer(stream);
     }
-    /// The next probe: a lost segment, otherwise new data, otherwise the first segment not known to have
-    /// arrived (§6.2.4).
+    /// The next probe: a lost segment, otherwise new data, otherwise the first segment that is not known to
+    /// have arrived (§6.2.4).
     pub(in crate::tcp::linux) fn send_quic_probe(&mut self, stream: &mut Sender, now: Time) -> Option<Piece> {
         let quic = self.quic.as_mut()?;
         let is_first = quic.probes == PROBES;

@@ -1,7 +1,7 @@
 //! Loss detection and congestion control of QUIC (RFC 9002; its appendices A and B name the functions).
 //!
-//! Every transmission is a packet with its own number, and acknowledgments name packets. The records show
-//! which data are missing. Windows count whole packets.
+//! Every transmission is a packet with its own number, and acknowledgments list packets. The records have the
+//! missing data. Windows count whole packets.
 
 mod hooks;
 
@@ -33,35 +33,35 @@ enum Fate {
 
 #[derive(Clone, Copy, Debug)]
 struct Packet {
-    /// The segment that it carries.
+    /// The segment that the packet carries.
     record: u64,
     sent: Time,
     fate: Fate,
 }
 
-/// Packets that an acknowledgment acknowledges for the first time.
+/// The packets that an acknowledgment newly acknowledges.
 #[derive(Clone, Copy, Debug, Default)]
 struct Newly {
     count: u32,
     /// The number of these packets that were sent after the last recovery period began.
     growing: u32,
-    /// The largest number, and the send time of that packet.
+    /// The largest packet number, and the send time of that packet.
     largest: Option<(u32, Time)>,
 }
 
 /// Packets that were declared lost.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lost {
-    /// The send time of the last of them; `None` if there is none.
+    /// The send time of the last lost packet; `None` if no packet was lost.
     latest: Option<Time>,
-    /// The longest time between two of them without a delivery in between.
+    /// The longest time between two lost packets without a delivery in between.
     longest: Time,
 }
 
 /// State of loss detection.
 #[derive(Clone, Debug)]
 pub(super) struct Quic {
-    /// Packets starting at number `first`; earlier ones are no longer outstanding.
+    /// The packets from number `first` on. Earlier packets are no longer outstanding.
     packets: VecDeque<Packet>,
     first: u32,
     outstanding: u32,
@@ -82,7 +82,7 @@ pub(super) struct Quic {
     recovery_began: Option<Time>,
     /// `time_of_last_ack_eliciting_packet`.
     last_sent: Time,
-    /// Probes that remain to be sent, and the first segment that they may repeat.
+    /// The number of probes that remain to be sent, and the first segment that they may repeat.
     probes: u8,
     probe_from: u64,
 }
@@ -165,7 +165,7 @@ impl Quic {
             newly.growing += u32::from(began.is_none_or(|began| packet.sent > began));
             newly.largest = newly.largest.max(Some((number, packet.sent)));
         }
-        // A packet declared lost may arrive after all: its data need no retransmission.
+        // A packet that was declared lost can still arrive. Its data then need no retransmission.
         (fate != Fate::Acknowledged).then_some(packet.record)
     }
     /// §A.10, `DetectAndRemoveLostPackets`, at `now`.
@@ -186,7 +186,7 @@ impl Quic {
                     packet.fate = Fate::Lost;
                     self.outstanding -= 1;
                     lost.latest = lost.latest.max(Some(packet.sent));
-                    // Only packets sent after the first sample count (§7.6.2).
+                    // Only packets that were sent after the first sample count (§7.6.2).
                     if self.first_sample.is_some_and(|first| packet.sent > first) {
                         let began = *run.get_or_insert(packet.sent);
                         lost.longest = lost.longest.max(packet.sent - began);

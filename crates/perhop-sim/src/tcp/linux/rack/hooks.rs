@@ -39,7 +39,7 @@ impl LinuxSender {
         ((self.least.get() >> 2).saturating_mul(u64::from(self.rack.steps))).min(smoothed)
     }
     /// RFC 8985 §6.2, step 5 (`tcp_rack_detect_loss`): marks lost segments. Returns the microseconds until
-    /// the last of the others is lost.
+    /// the last of the other segments would be lost.
     fn detect_losses(&mut self, stream: &Sender, now: u64) -> Option<u64> {
         let window = self.reordering_window(stream);
         let (rack, mut last) = (self.rack, 0);
@@ -65,7 +65,7 @@ impl LinuxSender {
         self.set_timer(stream, time, Timer::Reordering, ticks);
         true
     }
-    /// `tcp_rack_reo_timeout`: late segments are lost now.
+    /// `tcp_rack_reo_timeout`: declares late segments lost.
     pub(in crate::tcp::linux) fn on_reordering_timer(&mut self, stream: &mut Sender, time: Time) {
         let (before, losses) = (self.in_flight(), self.records.losses);
         self.detect_losses(stream, microseconds(time));
@@ -82,8 +82,8 @@ impl LinuxSender {
         }
     }
 
-    /// RFC 8985 §6.2, step 4, the reordering window (`tcp_rack_update_reo_wnd`): widens it by a quarter of
-    /// the minimum round-trip time for every round trip with duplicates.
+    /// RFC 8985 §6.2, step 4, the reordering window (`tcp_rack_update_reo_wnd`): widens the window by a
+    /// quarter of the minimum round-trip time for every round trip with duplicates.
     pub(in crate::tcp::linux) fn adapt_reordering_window(&mut self, ack: &Ack) {
         let Some(sent_with) = ack.delivered_before.filter(|before| *before > 0) else { return };
         if sent_with < self.rack.round_began {

@@ -4,24 +4,25 @@ mod hooks;
 
 use super::records::Record;
 
-/// Recoveries for which a wider reordering window remains (RFC 8985 §6.2, step 4).
+/// The number of recoveries for which a wider reordering window remains (RFC 8985 §6.2, step 4).
 pub(super) const PERSISTS_FOR: u8 = 16;
 
-/// The latest sent of the delivered segments.
+/// The delivered segment that was sent last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
-    /// Its send time, and the offset after it; microseconds.
+    /// The send time of this segment, microseconds, and the offset after it.
     sent: u64,
     end: u64,
-    /// The round-trip time of the segment delivered last, microseconds.
+    /// The round-trip time of the last delivered segment, microseconds.
     round_trip: u64,
     /// Whether a segment was delivered since the last loss detection.
     pub(super) has_advanced: bool,
-    /// The reordering window in quarters of the minimum round-trip time, and the recoveries until it is one
-    /// again.
+    /// The reordering window in quarters of the minimum round-trip time, and the number of recoveries until
+    /// it is one quarter again.
     steps: u8,
     pub(super) persists: u8,
-    /// Whether a segment arrived twice in this round trip, and the delivery count at its begin.
+    /// Whether a segment arrived twice in this round trip, and the delivery count at the start of the round
+    /// trip.
     pub(super) has_duplicate: bool,
     round_began: u32,
 }
@@ -42,8 +43,8 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Microseconds until the segment of `record` is lost with the permitted lateness `window`; 0 or less if
-    /// it is lost.
+    /// Microseconds until the segment of `record` exceeds the permitted lateness `window`. If the result is 0
+    /// or less, the segment is lost.
     pub(super) fn until_lost(&self, now: u64, record: &Record, window: u64) -> i64 {
         (self.round_trip + window).cast_signed() - (now - record.sent).cast_signed()
     }

@@ -59,7 +59,7 @@ impl LinuxSender {
     }
 
     /// Sets the window for `delivered` segments, so that it reaches the threshold when a window is delivered.
-    /// After an acknowledgment that `advances` without new `losses`, one segment more may be sent.
+    /// After an acknowledgment that `advances` without new `losses`, one additional segment may be sent.
     pub(in crate::tcp::linux) fn reduce_window(
         &mut self,
         stream: &Sender,
@@ -84,8 +84,8 @@ impl LinuxSender {
         // The first retransmission leaves at once.
         self.window = in_flight + allowed.max(u32::from(sent == 0));
     }
-    /// Sets the window to the threshold at once, if the reduction is not proportional; the first
-    /// retransmission leaves regardless of it (RFC 6675 §5, step 4.3).
+    /// Sets the window to the threshold at once, if the reduction is not proportional. The first
+    /// retransmission leaves regardless of the window (RFC 6675 §5, step 4.3).
     pub(in crate::tcp::linux) fn apply_reduction_at_once(&mut self, stream: &Sender) {
         if stream.parameters.window_reduction == WindowReduction::AtOnce {
             if !self.has_own_control() {

@@ -10,7 +10,7 @@ pub(super) const UNLIMITED: u32 = 0x7fff_ffff;
 pub(super) struct Reduction {
     /// `prior_cwnd`: the window before the reduction, segments.
     pub(super) window_before: u32,
-    /// `prr_delivered`, `prr_out`: segments delivered and sent since it began.
+    /// `prr_delivered`, `prr_out`: segments delivered and sent since the reduction began.
     delivered: u32,
     pub(super) sent: u32,
 }

@@ -7,7 +7,7 @@ use super::super::{LinuxSender, State, microseconds};
 use super::{SLACK_TICKS, Timer};
 
 impl LinuxSender {
-    /// Sets the timer `ticks` from now. It expires one tick later, so that it is never early
+    /// Sets the timer to `ticks` ticks from now. It expires one tick later, so that it is never early
     /// (`kernel/time/timer.c`, `calc_index`).
     pub(in crate::tcp::linux) fn set_timer(
         &mut self,
@@ -44,7 +44,7 @@ impl LinuxSender {
         (sent + microseconds(stream.rtt.rto())).checked_sub(microseconds(now)).filter(|left| *left > 0)
     }
 
-    /// `tcp_rearm_rto`: restarts the retransmission timer; after another timer it counts from the
+    /// `tcp_rearm_rto`: restarts the retransmission timer. After another timer, the time counts from the
     /// transmission of the first segment.
     pub(in crate::tcp::linux) fn restart_retransmission(&mut self, stream: &mut Sender, now: Time) {
         if self.quic.is_some() {
@@ -70,8 +70,9 @@ impl LinuxSender {
             self.restart_retransmission(stream, now);
         }
     }
-    /// `tcp_schedule_loss_probe`: sets the timer for a tail loss probe, unless none is due. Returns whether
-    /// it did. The retransmission timeout is due after `timeout` microseconds; `None`: at its current time.
+    /// `tcp_schedule_loss_probe`: sets the timer for a tail loss probe, if one is due. Returns whether it was
+    /// set. The retransmission timeout is due after `timeout` microseconds. With `None`, it is due at its
+    /// current time.
     pub(in crate::tcp::linux) fn schedule_probe(
         &mut self,
         stream: &mut Sender,

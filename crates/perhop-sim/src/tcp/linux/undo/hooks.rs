@@ -41,8 +41,8 @@ impl LinuxSender {
         self.rack.has_advanced = true;
     }
 
-    /// `tcp_try_undo_recovery`, when the end of the recovery is acknowledged. Returns whether the state
-    /// remains: without SACK, later data must be acknowledged (RFC 6582 §3.2).
+    /// `tcp_try_undo_recovery`, called when the end of the recovery is acknowledged. Returns whether the
+    /// state remains, because without SACK, later data must be acknowledged first (RFC 6582 §3.2).
     pub(in crate::tcp::linux) fn try_undo_recovery(&mut self, stream: &mut Sender, ack: &Ack) -> bool {
         if self.may_undo(stream, ack) {
             self.restore_window(stream);
@@ -59,7 +59,7 @@ impl LinuxSender {
         stream.unacknowledged == self.state_ends && !stream.parameters.recovery.is_selective()
     }
 
-    /// `tcp_try_undo_dsack`: every retransmission was unnecessary.
+    /// `tcp_try_undo_dsack`: undoes the reduction if every retransmission was unnecessary.
     pub(in crate::tcp::linux) fn try_undo_by_duplicates(&mut self, stream: &mut Sender) -> bool {
         if !(stream.parameters.undo && self.undo.is_possible() && self.undo.is_explained()) {
             return false;
@@ -69,7 +69,8 @@ impl LinuxSender {
         true
     }
 
-    /// `tcp_try_undo_loss`: whether the timeout was spurious, by F-RTO (`by_frto`) or by the acknowledgment.
+    /// `tcp_try_undo_loss`: undoes the reduction if F-RTO (`by_frto`) or the acknowledgment shows that the
+    /// timeout was spurious. Returns whether it did.
     pub(in crate::tcp::linux) fn try_undo_loss(
         &mut self,
         stream: &mut Sender,
@@ -88,8 +89,8 @@ impl LinuxSender {
         true
     }
 
-    /// `tcp_try_undo_partial`, when a part of the window is acknowledged. Returns whether the acknowledgment
-    /// needs no further processing.
+    /// `tcp_try_undo_partial`, called when a part of the window is acknowledged. Returns whether the
+    /// acknowledgment needs no further processing.
     pub(in crate::tcp::linux) fn try_undo_partial(
         &mut self,
         stream: &mut Sender,

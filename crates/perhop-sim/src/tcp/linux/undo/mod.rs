@@ -33,14 +33,14 @@ impl Undo {
         self.first_resent = self.first_resent.or(Some(now));
         self.unexplained = Some(self.unexplained.unwrap_or(0) + 1);
     }
-    /// Records that `segments` that end at `end` arrived twice; they were acknowledged before, unless `end`
-    /// is above `acknowledged`.
+    /// Records that `segments`, which end at `end`, arrived twice. They had already been acknowledged, unless
+    /// `end` is above `acknowledged`.
     pub(super) fn on_duplicate(&mut self, end: u64, segments: u32, acknowledged: u64) {
         if end <= acknowledged {
             self.explain(end, segments);
         }
     }
-    /// Records that a retransmitted segment in flight that ends at `end` arrived twice.
+    /// Records that a retransmitted segment in flight, which ends at `end`, arrived twice.
     pub(super) fn on_duplicate_in_flight(&mut self, end: u64) {
         self.explain(end, 1);
     }
