@@ -10,7 +10,8 @@ use perhop_scenario::plan::{Beginning, Connections, Plan, Request};
 use perhop_scenario::topology::Topology;
 use perhop_scenario::{InterfaceConfig, LinkConfig, PacketSize, Scenario, SourceConfig, TrafficConfig};
 
-/// Bytes of a row while a run ends: its counters, the row of its replication, the row of all replications.
+/// Bytes of a row at the end of a run: its counters, the row of its replication, and the row of all
+/// replications.
 const QUEUE_ROW: f64 = 240.0;
 const THROUGHPUT_ROW: f64 = 110.0;
 const DELAY_ROW: f64 = 250.0;
@@ -26,9 +27,9 @@ const FLOW: f64 = 700.0;
 const QUEUE: f64 = 500.0;
 /// Bytes of a packet of TCP, whose number of packets is unknown: full segments.
 const SEGMENT: f64 = 1500.0;
-/// Bytes of data in a full segment with timestamps.
+/// Payload bytes of a full segment with timestamps.
 const SEGMENT_PAYLOAD: f64 = 1448.0;
-/// Packets by which the client opens and closes a connection, and one retransmission.
+/// The number of packets by which the client opens and closes a connection, including one retransmission.
 const OF_CONNECTION: f64 = 4.0;
 
 /// The memory for results, by scenario key.
@@ -39,7 +40,7 @@ pub struct Budget {
 
 #[derive(Clone, Debug)]
 struct Part {
-    /// The scenario key that requests it.
+    /// The scenario key that requests this part.
     key: &'static str,
     what: String,
     bytes: f64,
@@ -114,7 +115,7 @@ impl Budget {
     /// Checks that the results fit into `available` bytes.
     ///
     /// # Errors
-    /// If they do not: the part that needs most memory, and how to reduce it.
+    /// The results do not fit. The error names the part that needs most memory, and a way to reduce it.
     pub fn fits(&self, available: f64) -> Result<(), ConfigError> {
         let bytes = self.bytes();
         let Some(most) = self.parts.iter().max_by(|a, b| a.bytes.total_cmp(&b.bytes)) else { return Ok(()) };
@@ -155,7 +156,7 @@ fn replicated(scenario: &Scenario, count: f64) -> Part {
     }
 }
 
-/// Classes in results: TCP has another one for its answers.
+/// Classes in results: TCP has a second class for its answers.
 fn classes(scenario: &Scenario) -> f64 {
     let mut names: Vec<&String> =
         scenario.traffic.iter().map(|traffic| traffic.class.as_ref().unwrap_or(&traffic.name)).collect();
@@ -176,14 +177,15 @@ fn leaves(queueing: &QueueingConfig) -> f64 {
     queueing.classes.iter().map(|class| class.queues() as f64).sum()
 }
 
-/// The approximate number of packets that `traffic` sends: its rate times the duration; for TCP, full
-/// segments as fast as links and windows permit; none for a file, which is read as a whole.
+/// The approximate number of packets that `traffic` sends: its rate times the duration. For TCP, full
+/// segments are sent as fast as links and windows permit. A file counts 0, because it is read as a whole.
 pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
     Names::new(scenario).packets(traffic)
 }
 
-/// The approximate work of simulating one replication of `scenario`: its packets, each times the links of its
-/// path. Every second segment of TCP is acknowledged, and TCP entries share the slowest port of their path.
+/// The approximate work of simulating one replication of `scenario`. It is the sum, over all packets, of the
+/// links of their path. Every second segment of TCP is acknowledged, and TCP entries share the slowest port
+/// of their path.
 pub fn packet_hops(scenario: &Scenario) -> f64 {
     let mut names = Names::new(scenario);
     // By slowest port: the demand of TCP, the capacity of the port, and the links of the longest path.
@@ -278,9 +280,9 @@ impl<'a> Names<'a> {
         ports.collect()
     }
 
-    /// The maximum rate of `traffic`, bits per second: the rate of the slowest port of its path, whose policy
-    /// may limit it below the line rate; for long connections at most a window per round-trip time without
-    /// queues.
+    /// The maximum rate of `traffic`, bits per second. It is the rate of the slowest port of its path, whose
+    /// policy can limit it below the line rate. Long connections send at most a window per round-trip time
+    /// without queues.
     fn fastest(&mut self, traffic: &TrafficConfig) -> f64 {
         let path = self.path(traffic);
         let slowest = path.iter().map(|(_, passed)| *passed).reduce(f64::min).unwrap_or_default();
@@ -290,7 +292,7 @@ impl<'a> Names<'a> {
             Plan::for_source(&traffic.source).filter(|(plan, _)| plan.connections == Connections::One);
         let window = lasting.and_then(|(_, tcp)| tcp.build().ok()).map(|tcp| 8.0 * f64::from(tcp.window));
         let by_window = window.map(|bits| f64::from(traffic.flows()) * bits / round_trip);
-        // Infinite if there is no delay.
+        // The rate is infinite if there is no delay.
         by_window.map_or(slowest, |rate| slowest.min(rate))
     }
 }
@@ -314,8 +316,8 @@ fn passes(scenario: &Scenario, link: &LinkConfig, from: &str, to: &str) -> f64 {
     limiters.filter_map(conditioner_limit).fold(greatest.min(line), f64::min)
 }
 
-/// The approximate packets per second of the requests of `traffic`, if they come at independent times; `None`
-/// for applications that send as fast as possible.
+/// The approximate packets per second of the requests of `traffic`, if they arrive at independent times;
+/// `None` for applications that send as fast as possible.
 fn requested(traffic: &TrafficConfig) -> Option<f64> {
     let (plan, _) = Plan::for_source(&traffic.source)?;
     let (Request::Pareto { mean, .. }, Beginning::Poisson(gap)) = (plan.request, plan.beginning) else {
@@ -354,7 +356,7 @@ mod tests {
 
     #[test]
     fn rows_are_counted_before_a_run() {
-        // 2 flows of 100 packets a second; segments of 1500 bytes at 1 Mb/s.
+        // The traffic is 2 flows of 100 packets per second, and segments of 1500 bytes at 1 Mb/s.
         for (measure, rows) in [
             (r#""packets": ["cbr"]"#, 20_000.0 * PACKET_ROW),
             (r#""packets": ["bulk"]"#, 1e8 / 12e3 * PACKET_ROW),
@@ -381,7 +383,7 @@ mod tests {
         assert!((counted - segments).abs() < 1.0, "{counted} and not {segments}");
     }
 
-    /// A class of a policy may send 2 Mb/s at most, the link 10 Gb/s; requests of 14480 bytes take 10
+    /// A class of a policy may send at most 2 Mb/s, and the link 10 Gb/s. Requests of 14480 bytes take 10
     /// segments.
     #[test]
     fn policies_and_requests_bound_the_packets_sent() {
@@ -410,8 +412,8 @@ mod tests {
         assert_eq!(scenario(r#"{"classes": [{"name": "all"}]}"#)[0], 1e10 * 60.0 / 12e3);
     }
 
-    /// 10 s at 1 Mb/s: 200 packets/s of 100 bytes over both links; segments of 1500 bytes of two entries that
-    /// share the line, and an acknowledgment for every other one.
+    /// The run has 10 s at 1 Mb/s. 200 packets/s of 100 bytes cross both links. Two entries with segments of
+    /// 1500 bytes share the line, with an acknowledgment for every second segment.
     #[test]
     fn packet_hops_count_the_links_of_each_path() {
         let scenario = |traffic: &str| {

@@ -1,9 +1,9 @@
 //! [`envelope`]: reduction of a series to the points that a drawing needs.
 
-/// Returns the indices of at most `4 * buckets` of `values`, in order, for a line that looks like the line
-/// through all of them: of each bucket of equally many points the first, the least, the greatest and the last
-/// (the M4 aggregation of Jugel et al., VLDB 2014). Extremes always remain. NaN, a gap in the line, remains
-/// if it is the first or last value of a bucket.
+/// Returns the indices of at most `4 * buckets` of `values`, in order. A line through them looks like the
+/// line through all values. Each bucket has the same number of points and keeps the first, the least, the
+/// greatest and the last (the M4 aggregation of Jugel et al., VLDB 2014). Extremes always remain. NaN is a
+/// gap in the line and remains if it is the first or last value of a bucket.
 pub fn envelope(values: &[f64], buckets: usize) -> Vec<u32> {
     if values.len() <= 4 * buckets || buckets == 0 {
         return (0..values.len() as u32).collect();

@@ -17,11 +17,11 @@ const PS: f64 = 35.0;
 const PR: f64 = 35.0;
 const NC: f64 = -70.0;
 const NFOR: f64 = -64.0;
-// Loss of the echo paths of talker and listener (dB), quantizing distortion units.
+// Loss of the echo paths of talker and listener (dB), and quantizing distortion units.
 const TELR: f64 = 65.0;
 const WEPL: f64 = 110.0;
 const QDU: f64 = 1.0;
-// Delay below which users notice nothing (ms), and their sensitivity to it: the default class.
+// Delay below which users notice nothing (ms), and their sensitivity to delay, for the default class.
 const MT: f64 = 100.0;
 const ST: f64 = 1.0;
 
@@ -45,7 +45,7 @@ pub const CATEGORIES: [(f64, &str, &str); 6] = [
 pub struct Path {
     /// One-way delay from mouth to ear, Ta, seconds. The delay of the echo is the same: T = Ta, Tr = 2 Ta.
     pub delay_s: f64,
-    /// Packets lost or late, Ppl, percent.
+    /// Lost or late packets, Ppl, percent.
     pub loss_percent: f64,
     /// Mean length of runs of lost packets, relative to random loss, `BurstR`.
     pub burst_ratio: f64,

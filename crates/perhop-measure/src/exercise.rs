@@ -1,7 +1,7 @@
 //! [`Exercise`]: the permitted changes of an exercise, and the requirements on its scenario and results.
 //!
-//! The playground's page and Python both use it, so their judgments are equal. It reads scenarios and
-//! summaries as the JSON that both produce.
+//! The playground's page and Python use this module, so their judgments are equal. It reads scenarios and
+//! summaries in the JSON that both produce.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use serde_json::{Map, Value};
 
 /// Keys that may always be changed: names, the seed and the number of replications.
 const FREE: [&str; 4] = ["name", "description", "seed", "replications"];
-/// In a path: every member of a mapping or a list.
+/// The key in a path that selects every member of a mapping or a list.
 const EACH: &str = "*";
 
 /// An exercise: the permitted changes of a scenario, and the requirements on it and on its run.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Exercise {
-    /// Paths of values that may be changed; all others must remain.
+    /// Paths of values that may be changed. All other values must remain.
     pub change: Vec<String>,
     /// Requirements on the scenario.
     pub conditions: Vec<Condition>,
@@ -92,8 +92,8 @@ impl Sign {
 /// The judgment of one condition or goal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
-    /// The value; of several, the first that does not satisfy the bound. `None` if there is no value, which
-    /// counts as not met.
+    /// The value. If there are several, the first that does not satisfy the bound. `None` if there is no
+    /// value, which counts as not met.
     pub measured: Option<f64>,
     /// Whether the bound is satisfied.
     pub met: bool,
@@ -151,8 +151,8 @@ impl Goal {
     }
 }
 
-/// Collects the values at the path `rest` in `value`. A key may contain dots; the longest key that matches is
-/// taken.
+/// Collects the values at the path `rest` in `value`. A key may contain dots. The longest key that matches is
+/// used.
 fn collect<'v>(value: &'v Value, rest: &[&str], found: &mut Vec<&'v Value>) {
     match rest {
         [] => found.push(value),
@@ -187,7 +187,7 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| quantity(value.as_str()?).map(|(number, _)| number))
 }
 
-/// Parses a time, a rate or a size as `(number, base unit)`; `None` for any other text.
+/// Parses a time, a rate or a size and returns `(number, base unit)`; `None` for any other text.
 pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
     if let Ok(time) = text.parse::<Time>() {
         return Some((time.as_seconds(), "s"));

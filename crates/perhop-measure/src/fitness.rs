@@ -1,7 +1,7 @@
-//! [`judge`]: whether classes are fit for their roles, decided by confidence intervals over replications.
+//! [`judge`]decides whether classes are fit for their roles, by confidence intervals over replications.
 //!
-//! The playground's page and Python both use it, so their answers are equal. It reads summaries as the JSON
-//! that both produce. `docs/verdicts.md` lists the bounds with their sources.
+//! The playground's page and Python use this module, so their answers are equal. It reads summaries in the
+//! JSON that both produce. `docs/verdicts.md` lists the bounds with their sources.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,13 @@ use serde_json::Value;
 
 use crate::statistics::widened_to_99;
 
-/// The minimum R of calls: "medium", some users dissatisfied (ITU-T G.109, Table 1).
+/// The minimum R of calls: "medium", at which some users are dissatisfied (ITU-T G.109, Table 1).
 pub const LEAST_R: f64 = 70.0;
-/// The fraction of a wanted rate that counts as all of it: the last packets of a run are still in queues.
+/// The fraction of a wanted rate that counts as the whole rate, because the last packets of a run are still
+/// in queues.
 const OBTAINED: f64 = 0.95;
-/// The fraction of its offered traffic below which a class starves: with a guaranteed rate, and without.
+/// The fraction of its offered traffic below which a class starves, for classes with and without a guaranteed
+/// rate.
 const SERVED: f64 = 0.5;
 const SERVED_WITHOUT: f64 = 0.1;
 
@@ -31,7 +33,7 @@ pub struct Figure {
 /// Measurements of a class that the result tables do not contain.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct Known {
-    /// R of calls through it.
+    /// R of calls through the class.
     pub r: Option<Figure>,
     /// The guaranteed rate of its queue, bits per second, if known.
     pub guaranteed_bps: Option<f64>,
@@ -45,8 +47,8 @@ pub enum Answer {
     Fit,
     /// The class exceeds a bound.
     Unfit,
-    /// A bound lies within the 99 % confidence interval of its figure. At 95 %, two of fifty seeds would
-    /// decide wrongly about a figure at its bound.
+    /// A bound lies within the 99 % confidence interval of its figure. With a 95 % interval, two of fifty
+    /// seeds decided wrongly about a figure at its bound.
     Undecided,
 }
 
@@ -59,11 +61,11 @@ pub struct Compared {
     pub unit: &'static str,
     /// The measured value.
     pub figure: Figure,
-    /// The ends of its 99 % confidence interval, which decides; `None` with one replication.
+    /// The ends of the 99 % confidence interval of the figure, which decides; `None` with one replication.
     pub range: Option<[f64; 2]>,
     /// The bound in the same unit.
     pub bound: f64,
-    /// Whether figures above the bound keep it.
+    /// Whether the bound is a lower bound.
     pub is_least: bool,
     /// The result.
     pub answer: Answer,
@@ -78,14 +80,14 @@ pub struct Fitness {
     pub role: Role,
     /// The answer; `None` if a figure was not measured.
     pub answer: Option<Answer>,
-    /// The figures that the answer follows from.
+    /// The figures that determine the answer.
     pub compared: Vec<Compared>,
 }
 
-/// A figure and its bound; `None` if it was not measured.
+/// A figure and its bound; `None` if the figure was not measured.
 type Wanted = Option<Compared>;
 
-/// Judges each class of `summary` that has a role, in the order of its `roles`; `known` contains more
+/// Judges each class of `summary` that has a role, in the order of its `roles`. `known` contains further
 /// measurements of classes, by name. A class that sent nothing has no answer.
 pub fn judge(summary: &Value, known: &BTreeMap<String, Known>) -> Vec<Fitness> {
     let roles = summary["roles"].as_array().map_or(&[][..], Vec::as_slice);
@@ -109,7 +111,8 @@ pub fn judge(summary: &Value, known: &BTreeMap<String, Known>) -> Vec<Fitness> {
     roles.iter().filter_map(judged).collect()
 }
 
-/// One exceeded bound decides; otherwise an undecided one precedes one that was not measured.
+/// One exceeded bound decides. Otherwise, an undecided bound has precedence over a figure that was not
+/// measured.
 fn answer(wanted: &[Wanted]) -> Option<Answer> {
     let has = |answer| wanted.iter().flatten().any(|bound| bound.answer == answer);
     match (has(Answer::Unfit), has(Answer::Undecided)) {
@@ -141,7 +144,7 @@ impl Measured<'_> {
                 vec![self.loss(1.0), self.most("delay_p99_s", "p99 of delay", "s", 0.150), jitter]
             }
             Role::Streaming => match self.video {
-                // perhop's own: ITU-T G.1010 has no figure for pauses.
+                // The bound is perhop's own, because ITU-T G.1010 has no figure for pauses.
                 Some(video) => vec![self.at_most(figure(video, "stalled_percent"), "stalled", "%", 1.0)],
                 // Cisco, Enterprise QoS SRND 3.3 (2005), chapter 1.
                 None => vec![self.loss(5.0), self.most("delay_p99_s", "p99 of delay", "s", 5.0)],
@@ -152,32 +155,32 @@ impl Measured<'_> {
             Role::Transactions => self.exchanged(0.4),
             Role::Bulk => self.bulk(),
             Role::BestEffort => vec![self.served()],
-            // RFC 8622: it may starve.
+            // RFC 8622: the class may starve.
             Role::Scavenger => Vec::new(),
         }
     }
 
-    /// Short exchanges: for TCP the completion time, for datagrams the bounds of a class of Y.1541.
+    /// Short exchanges. For TCP, the completion time counts; for datagrams, the bounds of a class of Y.1541.
     fn exchanged(&self, mean_delay_s: f64) -> Vec<Wanted> {
         let Some(tcp) = self.tcp else {
             // ITU-T Y.1541, Table 1: IPLR 1e-3.
             return vec![self.most("delay_mean_s", "mean delay", "s", mean_delay_s), self.loss(0.1)];
         };
         match figure(tcp, "completion_p95_s") {
-            // ITU-T G.1010, Table I.2: transaction services take 4 s at most.
+            // ITU-T G.1010, Table I.2: transaction services take at most 4 s.
             Some(completion) => vec![self.at_most(Some(completion), "p95 of completion", "s", 4.0)],
             None => self.bulk(),
         }
     }
 
-    /// Files: the guaranteed rate, or all that they offer. Without a guarantee the loss: at 5 % the
-    /// square-root formula of Mathis et al. (1997) leaves TCP a window of 5.5 segments.
+    /// Files need the guaranteed rate, or their offered rate if it is lower. Without a guarantee, the loss
+    /// counts. At 5 %, the square-root formula of Mathis et al. (1997) leaves TCP a window of 5.5 segments.
     fn bulk(&self) -> Vec<Wanted> {
         let Some(guaranteed) = self.known.guaranteed_bps else { return vec![self.loss(5.0)] };
         vec![self.obtained(OBTAINED * guaranteed.min(self.offered_bps()), "throughput")]
     }
 
-    /// The received fraction of the offered traffic: a class that receives less starves.
+    /// The received fraction of the offered traffic. A class that receives less than a bound starves.
     fn served(&self) -> Wanted {
         let offered = self.offered_bps();
         let wanted = match self.known.guaranteed_bps {
@@ -243,7 +246,7 @@ impl Measured<'_> {
     }
 }
 
-/// The side of a bound on which figures keep it.
+/// The side of a bound on which figures satisfy it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     AtMost,
@@ -266,8 +269,8 @@ mod tests {
         json!({"mean": mean, "ci95": [mean - half, mean + half]})
     }
 
-    /// A class of 1000 packets, of which `loss` percent are dropped, with these further columns; 1 Mb/s are
-    /// offered and 0.9 Mb/s arrive.
+    /// A class of 1000 packets, of which `loss` percent are dropped, with these further columns. 1 Mb/s is
+    /// offered, and 0.9 Mb/s arrive.
     fn judged(role: &str, loss: &Value, columns: &Value, tcp: &Value, known: Known) -> Fitness {
         let mut class = json!({
             "class": "c", "offered_packets": {"mean": 1000.0}, "offered_bytes": {"mean": 1.25e6},

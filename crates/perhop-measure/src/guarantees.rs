@@ -1,4 +1,5 @@
-//! [`guaranteed_rates`]: the guaranteed rate of the queue of each class, by which its fitness is judged.
+//! [`guaranteed_rates`]: the guaranteed rate of the queue of each class. The judgment of its fitness uses
+//! this rate.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +10,15 @@ use serde_json::Value;
 
 use crate::places::{Place, queues_by_class};
 
-/// A queue and its guaranteed rate, bits per second, if it has one.
+/// A queue, and its guaranteed rate, if any, bits per second.
 struct Row {
     place: Place,
     guaranteed: Option<f64>,
 }
 
 /// Returns the guaranteed rate of the queue of each class of `summary`, bits per second, as far as it is
-/// known. `inferred` has the queues of an inferred scenario, which a codepoint alone may not determine. Of
-/// several queues, the one that drops most counts.
+/// known. `inferred` has the queues of an inferred scenario, which codepoints do not always determine. If a
+/// class has several queues, the queue that drops most counts.
 pub fn guaranteed_rates(
     scenario: &Scenario,
     summary: &Value,
@@ -35,9 +36,9 @@ pub fn guaranteed_rates(
             None => namesakes(&rows, name),
         };
         let dropped = |row: &Row| dropped_packets(&row.place, summary);
-        // Of equal ones, the first.
+        // Among equal queues, the first counts.
         let most = queues.into_iter().rev().max_by(|a, b| dropped(a).total_cmp(&dropped(b)))?;
-        // Other classes may leave no part of the rate.
+        // The guarantee can be 0, if other classes may take the whole rate.
         most.guaranteed.filter(|rate| *rate > 0.0)
     };
     names.filter_map(|name| Some((name.to_owned(), guaranteed(name)?))).collect()
@@ -51,7 +52,7 @@ fn namesakes<'r>(rows: &'r [Row], name: &str) -> Vec<&'r Row> {
     named.iter().copied().filter(is_alone).collect()
 }
 
-/// Returns a row for each queue of each port whose policy has several queues, or limits the only one.
+/// Returns a row for each queue of each port whose policy has several queues, or limits its only queue.
 fn rows(scenario: &Scenario) -> Vec<Row> {
     let none = BTreeMap::new();
     let mut found = Vec::new();

@@ -1,10 +1,10 @@
 //! The measurements of a run and the tables made from them, for the simulator and for the live path.
 //!
-//! Reading order: [`Measurements`] (all counts of one run; an engine or a live run fills it), [`counters`]
+//! Reading order: [`Measurements`] (all counts of one run, filled by an engine or a live run), [`counters`]
 //! (its parts), [`tcp`] (the counts of sessions), then [`results`] (the tables) and [`statistics`]
 //! (confidence intervals). [`exercise`] judges a run by the requirements of an exercise, [`fitness`] by the
 //! roles of its classes ([`guarantees`], [`places`]), [`telephony`] by the rating of calls ([`emodel`]);
-//! [`applications`] are calls and games of a scenario. This crate does not move packets or read a clock.
+//! [`applications`] has the calls and games of a scenario. This crate does not move packets or read a clock.
 
 pub mod applications;
 pub mod budget;

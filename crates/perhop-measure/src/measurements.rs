@@ -1,5 +1,5 @@
 //! [`Measurements`]: all counts of one run. A simulator, or the merger of the reports of a live run, fills
-//! it; every table is made from it.
+//! it. All tables are made from it.
 
 mod part;
 
@@ -26,7 +26,7 @@ use crate::tcp::{CLIENT, ConnectionSeries, SERVER, SessionMeasurements, SessionT
 pub struct Flow {
     /// Index of its entry in the scenario's traffic.
     pub traffic: usize,
-    /// Its number among that entry's flows, from 0.
+    /// The number of the flow among the flows of the entry, from 0.
     pub number: u32,
     /// Index of its class in results.
     pub class: usize,
@@ -37,9 +37,9 @@ pub struct Flow {
 /// The counts of one port: the sending side of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct PortMeasurements {
-    /// Its name in results: `C1->E3`.
+    /// The name of the port in results: `C1->E3`.
     pub name: String,
-    /// Names of its queues in results.
+    /// The names of its queues in results.
     pub queue_names: Vec<String>,
     /// The counters.
     pub tally: PortTally,
@@ -98,7 +98,7 @@ impl Conditioned {
 pub struct FlowId {
     /// Index of its entry in the scenario's traffic.
     pub traffic: usize,
-    /// Its number among that entry's flows, from 0.
+    /// The number of the flow among the flows of the entry, from 0.
     pub number: u32,
     /// Whether it is the reverse direction, from the server of TCP traffic to its client.
     pub answers: bool,
@@ -140,7 +140,8 @@ fn has_shared_memory(policy: &PolicyConfig) -> bool {
 
 /// All counts of one run.
 ///
-/// Packets are counted during the run (`counters`, `delays`, `samples`); the rest is filled in at its end.
+/// Packets are counted during the run (`counters`, `delays`, `samples`). The other fields are filled in at
+/// its end.
 #[derive(Clone, Debug, Default)]
 pub struct Measurements {
     /// The time before which nothing is counted.
@@ -153,7 +154,8 @@ pub struct Measurements {
     pub flows: Vec<Flow>,
     /// The counters of each flow.
     pub counters: Vec<FlowCounters>,
-    /// Distributions of delay, of a class or of a flow: [`FlowCounters::distribution`] is an index of them.
+    /// Distributions of delay, each of a class or of a flow. [`FlowCounters::distribution`] is an index of
+    /// this list.
     pub delays: Vec<Delays>,
     /// Measurements that the scenario requests in addition to the counters.
     pub samples: Option<Box<Samples>>,
@@ -167,7 +169,7 @@ pub struct Measurements {
     pub tcp: TcpMeasurements,
     /// Packets of each flow that were in the network at the end, without those sent during the warm-up.
     pub in_network: Vec<u64>,
-    /// The sum over all packets of the links whose wire they entered.
+    /// The number of times that packets entered a wire.
     pub packet_hops: u64,
     /// Whether a policy has a shared memory, for which packets may be dropped.
     pub has_shared_memory: bool,
@@ -193,8 +195,8 @@ impl Measurements {
         }
     }
 
-    /// Creates empty measurements of the flows, sessions and ports of `scenario`; its flows are in the order
-    /// of [`flows`].
+    /// Creates empty measurements of the flows, sessions and ports of `scenario`. Flows are in the order of
+    /// [`flows`].
     ///
     /// # Errors
     /// If a queueing policy does not exist.
@@ -347,8 +349,8 @@ impl Measurements {
         }
     }
 
-    /// Counts packet `number` of `flow` before it is sampled. Returns its delay variation for the samples, if
-    /// it has one; `None` if the packet was sampled already or needs no sample.
+    /// Counts packet `number` of `flow` before it is sampled. Returns the delay variation of the packet for
+    /// the samples, if it has one. `None` if the packet is already sampled or needs no sample.
     #[allow(clippy::inline_always, clippy::option_option)] // see above; a first packet has no variation
     #[inline(always)]
     pub fn count(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) -> Option<Option<i64>> {
@@ -405,8 +407,8 @@ impl Measurements {
             self.deliver(at.max(sent), flow, &packet, number);
         }
     }
-    /// Sent packets of each flow whose arrival or drop is unknown: in the network at the end, or lost at an
-    /// uncounted place.
+    /// The number of sent packets of each flow whose fate is unknown. They are in the network at the end, or
+    /// were lost at a place without counters.
     pub fn unaccounted(&self) -> Vec<u64> {
         let rest = |counters: &FlowCounters| {
             let tally = counters.tally();
@@ -423,7 +425,7 @@ impl Measurements {
     /// Checks for every flow that offered = delivered + dropped + in the network.
     ///
     /// # Panics
-    /// If a packet was lost or invented: a bug of the engine that filled these measurements.
+    /// A packet disappeared or was duplicated, which is a bug of the engine that filled these measurements.
     pub fn assert_conservation(&self) {
         for (flow, (counters, in_network)) in self.counters.iter().zip(&self.in_network).enumerate() {
             let tally = counters.tally();

@@ -1,4 +1,4 @@
-//! [`queues_by_class`]: the queues of each traffic class, where its codepoint determines them.
+//! [`queues_by_class`]: the queues of each traffic class, if its codepoint determines them.
 //!
 //! `python/perhop/verdicts/classifying.py` has the same rules for the verdicts of the command line;
 //! `tests/test_playground_parity.py` compares both.
@@ -22,9 +22,9 @@ pub struct Place {
     pub queue: String,
 }
 
-/// Returns the queues of each traffic class of a resolved scenario, as far as they are certain: the network
-/// is a tree, nothing changes codepoints, policies match only codepoints, and all traffic of a class has the
-/// same queues.
+/// Returns the queues of each traffic class of a resolved scenario, as far as they are certain. They are
+/// certain if the network is a tree, nothing changes codepoints, policies match only codepoints, and all
+/// traffic of a class has the same queues.
 pub fn queues_by_class(scenario: &Scenario) -> BTreeMap<&str, Vec<Place>> {
     if changes_codepoints(scenario) || !is_tree(scenario) {
         return BTreeMap::new();

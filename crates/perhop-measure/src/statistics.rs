@@ -26,7 +26,7 @@ pub fn confidence_95(samples: &[f64]) -> Option<Interval> {
     Some(Interval { mean, low: mean - half, high: mean + half })
 }
 
-/// The 99 % confidence interval of the mean of `count` samples, at least two, whose 95 % interval is
+/// The 99 % confidence interval of the mean of at least two samples (`count`), whose 95 % interval is
 /// `[low, high]`.
 pub fn widened_to_99([low, high]: [f64; 2], count: usize) -> [f64; 2] {
     let degrees = count.max(2) - 1;
@@ -47,8 +47,8 @@ pub fn fairness(shares: impl IntoIterator<Item = f64>) -> f64 {
     sum * sum / (count * squares)
 }
 
-/// The 97.5 % quantile of Student's t distribution: a table for 1 to 30 degrees of freedom, above that an
-/// expansion (error below 1e-4).
+/// The 97.5 % quantile of Student's t distribution. It uses a table for 1 to 30 degrees of freedom, and an
+/// expansion above (error below 1e-4).
 fn student_97_5(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
@@ -58,7 +58,7 @@ fn student_97_5(degrees: usize) -> f64 {
     TABLE.get(degrees - 1).copied().unwrap_or_else(|| around_normal(1.959_963_985, degrees))
 }
 
-/// The 99.5 % quantile, likewise (error below 2e-3).
+/// The 99.5 % quantile of Student's t distribution, with the same method (error below 2e-3).
 fn student_99_5(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
         63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977,
@@ -68,7 +68,7 @@ fn student_99_5(degrees: usize) -> f64 {
     TABLE.get(degrees - 1).copied().unwrap_or_else(|| around_normal(2.575_829_304, degrees))
 }
 
-/// The quantile of Student's t distribution, computed from the normal quantile `z`: the expansion of
+/// The quantile of Student's t distribution, computed from the normal quantile `z`by the expansion of
 /// Abramowitz & Stegun 26.7.5.
 fn around_normal(z: f64, degrees: usize) -> f64 {
     let v = degrees as f64;
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(confidence_95(&[1.0, f64::NAN]), None);
     }
 
-    /// By hand for ten samples: 3.250 / 2.262 times as wide.
+    /// By hand for ten samples, the interval is 3.250 / 2.262 times as wide.
     #[test]
     fn a_wider_interval_has_the_same_mean() {
         let [low, high] = widened_to_99([4.0, 6.0], 10);

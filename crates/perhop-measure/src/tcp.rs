@@ -59,7 +59,7 @@ pub struct SessionTally {
     pub connections: u64,
     /// Transactions that have ended.
     pub transactions: u64,
-    /// Sum of completion times, picoseconds, of the transactions that have one.
+    /// The sum of the completion times of transactions, picoseconds.
     pub completion: u128,
     /// Transactions that have a completion time.
     pub completed: u64,
@@ -86,9 +86,9 @@ impl SessionTally {
 pub struct SessionMeasurements {
     /// Index of its entry in the scenario's traffic.
     pub traffic: usize,
-    /// Its number among that entry's flows, from 0.
+    /// The number of the session among the flows of the entry, from 0.
     pub number: u32,
-    /// Index of its client's class.
+    /// The index of the class of the session's client.
     pub class: usize,
     /// Index of its class in [`TcpMeasurements::completions`].
     pub completions: usize,
@@ -103,7 +103,7 @@ pub struct ConnectionSample {
     pub time: Time,
     /// Index of its session.
     pub session: usize,
-    /// Its number among its session's connections, from 0.
+    /// The number of the connection in its session, from 0.
     pub connection: u32,
     /// Congestion window, segments.
     pub window: f64,

@@ -47,7 +47,7 @@ pub struct OwnCall<'a> {
     pub replication: u64,
     /// The class.
     pub class: &'a str,
-    /// The name of its codec.
+    /// The name of the codec of the call.
     pub codec: &'a str,
     /// Its rating.
     pub rated: Rated,
@@ -62,9 +62,9 @@ pub struct Rated {
     pub mos: Option<f64>,
     /// One-way delay from mouth to ear, seconds.
     pub mouth_to_ear_s: Option<f64>,
-    /// Packets that arrive after their playout, percent of those delivered.
+    /// Packets that arrive after their playout, percent of the delivered packets.
     pub late_percent: Option<f64>,
-    /// Packets lost or late, percent of those delivered or dropped.
+    /// Lost or late packets, percent of the delivered and dropped packets.
     pub lost_percent: f64,
 }
 
@@ -86,9 +86,9 @@ const DEVIATIONS: f64 = 4.0;
 ///
 /// Algorithm 1 of Ramjee, Kurose, Towsley and Schulzrinne (INFOCOM 1994) plays packets d + 4 v after they
 /// were sent. Its exponential averages d and v follow the delay and its absolute deviation from d with a
-/// memory of 500 packets. Here they have the values around which they vary: the mean delay and the mean
-/// absolute deviation of the whole run. So the result does not depend on the first packet or on the instants
-/// of adaptation.
+/// memory of 500 packets. Here, d and v are the values around which the averages vary: the mean delay and the
+/// mean absolute deviation of the whole run. The result therefore does not depend on the first packet or on
+/// the instants of adaptation.
 pub fn playout_s(rule: JitterBuffer, row: &Delivered) -> f64 {
     match rule {
         JitterBuffer::Fixed(waits) => row.least_s + waits.as_seconds(),
@@ -107,8 +107,8 @@ fn mean_deviation_s(row: &Delivered) -> f64 {
 
 /// Rates the call through each class of `rows`, which has a row for each class and replication.
 ///
-/// A class with calls in `own` gets the mean of their ratings, so callers pass none if other telephones are
-/// assumed. Delays are known to the width of their bin, a thousandth.
+/// A class with calls in `own` gets the mean of their ratings. Callers that assume other telephones pass no
+/// calls in `own`. Delays are known with the precision of their bin, 0.1 %.
 pub fn rate_calls<'a>(rows: &[Delivered<'a>], own: &[OwnCall], telephony: &Telephony) -> Vec<Call<'a>> {
     let mut by_class: BTreeMap<(u64, &str), Vec<&OwnCall>> = BTreeMap::new();
     for call in own {
@@ -133,7 +133,7 @@ pub fn rate_calls<'a>(rows: &[Delivered<'a>], own: &[OwnCall], telephony: &Telep
     calls.into_iter().map(remarked).collect()
 }
 
-/// The mean of the calls of a class in one replication; `None` for a value that one of them does not have.
+/// The mean of the calls of a class in one replication; `None` for a value that a call does not have.
 fn mean_of(own: &[&OwnCall]) -> Rated {
     let count = own.len() as f64;
     let mean = |value: fn(&Rated) -> Option<f64>| {
@@ -248,7 +248,7 @@ mod tests {
         JitterBuffer::Fixed(Time::from_milliseconds(ms))
     }
 
-    /// A class with the delays in `bins`, of whose packets `dropped` more were dropped.
+    /// A class with the delays in `bins` and `dropped` dropped packets.
     fn class(bins: &[(f64, u64)], dropped: u64) -> Delivered<'static> {
         let delivered = bins.iter().map(|(_, packets)| packets).sum();
         let sum: f64 = bins.iter().map(|(delay, packets)| delay * *packets as f64).sum();
@@ -263,8 +263,8 @@ mod tests {
         }
     }
 
-    /// 90 packets of 10 ms, 5 of 15 ms, 5 of 30 ms, with a buffer of 5 ms: 5 of 100 are late, 10 of 105 lost
-    /// or late; mouth to ear takes 10 + 5 + 35 ms.
+    /// 90 packets take 10 ms, 5 take 15 ms and 5 take 30 ms, with a buffer of 5 ms. 5 of 100 packets are
+    /// late, and 10 of 105 are lost or late. Mouth to ear takes 10 + 5 + 35 ms.
     #[test]
     fn later_packets_than_the_buffer_are_lost() {
         let row = class(&[(0.010, 90), (0.015, 5), (0.030, 5)], 5);
@@ -278,8 +278,9 @@ mod tests {
         assert_eq!(calls[0].remark, "");
     }
 
-    /// Half of the packets take 10 ms, half 40 ms: the mean is 25 ms, the mean absolute deviation 15 ms, so
-    /// the playout is 25 + 4 · 15 ms. With 200 instead of 40 ms it is 105 + 250, at 10 ms alone 10 + 40 ms.
+    /// Half of the packets take 10 ms and half take 40 ms. The mean is 25 ms and the mean absolute deviation
+    /// 15 ms, so the playout is 25 + 4 · 15 ms. With 200 instead of 40 ms it is 105 + 250 ms. If all packets
+    /// take 10 ms, it is 10 + 40 ms.
     #[test]
     fn an_adaptive_buffer_waits_for_four_deviations_between_its_bounds() {
         let adaptive = JitterBuffer::default();
@@ -289,7 +290,7 @@ mod tests {
         assert!((playout(&[(0.010, 50)]) - 0.050).abs() < 1e-12);
     }
 
-    /// The estimates of the paper, packet by packet with its gain, vary around the values used here.
+    /// The estimates of the paper, updated packet by packet with its gain, vary around the values used here.
     #[test]
     fn the_estimates_of_ramjee_et_al_move_about_mean_and_deviation() {
         let (mut d, mut v, mut state) = (0.020, 0.010, 1_u64);
@@ -297,7 +298,7 @@ mod tests {
         let mut bins: BTreeMap<u64, u64> = BTreeMap::new();
         for number in 0..200_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // 5 to 36 ms, and 60 ms for a tenth.
+            // Delays are 5 to 36 ms, and 60 ms for some packets.
             let ms = if (state >> 60) == 0 { 60 } else { 5 + (state >> 59) };
             let delay = ms as f64 / 1e3;
             *bins.entry(ms).or_default() += 1;

@@ -1,4 +1,4 @@
-//! [`play`]: the packets of a call that are lost or arrive after their playout, and the runs of them.
+//! [`play`]: the packets of a call that are lost or arrive after their playout, and the lengths of such runs.
 
 use crate::counters::{LoggedPacket, upper_edge_s};
 
@@ -67,7 +67,7 @@ mod tests {
         Time::from_milliseconds(ms)
     }
 
-    /// Packets each 20 ms with these numbers and delays, milliseconds.
+    /// Packets every 20 ms with these numbers and delays, milliseconds.
     fn packets(sent: &[(u32, u64)]) -> Vec<LoggedPacket> {
         sent.iter()
             .map(|(number, delay)| LoggedPacket {
@@ -87,14 +87,15 @@ mod tests {
         assert_eq!((played.arrived, played.late, played.missing, played.runs), (6, 2, 2, 2));
     }
 
-    /// 0 1 . . 4 5 6! 7: 2 and 3 are lost, 6 is late: three missing of eight in two runs.
+    /// 0 1 . . 4 5 6! 7: packets 2 and 3 are lost, and packet 6 is late. Three of eight packets are missing,
+    /// in two runs.
     #[test]
     fn lost_and_late_packets_make_runs() {
         let log = packets(&[(0, 10), (1, 10), (4, 10), (5, 10), (6, 30), (7, 10)]);
         let played = play(&log, 0.020_5);
         assert_eq!((played.missing, played.runs), (3, 2));
         assert!((played.burst_ratio() - 1.5 * 5.0 / 8.0).abs() < 1e-12);
-        // A late packet next to a lost one is in the same run.
+        // A late packet next to a lost packet belongs to the same run.
         let log = packets(&[(0, 10), (1, 10), (4, 30), (5, 10)]);
         let played = play(&log, 0.020_5);
         assert_eq!((played.missing, played.runs), (3, 1));

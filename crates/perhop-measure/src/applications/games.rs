@@ -9,7 +9,7 @@ use crate::counters::LoggedPacket;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ticks {
     /// Delays of commands, of snapshots, and from a command to the arrival of the first snapshot that was
-    /// sent after the command had arrived; each sorted.
+    /// sent after the command had arrived. Each list is sorted.
     pub up: Vec<Time>,
     /// See `up`.
     pub down: Vec<Time>,
@@ -36,7 +36,8 @@ pub fn answer(commands: &[&LoggedPacket], snapshots: &[&LoggedPacket], tick: Tim
     let (up, down) = (sorted(commands), sorted(snapshots));
     let least = down.first().copied().unwrap_or_default();
     let late = down.iter().filter(|delay| **delay > least + tick).count() as u64;
-    // Each snapshot contains all earlier commands: the first arrival among those sent after a command counts.
+    // Each snapshot contains all earlier commands, so the first arrival among the snapshots that were sent
+    // after a command counts.
     let mut sent: Vec<(Time, Time)> =
         snapshots.iter().map(|packet| (packet.sent, packet.sent + packet.delay)).collect();
     sent.sort_unstable();
@@ -62,9 +63,9 @@ mod tests {
         LoggedPacket { flow: 0, number: 0, sent: ms(sent), bytes: 100, delay: ms(delay) }
     }
 
-    /// Ticks at 0, 10, 20 … ms. A command sent at 1 ms arrives at 6 ms: it is in the snapshot of 10 ms, which
-    /// arrives at 15 ms. A command that arrives exactly at a tick is in that snapshot. The snapshot of 30 ms
-    /// is lost: the one of 40 ms contains its command.
+    /// Ticks at 0, 10, 20 … ms. A command that is sent at 1 ms arrives at 6 ms. It is in the snapshot of 10
+    /// ms, which arrives at 15 ms. A command that arrives exactly at a tick is in the snapshot of this tick.
+    /// The snapshot of 30 ms is lost, and the snapshot of 40 ms contains its command.
     #[test]
     fn a_command_is_seen_in_the_first_snapshot_after_it() {
         let commands = [packet(1, 5), packet(15, 5), packet(22, 5)];
@@ -78,7 +79,7 @@ mod tests {
         assert!(Ticks::quantile(&[], 0.5).is_nan());
     }
 
-    /// A snapshot that overtakes contains the commands of the overtaken one, too.
+    /// A snapshot that overtakes another one also contains the commands of the other.
     #[test]
     fn an_overtaking_command_is_seen_first() {
         let (commands, snapshots) = ([packet(1, 5)], [packet(10, 30), packet(20, 5)]);

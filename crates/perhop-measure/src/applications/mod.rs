@@ -1,4 +1,4 @@
-//! Figures of applications that users quote for the quality of a network.
+//! Figures of applications by which users judge the quality of a network.
 //!
 //! Calls and games are evaluated from their packets when a run is over, so the order in which packets of
 //! different flows were recorded does not matter.

@@ -11,7 +11,8 @@ pub struct VideoTally {
     pub bitrates: u128,
     /// Requests for a bitrate that differs from the previous request.
     pub switches: u64,
-    /// From the start to the first picture; `None` if that was before the end of the warm-up, or never.
+    /// From the start to the first picture; `None` if it was before the end of the warm-up, or if it never
+    /// appeared.
     pub startup: Option<Time>,
     /// Stalls that began.
     pub stalls: u64,
@@ -26,7 +27,7 @@ impl VideoTally {
     pub fn bitrate(&self) -> f64 {
         self.bitrates as f64 / self.segments as f64
     }
-    /// Time in stalls, percent of the time since playback started; NaN if it did not.
+    /// Time in stalls, percent of the time since playback started; NaN if playback did not start.
     pub fn stalled_percent(&self) -> f64 {
         let (stalled, played) = (self.stalled.as_seconds(), self.played.as_seconds());
         100.0 * stalled / (stalled + played)
@@ -78,7 +79,7 @@ impl SpeedTally {
     fn slice_s(&self) -> f64 {
         self.ends.saturating_sub(self.begins).as_seconds() / SLICES as f64
     }
-    /// Bits per second over the whole test, as iperf3 reports it; NaN if the test was not over.
+    /// Bits per second over the whole test, as iperf3 reports it; NaN if the test did not end.
     pub fn mean_bps(&self) -> f64 {
         if self.readings.len() as u64 <= SLICES {
             return f64::NAN;
@@ -102,7 +103,7 @@ impl SpeedTally {
 mod tests {
     use super::*;
 
-    /// 20 slices of 0.5 s: 6 without bytes, 12 with 1 MB, 2 with 5 MB.
+    /// The test has 20 slices of 0.5 s: 6 without bytes, 12 with 1 MB, and 2 with 5 MB.
     #[test]
     fn the_slowest_and_the_fastest_slices_do_not_count() {
         let mut tally = SpeedTally::new(4, Time::from_seconds(2), Time::from_seconds(12));

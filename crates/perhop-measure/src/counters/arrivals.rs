@@ -11,13 +11,13 @@ use super::{DelayStatistics, Delays};
 
 /// Counters of the arrived packets of one flow.
 ///
-/// Every delivery is counted here, so only independent values are counted: the flow's packets are the sum
-/// over its colors; every packet that does not begin a run forms a pair with the previous one; and the sum of
-/// the delay differences in a run is its last delay minus its first.
+/// Every delivery is counted here, so only independent values are counted. The packets of the flow are the
+/// sum over its colors. Every packet that does not begin a run forms a pair with the previous packet. The sum
+/// of the delay differences in a run is its last delay minus its first.
 #[derive(Clone, Debug)]
 #[repr(C)] // most frequently used first
 pub struct Arrivals {
-    /// Number of the packet that continues the run; no packet has this number before the first arrival.
+    /// Number of the packet that continues the run. Before the first arrival, no packet has this number.
     continues: u64,
     /// Delay of the last packet, 0 before the first arrival.
     last: Time,
@@ -27,7 +27,7 @@ pub struct Arrivals {
     greatest_variation: i64,
     absolute_sum: u128,
     colors: [Delivered; COLORS],
-    /// Sum over the runs of the last delay minus the first; for the last run without its last delay.
+    /// Sum over the runs of the last delay minus the first. The last run is included without its last delay.
     turns: i128,
     /// Number of runs: sequences of consecutive packets that all arrived.
     runs: u64,
@@ -39,7 +39,7 @@ pub struct Arrivals {
 #[derive(Clone, Copy, Debug, Default)]
 struct Delivered {
     count: Count,
-    /// Sum of their delays, picoseconds.
+    /// The sum of the delays of the packets, picoseconds.
     delay: u128,
 }
 
@@ -85,7 +85,7 @@ impl Arrivals {
         of_color.count.add(length);
         of_color.delay += u128::from(delay.as_picoseconds());
         delays.delay.record(delay.as_picoseconds());
-        // Extremes are rare: predicted branches are cheaper than unconditional stores.
+        // New extremes are rare, so predicted branches are cheaper than unconditional stores.
         if delay < self.least {
             self.least = delay;
         }
@@ -126,7 +126,7 @@ impl Arrivals {
         self.colors.iter().for_each(|color| sum.merge(color.count));
         sum
     }
-    /// Packets that arrived after the warm-up, also those sent during it.
+    /// Packets that arrived after the warm-up, including those sent during it.
     pub fn received(&self) -> Count {
         let mut sum = self.delivered();
         self.early().iter().for_each(|count| sum.merge(*count));
@@ -165,7 +165,7 @@ impl Arrivals {
 pub struct ColorTally {
     /// Packets that were sent after the warm-up and arrived.
     pub delivered: Count,
-    /// Packets that arrived after the warm-up, also those sent during it: the basis of throughput.
+    /// Packets that arrived after the warm-up, including those sent during it. They determine the throughput.
     pub received: Count,
     /// Sum of the delays of `delivered`, picoseconds.
     delay: u128,

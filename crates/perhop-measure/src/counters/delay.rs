@@ -13,11 +13,11 @@ pub struct DelayStatistics {
     /// Packets measured.
     pub packets: u64,
     pub(super) sum: u128,
-    /// Least delay; not valid while `packets` is 0.
+    /// The least delay; not valid while `packets` is 0.
     pub least: Time,
     /// Greatest delay.
     pub greatest: Time,
-    /// Pairs of consecutive packets measured.
+    /// The number of pairs of consecutive packets that were measured.
     pub pairs: u64,
     pub(super) signed_sum: i128,
     pub(super) absolute_sum: u128,
@@ -123,7 +123,7 @@ pub fn above_least<'a>(flows: impl IntoIterator<Item = &'a Distribution>) -> Dis
     let mut above = Distribution::default();
     for delay in flows {
         let least = delay.bins().next().map_or(0, |bin| bin.longest);
-        // Rounded as quantiles are, so that equal delays differ by 0.
+        // The delay is rounded in the same way as quantiles, so that equal delays differ by 0.
         delay.bins().for_each(|bin| above.record_all(bin.longest - least, bin.count));
     }
     above
@@ -134,7 +134,8 @@ pub fn quantile_seconds(distribution: &Distribution, quantile: f64) -> f64 {
     seconds(distribution.quantile(quantile))
 }
 
-/// The least value of `distribution` in seconds, rounded as its quantiles are; NaN if it is empty.
+/// The least value of `distribution` in seconds, rounded in the same way as its quantiles; NaN if it is
+/// empty.
 pub fn least_seconds(distribution: &Distribution) -> f64 {
     seconds(distribution.bins().next().map(|bin| bin.longest))
 }
@@ -147,7 +148,8 @@ fn seconds(nanoseconds: Option<u64>) -> f64 {
 mod tests {
     use super::*;
 
-    /// One flow takes 10 to 19 ms, the other 100 to 109: each varies by 0 to 9 ms, and so do both together.
+    /// The delays of one flow are 10 to 19 ms, and those of the other 100 to 109 ms. Each varies by 0 to 9
+    /// ms, and so do both together.
     #[test]
     fn variation_is_above_the_least_of_each_flow() {
         let flow = |least: u64| {
@@ -159,7 +161,7 @@ mod tests {
         assert_eq!((above.recorded(), above.bins().next().map(|bin| bin.longest)), (20, Some(0)));
         for (quantile, seconds) in [(0.1, 0.0), (0.5, 0.004), (0.9, 0.008), (1.0, 0.009)] {
             let found = quantile_seconds(&above, quantile);
-            // Three digits of a delay of 109 ms.
+            // The tolerance is three digits of a delay of 109 ms.
             assert!((found - seconds).abs() < 1.1e-4, "{quantile}: {found}");
         }
     }

@@ -2,21 +2,21 @@
 
 use perhop_qos::units::Time;
 
-/// Three significant decimal digits distinguish 1000 from 1001; each octave needs one more bit. So there are
-/// bins of width 1 below 2 · 1024, and 1024 bins in every octave above: the bins of an HDR histogram.
+/// The number of bits of a bin. Three significant decimal digits distinguish 1000 from 1001, which takes 1024
+/// bins in every octave. Bins have width 1 below 2 · 1024. These are the bins of an HDR histogram.
 const BINS_BITS: u32 = 10;
 const BINS: usize = 1 << BINS_BITS;
 /// Bins that are stored together.
 const PAGE: usize = 32;
-/// The place of a page in which no duration was recorded: beyond all pages.
+/// The place of a page in which no duration was recorded. It is above the places of all pages.
 const ABSENT: u16 = u16::MAX;
-/// Pages of all durations, which have less than 55 octaves.
+/// All durations have less than 55 octaves, so their pages have smaller places.
 const _: () = assert!(55 * BINS / PAGE < ABSENT as usize);
 
 /// Counts of durations in nanoseconds, in bins with three digits.
 ///
-/// Every delivery is counted in two of them, and each class or flow has its own. Only pages of bins in which
-/// a duration was recorded have memory.
+/// Every delivery counts in two distributions, and each class or flow has its own. Only pages in which a
+/// duration was recorded take memory.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
     /// The place of each page in `pages`, up to the last octave needed; [`ABSENT`] if it has no memory.
@@ -28,7 +28,7 @@ pub struct Distribution {
 /// The durations in one bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
-    /// The longest duration of the bin, nanoseconds: quantiles are rounded to it.
+    /// The longest duration of the bin, nanoseconds, to which quantiles are rounded.
     pub longest: u64,
     /// The number of durations.
     pub count: u32,
@@ -53,7 +53,7 @@ impl Distribution {
     fn record_first(&mut self, bin: usize) {
         self.page(bin / PAGE)[bin % PAGE] = 1;
     }
-    /// The counts of the page with this `index`, which gets memory if it has none.
+    /// The counts of the page with this `index`, which is allocated if necessary.
     fn page(&mut self, index: usize) -> &mut [u32; PAGE] {
         if self.places.len() <= index {
             let pages = BINS / PAGE;
@@ -85,12 +85,12 @@ impl Distribution {
             }
         }
     }
-    /// The index and the counts of each page with memory, shortest durations first.
+    /// The index and the counts of each page with memory, beginning with the shortest durations.
     fn in_order(&self) -> impl Iterator<Item = (usize, &[u32; PAGE])> {
         let counts = |place: &u16| self.pages.get(usize::from(*place));
         self.places.iter().enumerate().filter_map(move |(index, place)| Some((index, counts(place)?)))
     }
-    /// The bins in which durations were recorded, shortest first.
+    /// The bins in which durations were recorded, beginning with the shortest.
     pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
         self.in_order().flat_map(|(index, counts)| {
             let bins = counts.iter().enumerate().filter(|(_, count)| **count > 0);
@@ -101,7 +101,7 @@ impl Distribution {
     pub fn recorded(&self) -> u64 {
         self.pages.iter().flatten().map(|count| u64::from(*count)).sum()
     }
-    /// The `quantile` (0 to 1) in nanoseconds: the longest duration of the bin that has it; `None` without
+    /// The `quantile` (0 to 1) in nanoseconds. It is the longest duration of its bin; `None` without
     /// durations.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let needed = (libm::ceil(quantile * self.recorded() as f64) as u64).max(1);
@@ -200,7 +200,7 @@ mod tests {
             assert_same(&both, &recorded(&[one, other].concat()));
         }
 
-        /// A count of a bin at once equals as many durations.
+        /// A count that is added at once equals the same number of durations.
         #[test]
         fn durations_add_up(nanoseconds in 0..1_u64 << 40, count in 1..20_u32) {
             let mut distribution = Distribution::default();

@@ -3,7 +3,7 @@
 use perhop_qos::conditioner::Count;
 use perhop_qos::verdict::DropCause;
 
-/// Dropped packets, by cause. Most flows and ports drop nothing and have no memory for them.
+/// Dropped packets, by cause. Most flows and ports drop nothing and allocate no memory for drops.
 #[derive(Clone, Debug, Default)]
 pub struct Drops(Option<Box<[Count; DropCause::COUNT]>>);
 

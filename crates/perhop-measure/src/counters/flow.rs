@@ -11,7 +11,7 @@ use super::{Arrivals, DelayStatistics, Drops};
 
 /// Counters of one flow during a run.
 ///
-/// A departure reads and writes the first cache line, an arrival the first two.
+/// A departure touches the first cache line, and an arrival the first two.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct FlowCounters {
@@ -19,7 +19,8 @@ pub struct FlowCounters {
     pub offered: Count,
     /// Number of the next packet.
     pub next_sequence: u32,
-    /// Its index in [`Measurements::delays`](crate::Measurements), which the flows of its class may share.
+    /// The index of the flow's distribution in [`Measurements::delays`](crate::Measurements). The flows of a
+    /// class may share one.
     pub distribution: u32,
     /// Packets dropped in the network.
     pub dropped: Drops,
@@ -73,8 +74,8 @@ impl FlowCounters {
     }
 }
 
-/// Results of one flow. Packets sent during the warm-up count only in `received`, so that for the others
-/// offered = delivered + dropped + in the network.
+/// Results of one flow. Packets that were sent during the warm-up count only in `received`. For all other
+/// packets, offered = delivered + dropped + in the network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowTally {
     /// Packets offered to the sender's port.
@@ -83,7 +84,7 @@ pub struct FlowTally {
     pub delivered: Count,
     /// Packets dropped in the network, by cause.
     pub dropped: [Count; DropCause::COUNT],
-    /// Packets that arrived after the warm-up, also those sent during it: the basis of throughput.
+    /// Packets that arrived after the warm-up, including those sent during it. They determine the throughput.
     pub received: Count,
     /// Delay of the delivered packets.
     pub delay: DelayStatistics,

@@ -22,10 +22,10 @@ pub struct Tally {
 #[derive(Clone, Debug, Default)]
 #[repr(C)] // the counter of most packets first
 pub struct PortTally {
-    /// Packets that passed a port with one queue, by drop precedence: both arrived and sent.
+    /// Packets that passed a port with one queue, by drop precedence. They count as arrived and as sent.
     pub passed: [Count; Color::COUNT],
     queues: usize,
-    /// Counters by drop precedence, up to the highest seen, then by queue.
+    /// Counters by drop precedence, up to the highest that occurred, then by queue.
     tallies: Vec<Tally>,
     /// Packets dropped before a queue was selected.
     pub unqueued: Drops,
@@ -44,7 +44,7 @@ impl PortTally {
         let index = precedence * self.queues + queue;
         if index < self.tallies.len() { &mut self.tallies[index] } else { self.first_of(queue, precedence) }
     }
-    /// The counters of `queue` for a drop precedence that was not seen before.
+    /// The counters of `queue` for a drop precedence that has not occurred yet.
     #[cold]
     fn first_of(&mut self, queue: usize, precedence: usize) -> &mut Tally {
         self.tallies.resize_with((precedence + 1) * self.queues, Tally::default);

@@ -22,16 +22,16 @@ pub struct QueueSample {
     pub most: Peak,
     /// Drop precedence of `average`, if the buffer manager has averages; otherwise 0.
     pub precedence: u32,
-    /// The buffer manager's average for that precedence, in the unit of its thresholds; NaN if there is none.
+    /// The buffer manager's average for `precedence`, in the unit of its thresholds; NaN without an average.
     pub average: f64,
-    /// The average that applies to a packet of that precedence: the sum, for buffer managers that add
-    /// averages; otherwise `average` itself.
+    /// The average that applies to a packet of `precedence`. It is the sum for buffer managers that add
+    /// averages, otherwise `average`.
     pub deciding_average: f64,
 }
 
 impl QueueSample {
-    /// Samples every queue of `port`: one row per average, or one row for a queue without averages. `most` is
-    /// the peak of each queue since the previous sample.
+    /// Samples every queue of `port`. A queue has one row per average, or one row if it has no average.
+    /// `most` is the peak of each queue since the previous sample.
     pub fn take(port: &Port, most: &[Peak], time: Time, samples: &mut Vec<QueueSample>) {
         let queues = port.queues().iter().zip(port.buffers()).zip(most);
         for (index, ((queue, buffer), most)) in queues.enumerate() {
@@ -74,7 +74,7 @@ impl<T: Clone> Intervals<T> {
         let interval = now.saturating_sub(self.begins).as_picoseconds() / self.every.as_picoseconds();
         self.counted.get_mut(interval as usize)
     }
-    /// Adds the counts of the same intervals in another part of a network with `add`.
+    /// Adds the counts of the same intervals from another part of a network. `add` adds two counts.
     pub(crate) fn merge(&mut self, part: Intervals<T>, add: impl Fn(&mut T, T)) {
         self.counted.iter_mut().zip(part.counted).for_each(|(own, part)| add(own, part));
     }
@@ -136,7 +136,7 @@ impl Samples {
             counts[class] += 1;
         }
     }
-    /// Samples packet `number` of `flow`, of `class`, which was sent after the warm-up and arrived at `now`;
+    /// Samples packet `number` of `flow`, of `class`, which was sent after the warm-up and arrived at `now`.
     /// `variation` is its IPDV in picoseconds, if it has one.
     pub fn deliver(
         &mut self,

@@ -1,4 +1,4 @@
-//! Measurements of one part of a network, whose flows, sessions and distributions have numbers of their own.
+//! Measurements of one part of a network, whose flows, sessions and distributions have their own numbers.
 //!
 //! Every count is a sum, a minimum or a maximum, and samples are sorted before they become tables, so the
 //! order in which parts are added does not matter.
@@ -11,8 +11,7 @@ use crate::tcp::{SessionMeasurements, TcpMeasurements};
 
 impl Measurements {
     /// Creates the measurements of a part of the network that has these `flows` and `sessions`, from
-    /// measurements in which nothing is counted yet. A flow that is in the part several times has a number
-    /// for each time.
+    /// measurements without counts. A flow that is in the part several times has a number for each time.
     pub fn part(&self, flows: &[usize], sessions: &[usize]) -> Measurements {
         let mut distributions: BTreeMap<u32, usize> = BTreeMap::new();
         let counters = flows.iter().map(|flow| {
@@ -39,8 +38,8 @@ impl Measurements {
     }
 
     /// Adds the measurements of a part, which were created by [`Measurements::part`] with the same `flows`
-    /// and `sessions`. Series of samples of queues and connections, and the results of applications, are the
-    /// caller's.
+    /// and `sessions`. The caller adds series of samples of queues and connections, and the results of
+    /// applications.
     pub fn add_part(&mut self, part: Measurements, flows: &[usize], sessions: &[usize]) {
         let mut added = vec![false; part.delays.len()];
         for (counters, flow) in part.counters.into_iter().zip(flows) {

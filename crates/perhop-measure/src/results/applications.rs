@@ -68,7 +68,7 @@ pub(super) fn call_table(scenario: &Scenario, measurements: &Measurements, repli
         .table("calls")
 }
 
-/// The packets of a flow of `class` by delay, in the form of the class's own.
+/// The packets of a flow of `class` by delay, in the same form as the packets of a class.
 fn delivered_of<'a>(
     class: &'a str,
     tally: &FlowTally,
@@ -102,7 +102,7 @@ struct GameRow<'a> {
 
 pub(super) fn game_table(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Table {
     let heard = heard(measurements);
-    // The server's flow follows the player's.
+    // The flow of the server follows that of the player.
     let rows = measurements.flows.iter().enumerate().filter_map(|(index, flow)| {
         let traffic = &scenario.traffic[flow.traffic];
         let SourceConfig::Game(game) = &traffic.source else { return None };
@@ -156,7 +156,7 @@ struct SessionRow<'a, T> {
     first: usize,
 }
 
-/// The applications of TCP traffic that `is_one` selects, with their `tallies` in the same order.
+/// The applications of TCP traffic that the filter selects, with their `tallies` in the same order.
 fn sessions<'a, T>(
     scenario: &'a Scenario,
     measurements: &'a Measurements,
@@ -224,7 +224,7 @@ pub(super) fn speed_test_table(scenario: &Scenario, measurements: &Measurements,
     let is_one = |source: &SourceConfig| matches!(source, SourceConfig::SpeedTest(_));
     let rows = sessions(scenario, measurements, &measurements.tcp.speed_tests, is_one);
     let sessions = &measurements.tcp.sessions;
-    // The probe is the last of the connections.
+    // The last connection of the test is the probe.
     let probe = |row: &SessionRow<SpeedTally>| &sessions[row.first + row.tally.connections as usize].tally;
     let latency =
         |row: &SessionRow<SpeedTally>| probe(row).completion as f64 / probe(row).completed as f64 / 1e12;

@@ -69,7 +69,7 @@ pub(super) fn delay_table(measurements: &Measurements, replication: u64) -> Tabl
         .table("delays")
 }
 
-/// The logged packets in order of arrival; `flows` are in the order of the world's flows.
+/// The logged packets in order of arrival. `flows` are in the order of the flows of the run.
 pub(super) fn packet_table(measurements: &Measurements, replication: u64, flows: &[FlowRow]) -> Table {
     let log = measurements.samples.iter().filter_map(|samples| samples.packets.as_ref());
     let mut packets: Vec<&LoggedPacket> = log.flat_map(|log| &log.packets).collect();

@@ -15,7 +15,7 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// Means over replications with their confidence intervals; `docs/results.md` describes its JSON.
 ///
-/// It is a function of scenario, seed and replications.
+/// It depends only on the scenario, the seed and the number of replications.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     schema_version: u32,
@@ -51,7 +51,7 @@ pub struct Summary {
     live: Option<Vec<Value>>,
 }
 
-/// The rows of a table with equal keys.
+/// The metrics of the rows of a table with equal keys.
 #[derive(Clone, Debug)]
 struct Group {
     keys: Vec<(&'static str, Value)>,
@@ -122,12 +122,13 @@ impl Summary {
             live: None,
         }
     }
-    /// Marks it as the summary of live runs, with a description of each in `runs`.
+    /// Marks this summary as that of live runs, with a description of each in `runs`.
     pub fn describe_live_runs(&mut self, runs: Vec<Value>) {
         self.kind = Some("live");
         self.live = Some(runs);
     }
-    /// The summary as JSON text: one object. It is serialized directly, since a tree would take much memory.
+    /// The summary as JSON text: one object. It is serialized directly, because a tree of values would take
+    /// much memory.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("names and numbers always make JSON")
     }
@@ -139,8 +140,8 @@ fn roles(scenario: &Scenario) -> Vec<Value> {
     roles.map(|role| json!({"class": role.class, "role": role.role, "from": role.origin})).collect()
 }
 
-/// One group per distinct `keys`, in order of first appearance: the keys, and for each other column its mean
-/// and 95 % confidence interval over the replications.
+/// One group per distinct `keys`, in order of first appearance. A group has its keys, and the mean and 95 %
+/// confidence interval of each other column over the replications.
 fn groups(table: &Table, keys: &[&'static str]) -> Vec<Group> {
     let mut order: Vec<(Vec<Value>, Vec<usize>)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -164,7 +165,7 @@ fn metrics(table: &Table, keys: &[&str], rows: &[usize]) -> Vec<(&'static str, M
     let is_number = |values: &Values| !matches!(values, Values::Text { .. });
     let columns = table.columns.iter().filter(|column| measured(column.name) && is_number(&column.values));
     let replications = table.column("replication");
-    // Reused for all columns: summaries of many classes have thousands of metrics.
+    // The vector is reused for all columns, because summaries of many classes have thousands of metrics.
     let mut samples = Vec::with_capacity(rows.len());
     columns
         .map(|column| {
@@ -175,7 +176,7 @@ fn metrics(table: &Table, keys: &[&str], rows: &[usize]) -> Vec<(&'static str, M
 }
 
 /// Puts one sample of each replication into `samples`. Several rows of one replication, such as calls of a
-/// class, are not independent samples and count by their mean. A replication without a measured value has no
+/// class, are not independent samples. Only their mean counts. A replication without a measured value has no
 /// sample.
 fn sample_replications(
     values: &Values,

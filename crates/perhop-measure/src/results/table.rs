@@ -100,7 +100,7 @@ impl Table {
             column.values.append(more.values);
         }
     }
-    /// Puts a key with the same value in every row before the other columns.
+    /// Inserts a key, with the same value in every row, before the other columns.
     pub fn prepend_key(&mut self, name: &'static str, value: u64) {
         let values = Values::Count(vec![value; self.rows()]);
         self.columns.insert(0, Column { name, unit: "", values });

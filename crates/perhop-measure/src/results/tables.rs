@@ -23,7 +23,7 @@ impl Replication {
     pub fn into_tables(self) -> Vec<Table> {
         self.tables
     }
-    /// Packets times links crossed.
+    /// The number of times that packets entered a wire.
     pub fn packet_hops(&self) -> u64 {
         let runs = self.tables.iter().find(|table| table.name == "runs");
         let hops = runs.and_then(|runs| runs.column("packet_hops")?.number(0));
@@ -74,8 +74,8 @@ fn port_table(measurements: &Measurements, replication: u64) -> Table {
         let queues = queues.map(|(queue, precedence, tally)| {
             (&port.name, port.queue_names[queue].as_str(), precedence as u64, tally)
         });
-        // Conditioners and classifiers drop before a queue is selected: separate rows, so that the sum of the
-        // rows is the drops of a port.
+        // Conditioners and classifiers drop packets before a queue is selected. These drops have separate
+        // rows, so that the rows of a port add up to its drops.
         let elsewhere = [("(none)", &port.tally.unqueued), ("(beyond)", &port.tally.beyond)];
         let elsewhere = elsewhere.into_iter().map(|(queue, dropped)| {
             let mut tally = Tally { dropped: dropped.clone(), ..Tally::default() };

@@ -1,4 +1,4 @@
-//! The tables of TCP: per flow, transactions per class, connections over time.
+//! The tables of TCP: flows, transactions by class, and connections over time.
 
 use perhop_qos::units::Time;
 use perhop_scenario::Scenario;

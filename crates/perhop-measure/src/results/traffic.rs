@@ -23,7 +23,7 @@ pub(super) struct FlowRow<'a> {
     tally: FlowTally,
     in_network: u64,
     pub(super) answers: bool,
-    /// Its own delay distribution; `None` if it shares the distribution of its class.
+    /// The delay distribution of the flow; `None` if it shares the distribution of its class.
     delay: Option<&'a Distribution>,
 }
 
@@ -105,8 +105,8 @@ pub(super) fn class_rows<'a>(measurements: &'a Measurements, flows: &[FlowRow]) 
     measurements.class_names.iter().enumerate().map(of_class).collect()
 }
 
-/// The sum of the delay distributions at `places`. They belong to the flows of a class, which share one or
-/// have one each.
+/// The sum of the delay distributions at `places`. They belong to the flows of a class, which share one
+/// distribution or have one each.
 fn merged_delays<'a>(measurements: &'a Measurements, places: &[usize]) -> Cow<'a, Delays> {
     let mut shared = places.chunk_by(PartialEq::eq).map(|places| &measurements.delays[places[0]]);
     let mut delays = shared.next().map_or_else(Cow::default, Cow::Borrowed);
@@ -128,7 +128,7 @@ const DROP_COLUMNS: [&str; DropCause::COUNT] = [
     "dropped_port_memory",
 ];
 
-/// The causes with a column in the tables of `measurements`, and its name.
+/// The causes with a column in the tables of `measurements`, and the name of the column.
 pub(super) fn drop_columns(
     measurements: &Measurements,
 ) -> impl Iterator<Item = (DropCause, &'static str)> + use<> {
@@ -201,7 +201,7 @@ pub(super) fn flow_table(replication: u64, rows: Vec<FlowRow>, measurements: &Me
 }
 
 /// The `quantile` of PDV (RFC 5481 §4.2) of one stream: the delay of a packet minus the least of the stream.
-/// Both are rounded, so that equal delays differ by 0.
+/// Both delays are rounded, so that equal delays differ by 0.
 fn pdv_seconds(delays: &Distribution, quantile: f64) -> f64 {
     quantile_seconds(delays, quantile) - least_seconds(delays)
 }
@@ -211,7 +211,7 @@ pub(super) fn class_table(replication: u64, rows: Vec<ClassRow>, measurements: &
         Rows::new(replication, rows).text("class", |row| row.class).count("flows", "", |row| row.flows);
     let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.delay, quantile);
     let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.variation, quantile);
-    // RFC 5481 §4.2: PDV refers to one stream. For a class it is known if it is known for each flow.
+    // RFC 5481 §4.2: PDV refers to one stream. The PDV of a class is known only if it is known for each flow.
     let pdv = |quantile: f64| {
         move |row: &ClassRow| match (&row.above_least, row.flows) {
             (_, 1) => pdv_seconds(&row.delays.delay, quantile),

@@ -1,4 +1,5 @@
-//! The E-model against published figures: G.107 itself, G.113's tables, and the fit of Cole and Rosenbluth.
+//! The E-model compared with published figures: G.107 itself, G.113's tables, and the fit of Cole and
+//! Rosenbluth.
 
 use perhop_measure::emodel::{
     Path, basic_ratio, category, delay_impairment, equipment_impairment, opinion, rating, simultaneous,
@@ -13,7 +14,7 @@ fn rounded(value: f64, digits: i32) -> f64 {
     (value * 10.0_f64.powi(digits)).round() / 10.0_f64.powi(digits)
 }
 
-/// G.107 (06/2015), 7.7: R = 93.2; its parts are 94.77 - 1.41 - 0.15.
+/// G.107 (06/2015), 7.7: R = 93.2 has the parts 94.77 - 1.41 - 0.15.
 #[test]
 fn all_defaults_give_the_rating_that_the_recommendation_states() {
     assert_eq!(rounded(g711(0.0, 0.0), 1), 93.2);
@@ -54,14 +55,16 @@ fn loss_impairments_match_the_tables_of_g113() {
     }
 }
 
-/// G.729A + VAD, 5 %: 11 + 84 * 5 / (5 + 19) = 28.5; in bursts of twice the length: 11 + 420 / 21.5.
+/// G.729A + VAD at 5 % gives 11 + 84 * 5 / (5 + 19) = 28.5. With bursts of twice the length, the result is
+/// 11 + 420 / 21.5.
 #[test]
 fn losses_impair_as_by_hand() {
     assert!((equipment_impairment(5.0, 11.0, 19.0, 1.0) - 28.5).abs() < 1e-12);
     assert!((equipment_impairment(5.0, 11.0, 19.0, 2.0) - (11.0 + 420.0 / 21.5)).abs() < 1e-12);
 }
 
-/// Cole and Rosenbluth (2001) fitted two lines to G.107's curve for default echo, which has no corner.
+/// Cole and Rosenbluth (2001) fitted two lines to the curve of G.107 for default echo. The curve itself has
+/// no corner.
 #[test]
 fn delay_impairments_match_the_published_fit() {
     for ms in [0.0, 25.0, 50.0, 75.0, 100.0, 125.0, 150.0, 177.0, 200.0, 250.0, 300.0_f64] {

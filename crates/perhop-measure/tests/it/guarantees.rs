@@ -61,7 +61,7 @@ fn a_queue_that_is_not_certain_is_recognized_by_its_name() {
         });
         assert!(queues_by_class(&scenario).is_empty());
         assert_eq!(rates(&scenario, &BTreeMap::new()), [("rest".to_owned(), 0.5e6)]);
-        // The inference knows more.
+        // The inference knows queues that codepoints do not determine.
         let inferred = BTreeMap::from([("backup".to_owned(), place("files"))]);
         let expected = [("backup".to_owned(), 1.5e6), ("rest".to_owned(), 0.5e6)];
         assert_eq!(rates(&scenario, &inferred), expected);

@@ -1,4 +1,4 @@
-//! Tests of `perhop-measure` from outside, linked as one program.
+//! Tests of `perhop-measure` through its public interface, linked as one program.
 
 mod emodel;
 mod guarantees;
