@@ -1,8 +1,8 @@
 //! [`Agenda`]: the pending events, in a total order of (time, slot).
 //!
-//! Packets in flight are in their link's own FIFO, so an entity has at most one wake-up on the agenda, whose
-//! length is the number of active entities, not of packets. A wake-up cannot be cancelled: its owner stores
-//! the instant it waits for, and ignores any other.
+//! Packets in flight are in the FIFO of their link, so each entity has at most one wake-up on the agenda. The
+//! length of the agenda is therefore the number of active entities, not of packets. A wake-up cannot be
+//! cancelled. Its owner stores the instant for which it waits, and ignores other wake-ups.
 
 mod wheel;
 
@@ -16,23 +16,24 @@ use wheel::{Wakeup, Wheel};
 /// Future events of type `E`, each registered once and scheduled any number of times.
 ///
 /// A calendar queue (Brown 1988, "Calendar queues: a fast O(1) priority queue implementation for the
-/// simulation event set problem"): days of equal length form a cyclic year. A wake-up is entered on its day
+/// simulation event set problem"): days of equal length form a cyclic year. Wake-ups are entered on their day
 /// unsorted, and only the current day is sorted. Wake-ups more than a year ahead are stored separately. The
-/// length of the day follows the distance of events, so that most days with events have one, and the number
-/// of days follows the number of pending events. Neither changes the order of events.
+/// length of a day depends on the distance of events, so that most days with events have only one. The number
+/// of days depends on the number of pending events. Neither changes the order of events.
 #[derive(Debug)]
 pub struct Agenda<E> {
     registered: Vec<E>,
-    /// The wake-ups of the current day and earlier; the next one is the last.
+    /// The wake-ups of the current day and earlier. The next wake-up is the last entry.
     today: Vec<Wakeup>,
     /// The wake-ups of the days after today, up to a year ahead.
     year: Wheel,
     /// The later wake-ups.
     later: BinaryHeap<Reverse<Wakeup>>,
-    /// The day from which the first of `later` is less than a year ahead; [`u64::MAX`] if there is none.
+    /// The first day on which the first wake-up of `later` is less than a year ahead; [`u64::MAX`] if there
+    /// is none.
     later_from: u64,
-    /// The number of wake-ups scheduled, and the number that will have been taken at the next check of the
-    /// calendar.
+    /// The number of scheduled wake-ups, and the number of wake-ups that will have been taken at the next
+    /// check of the calendar.
     scheduled: u64,
     taken_at_check: u64,
     /// Wake-ups that remain until the check.
@@ -75,7 +76,7 @@ impl<E: Copy> Agenda<E> {
         self.registered.push(event);
         Slot(self.registered.len() as u32 - 1)
     }
-    /// Schedules the event of `slot` at `time`, which must not be before the event taken last.
+    /// Schedules the event of `slot` at `time`, which must not be earlier than the last taken event.
     #[inline]
     pub fn schedule(&mut self, slot: Slot, time: Time) {
         debug_assert!(time < Time::MAX, "an event that never happens is not scheduled");
@@ -152,8 +153,8 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Advances to the next day with a wake-up, and takes the first of that day if it is no later than
-    /// `limit`.
+    /// Advances to the next day with a wake-up, and takes the first wake-up of that day if it is not later
+    /// than `limit`.
     #[inline(never)]
     fn take_of_next_day(&mut self, limit: u64) -> Option<Wakeup> {
         self.turn_to_next()?;
@@ -162,7 +163,7 @@ impl<E: Copy> Agenda<E> {
 
     /// Advances to the next day with a wake-up, and sorts its wake-ups; `None` if there are none.
     fn turn_to_next(&mut self) -> Option<()> {
-        // If the year is empty, the next wake-up is the first of the later ones.
+        // If the year is empty, the next wake-up is the first of the later wake-ups.
         let next = self.year.next_day().or_else(|| self.later_day())?;
         self.year.turn_to(next, |wakeup| self.today.push(wakeup));
         if next >= self.later_from {
@@ -177,7 +178,7 @@ impl<E: Copy> Agenda<E> {
         self.later.peek().map(|Reverse(first)| self.year.day(first.time))
     }
 
-    /// Enters the later wake-ups that are now less than a year ahead.
+    /// Enters the later wake-ups that have come less than a year ahead.
     #[inline(never)]
     fn begin_later(&mut self) {
         while let Some(day) = self.later_day().filter(|day| self.year.reached_from(*day) <= self.year.today())
@@ -249,15 +250,15 @@ mod tests {
         assert!(agenda.is_empty());
     }
 
-    /// Simultaneous, dense, sparse, and distant events use every part of the calendar, and calendars of every
-    /// pace.
+    /// Delays of simultaneous, dense, sparse and distant events, which use all parts of the calendar and days
+    /// of all lengths.
     fn delay() -> impl Strategy<Value = u64> {
         prop_oneof![Just(0), 0u64..1000, 0u64..5_000_000, 0u64..100_000_000_000]
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// Compares with a sorted list: any mix of scheduling and taking gives the same order.
+        /// Compares the agenda with a sorted list. Any mix of scheduling and taking must give the same order.
         #[test]
         fn behaves_like_a_sorted_list(
             operations in prop::collection::vec((0usize..20, delay(), any::<bool>(), any::<bool>()), 1..6000)

@@ -13,7 +13,7 @@ use perhop_scenario::routing::LinkId;
 pub enum DropPoint {
     /// At the output conditioners.
     Output,
-    /// At the port; in this queue, if one was selected.
+    /// At the port, in this queue if a queue was selected.
     Port(Option<Place>),
     /// On the wire.
     Wire,
@@ -49,7 +49,7 @@ pub struct PortCounters<'a, S, O> {
     pub link: LinkId,
     /// The time from which the port is counted.
     pub counts_from: Time,
-    /// The end of the run: later departures do not count as sent.
+    /// The end of the run. Later departures do not count as sent.
     pub ends: Time,
     /// Another observer of the port.
     pub observer: O,
@@ -109,7 +109,7 @@ impl<S: DropSink, O: Observer> Observer for PortCounters<'_, S, O> {
         self.observer.cut_through(now, place, packet, departure);
     }
     fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
-        // For nearly all packets both arrival and departure are counted, or neither is.
+        // For nearly all packets, either both arrival and departure count, or neither counts.
         if now >= self.counts_from && departure.starts <= self.ends {
             self.tally.passed[place.precedence.index()].add(packet.length);
             self.observer.departure_precomputed(now, place, packet, departure);

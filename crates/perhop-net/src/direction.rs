@@ -30,7 +30,7 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Whether the next packet, of `length` IP bytes, is lost: one draw for each of its fragments.
+    /// Whether the next packet, of `length` IP bytes, is lost. Draws one number for each of its fragments.
     pub fn strikes(&mut self, length: u32) -> bool {
         let fragments = self.fragmentation.as_ref().map_or(1, |fragmentation| fragmentation.count(length));
         (0..fragments).any(|_| self.stream.uniform() < self.probability)
@@ -45,7 +45,8 @@ impl Loss {
 pub struct Direction {
     /// Propagation delay.
     pub delay: Time,
-    /// In order of arrival: a wire does not reorder, so one wake-up serves all packets.
+    /// The packets in flight, in order of arrival. A wire does not reorder packets, so one wake-up is
+    /// sufficient for all of them.
     pub in_flight: InFlight,
     /// The slot of the arrival of the first packet in `in_flight`.
     pub arrival: Slot,
@@ -72,15 +73,15 @@ pub struct Direction {
     pub port: Port,
     /// The time of the scheduled poll; `None` if there is none.
     pub poll_at: Option<Time>,
-    /// The other directions whose ports share memory with this one ([`memory_groups`]). All of them transmit
-    /// their due packets before a packet joins a queue of one of them.
+    /// The other directions whose ports share memory with this one ([`memory_groups`]). All of these ports
+    /// transmit their due packets before a packet joins a queue of one of them.
     pub sharers: Box<[LinkId]>,
 }
 
 /// Returns the directions whose ports share memory, as groups of two or more in the order of their numbers.
 ///
-/// The ports of a group read each other's state, so they must be in one partition of a network that several
-/// threads run. All other ports are independent.
+/// The ports of a group read each other's state, so they must be in one part of a divided network. All other
+/// ports are independent.
 pub fn memory_groups(directions: &[Direction]) -> Vec<Vec<LinkId>> {
     let mut groups: Vec<Vec<LinkId>> = Vec::new();
     let mut known: BTreeMap<PoolKey, usize> = BTreeMap::new();
@@ -122,11 +123,11 @@ impl Direction {
         let counters = if point.is_beyond_port() { beyond } else { unqueued };
         counters.add(cause, packet.length);
     }
-    /// The number of packets queued here or in flight, among `flights`.
+    /// The number of packets in the queues of the port or in flight, among `flights`.
     pub fn held(&self, flights: &Flights) -> u64 {
         self.port.backlog() + flights.iter(&self.in_flight).count() as u64
     }
-    /// All packets that are queued here or in flight, among `flights`.
+    /// All packets in the queues of the port or in flight, among `flights`.
     pub fn packets<'a>(&'a self, flights: &'a Flights) -> impl Iterator<Item = &'a Packet> {
         let queued = self.port.waiting();
         flights

@@ -13,10 +13,10 @@ pub struct Flight {
     pub arrives: Time,
 }
 
-/// The packets in flight on all links of a network, each link's in order of arrival.
+/// The packets in flight on all links of a network. The packets of each link are in order of arrival.
 ///
-/// All links share the memory, which grows to the maximum number of packets in flight at one time; after that
-/// nothing is allocated. The place of the packet that arrived last is the next to be used, while it is in the
+/// All links share the memory. It grows up to the maximum number of packets in flight at one time, and is not
+/// allocated again after that. The place of the packet that arrived last is reused first, while it is in the
 /// cache.
 #[derive(Debug, Default)]
 pub struct Flights {
@@ -29,7 +29,7 @@ pub struct Flights {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InFlight {
     first: Place,
-    /// Not valid if there is no first.
+    /// The last packet. It is valid only if there is a first.
     last: Place,
 }
 
@@ -46,7 +46,7 @@ struct Slot {
 struct Place(u32);
 
 impl Place {
-    /// Beyond all places.
+    /// The value for no place.
     const NONE: Place = Place(u32::MAX);
 
     #[inline]
@@ -70,7 +70,7 @@ impl InFlight {
 }
 
 impl Flights {
-    /// Adds `flight` after the others `on` its link.
+    /// Adds `flight` behind the other packets `on` its link.
     #[inline]
     pub fn push_back(&mut self, on: &mut InFlight, flight: Flight) {
         let place = self.free;
@@ -82,7 +82,7 @@ impl Flights {
             self.add_slot(on, flight);
         }
     }
-    /// [`Flights::push_back`] if no place is free.
+    /// Does the same as [`Flights::push_back`] if no place is free.
     #[cold]
     #[inline(never)]
     fn add_slot(&mut self, on: &mut InFlight, flight: Flight) {
@@ -108,7 +108,7 @@ impl Flights {
     pub fn front(&self, on: &InFlight) -> Option<&Flight> {
         self.slots.get(on.first.index()).map(|slot| &slot.flight)
     }
-    /// Removes the packet that arrives first, which there must be.
+    /// Removes the packet that arrives first, which must exist.
     #[inline]
     pub fn drop_front(&mut self, on: &mut InFlight) {
         let place = on.first;
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares several links with a queue for each.
+        /// Compares several links with one queue for each.
         #[test]
         fn packets_arrive_in_order(steps in prop::collection::vec((0usize..3, any::<bool>()), 1..300)) {
             let mut flights = Flights::default();

@@ -4,9 +4,9 @@
 //! edge → [output conditioner → port → wire → input conditioner → edge selects the next link]* → edge
 //! ```
 //!
-//! [`Network`] is the specification of each step of a packet and its time: one loop over an
-//! [`Agenda`](agenda::Agenda), one wake-up for a packet that arrives and one for a port that may send. Its
-//! [`Edge`] sends and receives: simulated hosts (`perhop-sim`) or devices of the operating system
+//! [`Network`] is the specification of each step of a packet and its time: it has one loop over an
+//! [`Agenda`](agenda::Agenda), a wake-up for each arriving packet, and a wake-up for a port that may send.
+//! Its [`Edge`] sends and receives: simulated hosts (`perhop-sim`) or devices of the operating system
 //! (`perhop-live`). The results of the simulator's fast engine equal those of this engine, bit for bit.
 //!
 //! Reading order: [`Network`] (the path of a packet, in one file), [`Direction`] (one step of it),

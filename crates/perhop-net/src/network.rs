@@ -12,7 +12,7 @@ use crate::counters::{DropPoint, DropSink, PortCounters};
 use crate::direction::Direction;
 use crate::flights::{Flight, Flights};
 
-/// An event; `X` is the type of the events of the edge.
+/// An event. `X` is the type of the events of the edge.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<X> {
     /// The first packet in flight on a direction reaches the far end.
@@ -23,8 +23,8 @@ pub enum Event<X> {
     Edge(X),
 }
 
-/// The senders and receivers: simulated hosts, or devices of the operating system. They are informed of every
-/// packet that a network drops ([`DropSink`]).
+/// The senders and receivers: simulated hosts, or devices of the operating system. The network informs them
+/// of every dropped packet ([`DropSink`]).
 pub trait Edge: DropSink + Sized {
     /// The type of its scheduled events.
     type Event: Copy;
@@ -32,8 +32,8 @@ pub trait Edge: DropSink + Sized {
     /// Handles `event`.
     fn happen<W: PortObservers>(network: &mut Network<Self, W>, now: Time, event: Self::Event);
 
-    /// Receives `packet`, which has passed the input conditioners at the far end of `link`: delivers it to
-    /// the node there, or forwards it ([`Network::forward`]).
+    /// Receives `packet`, which has passed the input conditioners at the far end of `link`. Delivers it to
+    /// the node at the far end, or forwards it ([`Network::forward`]).
     fn receive<W: PortObservers>(
         network: &mut Network<Self, W>,
         now: Time,
@@ -53,7 +53,7 @@ pub trait Edge: DropSink + Sized {
     }
 }
 
-/// Directions of links between the edges of a network; `W` observes its ports.
+/// The directions of links between the edges of a network. `W` observes the ports.
 #[derive(Debug)]
 pub struct Network<E: Edge, W = ()> {
     /// The pending events.
@@ -68,7 +68,7 @@ pub struct Network<E: Edge, W = ()> {
     pub observers: W,
     /// The time from which ports are counted.
     pub counts_from: Time,
-    /// The sum over all packets of the links whose wire they entered.
+    /// The number of times that packets entered a wire.
     pub packet_hops: u64,
 }
 
@@ -87,8 +87,8 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         last
     }
 
-    /// Sends `packet` from a node by `link`: it passes the output conditioners and joins a queue of the port,
-    /// or is dropped.
+    /// Sends `packet` from a node by `link`. The packet passes the output conditioners and joins a queue of
+    /// the port, or is dropped.
     pub fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         if self.directions[link.index()].exceeds_mtu(packet.length) {
             return E::exceed_mtu(self, now, link, packet);
@@ -110,8 +110,8 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         self.transmit(now, link);
     }
 
-    /// Transmits the due packets at the port of `link` at `now`, before other packets arrive there at that
-    /// instant.
+    /// Transmits the due packets at the port of `link` at `now`, before other packets arrive at this port at
+    /// the same instant.
     pub fn catch_up(&mut self, now: Time, link: LinkId) {
         let timeout = self.directions[link.index()].port.poll_timeout();
         if timeout.is_some_and(|due| due <= now) {
@@ -119,10 +119,11 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         }
     }
 
-    /// Puts on the wire of `link` all that its port transmits at `now`, and schedules the next poll.
+    /// Moves all packets that the port of `link` transmits at `now` to the wire, and schedules the next poll.
     ///
-    /// A port is polled at each arrival and when it requests it, and at no other time: while a shaper waits
-    /// for one head, an inner scheduler whose choice depends on time could select another.
+    /// A port is polled only at each arrival and at the times that it requests. An additional poll could
+    /// change the results: while a shaper waits for one head, an inner scheduler whose choice depends on time
+    /// could select another.
     fn transmit(&mut self, now: Time, link: LinkId) {
         let mut packet = Packet::default();
         loop {
@@ -137,7 +138,8 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
     fn await_poll(&mut self, link: LinkId) {
         let Direction { port, poll, poll_at, .. } = &mut self.directions[link.index()];
         let Some(timeout) = port.poll_timeout() else { return };
-        // A wake-up cannot be cancelled: one that is too early only costs time, and another one is scheduled.
+        // A wake-up cannot be cancelled. A wake-up that is too early only costs time, because another one is
+        // scheduled.
         if poll_at.is_none_or(|pending| timeout < pending) {
             self.agenda.schedule(*poll, timeout);
             *poll_at = Some(timeout);
@@ -154,7 +156,7 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         }
     }
 
-    /// Puts `packet` on the wire of `link`: it arrives when the last bit of its `departure` does.
+    /// Puts `packet` on the wire of `link`. It arrives when the last bit of its `departure` arrives.
     fn launch(&mut self, link: LinkId, packet: &Packet, departure: Departure) {
         self.packet_hops += 1;
         let Direction { delay, in_flight, arrival, .. } = &mut self.directions[link.index()];
@@ -165,8 +167,8 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         self.flights.push_back(in_flight, Flight { packet: *packet, arrives });
     }
 
-    /// Handles the arrival of the first packet in flight on `link` at the far end: it was lost on the wire,
-    /// is dropped by the input conditioners, or is received.
+    /// Handles the arrival of the first packet in flight on `link` at the far end. The packet was lost on the
+    /// wire, is dropped by the input conditioners, or is received.
     fn arrive(&mut self, now: Time, link: LinkId) {
         let Direction { in_flight, arrival, loss, input, ingress, .. } = &mut self.directions[link.index()];
         let Some(&Flight { mut packet, .. }) = self.flights.front(in_flight) else { return };

@@ -7,12 +7,12 @@ const FEWEST_DAYS: usize = DAYS_OF_A_WEEK;
 const MOST_DAYS: usize = 1 << 18;
 /// The number of bits of a word.
 const DAYS_OF_A_WEEK: usize = 64;
-/// The number of times that the distance of events is halved for the length of a day.
+/// The length of a day is the distance of events halved this number of times.
 const HALVINGS: u32 = 2;
 
-/// A wake-up, ordered by time, then by slot. Simultaneous wake-ups happen in the order in which their slots
-/// were registered, not in the order in which they were scheduled, so scheduling early or late does not
-/// change the results.
+/// A wake-up, ordered by time, then by slot. Simultaneous wake-ups happen in the order of the registration of
+/// their slots, and not in the order of scheduling. Early or late scheduling therefore does not change the
+/// results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Wakeup {
     /// Picoseconds.
@@ -50,7 +50,8 @@ struct Week {
 impl Week {
     const EMPTY: Week = Week { occupied: 0, first: [Entry::EMPTY; DAYS_OF_A_WEEK] };
 
-    /// The number of days from `day`, which is in this week, to the first day of the week with an entry.
+    /// The number of days from `day`, which is in this week, to the first following day of the week with an
+    /// entry.
     #[inline]
     fn days_to_entry(&self, day: u64) -> Option<u64> {
         // The shift uses only the bits of `day` that give its place in the week.
@@ -59,20 +60,21 @@ impl Week {
     }
 }
 
-/// Days of equal length, numbered from time 0, with the wake-ups of the days after today and less than a year
-/// ahead. Within a day they are unsorted.
+/// Days of equal length, numbered from time 0. The wheel has the wake-ups of the days after today and less
+/// than a year ahead. The wake-ups of a day are unsorted.
 ///
-/// Few days have two wake-ups, so a day stores one itself; the others are in a list.
+/// Few days have two wake-ups, so each day stores one wake-up directly. The others are in a list.
 #[derive(Debug)]
 pub(super) struct Wheel {
     /// Length of a day: 2 to this power picoseconds.
     day_bits: u32,
     /// The day after today.
     tomorrow: u64,
-    /// Days of the year less one: the bits of a day's number that give its place in the year.
+    /// The number of days of the year minus one, as a mask of the bits that give the place of a day in the
+    /// year.
     place_bits: u64,
     weeks: Vec<Week>,
-    /// Wake-ups on days that have an entry already.
+    /// Wake-ups on days that already have an entry.
     others: Vec<Entry>,
     /// The first free entry of `others`.
     free: u32,
@@ -113,8 +115,8 @@ impl Wheel {
     /// Whether `day` is after today and less than a year ahead.
     #[inline]
     pub(super) fn is_ahead(&self, day: u64) -> bool {
-        // One comparison is sufficient: for a day that is not after today the difference wraps to a large
-        // number.
+        // One comparison is sufficient, because the difference of a day that is not after today wraps to a
+        // large number.
         day.wrapping_sub(self.tomorrow) < self.place_bits
     }
     /// The first day from which `day` is less than a year ahead.
@@ -157,7 +159,7 @@ impl Wheel {
     /// The first day after today with an entry.
     pub(super) fn next_day(&self) -> Option<u64> {
         let mut day = self.tomorrow;
-        // After a full year, the days before tomorrow in the same week.
+        // The last iteration reaches the days of tomorrow's week that are a year ahead.
         for _ in 0..=self.weeks.len() {
             if let Some(days) = self.weeks[self.week(day)].days_to_entry(day) {
                 return Some(day + days);
@@ -167,9 +169,9 @@ impl Wheel {
         None
     }
 
-    /// Advances to the next day with an entry and removes that entry, if it is the only one of its day and no
-    /// later than `limit`, and the day is in the week of tomorrow and before `end`. Otherwise nothing
-    /// changes.
+    /// Advances to the next day with an entry and removes the entry, if three conditions hold. It is the only
+    /// entry of its day, it is not later than `limit`, and the day is in the week of tomorrow and before
+    /// `end`. Otherwise, nothing changes.
     #[inline]
     pub(super) fn take_only(&mut self, end: u64, limit: u64) -> Option<Wakeup> {
         let week = self.week(self.tomorrow);
@@ -209,13 +211,14 @@ impl Wheel {
     }
 }
 
-/// The length of a day for events that are `gap` picoseconds apart: so short that few days have two events,
-/// which must be sorted.
+/// The length of a day for events that are `gap` picoseconds apart. It is short enough that few days have two
+/// events, which must be sorted.
 fn day_bits(gap: u64) -> u32 {
     gap.max(1).ilog2().saturating_sub(HALVINGS)
 }
 
-/// The number of days in the year for `pending` events: so many that most of the events lie within it.
+/// The number of days in the year for `pending` events. It is large enough that the year contains most of the
+/// events.
 fn days(pending: usize) -> usize {
     ((2 * pending) << HALVINGS).next_power_of_two().clamp(FEWEST_DAYS, MOST_DAYS)
 }

@@ -14,7 +14,7 @@ pub struct Cbr {
     spacing: Spacing,
     next: Time,
     length: u32,
-    /// Maximum relative deviation of a gap from the exact one; `None` for exact gaps.
+    /// The maximum relative deviation of a gap from the exact gap; `None` for exact gaps.
     jitter: Option<f64>,
     stream: Stream,
 }
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_rate_may_include_the_ethernet_framing() {
-        // A frame of 1024 bytes, its preamble and gap: 1044 bytes at 300 kb/s are 27.84 ms.
+        // A frame of 1024 bytes with preamble and gap has 1044 bytes, which take 27.84 ms at 300 kb/s.
         let config = CbrConfig {
             rate: Rate::from_bits_per_second(300_000),
             packet: PacketSize::Ip(ByteSize::from_bytes(1006)),
@@ -84,7 +84,7 @@ mod tests {
         let exact = 160.0 * 8.0 / 56_000.0;
         assert!(gaps.iter().all(|gap| (gap / exact - 1.0).abs() <= 0.1 + 1e-9));
         assert!(gaps.iter().any(|gap| *gap < 0.92 * exact) && gaps.iter().any(|gap| *gap > 1.08 * exact));
-        // Standard deviation of the mean: 0.1 / √3 / √10000 = 0.058 %.
+        // The standard deviation of the mean is 0.1 / √3 / √10000 = 0.058 %.
         let mean = times[10_000] / 10_000.0;
         assert!((mean / exact - 1.0).abs() < 0.003, "{mean}");
     }

@@ -34,9 +34,9 @@ pub enum Source {
 }
 
 impl Source {
-    /// Creates the source that `config` describes, which begins at `start`; `trace` contains the entries of a
-    /// trace source's file. `None` for applications on TCP and for recordings, which are not sources of a
-    /// single flow.
+    /// Creates the source that `config` describes, which begins at `start`. `trace` has the entries of the
+    /// file of a trace source. The result is `None` for applications on TCP and for recordings, which are not
+    /// sources of a single flow.
     pub fn new(config: &SourceConfig, start: Time, stream: Stream, trace: Vec<TraceEntry>) -> Option<Source> {
         Some(match config {
             SourceConfig::Cbr(config) => Source::Cbr(Cbr::new(config, start, stream)),
@@ -46,7 +46,7 @@ impl Source {
             SourceConfig::Voice(_) | SourceConfig::Game(_) => {
                 return Source::new(&config.forth(), start, stream, trace);
             }
-            // A recording has packets of several flows: see `Replay`.
+            // A recording has packets of several flows. See `Replay`.
             SourceConfig::Pcap(_)
             | SourceConfig::Bulk(_)
             | SourceConfig::RequestResponse(_)
@@ -58,7 +58,8 @@ impl Source {
             | SourceConfig::SpeedTest(_) => return None,
         })
     }
-    /// The next packet, no earlier than the previous one; [`Emission::NEVER`] when the source has ended.
+    /// The next packet, which is not earlier than the previous one; [`Emission::NEVER`] when the source has
+    /// ended.
     #[allow(clippy::inline_always)] // on the path of every packet, and short for constant bit rate
     #[inline(always)]
     pub fn next_packet(&mut self) -> Emission {

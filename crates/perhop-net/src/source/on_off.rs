@@ -8,8 +8,8 @@ use super::spacing::Spacing;
 use perhop_scenario::{CutGap, OnOffConfig, PeriodLaw};
 
 /// Bursts at constant bit rate, separated by silence. The first packet is sent at the start of the first
-/// burst, the others after every gap that ends within a burst. A gap that the end of a burst interrupts
-/// continues in the next burst, or is discarded in favor of a packet at its start.
+/// burst. Further packets follow after every gap that ends within a burst. A gap that the end of a burst
+/// interrupts continues in the next burst, or is replaced by a packet at the start of the next burst.
 #[derive(Clone, Debug)]
 pub struct OnOff {
     config: OnOffConfig,
@@ -39,7 +39,7 @@ impl OnOff {
         }
         emission
     }
-    /// Handles a gap that ends after the burst: advances to the burst that contains the next packet.
+    /// Handles a gap that ends after the burst. Advances to the burst that contains the next packet.
     #[inline(never)] // once in a burst
     fn leave_burst(&mut self) {
         let mut left = match self.config.cut_gap {
@@ -78,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    /// 1000 bytes each 80 ms during bursts of 100 ms, silences of 200 ms: 33.3 kb/s in the mean.
+    /// 1000 bytes every 80 ms during bursts of 100 ms, with silences of 200 ms. The mean is 33.3 kb/s.
     fn config(law: PeriodLaw, cut_gap: CutGap) -> OnOffConfig {
         OnOffConfig {
             rate: Rate::from_bits_per_second(100_000),
@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn a_packet_at_the_start_of_every_burst_is_additional() {
-        // Two packets in a burst of 1.25 gaps: 53.3 kb/s.
+        // A burst of 1.25 gaps has two packets, which gives 53.3 kb/s.
         let deterministic = rate(&config(PeriodLaw::Deterministic, CutGap::Dropped), 10_001);
         assert!((deterministic - 16e3 / 0.3).abs() < 20.0, "{deterministic}");
-        // 1 / (1 - exp(-0.8)) packets in the mean, one for each gap that begins in a burst.
+        // A burst has 1 / (1 - exp(-0.8)) packets on average, one for each gap that begins in it.
         let random = rate(&config(PeriodLaw::Exponential, CutGap::Dropped), 200_000);
         let expected = 8e3 / (1.0 - (-0.8_f64).exp()) / 0.3;
         assert!((random / expected - 1.0).abs() < 0.01, "{random}");
@@ -123,8 +123,8 @@ mod tests {
         let config = config(PeriodLaw::Deterministic, CutGap::Carried);
         let mut source = OnOff::new(&config, Time::ZERO, Streams::new(1, 0).stream());
         let times: Vec<_> = (0..5).map(|_| source.next_packet().at.as_seconds()).collect();
-        // In a burst from 0, 0.3, 0.6 s; the third packet 60 ms into the second burst, the fourth 40 ms into
-        // the third.
+        // Bursts begin at 0, 0.3 and 0.6 s. The third packet is 60 ms after the start of the second burst,
+        // and the fourth 40 ms after the start of the third.
         for (at, expected) in times.iter().zip([0.0, 0.08, 0.36, 0.64, 0.92]) {
             assert!((at - expected).abs() < 1e-9, "{times:?}");
         }
