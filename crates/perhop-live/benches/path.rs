@@ -1,9 +1,10 @@
-//! The cost of a packet on its path through a forwarder, without the operating system.
+//! Measures the cost of a packet on its path through a forwarder, without the operating system.
 //!
-//! `cargo bench -p perhop-live --bench path [-- input|host [PACKETS]]` forwards UDP packets of 64-byte frames
-//! with a policy of four classes, WRED and a meter: from another forwarder (`input`: one port), or from a
-//! host (`host`: two ports, the host's own and the router's). Under callgrind, the difference between two
-//! numbers of packets gives their instructions.
+//! `cargo bench -p perhop-live --bench path [-- input|host [PACKETS]]` forwards UDP packets in frames of 64
+//! bytes with a policy of four classes, WRED and a meter. The packets come from another forwarder (`input`,
+//! which has one port), or from a host (`host`, which has the port of the host and the port of the router).
+//! Under callgrind, the difference between runs with two numbers of packets gives the instructions of the
+//! additional packets.
 
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use perhop_live::frame::internet_checksum;
 use perhop_live::{DeviceId, Forwarder, Wire, WireError};
 use perhop_qos::units::Time;
 
-/// Frames that arrive in batches, every `gap`; sent frames are counted and discarded.
+/// A wire on which a batch of frames arrives every `gap`. Sent frames are counted and discarded.
 struct Source {
     frames: Vec<[u8; 60]>,
     clock: Time,
@@ -84,7 +85,7 @@ fn main() {
             );
         }
         assert_eq!(config.device("host"), Some(DeviceId(0)));
-        // 1 Mpps of 84 bytes on the wire are two thirds of 1 Gb/s: queues fill and empty.
+        // 1 Mpps of 84 bytes on the wire are two thirds of 1 Gb/s, so queues fill and empty.
         let frames = [0, 46, 18, 1, 0, 20, 0, 10].map(frame).to_vec();
         let wire = Source { frames, clock: Time::ZERO, gap: Time::from_nanoseconds(1000), sent: 0 };
         let mut forwarder = Forwarder::build(&config, wire, ()).expect("the configuration can be built");

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, OtherFrames, Scheduling, SocketKind};
 
-/// Rate of a direction without a configured rate: above the MTU of any interface, so that only the device
-/// limits it.
+/// Rate of a direction without a configured rate. It is above the rate of any interface, so that only the
+/// device limits the direction.
 const UNPACED: Rate = Rate::from_bits_per_second(400_000_000_000);
 
 /// A bridge between two existing interfaces, with policies for each direction.
@@ -50,11 +50,12 @@ pub struct BridgeConfig {
     pub scheduling: Scheduling,
 }
 
-/// One direction of a bridge; without any keys, all packets pass.
+/// One direction of a bridge. Without any keys, all packets pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct BridgeDirectionConfig {
-    /// Rate in bits per second, of wire bytes according to `framing`; by default the rate of the interface.
+    /// Rate in bits per second, of wire bytes according to `framing`. The default is the rate of the
+    /// interface.
     pub rate: Option<Rate>,
     /// Overhead of the emulated wire per IP packet.
     pub framing: Framing,
@@ -67,13 +68,13 @@ pub struct BridgeDirectionConfig {
     pub input: Vec<ConditionerConfig>,
     /// Conditioners of the output policy at the interface on which packets leave.
     pub output: Vec<ConditionerConfig>,
-    /// Bytes that the output policy counts for each packet beyond its IP bytes.
+    /// Bytes that the output policy counts for each packet in addition to its IP bytes.
     #[serde(default)]
     pub overhead: i32,
-    /// Bytes that the input policy counts for each packet beyond its IP bytes.
+    /// Bytes that the input policy counts for each packet in addition to its IP bytes.
     #[serde(default)]
     pub input_overhead: i32,
-    /// Queues and scheduler; without it, one FIFO with tail drop.
+    /// Queues and scheduler. The default is one FIFO with tail drop.
     pub queueing: Option<QueueingConfig>,
     /// One-way propagation delay.
     pub delay: Time,
@@ -93,7 +94,7 @@ impl BridgeConfig {
     /// The configuration of the forwarder for this bridge.
     ///
     /// # Errors
-    /// If both interfaces are the same.
+    /// Both interfaces are the same one.
     pub fn forwarder(&self) -> Result<ForwarderConfig, ConfigError> {
         let [first, second] = &self.devices;
         if first == second {
@@ -113,8 +114,8 @@ impl BridgeConfig {
 }
 
 impl BridgeDirectionConfig {
-    /// The input policy as a separate input, if there is one, so that a decision of a conditioner ends only
-    /// its own policy.
+    /// Returns the input policy as a separate input, if there is an input policy. So a decision of a
+    /// conditioner ends only the policy of this conditioner.
     fn input(&self, from: &str, to: &str) -> Option<InputConfig> {
         (!self.input.is_empty()).then(|| InputConfig {
             name: format!("{from}->{to}"),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::DeviceId;
 
-/// Configuration of a forwarder: of a router, or of a wire between two hosts.
+/// Configuration of a forwarder, which is a router or a wire between two hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ForwarderConfig {
@@ -21,19 +21,20 @@ pub struct ForwarderConfig {
     pub node: String,
     /// Seed for all random streams.
     pub seed: u64,
-    /// Number of the replication, from 0; each has its own random numbers.
+    /// Number of the replication, from 0; each replication has its own random numbers.
     #[serde(default)]
     pub replication: u64,
     /// Directions of links that run in this process.
     pub directions: Vec<DirectionConfig>,
-    /// Devices on which packets from another forwarder arrive: they are conditioned and routed immediately.
+    /// Devices on which packets from another forwarder arrive. These packets are conditioned and routed
+    /// immediately.
     #[serde(default)]
     pub inputs: Vec<InputConfig>,
     /// Routes: the direction for each address.
     #[serde(default)]
     pub routes: Vec<RouteConfig>,
-    /// Destination Ethernet address of frames sent on a device, as `02:00:00:00:00:01`; unchanged for devices
-    /// that are not listed.
+    /// Destination Ethernet address of the frames that are sent on a device, for example `02:00:00:00:00:01`.
+    /// Frames on devices that are not listed keep their address.
     #[serde(default)]
     pub neighbors: BTreeMap<String, MacAddress>,
     /// Unix socket for reading counters while the process runs.
@@ -85,12 +86,12 @@ pub struct DirectionConfig {
     /// Transmit ring, the FIFO between scheduler and wire.
     #[serde(default)]
     pub ring: RingConfig,
-    /// Queues and scheduler; without it, one FIFO with tail drop.
+    /// Queues and scheduler. The default is one FIFO with tail drop.
     pub queueing: Option<QueueingConfig>,
     /// Conditioners of the output policy.
     #[serde(default)]
     pub output: Vec<ConditionerConfig>,
-    /// Bytes that the output policy counts for each packet beyond its IP bytes.
+    /// Bytes that the output policy counts for each packet in addition to its IP bytes.
     #[serde(default)]
     pub overhead: i32,
     /// Names of the sending node's interfaces, by number.
@@ -104,7 +105,7 @@ pub struct DirectionConfig {
     pub loss: f64,
     /// Conditioners of the far end's input policy; `None` if another process applies them.
     pub input: Option<Vec<ConditionerConfig>>,
-    /// Bytes that the far end's input policy counts for each packet beyond its IP bytes.
+    /// Bytes that the far end's input policy counts for each packet in addition to its IP bytes.
     #[serde(default)]
     pub input_overhead: i32,
     /// Names of the receiving node's interfaces, by number.
@@ -115,7 +116,7 @@ pub struct DirectionConfig {
     pub far_interface: u16,
     /// Device whose arriving frames enter this direction.
     pub receives_on: Option<String>,
-    /// Device on which frames leave this direction; `None`: they are routed in this process.
+    /// Device on which frames leave this direction. With `None`, the frames are routed in this process.
     pub sends_on: Option<String>,
     /// Tags and labels of the frames that leave on `sends-on`.
     #[serde(default)]
@@ -129,13 +130,13 @@ pub struct DirectionConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SentFrames {
-    /// The tags and labels of the received frame. CoS and EXP are written into the outer tag and the topmost
+    /// The tags and labels of the received frame. CoS is written into the outer tag, and EXP into the topmost
     /// label.
     #[default]
     Kept,
     /// The tags and labels of `headers`, independent of the received frame.
     OfLink,
-    /// None: the far end is a host, whose kernel does not process them.
+    /// No tags and labels. The far end is a host, whose kernel does not process them.
     Plain,
 }
 
@@ -143,7 +144,7 @@ pub enum SentFrames {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OtherFrames {
-    /// These frames are counted and dropped: a router forwards only IP.
+    /// These frames are counted and dropped, because a router forwards only IP.
     #[default]
     Drop,
     /// These frames are sent on `sends-on` at once and bypass the port, because ARP must pass between
@@ -162,7 +163,7 @@ pub struct InputConfig {
     /// Conditioners of the input policy.
     #[serde(default)]
     pub input: Vec<ConditionerConfig>,
-    /// Bytes that the input policy counts for each packet beyond its IP bytes.
+    /// Bytes that the input policy counts for each packet in addition to its IP bytes.
     #[serde(default)]
     pub input_overhead: i32,
     /// Names of the node's interfaces, by number.
@@ -171,7 +172,7 @@ pub struct InputConfig {
     /// Number of this interface.
     #[serde(default)]
     pub far_interface: u16,
-    /// Name of the direction for all its packets; `None`: they are routed.
+    /// Name of the direction that all packets of the device enter. With `None`, the packets are routed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leads_to: Option<String>,
 }
@@ -207,7 +208,7 @@ pub enum Scheduling {
     #[default]
     Fair,
     /// Real-time priority (`SCHED_FIFO`). It reduces lateness on a machine with a spare processor for each
-    /// forwarder; elsewhere it takes the processor from the programs whose traffic is forwarded.
+    /// forwarder. On any other machine it takes processor time from the programs whose traffic is forwarded.
     RealTime,
 }
 
@@ -247,7 +248,7 @@ impl ForwarderConfig {
             longest_frame: default_longest_frame(),
         }
     }
-    /// The distinct names of devices in order of first use; a [`DeviceId`] is an index of it.
+    /// The distinct names of devices in order of first use; a [`DeviceId`] is an index of this list.
     pub fn devices(&self) -> Vec<&str> {
         let of_directions = self.directions.iter().flat_map(|direction| {
             [&direction.receives_on, &direction.sends_on].into_iter().flatten().map(String::as_str)

@@ -1,9 +1,9 @@
 //! [`Control`]: a Unix socket for reading the counters of a running forwarder.
 //!
-//! A client receives one JSON document, or the answer to a request line: `metrics` for Prometheus metrics,
-//! `count-from NANOSECONDS` to start counting at a reading of the monotonic clock. `GET /metrics` and `GET /`
-//! also work, for `curl --unix-socket`. A separate thread serves clients; the forwarder only copies its
-//! counters for it, between two rounds.
+//! A client receives one JSON document, or the answer to a request line: `metrics` requests Prometheus
+//! metrics, and `count-from NANOSECONDS` starts counting at a reading of the monotonic clock. `GET /metrics`
+//! and `GET /` also work, for `curl --unix-socket`. A separate thread serves clients; the forwarder only
+//! copies its counters for this thread, between two rounds.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
@@ -24,11 +24,12 @@ const SILENCE: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Limit on the length of a request, bytes.
 const LONGEST_REQUEST: u64 = 1024;
-/// No `count-from` request.
+/// The value that means: no `count-from` request.
 const NEVER: u64 = u64::MAX;
 
 /// The control socket of a forwarder. Its file is removed on drop if the process may still remove files. A
-/// confined forwarder leaves it to the process that started it; connections to it are then refused.
+/// confined forwarder leaves the file to the process that started the forwarder. Connections to such a socket
+/// are refused.
 #[derive(Debug)]
 pub struct Control {
     desk: Arc<Desk>,
@@ -48,7 +49,7 @@ struct Desk {
     bell: Bell,
 }
 
-/// A control socket to which clients may connect, before it is served.
+/// A control socket to which clients may connect, but which no thread serves yet.
 #[derive(Debug)]
 pub struct Bound {
     path: PathBuf,
@@ -59,7 +60,7 @@ impl Bound {
     /// Creates the socket at `path`, accessible by this user only.
     ///
     /// # Errors
-    /// If the socket cannot be created at `path`, or another process listens there.
+    /// The socket cannot be created at `path`, or another process listens there.
     pub fn new(path: &Path) -> io::Result<Bound> {
         remove_if_abandoned(path)?;
         let listener = system::privately(|| UnixListener::bind(path))?;
@@ -68,11 +69,11 @@ impl Bound {
 }
 
 impl Control {
-    /// Starts a thread that serves a socket; `bell` wakes the forwarder. After the return, the thread needs
-    /// none of the system calls that start a thread.
+    /// Starts a thread that serves a socket; `bell` wakes the forwarder. When this function returns, the new
+    /// thread no longer needs the system calls that start a thread.
     ///
     /// # Errors
-    /// If the thread cannot be started.
+    /// The thread cannot be started.
     pub fn serve(bound: Bound, bell: &Bell) -> io::Result<Control> {
         let Bound { path, listener } = bound;
         let listener = Arc::new(listener);
@@ -93,7 +94,7 @@ impl Control {
         started.wait();
         Ok(Control { desk, path, listener, server: Some(thread) })
     }
-    /// Whether a client waits for the counters. It costs one load.
+    /// Whether a client waits for the counters. The check costs one load.
     #[inline]
     pub fn has_request(&self) -> bool {
         self.desk.wanted.load(Ordering::Relaxed)
@@ -104,7 +105,7 @@ impl Control {
         *self.desk.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(status);
         self.desk.answered.notify_one();
     }
-    /// The reading of the monotonic clock in a `count-from` request, nanoseconds; returned once for each
+    /// Returns the reading of the monotonic clock in a `count-from` request, in nanoseconds, once for each
     /// request.
     pub fn counts_from_ns(&self) -> Option<u64> {
         let is_requested = self.desk.count_from_ns.load(Ordering::Relaxed) != NEVER;
@@ -174,7 +175,7 @@ fn reply(stream: &mut UnixStream, kind: &str, body: &str) -> io::Result<()> {
 }
 
 impl Desk {
-    /// Requests a copy of the forwarder's counters; `None` if it has ended.
+    /// Requests a copy of the forwarder's counters; `None` if the forwarder has ended.
     fn request_status(&self) -> Option<Status> {
         let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
         *answer = None; // a late answer to an earlier request

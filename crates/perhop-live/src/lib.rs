@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The forwarder performs no input or output itself: [`Forwarder`] processes frames at given times, and a
-//! [`Wire`] supplies frames and the time. The wire is a set of sockets, or a test.
+//! [`Wire`] supplies frames and the time. A wire is a set of sockets, or part of a test.
 //!
 //! Reading order: [`wire`] (source and sink of frames), [`frame`] (parsing and marking), [`config`]
 //! (configuration of a process), [`lowering`] (conversion of a scenario to these configurations),

@@ -1,5 +1,5 @@
 //! Lowering of a scenario to the processes of a live run: which process runs which port, and the cables
-//! between them.
+//! between the processes.
 //!
 //! Every port of the scenario runs in a forwarder. A router's ports run in its own forwarder. The port of a
 //! host runs in the forwarder of the router at the far end of its cable, which paces the packets of the
@@ -25,8 +25,8 @@ use headers::most_envelope_bytes;
 
 /// The processes, namespaces and cables of a live run.
 ///
-/// Devices are named after the node at the other end, so names are unique only within a node. The caller that
-/// creates the devices replaces them by real names.
+/// The name of a device is the node at the other end, so it is unique only within a node. The caller creates
+/// the devices and replaces these names by real ones.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Plan {
@@ -38,7 +38,7 @@ pub struct Plan {
     pub cables: Vec<Cable>,
     /// The longest IP packet of the scenario, bytes.
     pub mtu: u32,
-    /// Bytes of tags and labels that a frame between two forwarders has at most.
+    /// The maximum number of bytes of tags and labels in a frame between two forwarders.
     pub envelope: u32,
 }
 
@@ -48,7 +48,7 @@ pub struct Plan {
 pub struct HostPlan {
     /// Name.
     pub name: String,
-    /// Address, on every interface.
+    /// Address of the host on every interface.
     pub address: IpAddr,
     /// Devices.
     pub devices: Vec<String>,
@@ -93,11 +93,11 @@ const FRAME_HEADERS: u32 = 64;
 /// Limit on the memory for slots of one forwarder, bytes.
 const SLOT_MEMORY: u32 = 1 << 28;
 
-/// Lowers the resolved `scenario` ([`Loaded::resolved`](perhop_scenario::Loaded)) for replication
+/// Converts the resolved `scenario` ([`Loaded::resolved`](perhop_scenario::Loaded)) for replication
 /// `replication` with `seed`. Paths of trace files are relative to `base`.
 ///
 /// # Errors
-/// If a trace cannot be read, traffic replays a capture, the hosts of traffic have addresses of different IP
+/// A trace cannot be read, traffic replays a capture, the hosts of traffic have addresses of different IP
 /// versions, or an interface names an unknown policy.
 pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Result<Plan, ConfigError> {
     let mut lowering = Lowering { scenario, topology: Topology::new(scenario)? };
@@ -127,8 +127,8 @@ pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Re
     Ok(Plan { hosts, forwarders, cables, mtu, envelope })
 }
 
-/// Rejects captures, because real hosts have other addresses and their own TCP, and protocols without
-/// sockets.
+/// Rejects captures, because real hosts have other addresses and their own TCP. Also rejects protocols
+/// without sockets.
 fn refuse_traffic(scenario: &Scenario) -> Result<(), ConfigError> {
     for (index, traffic) in scenario.traffic.iter().enumerate() {
         let refused = if matches!(traffic.source, SourceConfig::Pcap(_)) {
@@ -154,7 +154,7 @@ fn refuse_traffic(scenario: &Scenario) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The longest IP packet of `scenario`, and at least the MTU of Ethernet.
+/// The length of the longest IP packet of `scenario`, or the MTU of Ethernet if that is longer.
 fn mtu(scenario: &Scenario, base: &Path) -> Result<u32, ConfigError> {
     let mut mtu = ETHERNET_MTU;
     for (index, traffic) in scenario.traffic.iter().enumerate() {

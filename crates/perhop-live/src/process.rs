@@ -34,24 +34,25 @@ pub enum ProcessError {
     },
 }
 
-/// Runs the forwarder of a testbed with the configuration `text`, a [`ForwarderConfig`] as JSON. It ends on
-/// `SIGTERM` or `SIGINT`, when the parent process ends or closes standard input, or when no interface is
-/// left.
+/// Runs the forwarder of a testbed with the configuration `text`, a [`ForwarderConfig`] as JSON. The
+/// forwarder ends on `SIGTERM` or `SIGINT`, when the parent process ends or closes standard input, or when no
+/// interface is left.
 ///
 /// # Errors
-/// If it cannot start, or its result cannot be written.
+/// The forwarder cannot start, or its result cannot be written.
 pub fn forward(text: &str) -> Result<(), ProcessError> {
     let config = read::<ForwarderConfig>(text)?;
-    // Forwarders must not outlive the testbed, however it ends.
+    // Forwarders must end with the testbed, even if it is killed.
     system::die_with_parent().map_err(failed("cannot request a signal at the end of the parent process"))?;
     run(&config)
 }
 
-/// Runs a bridge with the configuration `text`, a [`BridgeConfig`] as JSON. It ends on `SIGTERM` or `SIGINT`,
-/// when the parent process ends or closes standard input, or when both interfaces are gone.
+/// Runs a bridge with the configuration `text`, a [`BridgeConfig`] as JSON. The bridge ends on `SIGTERM` or
+/// `SIGINT`, when the parent process ends or closes standard input, or when both interfaces have been
+/// removed.
 ///
 /// # Errors
-/// If it cannot start, or its result cannot be written.
+/// The bridge cannot start, or its result cannot be written.
 pub fn bridge(text: &str) -> Result<(), ProcessError> {
     let config = read::<BridgeConfig>(text)?.forwarder()?;
     system::die_with_parent().map_err(failed("cannot request a signal at the end of the parent process"))?;
@@ -62,7 +63,7 @@ pub fn bridge(text: &str) -> Result<(), ProcessError> {
 /// the process permanently drops all rights that forwarding does not need ([`confinement`]).
 ///
 /// # Errors
-/// If it cannot start, or its result cannot be written.
+/// The forwarder cannot start, or its result cannot be written.
 pub fn run(config: &ForwarderConfig) -> Result<(), ProcessError> {
     let bell = Bell::new().map_err(failed("cannot create an event descriptor"))?;
     let stop = StopSignals::catch(&bell);
@@ -131,7 +132,7 @@ fn serve(
     }
 }
 
-/// Time and processor time at the start, and where to read the use of memory.
+/// Time and processor time at the start, and the open file with the use of memory.
 struct Began {
     at: Instant,
     processor: Duration,

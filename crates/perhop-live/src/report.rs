@@ -39,7 +39,7 @@ pub struct Report {
     pub inputs: Vec<InputReport>,
     /// Drops of each flow with drops.
     pub flows: Vec<FlowReport>,
-    /// Drops of flows beyond the limit of individually counted flows.
+    /// Drops of the flows that exceed the limit of individually counted flows.
     pub other_flows: ByCause,
     /// Lateness of sent frames.
     #[serde(rename = "lateness")]
@@ -90,7 +90,7 @@ pub struct DirectionReport {
     pub queues: Vec<QueueReport>,
     /// Packets dropped before a queue was selected, by cause.
     pub unqueued: ByCause,
-    /// Packets dropped after they were sent, by cause: on the wire, or by the far end's conditioners.
+    /// Packets dropped on the wire or by the far end's conditioners, by cause.
     pub beyond: ByCause,
     /// Stages of the output policy's conditioner.
     pub output: Vec<StageReport>,
@@ -106,7 +106,8 @@ pub struct DirectionReport {
     /// Rate of the port, bits per second.
     #[serde(default)]
     pub rate: Rate,
-    /// Frames without an IP packet, which bypassed the port, by their contents; bytes of the frames.
+    /// Frames without an IP packet, which bypassed the port, by their contents. Bytes are those of whole
+    /// frames.
     #[serde(default)]
     pub passed: BTreeMap<String, Count>,
 }
@@ -119,7 +120,7 @@ pub struct WaitingReport {
     pub queue: String,
     /// Packets.
     pub packets: u64,
-    /// Their IP bytes.
+    /// IP bytes of these packets.
     pub bytes: u64,
 }
 
@@ -157,7 +158,7 @@ pub struct InputReport {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct StageReport {
-    /// Its name.
+    /// Name of the stage.
     pub conditioner: String,
     /// Packets of the stage, by the resulting color.
     pub colors: BTreeMap<String, Count>,

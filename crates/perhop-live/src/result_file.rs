@@ -1,14 +1,14 @@
-//! [`ResultFile`]: the file of a result, opened while the process still may open files.
+//! [`ResultFile`]: the file of a result, which is opened before the process is confined.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// A file with a whole document or none.
+/// A file that contains a complete document or none.
 ///
-/// A confined process cannot create or rename files. So the document's first byte is written last: until then
-/// the file is empty or begins with a zero byte, and is not JSON.
+/// A confined process cannot create or rename files. So the document's first byte is written last. Until then
+/// the file is empty or begins with a zero byte, so it is not valid JSON.
 #[derive(Debug)]
 pub(crate) struct ResultFile {
     file: File,
@@ -20,7 +20,7 @@ impl ResultFile {
     /// Creates an empty file at `path`, accessible by this user only; replaces an existing one.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// The file cannot be created.
     pub(crate) fn create(path: &Path) -> io::Result<ResultFile> {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -33,14 +33,14 @@ impl ResultFile {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
-    /// Keeps the file: from now on the process cannot remove it.
+    /// Keeps the file on drop, because a confined process cannot remove it.
     pub(crate) fn begin(&mut self) {
         self.is_begun = true;
     }
     /// Writes the document.
     ///
     /// # Errors
-    /// If it does not fit; then the file contains no document.
+    /// The document cannot be written. The file then contains no document.
     pub(crate) fn write(mut self, text: &str) -> io::Result<()> {
         self.is_begun = true;
         let (first, rest) = text.as_bytes().split_at(text.len().min(1));
@@ -50,7 +50,7 @@ impl ResultFile {
 }
 
 impl Drop for ResultFile {
-    /// Removes the file of a run that did not begin.
+    /// Removes the file if the run did not begin.
     fn drop(&mut self) {
         if !self.is_begun {
             let _ = fs::remove_file(&self.path);

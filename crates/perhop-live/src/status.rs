@@ -41,7 +41,7 @@ pub struct Status {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
-    /// A signal requested it.
+    /// A signal requested the end.
     Asked,
     /// The other end of standard input was closed.
     Orphaned,
@@ -103,7 +103,7 @@ impl Status {
         );
         warnings
     }
-    /// Share of the time in which the processor was busy, without busy waiting.
+    /// Share of the time in which the processor was busy, excluding busy waiting.
     fn load(&self) -> f64 {
         let share = self.processor_s / self.elapsed_s.max(f64::MIN_POSITIVE);
         (share - self.waiting.busy_share).max(0.0)

@@ -6,13 +6,13 @@ use perhop_qos::units::Time;
 
 use crate::wire::{DeviceId, Wire, WireError};
 
-/// Frames to be received and sent frames with their times, and a clock that is set by hand. The forwarder's
-/// behavior is reproducible to the picosecond.
+/// A wire of frames to be received and sent frames, with their times and a clock that is set by hand. It
+/// makes the forwarder's behavior reproducible to the picosecond.
 #[derive(Clone, Debug, Default)]
 pub struct TestWire {
     /// The current time.
     pub clock: Time,
-    /// Frames to be received, in order: device, time, frame. Each is received when its time has come.
+    /// Frames to be received, in order: device, time, frame. Each frame is received at its time.
     pub coming: VecDeque<(DeviceId, Time, Vec<u8>)>,
     /// Sent frames, in order: device, time, frame.
     pub sent: Vec<(DeviceId, Time, Vec<u8>)>,

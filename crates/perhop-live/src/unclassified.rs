@@ -1,14 +1,16 @@
-//! A warning about a direction on which frames that bypass the port keep its policy from describing the line.
+//! A warning about a direction on which many frames bypass the port, so that its policy does not describe the
+//! line.
 
 use perhop_qos::conditioner::Count;
 
 use crate::forwarder::Kind;
 use crate::report::DirectionReport;
 
-/// A direction raises a warning above this fraction of its bytes and of its configured rate.
+/// A direction raises a warning if the frames that bypass the port exceed this fraction of its bytes or of
+/// its configured rate.
 const SHARE: f64 = 0.01;
-/// Below this rate, bits per second, frames only keep a line alive (ARP, spanning tree: 60 bytes every two
-/// seconds). They raise no warning, even on a line without other traffic.
+/// Below this rate, bits per second, the frames only keep a line alive. Examples are ARP and spanning tree,
+/// with 60 bytes every two seconds. They raise no warning, even on a line without other traffic.
 const HOUSEKEEPING: f64 = 10_000.0;
 /// The maximum number of kinds that a warning names.
 const NAMED: usize = 3;
@@ -45,7 +47,7 @@ impl Kind {
     }
 }
 
-/// The warning about a direction that was counted for `seconds`; `None` if few frames bypassed the port.
+/// The warning about `direction`, whose counters cover `seconds`; `None` if few frames bypassed the port.
 pub(crate) fn warning(direction: &DirectionReport, seconds: f64) -> Option<String> {
     let passed: u64 = direction.passed.values().map(|count| count.bytes).sum();
     let sent: u64 = direction.queues.iter().map(|queue| queue.sent.bytes).sum();
@@ -107,7 +109,7 @@ mod tests {
     }
     #[test]
     fn more_than_a_hundredth_of_the_rate_raises_a_warning() {
-        // 9,000 bytes of a million in 10 s: less than 1 % of the bytes, 7.2 kb/s of 500 kb/s.
+        // 9,000 bytes of a million in 10 s are less than 1 % of the bytes, and 7.2 kb/s of 500 kb/s.
         assert!(warning(&direction(500_000, &[(0x8847, 9_000)]), 10.0).is_some());
         assert_eq!(warning(&direction(1_000_000, &[(0x8847, 9_000)]), 10.0), None);
     }

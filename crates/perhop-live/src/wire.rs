@@ -18,7 +18,7 @@ impl DeviceId {
 /// An error of a wire.
 #[derive(Debug)]
 pub struct WireError {
-    /// The failed device, if others still work; `None` if none does.
+    /// The failed device, if other devices still work; `None` if no device works.
     pub device: Option<DeviceId>,
     /// Error of the system.
     pub error: io::Error,
@@ -50,28 +50,28 @@ impl From<io::Error> for WireError {
 /// Times come from a monotonic clock that starts when the wire is created.
 pub trait Wire {
     /// Passes at most a batch of received frames of all devices to `each`, oldest first: device, time of
-    /// arrival and frame. Returns their number; does not wait.
+    /// arrival and frame. Returns the number of frames. Does not wait.
     ///
     /// # Errors
-    /// If a device, or all of them, can no longer be read. Some frames may have been passed on before.
+    /// A device can no longer be read, or no device can. Some frames may have been passed to `each` before.
     fn receive(&mut self, each: &mut impl FnMut(DeviceId, Time, &[u8])) -> Result<usize, WireError>;
-    /// Sends `frame` on `device`; it may remain in a batch until [`flush`](Wire::flush).
+    /// Sends `frame` on `device`; the frame may remain in a batch until [`flush`](Wire::flush).
     ///
     /// # Errors
-    /// If the frame was not sent and will not be.
+    /// The frame was not sent and will not be sent.
     fn send(&mut self, device: DeviceId, frame: &[u8]) -> Result<(), WireError>;
     /// Sends the rest of a batch, on a wire that has batches.
     ///
     /// # Errors
-    /// If some frames were not sent and will not be.
+    /// Some frames were not sent and will not be sent.
     fn flush(&mut self) -> Result<(), WireError> {
         Ok(())
     }
-    /// Sleeps until a frame arrives or until `deadline`, at most as long as a client may wait for counters
+    /// Sleeps until a frame arrives or until `deadline`, but not longer than a client may wait for counters
     /// (about 100 ms). A wire whose clock is set by hand does not sleep.
     ///
     /// # Errors
-    /// If arrivals cannot be detected.
+    /// Arrivals cannot be detected.
     fn wait(&mut self, _: Option<Time>) -> Result<(), WireError> {
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! Confinement of a process of the live path once its resources are open.
+//! Confinement of a process of the live path after its resources have been opened.
 //!
-//! A forwarder reads frames from any sender. If one of them takes control of the process, it has no
-//! capability (capabilities(7)), gains none by starting a program (`PR_SET_NO_NEW_PRIVS`), and every system
-//! call that forwarding does not need is rejected or ends the process (seccomp(2)).
+//! A forwarder reads frames from any sender. A frame that takes control of the process gets no capability
+//! (capabilities(7)), and cannot gain one by starting a program (`PR_SET_NO_NEW_PRIVS`). Every system call
+//! that forwarding does not need is rejected or ends the process (seccomp(2)).
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod system_calls;
@@ -15,13 +15,14 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 
 use crate::socket::system;
 
-/// Drops all capabilities except `kept`, in every set, and prevents gaining others by starting a program.
+/// Drops all capabilities except `kept` from every set, and prevents the process from gaining others by
+/// starting a program.
 ///
 /// Capabilities belong to a thread and are inherited by its later threads, so this call comes before any
 /// other thread starts.
 ///
 /// # Errors
-/// If the system refuses, or the process has several threads already.
+/// The system rejects the call, or the process already has several threads.
 pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     let threads = fs::read_dir("/proc/self/task")?.count();
     if threads != 1 {
@@ -32,7 +33,8 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     let wanted: CapsHashSet = kept.iter().copied().collect();
     let had = caps::read(None, CapSet::Permitted).map_err(refused)?;
     caps::clear(None, CapSet::Ambient).map_err(refused)?;
-    // Without this capability the bounding set remains; a started program gains no rights from it.
+    // Without this capability the bounding set does not change. A started program gains no rights from this
+    // set.
     if had.contains(&Capability::CAP_SETPCAP) {
         for capability in caps::all().difference(&wanted) {
             let is_known = caps::has_cap(None, CapSet::Bounding, *capability).unwrap_or(false);
@@ -47,11 +49,11 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     caps::set(None, CapSet::Permitted, &left).map_err(refused)
 }
 
-/// Permanently restricts all threads of this process to the system calls of forwarding. System calls are
-/// known for x86-64 and 64-bit ARM; on other architectures this does nothing.
+/// Permanently restricts all threads of this process to the system calls of forwarding. The calls are known
+/// for x86-64 and 64-bit ARM. On other architectures the function does nothing.
 ///
 /// # Errors
-/// If the kernel does not support such filters.
+/// The kernel does not support such filters.
 pub fn only_forward() -> io::Result<()> {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     for filter in filters()? {
@@ -60,8 +62,9 @@ pub fn only_forward() -> io::Result<()> {
     Ok(())
 }
 
-/// The filters. Both evaluate each call, and the stricter result applies: a call that neither forwarding nor
-/// the end of the process needs ends the process; a call that only its end attempts is rejected with `EPERM`.
+/// The filters. Both evaluate each call, and the stricter result applies. A call that only the end of the
+/// process attempts is rejected with `EPERM`. A call that neither forwarding nor the end of the process needs
+/// ends the process.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn filters() -> io::Result<[BpfProgram; 2]> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(refused)?;

@@ -8,16 +8,17 @@ use seccompiler::SeccompCmpArgLen::{Dword, Qword};
 use seccompiler::SeccompCmpOp::{Eq, MaskedEq};
 use seccompiler::{BackendError, SeccompCondition, SeccompRule};
 
-/// Rules by the number of the system call; an empty list permits any arguments.
+/// Rules by the number of the system call. An empty list permits any arguments.
 pub(super) type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
 /// Calls that are harmless on the open resources of the process, with any arguments.
 const ALWAYS: &[c_long] = &[
-    // Frames: rings are memory, batches are one call. These calls cannot change the address of a socket.
+    // Calls for frames. Rings are memory, and a batch is one call. These calls cannot change the address of a
+    // socket.
     libc::SYS_sendmmsg,
     libc::SYS_recvfrom,
     libc::SYS_ppoll,
-    // The bell, tunnels, the control socket, the result and messages.
+    // Calls for the bell, tunnels, the control socket, the result and messages.
     libc::SYS_read,
     libc::SYS_write,
     libc::SYS_writev,
@@ -27,26 +28,26 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_accept4,
     libc::SYS_shutdown,
     libc::SYS_close,
-    // Time, if it needs a call, and waiting.
+    // Calls for the time, if it needs a call, and for waiting.
     libc::SYS_clock_gettime,
     libc::SYS_gettimeofday,
     libc::SYS_nanosleep,
     libc::SYS_clock_nanosleep,
     libc::SYS_sched_yield,
     libc::SYS_restart_syscall,
-    // The allocator; `mmap` and `mprotect` are below.
+    // Calls of the allocator. `allowed` adds `mmap` and `mprotect`.
     libc::SYS_munmap,
     libc::SYS_mremap,
     libc::SYS_madvise,
     libc::SYS_brk,
     libc::SYS_getrandom,
     libc::SYS_sched_getaffinity,
-    // Threads and locks: no thread is started after this.
+    // Calls for threads and locks. No thread is started after confinement.
     libc::SYS_futex,
     libc::SYS_getpid,
     libc::SYS_gettid,
     libc::SYS_exit,
-    // Signals, and the end.
+    // Calls for signals and the end of the process.
     libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
@@ -54,7 +55,8 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_exit_group,
 ];
 
-/// Calls by which the interpreter around the forwarder ends and prints a failure; it continues without them.
+/// Calls that the interpreter around the forwarder makes when it ends and prints a failure. It continues
+/// without them.
 const REFUSED: &[c_long] = &[
     libc::SYS_openat,
     libc::SYS_newfstatat,
@@ -91,12 +93,12 @@ const ALWAYS_OLD: &[c_long] = &[];
 /// Calls that fail with `EPERM`.
 pub(super) fn refused() -> Result<Rules, BackendError> {
     let mut rules: Rules = REFUSED.iter().chain(REFUSED_OLD).map(|call| (*call, Vec::new())).collect();
-    // Whether messages go to a terminal.
+    // The interpreter checks whether messages go to a terminal.
     rules.insert(libc::SYS_ioctl, vec![request(libc::TCGETS as u64)?]);
     Ok(rules)
 }
 
-/// A rule for this request of `ioctl`.
+/// A rule that permits only the request `number` of `ioctl`.
 fn request(number: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![SeccompCondition::new(1, Dword, Eq, number)?])
 }
@@ -104,17 +106,17 @@ fn request(number: u64) -> Result<SeccompRule, BackendError> {
 /// Calls that are permitted.
 pub(super) fn allowed() -> Result<Rules, BackendError> {
     let mut rules: Rules = ALWAYS.iter().chain(ALWAYS_OLD).map(|call| (*call, Vec::new())).collect();
-    // No executable memory.
+    // No memory may be executable.
     let no_code = SeccompCondition::new(2, Dword, MaskedEq(libc::PROT_EXEC.cast_unsigned().into()), 0)?;
     for call in [libc::SYS_mmap, libc::SYS_mprotect] {
         rules.insert(call, vec![SeccompRule::new(vec![no_code.clone()])?]);
     }
-    // A client of the control socket, and the wake-up of `AF_XDP`: neither names a destination.
+    // The answer to a client of the control socket and the wake-up of `AF_XDP` have no destination address.
     let no_address = SeccompCondition::new(4, Qword, Eq, 0)?;
     rules.insert(libc::SYS_sendto, vec![SeccompRule::new(vec![no_address])?]);
-    // Whether an interface still exists.
+    // This request checks whether an interface still exists.
     rules.insert(libc::SYS_ioctl, vec![request(libc::SIOCGIFINDEX as u64)?]);
-    // A panic that aborts.
+    // A panic that aborts sends a signal to this process.
     let own = SeccompCondition::new(0, Dword, Eq, std::process::id().into())?;
     rules.insert(libc::SYS_tgkill, vec![SeccompRule::new(vec![own])?]);
     let options = |options: &[(libc::c_int, libc::c_int)]| {

@@ -31,7 +31,7 @@ use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, SentFrames, S
 use crate::frame::LinkLayer;
 use crate::wire::{DeviceId, Wire};
 
-/// Bytes of a frame on Ethernet, without its checksum (IEEE 802.3 §3.2.8).
+/// The length of the shortest Ethernet frame without its checksum, bytes (IEEE 802.3 §3.2.8).
 const SHORTEST_FRAME: u32 = 60;
 /// The largest lateness of frames that can be recorded, nanoseconds: 100 s.
 const LATEST: u64 = 100_000_000_000;
@@ -40,7 +40,7 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     /// Builds the forwarder of `config` between the devices of `wire`, observed by `observers`.
     ///
     /// # Errors
-    /// If a part of the configuration cannot be built.
+    /// A part of the configuration cannot be built.
     pub fn build(config: &ForwarderConfig, wire: W, observers: O) -> Result<Forwarder<W, O>, ConfigError> {
         if config.slots == 0 {
             return Err(ConfigError::new("slots", "there is no room for any frame").help("for example 32768"));
@@ -84,7 +84,7 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     }
 }
 
-/// Builds the directions in their order; their names must be distinct.
+/// Builds the directions in their order. Their names must be distinct.
 fn directions(
     config: &ForwarderConfig,
     run: &Streams,
@@ -124,7 +124,7 @@ fn build_direction(
     // Frames that keep their tags and labels carry the marks in them, independent of the emulated wire.
     let keeps_marks = config.sends_on.is_some() && config.sent_frames == SentFrames::Kept;
     let output = if keeps_marks { output } else { wire.leaving_by(output, &port) };
-    // If another process conditions the packets, this process does not.
+    // Without `input`, another process conditions the packets.
     let input = conditioner(
         config.input.as_deref().unwrap_or_default(),
         &config.input_interfaces,
@@ -250,7 +250,7 @@ fn routes(config: &ForwarderConfig) -> Result<Routes, ConfigError> {
     Ok(routes)
 }
 
-/// The direction called `name`, which the configuration names at `field`.
+/// Returns the direction called `name`. The configuration names it at `field`.
 fn direction_called(config: &ForwarderConfig, field: &str, name: &str) -> Result<LinkId, ConfigError> {
     let place = config.directions.iter().position(|direction| direction.name == name);
     place

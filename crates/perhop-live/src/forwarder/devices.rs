@@ -21,7 +21,7 @@ use crate::wire::DeviceId;
 /// The far end of a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FarEnd {
-    /// This process's own node, which routes the packets.
+    /// The node of this process, which routes the packets.
     Node,
     /// Another process or a host, to which this device sends the packets.
     Device(DeviceId),
@@ -34,7 +34,7 @@ pub(super) struct Leaving {
     /// The scheduled time of sending, to the picosecond.
     pub(super) due: Time,
     pub(super) slot: SlotId,
-    /// The marks to write into it, if it contains a packet.
+    /// The marks to write into the frame, if it contains a packet.
     pub(super) dscp: Dscp,
     pub(super) marks: Marks,
 }
@@ -94,8 +94,8 @@ impl Devices {
         }
     }
 
-    /// The direction by which `packet`, which arrived through `entrance` in a frame, leaves the node; `None`
-    /// if it was dropped here.
+    /// The direction by which `packet` leaves the node. The packet arrived through `entrance` in a frame.
+    /// `None` if the packet was dropped here.
     #[inline]
     fn way_from(
         &mut self,
@@ -133,8 +133,8 @@ impl Devices {
         slot
     }
 
-    /// Handles `frame`, which contains no packet to forward: lets it bypass the ports if it is valid and not
-    /// IP, otherwise drops it.
+    /// Handles `frame`, which contains no packet to forward. A valid frame that is not IP bypasses the ports.
+    /// Any other frame is dropped.
     #[cold]
     fn refuse(&mut self, now: Time, entrance: Entrance, refusal: Refusal, frame: &[u8]) {
         if refusal == Refusal::NotInternet

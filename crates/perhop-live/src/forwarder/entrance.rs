@@ -10,16 +10,16 @@ use crate::config::OtherFrames;
 /// The treatment of the frames that arrive on a device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entrance {
-    /// Index of the [`Input`] whose conditioners their packets pass first.
+    /// Index of the [`Input`] whose conditioners the packets of the frames pass first.
     pub(super) input: Option<usize>,
-    /// The direction that their packets enter; `None`: they are routed.
+    /// The direction that the packets of the frames enter. With `None`, the packets are routed.
     pub(super) direction: Option<LinkId>,
     /// The treatment of frames without an IP packet.
     pub(super) others: OtherFrames,
 }
 
 impl Entrance {
-    /// The direction to which frames without an IP packet are passed, if they are.
+    /// The direction to which frames without an IP packet are passed; `None` if they are not passed.
     pub(super) fn passes_others_to(self) -> Option<LinkId> {
         self.direction.filter(|_| self.others == OtherFrames::Pass)
     }
@@ -31,6 +31,6 @@ pub(crate) struct Input {
     pub(crate) name: String,
     pub(crate) conditioner: TrafficConditioner,
     pub(super) ingress: Ingress,
-    /// Dropped by its conditioners, by cause.
+    /// Packets dropped by the conditioners of the input, by cause.
     pub(crate) dropped: [Count; DropCause::COUNT],
 }

@@ -10,12 +10,12 @@ use crate::frame::{Envelope, Layout, LinkLayer};
 /// The form of the frames that leave on a device.
 #[derive(Debug)]
 pub(super) struct Exit {
-    /// Their destination address.
+    /// The destination address of the frames.
     neighbor: Option<MacAddress>,
     /// The tags and labels of the link; `None` if frames keep their own.
     envelope: Option<Box<Envelope>>,
-    /// Frames with at most this number of bytes before the IP header need no other envelope and have no marks
-    /// in it.
+    /// A frame with at most this number of bytes before the IP header keeps these bytes. It contains no tag
+    /// and no label for marks.
     most_plain_bytes: u8,
 }
 
@@ -43,7 +43,7 @@ impl Exit {
         devices.iter().map(exit).collect()
     }
 
-    /// Returns the form in which `frame` is sent. It contains a packet with these marks at `layout`.
+    /// Returns the form in which `frame` is sent. The frame contains a packet with these marks at `layout`.
     #[inline]
     pub(super) fn finish<'f>(
         &'f mut self,
@@ -72,7 +72,7 @@ impl Exit {
     }
 }
 
-/// The envelope of the packets that `direction` sends; `None` if they keep their own.
+/// The envelope of the packets that `direction` sends; `None` if the frames keep their tags and labels.
 fn envelope(
     direction: &DirectionConfig,
     longest: usize,

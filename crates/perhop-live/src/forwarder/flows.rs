@@ -6,11 +6,11 @@ use perhop_qos::verdict::DropCause;
 
 use super::routes::scatter;
 
-/// Dropped, by cause.
+/// Numbers of dropped packets, by cause.
 pub(crate) type Drops = [Count; DropCause::COUNT];
 
-/// The maximum number of flows that are counted individually. Any sender can create new flows, so the others
-/// are counted together.
+/// The maximum number of flows that are counted individually. Any sender can create new flows, so further
+/// flows are counted together.
 const MOST_FLOWS: usize = 1 << 16;
 
 /// The drops of each flow with drops, in the order of their first drops. Flows are found by open addressing;

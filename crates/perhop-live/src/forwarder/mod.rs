@@ -1,10 +1,10 @@
-//! [`Forwarder`]: frames in, ports, frames out.
+//! [`Forwarder`]: receives frames, passes their packets through ports, and sends frames.
 //!
-//! In each round it receives frames that have arrived, runs due events and sends the frames that left the
-//! network; then it sleeps until the next event. Ports and wires are a [`Network`] whose edge is the
-//! `Devices`. Every event there happens at its own instant, even if the process runs late: a packet that a
-//! port transmits at 5 ms is on the wire from 5 ms. So neither pacing nor the order of events depends on the
-//! speed of the machine.
+//! In each round the forwarder receives frames that have arrived, runs due events and sends the frames that
+//! left the network. Then it sleeps until the next event. Ports and wires are a [`Network`] whose edge is the
+//! `Devices`. Every event in the network happens at its own instant, even if the process runs late. A packet
+//! that a port transmits at 5 ms is on the wire from 5 ms. So neither pacing nor the order of events depends
+//! on the speed of the machine.
 
 mod build;
 mod devices;
@@ -31,7 +31,7 @@ pub use totals::Totals;
 use crate::report::Report;
 use crate::wire::{Wire, WireError};
 
-/// One process's ports between the devices of a [`Wire`], observed by a [`PortObservers`].
+/// The ports of one process between the devices of a [`Wire`]. A [`PortObservers`] observes them.
 #[derive(Debug)]
 pub struct Forwarder<W, O = ()> {
     wire: W,
@@ -39,7 +39,7 @@ pub struct Forwarder<W, O = ()> {
     /// The time of the last event; no later event is before it.
     last: Time,
     node: String,
-    /// By device: the form of the frames that leave there.
+    /// By device: the form of the frames that leave on the device.
     exits: Vec<Exit>,
     /// The time from the scheduled departure of frames until they were sent, nanoseconds.
     send_delay: Histogram<u64>,
@@ -50,7 +50,7 @@ pub struct Forwarder<W, O = ()> {
 pub enum Round {
     /// Frames were received or sent.
     Busy,
-    /// Neither; it slept.
+    /// No frame was received or sent, and the forwarder slept.
     Idle,
 }
 
@@ -65,12 +65,12 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
         self.network.edge.count_from(time);
     }
 
-    /// Runs one round: received frames, then due events. Without either, sleeps until the next event, for a
-    /// limited time.
+    /// Runs one round: first received frames, then due events. If there are none, sleeps until the next
+    /// event, for a limited time.
     ///
     /// # Errors
-    /// If a device, or the last one, no longer works. Its frames are lost and counted; the next round
-    /// continues with the other devices.
+    /// A device no longer works, or no device works. Frames on a failed device are lost and counted. The next
+    /// round continues with the other devices.
     pub fn step(&mut self) -> Result<Round, WireError> {
         let Forwarder { wire, network, last, .. } = self;
         let received = wire.receive(&mut |device, arrived, frame| {
@@ -129,11 +129,11 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
         failed.map_or(Ok(leaving), Err)
     }
 
-    /// The time of the next round if no frame arrives before; `None` if no frame is in the network.
+    /// The time of the next round if no frame arrives before. `None` if no frame is in the network.
     ///
-    /// A wire does not reorder: packets that a port transmits arrive after all that are in flight there. So a
-    /// poll of a port with packets in flight needs no wake-up: it takes effect at its own instant, when the
-    /// next packet arrives.
+    /// A wire keeps the order of packets. A packet that a port transmits arrives after all packets that are
+    /// already in flight. So a poll of a port with packets in flight needs no wake-up. The poll takes effect
+    /// at its own instant, when the next packet arrives.
     pub fn next_at(&self) -> Option<Time> {
         let flights = &self.network.flights;
         let next = |direction: &Direction| match flights.front(&direction.in_flight) {
@@ -150,7 +150,7 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     pub fn observers(&mut self) -> &mut O {
         &mut self.network.observers
     }
-    /// The fates of all frames so far.
+    /// The numbers of all frames so far, by outcome.
     pub fn totals(&self) -> &Totals {
         &self.network.edge.totals
     }

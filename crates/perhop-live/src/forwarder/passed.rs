@@ -3,22 +3,22 @@
 use perhop_qos::conditioner::Count;
 use perhop_qos::units::Rate;
 
-/// The number of kinds that are counted individually: more than a line carries, and few enough for a linear
+/// The number of kinds that are counted individually: more than a usual line has, and few enough for a linear
 /// search.
 const KINDS: usize = 16;
-/// Destination and source.
+/// The length of the destination and source address, bytes.
 const ADDRESSES: usize = 12;
-/// Tags of IEEE 802.1Q and IEEE 802.1ad, and a proprietary one that preceded 802.1ad.
+/// Tags of IEEE 802.1Q and IEEE 802.1ad, and a proprietary tag that preceded 802.1ad.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
-/// Below this value the field is a length, and an LLC header follows (IEEE 802.3 §3.2.6).
+/// A lower value of the type field is a length, and an LLC header follows (IEEE 802.3 §3.2.6).
 const LOWEST_TYPE: u16 = 0x0600;
 
 /// The contents of a frame without an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Its Ethernet type, after any VLAN tags.
+    /// The Ethernet type of the frame, after any VLAN tags.
     Type(u16),
-    /// An LLC header, as of the spanning tree protocol.
+    /// An LLC header, for example of the spanning tree protocol.
     Llc,
     /// A kind that is not counted individually.
     Other,

@@ -4,13 +4,14 @@ use perhop_qos::classifier::Prefix;
 use perhop_qos::packet::Address;
 use perhop_scenario::routing::LinkId;
 
-/// Exact addresses by open addressing, and prefixes for all other addresses.
+/// The routes to exact addresses, in a hash table with open addressing, and to prefixes for all other
+/// addresses.
 #[derive(Debug)]
 pub(crate) struct Routes {
     /// A hash table whose size is a power of two, at most half full.
     places: Vec<Option<(Address, LinkId)>>,
     taken: usize,
-    /// The longest first.
+    /// The routes to prefixes, the longest prefix first.
     prefixes: Vec<(Prefix, LinkId)>,
 }
 

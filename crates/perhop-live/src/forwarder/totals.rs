@@ -1,21 +1,22 @@
-//! [`Totals`]: the fates of all frames since the start.
+//! [`Totals`]: the numbers of all frames since the start, by outcome.
 
 use perhop_qos::verdict::DropCause;
 
 use crate::frame::Refusal;
 
-/// The fate of every frame since the start: received = [`ended`](Totals::ended) + held.
+/// The numbers of all frames since the start, by outcome. At any time, received = [`ended`](Totals::ended) +
+/// held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Frames that arrived on any device.
     pub received: u64,
-    /// Their bytes.
+    /// Bytes of the received frames.
     pub received_bytes: u64,
     /// Frames without a packet to forward, by [`Refusal::index`].
     pub refused: [u64; Refusal::COUNT],
     /// Frames on a device on which no frames are expected.
     pub unexpected: u64,
-    /// IP packets that no router forwards: multicast, broadcast or link-local.
+    /// IP packets that a router does not forward: multicast, broadcast or link-local packets.
     pub local: u64,
     /// Frames longer than a slot: segments for an interface to split, or jumbo frames.
     pub oversized: u64,
@@ -25,11 +26,11 @@ pub struct Totals {
     pub dropped: [u64; DropCause::COUNT],
     /// Frames passed to the wire.
     pub sent: u64,
-    /// Their bytes.
+    /// Bytes of these frames.
     pub sent_bytes: u64,
     /// Sent frames without an IP packet that bypassed the ports.
     pub passed: u64,
-    /// Frames that a device refused to send.
+    /// Frames that a device did not send.
     pub unsent: u64,
 }
 

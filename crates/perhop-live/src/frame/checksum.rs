@@ -1,10 +1,10 @@
 //! The internet checksum (RFC 1071) and its incremental update (RFC 1624).
 
-/// The internet checksum of `bytes`: the complement of the one's complement sum of their 16-bit words
-/// (RFC 1071 §1). Over a header with a valid checksum it is 0.
+/// The internet checksum of `bytes`: the complement of the one's complement sum of their 16-bit words (RFC
+/// 1071 §1). The checksum of a header that contains its valid checksum is 0.
 #[inline]
 pub fn internet_checksum(bytes: &[u8]) -> u16 {
-    // RFC 1071 §2: words may be added several at a time, with carries folded later.
+    // RFC 1071 §2: several words may be added at a time, and carries folded later.
     let mut words = bytes.chunks_exact(4);
     let four = |word: &[u8]| u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
     let mut sum: u64 = words.by_ref().map(four).sum();
@@ -14,7 +14,7 @@ pub fn internet_checksum(bytes: &[u8]) -> u16 {
     !fold(sum)
 }
 
-/// Updates `checksum` of a header in which the word `before` became `after`.
+/// Returns the new checksum of a header with `checksum` in which the word `before` became `after`.
 ///
 /// RFC 1624 §3, equation 3: HC' = ~(~HC + ~m + m'). The equation of RFC 1071 would turn some checksums into
 /// 0xffff, which no header has.

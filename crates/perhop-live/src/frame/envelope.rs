@@ -6,14 +6,14 @@ use perhop_qos::packet::Marks;
 use super::layout::{Layout, TYPE_IPV4, TYPE_IPV6, Version};
 use super::link_headers::{LABEL, PRIORITY_SHIFT, TRAFFIC_CLASS_SHIFT, TYPE_MPLS, VLAN_TAG};
 
-/// The two addresses that begin an Ethernet frame.
+/// The length of the two addresses that begin an Ethernet frame, bytes.
 const ADDRESSES: usize = 12;
 /// IEEE 802.1Q table 9-1: customer tag, and service tag, the outer of two tags.
 const CUSTOMER_TAG: u16 = 0x8100;
 const SERVICE_TAG: u16 = 0x88a8;
-/// The first label that is not reserved (RFC 3032 §2.1), used for the bottom one, as in captures.
+/// The first label that is not reserved (RFC 3032 §2.1), used for the bottom label, as in captures.
 const FIRST_LABEL: u32 = 16;
-/// Bytes of an Ethernet frame without its check sequence (IEEE 802.3 §3.2.8).
+/// The length of the shortest Ethernet frame without its check sequence, bytes (IEEE 802.3 §3.2.8).
 const SHORTEST_FRAME: usize = 60;
 
 /// The tags and labels of the frames of one link, which replace the tags and labels of the received frame;
@@ -27,7 +27,8 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Creates the envelope of a link with these `headers`, for frames of up to `longest` bytes without it.
+    /// Creates the envelope of a link with these `headers`, for frames of up to `longest` bytes without the
+    /// envelope.
     pub fn new(headers: &HeaderStack, longest: usize) -> Envelope {
         let tag = |header: &Header| match header {
             Header::Vlan(tag) => Some(tag.id),
@@ -42,12 +43,12 @@ impl Envelope {
         let room = longest + tags.len() * VLAN_TAG + labels as usize * LABEL;
         Envelope { tags, labels, frame: Vec::with_capacity(room.max(SHORTEST_FRAME)) }
     }
-    /// Whether it has neither tags nor labels, so that a plain frame does not change.
+    /// Whether the envelope has no tags and no labels, so that a plain frame does not change.
     pub fn is_plain(&self) -> bool {
         self.tags.is_empty() && self.labels == 0
     }
-    /// Returns `frame` with the tags and labels of the link instead of its own, all with the packet's
-    /// `marks`.
+    /// Returns `frame` with the tags and labels of the link in place of its own. All of them have the
+    /// packet's `marks`.
     pub fn around(&mut self, frame: &[u8], layout: Layout, marks: Marks) -> &mut [u8] {
         let Envelope { tags, labels, frame: made } = self;
         made.clear();
@@ -67,7 +68,7 @@ impl Envelope {
         let exp = u32::from(marks.exp().value()) << (8 + TRAFFIC_CLASS_SHIFT);
         for place in (0..*labels).rev() {
             let bottom = u32::from(place == 0) << 8;
-            // RFC 3443 §5.4: the time to live of the packet.
+            // RFC 3443 §5.4: the label has the time to live of the packet.
             let entry = (FIRST_LABEL + place) << 12 | exp | bottom | u32::from(time_to_live);
             made.extend_from_slice(&entry.to_be_bytes());
         }
@@ -77,7 +78,7 @@ impl Envelope {
     }
 }
 
-/// Bytes of the tags and labels among `headers`.
+/// The number of bytes of the tags and labels among `headers`.
 pub(crate) fn envelope_bytes(headers: &HeaderStack) -> u32 {
     let bytes = |header: &Header| match header {
         Header::Vlan(_) => VLAN_TAG as u32,

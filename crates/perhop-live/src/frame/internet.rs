@@ -7,14 +7,14 @@ use perhop_qos::packet::{Address, Dscp, Ecn, Packet, Protocol};
 use super::checksum::internet_checksum;
 use super::refusal::Refusal;
 
-/// An IPv4 header without options, bytes.
+/// The length of an IPv4 header without options, bytes.
 pub(super) const V4_HEADER: usize = 20;
-/// An IPv6 header without extensions, bytes.
+/// The length of an IPv6 header without extensions, bytes.
 pub(super) const V6_HEADER: usize = 40;
 /// The fragment offset in an IPv4 header, without its three flags.
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 
-/// Parses the packet at the beginning of `bytes`, IPv4.
+/// Parses the IPv4 packet at the beginning of `bytes`.
 #[inline]
 pub(super) fn read_v4(bytes: &[u8]) -> Result<Packet, Refusal> {
     let Some(fixed) = bytes.first_chunk::<V4_HEADER>() else { return Err(Refusal::ShortHeader) };
@@ -58,7 +58,7 @@ pub(super) fn read_v4(bytes: &[u8]) -> Result<Packet, Refusal> {
     })
 }
 
-/// Parses the packet at the beginning of `bytes`, IPv6.
+/// Parses the IPv6 packet at the beginning of `bytes`.
 #[inline]
 pub(super) fn read_v6(bytes: &[u8]) -> Result<Packet, Refusal> {
     let Some(fixed) = bytes.first_chunk::<V6_HEADER>() else { return Err(Refusal::ShortHeader) };
@@ -107,7 +107,7 @@ const HOST_IDENTITY: u8 = 139;
 const SHIM6: u8 = 140;
 
 /// Skips the extension headers at the beginning of `bytes`. The first one has type `next`. Returns the
-/// protocol and its header; `None` for the header in fragments other than the first.
+/// protocol and its header. In all fragments except the first, the header is `None`.
 fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Result<(Protocol, Option<&[u8]>), Refusal> {
     loop {
         let length = match next {
@@ -132,7 +132,8 @@ fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Result<(Protocol, Option
     }
 }
 
-/// The transport protocol of `packet`, IPv6, and the offset of its header; `None` if it is not found.
+/// The transport protocol of the IPv6 `packet`, and the offset of the transport header; `None` if the header
+/// is not found.
 pub(super) fn transport_of_v6(packet: &[u8]) -> Option<(Protocol, usize)> {
     let (protocol, transport) = behind_extensions(*packet.get(6)?, packet.get(V6_HEADER..)?).ok()?;
     Some((protocol, packet.len() - transport?.len()))
@@ -150,7 +151,7 @@ fn ports(protocol: Protocol, transport: &[u8]) -> Result<(u16, u16), Refusal> {
     }
 }
 
-/// The two parts of the former type of service (RFC 3168 §5, figure 5).
+/// The DSCP and the ECN field, which are the two parts of the former type of service (RFC 3168 §5, figure 5).
 #[inline]
 fn differentiated_services(byte: u8) -> (Dscp, Ecn) {
     (Dscp::new(byte >> 2).unwrap_or_default(), Ecn::from_bits(byte))

@@ -4,7 +4,8 @@ use super::refusal::Refusal;
 
 /// Position and version of the IP header in a frame, and the number of labels before it.
 ///
-/// One word, because every frame has one: bytes before the IP header, number of labels, and version.
+/// Every frame has a layout, so it is a single word: bytes before the IP header, number of labels, and
+/// version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout(u32);
 
@@ -16,8 +17,8 @@ impl Layout {
     const LABELS: u32 = 8;
     const VERSION: u32 = 16;
 
-    /// Creates a layout with the IP header after `header` bytes, at most 255, which end with `labels` MPLS
-    /// labels.
+    /// Creates a layout with `header` bytes, at most 255, before the IP header. These bytes end with `labels`
+    /// MPLS labels.
     #[inline]
     pub(super) const fn new(header: usize, version: Version, labels: usize) -> Layout {
         Layout(header as u32 | (labels as u32) << Layout::LABELS | (version as u32) << Layout::VERSION)
@@ -37,7 +38,8 @@ impl Layout {
     pub const fn version(self) -> Version {
         if self.0 >> Layout::VERSION == 0 { Version::V4 } else { Version::V6 }
     }
-    /// Labels directly before the IP header; the other bytes between it and the Ethernet header are tags.
+    /// The number of labels directly before the IP header. Tags are between the Ethernet header and these
+    /// labels.
     pub const fn labels(self) -> usize {
         (self.0 >> Layout::LABELS) as usize & 0xff
     }
@@ -58,14 +60,14 @@ pub enum Version {
     V6,
 }
 
-/// Destination, source and type.
+/// The length of destination, source and type, bytes.
 pub(super) const ETHERNET_HEADER: usize = 14;
 
 /// Ethernet types.
 pub(super) const TYPE_IPV4: u16 = 0x0800;
 pub(super) const TYPE_IPV6: u16 = 0x86dd;
 
-/// The Ethernet type that ends directly before `header`.
+/// The Ethernet type in the last two bytes before `header`.
 #[inline]
 pub(super) fn ethernet_type(frame: &[u8], header: usize) -> Result<u16, Refusal> {
     let bytes = frame.get(header - 2..header).ok_or(Refusal::ShortFrame)?;

@@ -5,18 +5,18 @@ use perhop_qos::packet::{LinkMark, Marks, Packet};
 use super::layout::{ETHERNET_HEADER, Layout, TYPE_IPV4, TYPE_IPV6, Version, ethernet_type};
 use super::refusal::Refusal;
 
-/// Tag and the type after it.
+/// The length of a tag and the type after it, bytes.
 pub(super) const VLAN_TAG: usize = 4;
-/// One entry of a label stack (RFC 3032 §2.1).
+/// The length of one entry of a label stack, bytes (RFC 3032 §2.1).
 pub(super) const LABEL: usize = 4;
 /// Maximum number of VLAN tags: twice the tags of a customer's tag within a provider's (IEEE 802.1ad).
 pub(crate) const MOST_TAGS: usize = 4;
 /// Maximum number of MPLS labels: twice the maximum that a link of a scenario can have in one header.
 pub(crate) const MOST_LABELS: usize = 16;
 
-/// Tags of IEEE 802.1Q and IEEE 802.1ad, and a proprietary one that preceded 802.1ad.
+/// Tags of IEEE 802.1Q and IEEE 802.1ad, and a proprietary tag that preceded 802.1ad.
 const TYPES_VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
-/// Labels of a unicast packet (RFC 3032 §5).
+/// The Ethernet type of a unicast packet with labels (RFC 3032 §5).
 pub(super) const TYPE_MPLS: u16 = 0x8847;
 
 /// The position of the priority in the first byte of a tag (IEEE 802.1Q clause 9.6), and of the traffic class
@@ -69,8 +69,8 @@ impl Layout {
     const fn before_labels(self) -> usize {
         self.header() - self.labels() * LABEL
     }
-    /// Returns `refusal`, or `NotInternet` after labels: an invalid IP packet there may be the contents of a
-    /// pseudowire.
+    /// Returns `refusal`, or `NotInternet` after labels. After labels, an apparently invalid IP packet may be
+    /// the contents of a pseudowire.
     #[cold]
     pub(super) fn refused_for(self, refusal: Refusal) -> Refusal {
         if self.labels() > 0 { Refusal::NotInternet } else { refusal }
@@ -92,7 +92,7 @@ impl Layout {
         }
     }
     /// Writes class of service and traffic class into the outer tag and the topmost label of `frame`, if
-    /// present; inner ones do not change.
+    /// present; inner tags and labels do not change.
     #[cold]
     pub fn mark_link(self, frame: &mut [u8], marks: Marks) {
         let topmost = self.before_labels();

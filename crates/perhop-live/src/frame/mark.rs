@@ -1,4 +1,4 @@
-//! Marking: codepoint and congestion mark.
+//! Marking of frames with codepoint and congestion mark.
 
 use perhop_qos::packet::{Dscp, Ecn};
 
@@ -8,8 +8,8 @@ use super::{Layout, Version, updated};
 const CHECKSUM: std::ops::Range<usize> = 10..12;
 
 impl Layout {
-    /// Sets the codepoint `dscp` and the ECN field `ecn` of the packet in `frame`; bytes are written only if
-    /// they change.
+    /// Sets the codepoint `dscp` and the ECN field `ecn` of the packet in `frame`; writes bytes only if they
+    /// change.
     #[inline]
     pub fn mark(self, frame: &mut [u8], dscp: Dscp, ecn: Ecn) {
         let header = &mut frame[self.header()..];

@@ -1,12 +1,12 @@
 //! Frames: parsing and marking.
 //!
-//! A frame is parsed once, on arrival: [`read`] returns its [`Packet`], or the reason why it has none
-//! ([`Refusal`]). It is written once, on departure: [`Layout::mark`] sets codepoint and congestion mark, and
-//! updates the header checksum. `link_headers` processes the VLAN tags and MPLS labels between Ethernet
-//! header and packet; [`Envelope`] adds the tags and labels of a link.
+//! A frame is parsed once, on arrival: [`read`] returns its [`Packet`], or the reason why the frame has no
+//! packet ([`Refusal`]). A frame is written once, on departure: [`Layout::mark`] sets codepoint and
+//! congestion mark, and updates the header checksum. `link_headers` processes the VLAN tags and MPLS labels
+//! between Ethernet header and packet; [`Envelope`] adds the tags and labels of a link.
 //!
-//! The time to live is not decremented: routes of a scenario have no loops, and no router reports that it was
-//! exceeded.
+//! The time to live is not decremented: routes of a scenario have no loops, and no router reports an exceeded
+//! time to live.
 
 mod checksum;
 mod envelope;
@@ -33,10 +33,10 @@ pub(crate) use tcp::read_tcp;
 pub(crate) use transport::finish_checksum;
 
 /// Parses `frame`. The codepoint determines the color of the packet. Time of arrival and interface have
-/// defaults, which the node replaces.
+/// default values, which the node replaces.
 ///
 /// # Errors
-/// If there is no packet to forward, with the reason.
+/// The reason why the frame has no packet to forward.
 pub fn read(link_layer: LinkLayer, frame: &[u8]) -> Result<Frame, Refusal> {
     let mut found = read_packet(link_layer, frame)?;
     if !found.layout.is_plain() {
@@ -45,8 +45,8 @@ pub fn read(link_layer: LinkLayer, frame: &[u8]) -> Result<Frame, Refusal> {
     Ok(found)
 }
 
-/// Whether `packet` must not be forwarded, because it is multicast, broadcast or link-local (RFC 1112 §4, RFC
-/// 3927 §2.7, RFC 4291 §2.5.6). Kernels send such packets when an interface comes up.
+/// Whether a router does not forward `packet`, because it is multicast, broadcast or link-local (RFC 1112 §4,
+/// RFC 3927 §2.7, RFC 4291 §2.5.6). Kernels send such packets when an interface comes up.
 pub fn stays_on_link(packet: &Packet) -> bool {
     const IPV4_MAPPED: u128 = 0xffff;
     let destination = packet.destination.to_bits();

@@ -14,17 +14,17 @@ pub enum LinkLayer {
     /// Ethernet II, with or without VLAN tags and MPLS labels.
     #[default]
     Ethernet,
-    /// None: frames are IP packets (TUN).
+    /// No header. Frames are IP packets (TUN).
     Bare,
 }
 
 /// A parsed frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The packet. Its length is that in the IP header, because Ethernet pads short frames. It has the class
+    /// The packet. Its length comes from the IP header, because Ethernet pads short frames. It has the class
     /// of service of the outer tag and the traffic class of the topmost label, if present.
     pub packet: Packet,
-    /// Its position.
+    /// The position of the packet in the frame.
     pub layout: Layout,
 }
 

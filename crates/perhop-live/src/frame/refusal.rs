@@ -11,7 +11,7 @@ pub enum Refusal {
     ShortHeader,
     /// The frame is shorter than its IP packet.
     ShortPacket,
-    /// The version in the IP header does not match the Ethernet type.
+    /// The version in the IP header differs from the version of the Ethernet type.
     WrongVersion,
     /// The length field of the IPv4 header is less than 20 bytes, or more than the packet.
     BadHeaderLength,
@@ -21,9 +21,9 @@ pub enum Refusal {
     ShortTransport,
     /// An IPv6 packet of more than 65,535 bytes (RFC 2675).
     Jumbogram,
-    /// More VLAN tags than are parsed.
+    /// The frame has more VLAN tags than are parsed.
     TooManyTags,
-    /// More MPLS labels than are parsed.
+    /// The frame has more MPLS labels than are parsed.
     TooManyLabels,
 }
 

@@ -5,11 +5,11 @@ use perhop_qos::packet::{Protocol, TcpHeader};
 use super::internet::{V4_HEADER, transport_of_v6};
 use super::layout::Version;
 
-/// Bytes of the header without options (RFC 9293 §3.1).
+/// The length of the header without options, bytes (RFC 9293 §3.1).
 const HEADER: usize = 20;
 
-/// The TCP header of the IP `packet`, which may be followed by padding; `None` if it has none, or is a
-/// fragment.
+/// The TCP header of the IP `packet`, which may be followed by padding. `None` if the packet has no TCP
+/// header or is a fragment.
 pub(crate) fn read_tcp(packet: &[u8], version: Version) -> Option<TcpHeader> {
     let (protocol, begins, ends) = match version {
         Version::V4 => {
@@ -46,7 +46,7 @@ fn number(bytes: &[u8]) -> u32 {
     bytes.iter().take(4).fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-/// Reads `options` into `header`; `None` if one is unknown or has a wrong length.
+/// Reads `options` into `header`; `None` if an option is unknown or has a wrong length.
 fn read_options(mut options: &[u8], header: &mut TcpHeader) -> Option<()> {
     while let [kind, rest @ ..] = options {
         let length = match kind {
@@ -79,7 +79,7 @@ fn read_options(mut options: &[u8], header: &mut TcpHeader) -> Option<()> {
 mod tests {
     use super::*;
 
-    /// An IPv4 packet with this rest of its TCP header from the acknowledgment number on.
+    /// An IPv4 packet with a TCP header. `rest` is the header from the acknowledgment number on.
     fn packet(rest: &str) -> Vec<u8> {
         let digits: String = rest.split_whitespace().collect();
         let bytes =
@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn header_fields_are_read() {
-        // ACK and ECE, timestamps 100 and 90, one block 3000 to 4460 behind two fillers.
+        // The flags are ACK and ECE, the timestamps 100 and 90. Two fillers and one block from 3000 to 4460
+        // follow.
         let text = "000007d0 b050 ffff 0000 0000 0101 080a 00000064 0000005a 0101 050a 00000bb8 0000116c";
         let bytes = packet(text);
         let found = read_tcp(&bytes, Version::V4).unwrap();
@@ -116,7 +117,7 @@ mod tests {
         let read = |text: &str| read_tcp(&packet(text), Version::V4).unwrap();
         assert!(read("00000000 5010 ffff 0000 0000 61").has_payload);
         assert!(!read("00000000 5010 ffff 0000 0000").has_payload);
-        // The segment size, and a length of nothing.
+        // One packet has the option of the segment size, and one has an option with length 0.
         assert!(read("00000000 6012 ffff 0000 0000 02040218").has_others);
         assert!(read("00000000 6010 ffff 0000 0000 08000000").has_others);
         assert!(!read("00000000 6010 ffff 0000 0000 01010101").has_others);

@@ -1,5 +1,5 @@
-//! The checksum of TCP and UDP, which a sender leaves to its network card, and which a frame between virtual
-//! interfaces may not have yet.
+//! The checksum of TCP and UDP. A sender leaves it to its network card, so a frame between virtual interfaces
+//! may not have it yet.
 
 use perhop_qos::packet::Protocol;
 
@@ -8,11 +8,12 @@ use super::internet::{V4_HEADER, V6_HEADER, transport_of_v6};
 use super::layout::Version;
 use super::packet::{LinkLayer, read_packet};
 
-/// Completes the transport checksum of the packet in `frame`. Returns false if there is none to complete.
+/// Completes the transport checksum of the packet in `frame`. Returns false if the packet has no checksum to
+/// complete.
 ///
-/// The sender has written the sum of the pseudo header there (RFC 9293 §3.1, RFC 768, RFC 8200 §8.1), to
-/// which the card adds the sum of the segment. This distinguishes a checksum to complete from any other, such
-/// as that of an inner packet.
+/// The sender has written the sum of the pseudo header into the checksum field (RFC 9293 §3.1, RFC 768, RFC
+/// 8200 §8.1). The card adds the sum of the segment. So a field with exactly this sum is a checksum to
+/// complete. Any other value is not, for example the checksum of an inner packet.
 pub(crate) fn finish_checksum(link_layer: LinkLayer, frame: &mut [u8]) -> bool {
     let Ok(found) = read_packet(link_layer, frame) else { return false };
     let (header, length) = (found.layout.header(), found.packet.length as usize);
@@ -20,7 +21,7 @@ pub(crate) fn finish_checksum(link_layer: LinkLayer, frame: &mut [u8]) -> bool {
     let (protocol, begins, addresses) = match found.layout.version() {
         Version::V4 => {
             if u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff != 0 {
-                return false; // a fragment: its checksum is that of the whole
+                return false; // a fragment, whose checksum covers the whole datagram
             }
             (Protocol(packet[9]), usize::from(packet[0] & 0xf) * 4, 12..V4_HEADER)
         }
@@ -38,7 +39,7 @@ pub(crate) fn finish_checksum(link_layer: LinkLayer, frame: &mut [u8]) -> bool {
     if segment < at + 2 {
         return false;
     }
-    // The pseudo header: addresses, protocol and length.
+    // The pseudo header consists of addresses, protocol and length.
     let sum_of_addresses = u64::from(!internet_checksum(&packet[addresses]));
     let pseudo = fold(sum_of_addresses + u64::from(protocol.0) + segment as u64);
     let field = begins + at..begins + at + 2;
@@ -81,7 +82,8 @@ mod tests {
         frame
     }
 
-    /// The offset of the transport checksum, and the sum over pseudo header and segment by its definition.
+    /// The offset of the segment in the frame, the offset of the checksum in the segment, and the pseudo
+    /// header.
     fn parts(version: Version) -> (usize, usize, Vec<u8>) {
         match version {
             Version::V4 => (14 + 20, 16, vec![10, 0, 0, 1, 10, 0, 0, 2, 0, 6, 0, 20]),
@@ -102,7 +104,7 @@ mod tests {
             let whole = internet_checksum(&[&pseudo[..], &frame[begins..]].concat());
             let field = begins + at..begins + at + 2;
             frame[field.clone()].copy_from_slice(&(!internet_checksum(&pseudo)).to_be_bytes());
-            // Padding is not summed.
+            // The checksum does not cover padding.
             frame.extend([7; 6]);
             assert!(finish_checksum(LinkLayer::Ethernet, &mut frame));
             assert_eq!(frame[field], whole.to_be_bytes(), "{version:?}");

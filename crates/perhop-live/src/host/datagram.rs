@@ -19,21 +19,21 @@ use super::report::{HostReport, SendDelay};
 use super::run::{HostRun, LINGER};
 use super::system;
 
-/// Time before a deadline that is spent busy waiting: about as long as a wake-up takes.
+/// Length of the busy waiting before a deadline, nanoseconds: about as long as a wake-up takes.
 const AWAKE: u64 = 60_000;
-/// Payload of a datagram: its number; then its flow and the time of sending, if there is room.
+/// The end of the number in a datagram's payload. The flow and the time of sending follow, if there is room.
 const NUMBER: usize = 4;
 const FLOW: usize = 8;
 const INSTANT: usize = 16;
 /// Maximum length of a datagram, bytes.
 const LONGEST: usize = 65_535;
 
-/// Length of IP and UDP headers, bytes.
+/// The length of IP and UDP headers, bytes.
 fn headers(destination: SocketAddr) -> u32 {
     if destination.is_ipv4() { 28 } else { 48 }
 }
 
-/// A flow of datagrams, with the next one to send.
+/// A flow of datagrams, with the next datagram to send.
 struct Outgoing {
     flow: u32,
     socket: OwnedFd,
@@ -125,7 +125,7 @@ impl DatagramSender {
 }
 
 impl Outgoing {
-    /// Sends the next datagram, and counts it if it is `lengthened`.
+    /// Sends the next datagram, and counts it in `lengthened` if it must be lengthened.
     fn send(
         &mut self,
         run: &HostRun,
@@ -150,7 +150,8 @@ impl Outgoing {
     }
 }
 
-/// Retries a call that failed because of an ICMP error for an earlier datagram, whose port was closed.
+/// Retries a call that failed because of an ICMP error for an earlier datagram, whose destination port was
+/// closed.
 fn again(send: impl Fn() -> io::Result<()>) -> io::Result<()> {
     match send() {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => send(),
@@ -190,7 +191,7 @@ fn connected(key: &FlowKey) -> io::Result<OwnedFd> {
     // Flows to different destinations may have the same source port.
     system::set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
     if own.is_ipv4() {
-        // Packets above the MTU are fragmented instead of refused.
+        // Packets above the MTU are fragmented and not rejected.
         system::set_option(&fd, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, &libc::IP_PMTUDISC_DONT)?;
     }
     system::bind(&fd, own)?;
@@ -294,7 +295,7 @@ fn listening(address: SocketAddr) -> io::Result<OwnedFd> {
     } else {
         system::set_option(&fd, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, &1)?;
     }
-    // A buffer above the system's limit needs privileges; without them the limit applies.
+    // A buffer above the system's limit needs privileges. Without them the limit applies.
     system::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &RECEIVE_BUFFER)
         .or_else(|_| system::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &RECEIVE_BUFFER))?;
     system::bind(&fd, address)?;

@@ -1,8 +1,7 @@
 //! [`Flows`]: assignment of real packets to flows of the scenario.
 //!
-//! Real packets are assigned by addresses and ports, so these must be unique: a flow whose five-tuple is
-//! already in use gets the next free source port, and the connections of a session with many have their own
-//! range of ports.
+//! Real packets are assigned by addresses and ports, so these must be unique. A flow whose five-tuple is
+//! already in use gets the next free source port. A session with many connections has its own range of ports.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +60,7 @@ impl Flows {
             there.or_else(|| self.in_block(&key.reversed()).map(|flow| flow + 1))
         })
     }
-    /// The flow of a client whose connections use a range of ports.
+    /// The client's flow, if its connections use a range of ports.
     fn in_block(&self, key: &FlowKey) -> Option<usize> {
         let sessions = self.blocks.get(&key.source)?;
         let place = usize::from(key.source_port.checked_sub(FIRST_PORT)?) / block(sessions);
@@ -70,8 +69,8 @@ impl Flows {
         let matches = own.destination == key.destination && own.destination_port == key.destination_port;
         matches.then_some(flow)
     }
-    /// The source port for connection `number` of the session with client flow `flow`, at attempt `attempt`
-    /// to find a free one.
+    /// The source port for connection `number` of the session with client flow `flow`, at attempt number
+    /// `attempt` to find a free port.
     pub fn port(&self, flow: usize, number: u32, attempt: u32) -> u16 {
         let key = &self.ids[flow].key;
         let sessions = self.blocks.get(&key.source);

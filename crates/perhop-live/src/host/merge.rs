@@ -1,4 +1,4 @@
-//! Results of a live run from the records of hosts and the reports of forwarders, with the tables of a
+//! Results of a live run from the records of hosts and the reports of forwarders. They have the tables of a
 //! simulation.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -38,19 +38,20 @@ struct Account {
     sent: u64,
     /// Packets that arrived before the end of the run.
     arrived: u64,
-    /// Packets that arrived after the end: they were in flight.
+    /// Packets that were in flight at the end of the run and arrived later.
     late: u64,
-    /// Packets that arrived, but whose departure was not recorded.
+    /// Packets that arrived, but were not recorded when they left.
     unmatched: u64,
-    /// Packets sent after the warm-up that neither arrived nor were dropped by a forwarder: lost elsewhere.
+    /// Packets sent after the warm-up that did not arrive and that no forwarder dropped. They were lost
+    /// elsewhere.
     missing: u64,
 }
 
-/// The results of `runs` of `scenario`, each of which is a replication. The summary describes the runs under
+/// The results of `runs` of `scenario`. Each run is a replication. The summary describes the runs under
 /// `live`.
 ///
 /// # Errors
-/// When a file cannot be read, or the scenario is not valid.
+/// A file cannot be read, or the scenario is not valid.
 pub fn measured_results(scenario: &Scenario, seed: u64, runs: &[RunFiles]) -> Result<Results, HostError> {
     let flows = Flows::new(scenario);
     let (mut replications, mut live) = (Vec::new(), Vec::new());
@@ -182,8 +183,7 @@ fn take_sessions(measured: &mut Measurements, hosts: &[HostReport]) {
     }
 }
 
-/// Completion times of the transfers that the client started and that arrived completely at the server after
-/// the `warmup`.
+/// Completion times of the client's transfers that ended at the server after the `warmup`.
 fn transfers(client: &SessionReport, server: &SessionReport, warmup: Time) -> Vec<Time> {
     let mut begun: BTreeMap<u16, VecDeque<u64>> = BTreeMap::new();
     for transfer in &client.transfers {
@@ -293,7 +293,7 @@ fn take_stages(measured: &mut Measurements, name: &str, side: &'static str, stag
     }
 }
 
-/// The part of a host's report for the summary: all except the sessions.
+/// The part of a host's report for the summary: everything except the sessions.
 fn host_summary(host: &HostReport) -> Value {
     json!({
         "host": host.host,

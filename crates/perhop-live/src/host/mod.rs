@@ -1,6 +1,6 @@
 //! Traffic of the hosts on real sockets.
 //!
-//! Datagrams come from the sources of the simulator with equal seeds, and are sent at equal times. TCP
+//! Datagrams come from the sources of the simulator with the same seeds, and are sent at the same times. TCP
 //! applications follow the plans of the scenario on the kernel's TCP. Each host records every sent and
 //! received packet; [`merge`] computes results from these records and the forwarders' reports.
 //!

@@ -13,16 +13,16 @@ use super::stream::Exchange;
 use super::tap::Tap;
 use crate::confinement;
 
-/// The capabilities that later connections need: to choose a restricted congestion control, and to use ports
-/// below 1024.
+/// The capabilities that later connections need. One permits a restricted congestion control, and the other
+/// permits ports below 1024.
 const KEPT: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_BIND_SERVICE];
 
 impl HostRun<'_> {
-    /// Runs the host's traffic, and writes the report and the records. Once its sockets are open, the process
+    /// Runs the host's traffic, and writes the report and the records. When its sockets are open, the process
     /// drops all capabilities that later connections do not need.
     ///
     /// # Errors
-    /// If the scenario is not valid, or a socket or file fails.
+    /// The scenario is not valid, or an operation on a socket or a file failed.
     pub fn play(&self) -> Result<HostReport, HostError> {
         let flows = Flows::new(self.scenario);
         let (sender, receiver, streams, tap) = thread::scope(|scope| {
@@ -55,7 +55,7 @@ impl HostRun<'_> {
     }
 }
 
-/// The result of a thread; its panic is propagated.
+/// The result of a thread. A panic of the thread is propagated.
 fn joined<T>(thread: thread::ScopedJoinHandle<T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

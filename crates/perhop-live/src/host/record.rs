@@ -49,28 +49,28 @@ impl Record {
 #[derive(Debug)]
 pub struct Recorder(BufWriter<File>);
 
-/// Size of the buffer, bytes: writes are rare, and short compared with the gaps between packets.
+/// Size of the buffer, bytes. Writes are rare, and short compared with the gaps between packets.
 const BUFFER: usize = 1 << 18;
 
 impl Recorder {
     /// Creates a recorder with a new file at `path`.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// The file cannot be written.
     pub fn create(path: &Path) -> io::Result<Recorder> {
         Ok(Recorder(BufWriter::with_capacity(BUFFER, File::create(path)?)))
     }
     /// Adds `record`.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// The file cannot be written.
     pub fn add(&mut self, record: Record) -> io::Result<()> {
         self.0.write_all(&record.to_bytes())
     }
     /// Writes the rest of the buffer.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// The file cannot be written.
     pub fn finish(mut self) -> io::Result<()> {
         self.0.flush()
     }
@@ -79,7 +79,7 @@ impl Recorder {
 /// The records in the file at `path`; empty if there is no such file.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// The file cannot be read.
 pub fn read_records(path: &Path) -> io::Result<Vec<Record>> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(bytes.chunks_exact(SIZE).filter_map(Record::from_bytes).collect()),

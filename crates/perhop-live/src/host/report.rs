@@ -12,9 +12,9 @@ pub struct HostReport {
     /// Lateness of sent datagrams.
     #[serde(rename = "lateness")]
     pub send_delay: SendDelay,
-    /// Datagrams that the kernel refused to send.
+    /// Datagrams that the kernel did not send.
     pub refused_packets: u64,
-    /// Datagrams that were longer than in the scenario, so that their numbers fit.
+    /// Datagrams that were lengthened, because their size in the scenario has no room for a number.
     pub lengthened_packets: u64,
     /// Datagrams that belong to no flow of the scenario.
     pub foreign_packets: u64,
@@ -46,7 +46,7 @@ pub struct SendDelay {
 pub struct SessionReport {
     /// Index of its entry in the scenario's traffic.
     pub traffic: usize,
-    /// Number of the session within that entry, from 0.
+    /// Number of the session within its entry, from 0.
     pub number: u32,
     /// Whether this end opens the connections.
     pub is_client: bool,

@@ -22,11 +22,11 @@ pub struct HostRun<'a> {
     pub host: &'a str,
     /// Seed for all random streams.
     pub seed: u64,
-    /// Number of the replication, from 0; each has its own random numbers.
+    /// Number of the replication, from 0; each replication has its own random numbers.
     pub replication: u64,
     /// Start of the run, nanoseconds of the monotonic clock.
     pub start_at: u64,
-    /// Congestion control instead of the scenario's, by its name in the kernel.
+    /// Congestion control in place of the scenario's, by its name in the kernel.
     pub congestion: Option<&'a str>,
     /// File for the report; files for records are in its directory.
     pub result: PathBuf,

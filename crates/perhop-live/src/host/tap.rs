@@ -1,7 +1,7 @@
 //! [`Tap`]: observation of TCP packets that leave and enter the host.
 //!
-//! A packet socket sees each packet with a kernel timestamp. A packet is identified at the other host by its
-//! headers: sequence numbers, options and, for IPv4, the identification, which differs for every packet.
+//! A packet socket sees each packet with a kernel timestamp. The headers of a packet identify it at the other
+//! host: sequence numbers, options and, for IPv4, the identification. No two packets have the same headers.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -68,7 +68,7 @@ impl Tap {
         Ok(Some(Tap { sockets, flows: flows.clone() }))
     }
 
-    /// Records packets until none can be in flight; returns the number of packets that were not seen.
+    /// Records packets until none can be in flight. Returns the number of packets that the socket missed.
     pub(super) fn run(self, run: &HostRun) -> Result<u32, HostError> {
         let what = || "cannot observe packets".to_owned();
         let poll = trying(what, system::Poll::new())?;
@@ -95,7 +95,8 @@ impl Tap {
         Ok(self.sockets.iter().map(|socket| system::packets_lost(socket.as_fd())).sum())
     }
 
-    /// Records the packet that `bytes` begin with, if it belongs to a flow of the scenario and to this host.
+    /// Records the packet at the beginning of `bytes`, if it belongs to a flow of the scenario and to this
+    /// host.
     fn take(
         &self,
         run: &HostRun,
@@ -125,7 +126,7 @@ struct Segment {
 }
 
 impl Segment {
-    /// Parses the headers that `bytes` begin with; `None` for anything but a complete TCP packet.
+    /// Parses the headers at the beginning of `bytes`; `None` if they are not those of a complete TCP packet.
     fn read(bytes: &[u8]) -> Option<Segment> {
         let first = *bytes.first()?;
         if first >> 4 == 4 { Segment::read_ipv4(bytes, first) } else { Segment::read_ipv6(bytes) }
@@ -167,7 +168,7 @@ impl Segment {
             destination_port: number(tcp, 2)?,
             protocol: Protocol::TCP,
         };
-        // Without the checksum, which a device may fill in after the tap.
+        // The digest does not cover the checksum, because a device may fill it in after the tap.
         let stable = header[4..16].iter().chain(&header[18..]);
         let rest = identification.to_be_bytes().into_iter().chain(length.to_be_bytes());
         let identity = stable
@@ -178,7 +179,7 @@ impl Segment {
     }
 }
 
-/// FNV-1a, 64 bits.
+/// Constants of FNV-1a with 64 bits.
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 

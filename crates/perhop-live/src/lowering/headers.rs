@@ -1,4 +1,4 @@
-//! Headers of links in a live testbed: the supported ones, and the length that they add to frames.
+//! Headers of links in a live testbed: which headers are supported, and the length that they add to frames.
 
 use perhop_qos::error::ConfigError;
 use perhop_qos::framing::{Header, HeaderStack};
@@ -6,11 +6,11 @@ use perhop_scenario::Scenario;
 
 use crate::frame::{MOST_LABELS, MOST_TAGS, envelope_bytes};
 
-/// Rejects links with headers that frames between forwarders cannot have and that cannot be emulated by
-/// transmission time alone.
+/// Rejects links with unsupported headers: frames between forwarders cannot have them, and transmission time
+/// alone cannot emulate them.
 ///
 /// # Errors
-/// The first such header.
+/// The first unsupported header.
 pub fn check_headers(scenario: &Scenario) -> Result<(), ConfigError> {
     for (index, link) in scenario.links.iter().enumerate() {
         check(&link.headers).map_err(|error| error.within("headers").within(index).within("links"))?;
@@ -21,8 +21,8 @@ pub fn check_headers(scenario: &Scenario) -> Result<(), ConfigError> {
 fn check(stack: &HeaderStack) -> Result<(), ConfigError> {
     for (index, header) in stack.headers().iter().enumerate() {
         let reason = match header {
-            // Frames contain tags and labels. The other headers add a constant number of bytes to the
-            // transmission time, as the framing does.
+            // Frames contain tags and labels. The other headers only add a constant number of bytes to the
+            // transmission time, like the framing.
             Header::Vlan(_)
             | Header::Mpls(_)
             | Header::Gre(_)
@@ -53,7 +53,8 @@ fn check(stack: &HeaderStack) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The maximum length of a frame between two forwarders minus Ethernet header and IP packet, bytes.
+/// The maximum number of bytes in a frame between two forwarders in addition to Ethernet header and IP
+/// packet.
 pub(super) fn most_envelope_bytes(scenario: &Scenario) -> u32 {
     let between_routers = scenario
         .links

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use super::system;
 
-/// Wakes a waiting [`SocketWire`](super::SocketWire). Clones ring one bell.
+/// Wakes a waiting [`SocketWire`](super::SocketWire). All clones ring the same bell.
 #[derive(Clone, Debug)]
 pub struct Bell(Arc<File>);
 
@@ -17,13 +17,13 @@ impl Bell {
     /// Creates a bell.
     ///
     /// # Errors
-    /// If no descriptor is available.
+    /// No descriptor is available.
     pub fn new() -> io::Result<Bell> {
         Ok(Bell(Arc::new(File::from(system::event_descriptor()?))))
     }
     /// Ends the current or the next wait.
     pub fn ring(&self) {
-        // It fails only if the count of rings overflows, and then the bell is ringing anyway.
+        // The write fails only if the count of rings overflows. Then the bell is ringing anyway.
         let _ = (&*self.0).write(&1_u64.to_ne_bytes());
     }
     /// Resets the bell.
@@ -40,7 +40,7 @@ static BELL: AtomicI32 = AtomicI32::new(-1);
 /// Whether a signal requested the end.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// While this exists, `SIGTERM` and `SIGINT` request a clean end instead of their previous action.
+/// While this value exists, `SIGTERM` and `SIGINT` request a clean end and do not have their previous effect.
 #[derive(Debug)]
 pub struct StopSignals {
     before: [(libc::c_int, libc::sighandler_t); 2],
@@ -49,18 +49,18 @@ pub struct StopSignals {
 }
 
 impl StopSignals {
-    /// Makes these signals ring `bell`. A process can have one such handler at a time.
+    /// Makes `SIGTERM` and `SIGINT` ring `bell`. A process can have one such handler at a time.
     pub fn catch(bell: &Bell) -> StopSignals {
         REQUESTED.store(false, Ordering::SeqCst);
         BELL.store(bell.descriptor().as_raw_fd(), Ordering::SeqCst);
         let before = [libc::SIGTERM, libc::SIGINT].map(|signal| {
             let handler = handle as extern "C" fn(libc::c_int) as *const () as libc::sighandler_t;
-            // SAFETY: `handle` does only what a signal handler may: it stores to an atomic and writes.
+            // SAFETY: `handle` only stores to an atomic and writes, as a signal handler may.
             (signal, unsafe { libc::signal(signal, handler) })
         });
         StopSignals { before, _bell: bell.clone() }
     }
-    /// Whether one of them has arrived.
+    /// Whether one of the signals has arrived.
     pub fn is_requested(&self) -> bool {
         REQUESTED.load(Ordering::Relaxed)
     }
@@ -69,7 +69,8 @@ impl StopSignals {
 impl Drop for StopSignals {
     fn drop(&mut self) {
         for (signal, handler) in self.before {
-            // SAFETY: restores the previous action; if it is unknown (`SIG_ERR`), the default.
+            // SAFETY: the call restores the previous action, or the default action if the previous one is
+            // unknown (`SIG_ERR`).
             unsafe { libc::signal(signal, if handler == libc::SIG_ERR { libc::SIG_DFL } else { handler }) };
         }
         BELL.store(-1, Ordering::SeqCst);

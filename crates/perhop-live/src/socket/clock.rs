@@ -63,8 +63,8 @@ mod tests {
             let before = clock.now_ns();
             let stamp = clock.by_the_wall(system::nanoseconds(libc::CLOCK_REALTIME));
             let after = clock.now_ns();
-            // A preemption between two readings shifts the offset by half its length: the tightest of several
-            // attempts is used.
+            // A preemption between two readings shifts the offset by half its length, so the tightest of
+            // several attempts is used.
             if before <= stamp + 1_000 && stamp <= after + 1_000 {
                 return;
             }

@@ -24,12 +24,12 @@ const NO_EXPRESS: &str = "cannot be opened for AF_XDP (\"socket\": \"af-packet\"
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceState {
-    /// Usable.
+    /// The interface is usable.
     #[default]
     Up,
-    /// Administratively down; it may come back.
+    /// The interface is administratively down. It may come back.
     Down,
-    /// Removed; it does not come back.
+    /// The interface was removed and does not come back.
     Lost,
 }
 
@@ -51,20 +51,20 @@ pub struct DeviceCounters {
     pub sent_frames: u64,
     /// Bytes of these frames.
     pub sent_bytes: u64,
-    /// Frames lost because the ring was full: the forwarder was too slow, or not scheduled.
+    /// Frames lost because the ring was full: the forwarder was too slow or was not scheduled.
     pub lost_frames: u64,
     /// Frames that the kernel did not accept: its queue was full, or the interface was down or removed.
     pub refused_frames: u64,
-    /// Dropped frames that were longer than the MTU permits: they contain several packets (TSO, GRO).
+    /// Dropped frames that were longer than the MTU permits. They contain several packets (TSO, GRO).
     pub oversized_frames: u64,
-    /// Packets whose transport checksum was left to a network card by the sender and completed here.
+    /// Packets whose sender left the transport checksum to a network card. The forwarder completed it.
     pub finished_checksums: u64,
-    /// Packets forwarded without such a checksum, because it was not found.
+    /// Packets forwarded without a valid transport checksum, because no checksum to complete was found.
     pub unfinished_checksums: u64,
 }
 
 impl DeviceCounters {
-    /// Returns `frame` with its transport checksum, in the memory of `rewritten`.
+    /// Returns `frame` with its transport checksum. `rewritten` is the memory for a changed frame.
     ///
     /// A packet socket does not add checksums, and the receiver drops a segment without one, so a TCP
     /// connection would stall.
@@ -147,7 +147,7 @@ impl Device {
             Socket::Tunnel(device) => device.head(),
         }
     }
-    /// Passes the oldest frame to `each`, unless it is longer than the MTU allows.
+    /// Passes the oldest frame to `each`, unless it is longer than the MTU permits.
     #[inline]
     pub(super) fn take(&mut self, each: impl FnOnce(&[u8])) {
         let Device { socket, frame_bytes, rewritten, counters, .. } = self;
@@ -171,7 +171,7 @@ impl Device {
     /// Adds `frame` to the next batch.
     ///
     /// # Errors
-    /// When the interface is removed, or the frame is longer than its MTU allows.
+    /// The interface was removed, or the frame is longer than its MTU permits.
     #[inline]
     pub(super) fn send(&mut self, frame: &[u8]) -> io::Result<()> {
         if self.counters.state == DeviceState::Lost {
@@ -227,7 +227,7 @@ impl Device {
     /// Checks whether the interface still exists, after an error at `now_ns`.
     #[cold]
     pub(super) fn look(&mut self, now_ns: u64) {
-        // Clears the error of the socket, or `poll` would always return immediately.
+        // The error of the socket must be cleared, because otherwise `poll` would always return immediately.
         let _ = system::option::<libc::c_int>(self.descriptor(), libc::SOL_SOCKET, libc::SO_ERROR, 0);
         if self.is_there() {
             self.counters.state = DeviceState::Down;
@@ -235,8 +235,8 @@ impl Device {
             self.lose(now_ns);
         }
     }
-    /// Checks whether the interface still exists if its removal is not reported: by express sockets, and by
-    /// packet sockets of an interface that was down before.
+    /// Checks whether the interface still exists, if the socket does not report its removal. Express sockets
+    /// do not report it. Packet sockets do not report it for an interface that was down before.
     pub(super) fn check_existence(&mut self, now_ns: u64) {
         let is_told = !matches!(self.socket, Socket::Express(_)) && self.counters.state != DeviceState::Down;
         if !is_told && !self.is_there() {
@@ -264,7 +264,7 @@ impl Device {
         let gone = self.counters.state == DeviceState::Lost;
         system::interest(if gone { -1 } else { self.descriptor().as_raw_fd() }, libc::POLLIN)
     }
-    /// The counters, including those of the kernel.
+    /// The counters, including the kernel's counters.
     pub(super) fn counted(&mut self) -> &DeviceCounters {
         self.counters.lost_frames = match &mut self.socket {
             Socket::Packet(device) => device.lost(),

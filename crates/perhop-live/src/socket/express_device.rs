@@ -1,9 +1,9 @@
 //! [`ExpressDevice`]: an interface's frames by `AF_XDP`, before the kernel's network stack.
 //!
 //! Frames are in one area of memory that is shared with the kernel (the *umem*), divided into chunks. Four
-//! rings pass chunks between process and kernel: free ones to the kernel (fill), received ones from it
-//! (receive), filled ones to it (send), sent ones from it (completion). The socket uses the copying mode,
-//! which works on every interface, including veth pairs.
+//! rings pass chunks between process and kernel. The kernel gets free chunks (fill) and filled chunks (send).
+//! It returns received chunks (receive) and sent chunks (completion). The socket uses the copying mode, which
+//! works on every interface, including veth pairs.
 
 use std::cell::Cell;
 use std::io;
@@ -17,12 +17,12 @@ use super::packet_ring::Received;
 use super::send_batch::{BATCH_FRAMES, Outcome};
 use super::system;
 
-/// Chunks for each direction, and the length of the rings. A power of two.
+/// The number of chunks for each direction, and the length of the rings; a power of two.
 const CHUNKS: u32 = 4096;
 /// A chunk must not be longer than a page, and the kernel reserves this much at its beginning.
 const HEADROOM_BYTES: usize = 256;
 const LONGEST_CHUNK_BYTES: usize = 4096;
-/// The kernel sends 32 frames per call, then needs another call.
+/// The number of calls for two batches. The kernel sends 32 frames per call.
 const KICKS: usize = 2 * BATCH_FRAMES / 32;
 
 /// An interface's frames by `AF_XDP`.
@@ -37,7 +37,7 @@ pub(super) struct ExpressDevice {
     free: Vec<u64>,
     /// Frames in the send ring that the kernel was not notified of.
     waiting: Outcome,
-    /// Time at which the oldest frame was first seen: the kernel does not report its arrival.
+    /// Time at which the oldest frame was first seen: the kernel does not report the arrival.
     seen_ns: Cell<Option<u64>>,
     /// The program on the interface.
     _redirection: Redirection,
@@ -129,12 +129,12 @@ impl ExpressDevice {
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.sent == 0
     }
-    /// Whether the waiting frames must be sent before another one fits.
+    /// Whether another frame fits only after the waiting frames have been sent.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.waiting.sent >= BATCH_FRAMES as u64
     }
-    /// Copies `frame`, which must fit, for sending; it is lost if the kernel has every chunk.
+    /// Copies `frame`, which must fit, for sending. The frame is lost if the kernel has every chunk.
     #[inline]
     #[allow(unsafe_code)]
     pub(super) fn push(&mut self, frame: &[u8]) {
@@ -173,7 +173,7 @@ impl ExpressDevice {
     pub(super) fn discard(&mut self) -> u64 {
         std::mem::take(&mut self.waiting).sent
     }
-    /// Frames lost for lack of a chunk or a full ring, since the socket was opened.
+    /// Frames lost because no chunk was free or a ring was full, since the socket was opened.
     pub(super) fn lost(&self) -> u64 {
         let none = libc::xdp_statistics {
             rx_dropped: 0,

@@ -80,7 +80,7 @@ struct LinkCreation {
     flags: u32,
 }
 
-/// A program on an interface, which is removed on drop, also if the process is killed.
+/// A program on an interface. It is removed on drop, and also if the process is killed.
 #[derive(Debug)]
 pub(super) struct Redirection {
     map: OwnedFd,
@@ -140,7 +140,7 @@ fn number(descriptor: BorrowedFd) -> u32 {
 /// Makes a call that returns a new descriptor.
 fn descriptor<T>(command: libc::c_long, arguments: &T) -> io::Result<OwnedFd> {
     let descriptor = call(command, arguments)?;
-    // SAFETY: just opened, so it has no other owner.
+    // SAFETY: the descriptor was just opened, so it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as libc::c_int) })
 }
 

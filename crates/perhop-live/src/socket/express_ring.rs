@@ -10,8 +10,9 @@ use super::system::{self, Plain};
 
 /// A queue in memory shared with the kernel: one side adds entries, the other removes them.
 ///
-/// Each side counts the entries that it has ever added or removed, and writes the count where the other side
-/// reads it. A side that has read the count (acquire) sees all that was written before it (release).
+/// Each side counts the entries that it has added or removed since the start, and writes the count where the
+/// other side reads it. A side that has read the count (acquire) sees everything that was written before the
+/// count (release).
 pub(super) struct Ring<T> {
     memory: Mapping,
     /// Offsets of the two counts.
@@ -26,7 +27,7 @@ pub(super) struct Ring<T> {
 }
 
 impl<T: Plain> Ring<T> {
-    /// Makes the kernel create the ring called `option` for `socket`, for `length` entries: a power of two.
+    /// Makes the kernel create the ring `option` of `socket` for `length` entries, a power of two.
     pub(super) fn attach(socket: BorrowedFd, option: libc::c_int, length: u32) -> io::Result<Ring<T>> {
         system::set_option(socket, libc::SOL_XDP, option, &length)?;
         let nothing = libc::xdp_ring_offset { producer: 0, consumer: 0, desc: 0, flags: 0 };

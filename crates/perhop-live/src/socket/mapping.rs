@@ -11,7 +11,7 @@ use super::system::Plain;
 
 /// Memory shared with the kernel, unmapped on drop.
 ///
-/// Which side may access which part is decided by words in it ([`word`](Mapping::word)), according to a
+/// Words in the memory ([`word`](Mapping::word)) decide which side may access which part, according to a
 /// protocol. The code that implements the protocol must guarantee exclusive access.
 #[derive(Debug)]
 pub(super) struct Mapping {
@@ -24,7 +24,7 @@ impl Mapping {
     pub(super) fn shared(descriptor: BorrowedFd, offset: libc::off_t, length: usize) -> io::Result<Mapping> {
         Mapping::map(descriptor.as_raw_fd(), libc::MAP_SHARED | libc::MAP_POPULATE, offset, length)
     }
-    /// Maps `length` zero bytes that are not backed by a file, in memory from the start.
+    /// Maps `length` zero bytes without a file. They are in memory from the start.
     pub(super) fn anonymous(length: usize) -> io::Result<Mapping> {
         Mapping::map(-1, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, 0, length)
     }
@@ -40,11 +40,11 @@ impl Mapping {
         Ok(Mapping { start, length })
     }
 
-    /// Its length in bytes.
+    /// The length of the memory, bytes.
     pub(super) fn length(&self) -> usize {
         self.length
     }
-    /// Its address, for the kernel.
+    /// The address of the memory, for the kernel.
     pub(super) fn address(&self) -> u64 {
         self.start.as_ptr() as u64
     }
@@ -54,7 +54,7 @@ impl Mapping {
     fn place(&self, offset: usize, length: usize, alignment: usize) -> *mut u8 {
         let within = offset.checked_add(length).is_some_and(|end| end <= self.length);
         assert!(within && offset.is_multiple_of(alignment), "{length} bytes at {offset} of {}", self.length);
-        // SAFETY: within the mapping, as asserted above.
+        // SAFETY: the place is within the mapping, as asserted above.
         unsafe { self.start.as_ptr().add(offset) }
     }
 
@@ -62,15 +62,16 @@ impl Mapping {
     #[inline]
     pub(super) fn word(&self, offset: usize) -> &AtomicU32 {
         let place = self.place(offset, size_of::<AtomicU32>(), align_of::<AtomicU32>());
-        // SAFETY: in bounds and aligned (a mapping begins at a page boundary); an atomic may be shared.
+        // SAFETY: the word is in bounds and aligned, because a mapping begins at a page boundary; an atomic
+        // may be shared.
         unsafe { &*place.cast::<AtomicU32>() }
     }
     /// A copy of the structure at `offset`.
     #[inline]
     pub(super) fn read<T: Plain>(&self, offset: usize) -> T {
         let place = self.place(offset, size_of::<T>(), align_of::<T>());
-        // SAFETY: in bounds and aligned; any bytes are a value of it (`Plain`), and because the read is
-        // volatile, the compiler makes no assumption about other writers.
+        // SAFETY: the structure is in bounds and aligned, and any bytes are a value of it (`Plain`). The read
+        // is volatile, so the compiler makes no assumption about other writers.
         unsafe { place.cast::<T>().read_volatile() }
     }
     /// Writes a structure at `offset`.
@@ -87,14 +88,15 @@ impl Mapping {
     #[inline]
     pub(super) unsafe fn bytes(&mut self, offset: usize, length: usize) -> &mut [u8] {
         let place = self.place(offset, length, 1);
-        // SAFETY: in bounds; access is exclusive by this function's contract and by the exclusive borrow.
+        // SAFETY: the bytes are in bounds. Access is exclusive by this function's contract and by the
+        // exclusive borrow.
         unsafe { std::slice::from_raw_parts_mut(place, length) }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: mapped by this type, with this length; no borrow outlives the mapping.
+        // SAFETY: this type mapped the memory with this length, and no borrow outlives the mapping.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }

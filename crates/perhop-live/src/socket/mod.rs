@@ -3,7 +3,7 @@
 //! Reading order: `wire` (all interfaces of a forwarder), `device` (one of them, and its counters),
 //! `packet_device` (a raw socket: `packet_ring` to receive, `send_batch` to send), `wait` and `clock`
 //! (timing), `bell` (wake-up by another thread or a signal). `system` and `mapping` contain the system calls;
-//! unsafe code is in these files only, each block with its reason.
+//! only these files contain unsafe code, and each block states its reason.
 
 mod bell;
 mod clock;

@@ -1,9 +1,9 @@
 //! [`PacketRing`]: received frames in memory shared with the kernel, one slot for each (`TPACKET_V2`).
 //!
 //! Version 3 packs frames into blocks and passes on a block when it is full or when a timer of at least a
-//! millisecond expires. In a measurement a single frame was seen 10 µs after it was sent with version 2, and
-//! 500 µs after it (the 99th percentile: 1 ms) with version 3: at low rates a forwarder with version 3 would
-//! measure its own timer.
+//! millisecond expires. In a measurement, a single frame was seen 10 µs after it was sent with version 2, and
+//! 500 µs after it was sent with version 3 (99th percentile: 1 ms). So at low rates a forwarder with version
+//! 3 would measure its own timer.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -19,16 +19,16 @@ use super::system;
 
 /// Memory of a ring: 4096 frames of up to 1,900 bytes, which is 40 ms at 100,000 frames per second.
 const RING_BYTES: usize = 8 << 20;
-/// Memory is passed to the kernel in contiguous blocks; a slot does not cross their boundaries.
+/// Memory is passed to the kernel in contiguous blocks; a slot does not cross the boundary of a block.
 const BLOCK_BYTES: usize = 1 << 17;
-/// A VLAN tag, for which the kernel leaves room in front of a frame when it removes the tag.
+/// The length of a VLAN tag. When the kernel removes a tag, it leaves this room in front of the frame.
 const TAG_BYTES: usize = 4;
 const TAG_ROOM: libc::c_int = 4;
-/// The bytes before the frame in a slot: header, padding, and the room for the tag.
+/// The length of header, padding and room for the tag before the frame in a slot.
 const HEAD_BYTES: usize = 80;
-/// The protocol number of IEEE 802.1Q, if the kernel gives none.
+/// The protocol number of IEEE 802.1Q, which applies if the kernel gives none.
 const TAG_PROTOCOL: u16 = 0x8100;
-/// The two addresses that begin an Ethernet frame.
+/// The length of the two addresses that begin an Ethernet frame.
 const ADDRESSES_BYTES: usize = 12;
 
 /// A ring of received frames.
@@ -42,11 +42,11 @@ pub(super) struct PacketRing {
 
 /// A frame of a ring.
 pub(super) struct Received<'a> {
-    /// The frame with its VLAN tag; only its beginning if it did not fit into a slot.
+    /// The frame with its VLAN tag; only its beginning if the frame did not fit into a slot.
     pub(super) frame: &'a [u8],
     /// The length of the whole frame, bytes.
     pub(super) length: usize,
-    /// Whether the sender left its transport checksum to a network card, although there is none.
+    /// Whether the sender left the transport checksum to a network card, although no card sends the frame.
     pub(super) checksum_is_missing: bool,
 }
 
@@ -77,7 +77,7 @@ impl PacketRing {
         Some(u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec))
     }
 
-    /// Passes the oldest frame to `each`, then its slot back to the kernel. There must be a frame
+    /// Passes the oldest frame to `each`, and then returns its slot to the kernel. There must be a frame
     /// ([`head`](Self::head)).
     #[inline]
     pub(super) fn take<R>(&mut self, each: impl FnOnce(Received) -> R) -> R {
@@ -108,7 +108,7 @@ impl PacketRing {
     }
 }
 
-/// Restores the tag that the kernel removed: the addresses move forward into the room before them.
+/// Restores the tag that the kernel removed: the addresses move into the room before the frame.
 fn put_tag_back(frame: &mut [u8], header: &libc::tpacket2_hdr) {
     let named = header.tp_status & TP_STATUS_VLAN_TPID_VALID != 0;
     let protocol = if named { header.tp_vlan_tpid } else { TAG_PROTOCOL };

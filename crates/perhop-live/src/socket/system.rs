@@ -14,8 +14,8 @@ use libc::c_int;
 /// A value of the kernel's interface.
 ///
 /// # Safety
-/// Its layout must be that of C, every sequence of bytes must be a value of it, and it must not contain a
-/// pointer that Rust would follow.
+/// The type must have the layout of C, every sequence of bytes must be a value of the type, and it must not
+/// contain a pointer that Rust would follow.
 pub(crate) unsafe trait Plain {}
 
 /// Declares that these types are plain.
@@ -56,7 +56,7 @@ pub(crate) fn set_option<T: Plain + ?Sized>(
     checked(unsafe { libc::setsockopt(socket.as_fd().as_raw_fd(), level, name, value, length) }).map(drop)
 }
 
-/// Reads option `name` of `level` into `value`, of which the kernel may fill only the beginning.
+/// Reads option `name` of `level` into `value`. The kernel may fill only the beginning of `value`.
 pub(crate) fn option<T: Plain>(socket: BorrowedFd, level: c_int, name: c_int, mut value: T) -> io::Result<T> {
     let mut length = size_of::<T>() as libc::socklen_t;
     // SAFETY: `value` outlives the call, is `length` bytes long, and any bytes are a value of it (`Plain`).
@@ -88,7 +88,7 @@ pub(crate) fn link_address(index: c_int) -> libc::sockaddr_ll {
     }
 }
 
-/// Packets that a packet socket dropped for lack of room, since the last call.
+/// Packets that a packet socket dropped because its ring was full, since the last call.
 pub(crate) fn packets_lost(socket: BorrowedFd) -> u32 {
     let none = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     option(socket, libc::SOL_PACKET, libc::PACKET_STATISTICS, none).map_or(0, |counts| counts.tp_drops)
@@ -150,7 +150,7 @@ pub(super) fn interest(descriptor: RawFd, events: libc::c_short) -> libc::pollfd
 /// Waits for an event on one of `interests`, at most for `timeout`. Returns the number of descriptors with
 /// events.
 ///
-/// If a signal interrupts it, there are no events.
+/// If a signal interrupts the wait, no descriptor has an event.
 pub(super) fn poll(interests: &mut [libc::pollfd], timeout: Duration) -> io::Result<usize> {
     let timeout = libc::timespec {
         tv_sec: timeout.as_secs() as libc::time_t,
@@ -171,10 +171,10 @@ pub(super) fn poll(interests: &mut [libc::pollfd], timeout: Duration) -> io::Res
     }
 }
 
-/// Reading of `clock`, one of the system's, nanoseconds.
+/// Reading of the system's clock `clock`, nanoseconds.
 pub(crate) fn nanoseconds(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` outlives the call. It cannot fail for the clocks that every Linux has.
+    // SAFETY: `time` outlives the call. The call cannot fail for the clocks that every Linux has.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
@@ -198,7 +198,7 @@ pub(crate) fn gain_no_privileges() -> io::Result<()> {
     checked(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, yes, none, none, none) }).map(drop)
 }
 
-/// Calls `making`; files that it creates are accessible by this user only.
+/// Calls `making`. The files that it creates are accessible by this user only.
 pub(crate) fn privately<T>(making: impl FnOnce() -> T) -> T {
     // SAFETY: takes an integer, and cannot fail.
     let before = unsafe { libc::umask(0o177) };
@@ -225,7 +225,7 @@ pub(crate) fn run_in_real_time() -> io::Result<()> {
 pub(super) fn event_descriptor() -> io::Result<OwnedFd> {
     // SAFETY: takes integers only.
     let descriptor = checked(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
-    // SAFETY: just opened, so it has no other owner.
+    // SAFETY: the descriptor was just opened, so it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
@@ -234,12 +234,13 @@ pub(crate) fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds(libc::CLOCK_PROCESS_CPUTIME_ID))
 }
 
-/// The resident memory of this process: an open file, because a confined process cannot open files.
+/// The file with the resident memory of this process. It stays open, because a confined process cannot open
+/// files.
 #[derive(Debug)]
 pub(crate) struct ResidentMemory(Option<File>);
 
 impl ResidentMemory {
-    /// Opens the file of this process.
+    /// Opens the file for this process.
     pub(crate) fn open() -> ResidentMemory {
         ResidentMemory(File::open("/proc/self/statm").ok())
     }

@@ -10,8 +10,8 @@ use super::packet_ring::Received;
 use super::send_batch::Outcome;
 use super::system;
 
-/// A TUN interface: packets that the machine routes to it are read here, and packets written here arrive at
-/// the machine.
+/// A TUN interface. Packets that the machine routes to the interface are read here, and packets written here
+/// arrive at the machine.
 pub(super) struct TunnelDevice {
     file: File,
     /// The packet that was read but not taken.
@@ -24,7 +24,7 @@ pub(super) struct TunnelDevice {
 }
 
 impl TunnelDevice {
-    /// Opens the TUN interface `name`, and creates it if there is none.
+    /// Opens the TUN interface `name`, and creates it if it does not exist.
     pub(super) fn open(name: &str) -> io::Result<TunnelDevice> {
         let file = OpenOptions::new()
             .read(true)

@@ -13,16 +13,16 @@ const LATE_PERCENT: u64 = 1;
 const STEP_NS: u64 = 100;
 /// Initial margin: on an idle machine a sleep ends about 50 µs late.
 const FIRST_MARGIN_NS: u64 = 60_000;
-/// While other programs use the processor, sleeps end late by milliseconds. No margin compensates that, and a
-/// large one would take the processor from those programs. Lateness above this range does not change the
-/// margin.
+/// While other programs use the processor, sleeps end late by milliseconds. No margin can compensate for
+/// milliseconds, and a large margin would take the processor from these programs. So lateness above this
+/// range does not change the margin.
 const MARGIN_RANGE_NS: std::ops::RangeInclusive<u64> = 10_000..=150_000;
 
 /// Waits for a deadline: sleeps until a margin before it, then busy waits.
 ///
-/// The margin follows the oversleep: a sleep that ended later than the margin allows lengthens it, every
-/// other one shortens it a little, in the proportion that lets one sleep in a hundred end too late. Sleeps
-/// that ended later than any margin are ignored.
+/// The margin follows the oversleep. A sleep that ended later than the margin permits lengthens the margin,
+/// and every other sleep shortens it a little. The proportion lets one sleep in a hundred end too late.
+/// Sleeps that ended later than any margin are ignored.
 #[derive(Debug)]
 pub(super) struct Waiter {
     margin_ns: u64,
@@ -47,7 +47,7 @@ pub struct WaitReport {
     pub busy_share: f64,
     /// The margin at the end of the run, microseconds.
     pub margin_us: f64,
-    /// Median lateness of sleeps, microseconds; `None` if the clock ended none.
+    /// Median lateness of sleeps, microseconds; `None` if no sleep ended by the clock.
     pub wake_lateness_p50_us: Option<f64>,
     /// 99th percentile of the lateness, microseconds.
     pub wake_lateness_p99_us: Option<f64>,
@@ -117,9 +117,9 @@ impl Waiter {
 /// The reason for the end of a sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Woken {
-    /// The deadline of the wait.
+    /// The deadline was reached.
     ByTheClock,
-    /// An event.
+    /// An event happened.
     BySomething,
 }
 
@@ -133,8 +133,8 @@ mod tests {
     fn the_margin_settles_where_one_sleep_in_a_hundred_ends_too_late() {
         let mut waiter = Waiter::new();
         let mut too_late = 0;
-        // Oversleep spread evenly over 0..100 µs, in an order without pattern (37 and 10,000 have no common
-        // divisor).
+        // The oversleep is spread evenly over 0..100 µs in an order without pattern, because 37 and 10,000
+        // have no common divisor.
         for turn in 0..100_000_u64 {
             let late = Duration::from_nanos((turn * 3_737) % 10_000 * 10);
             too_late += u64::from(late.as_nanos() as u64 > waiter.margin_ns);

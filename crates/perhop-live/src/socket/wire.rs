@@ -18,7 +18,7 @@ use crate::wire::{DeviceId, Wire, WireError};
 
 /// Limit on frames in one call of `receive`; due frames are sent between two batches.
 const BATCH_FRAMES: usize = 64;
-/// Longest wait, which bounds the time until counters are copied.
+/// The longest wait. It bounds the time until counters are copied.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 /// Polled descriptors other than devices: the bell, and standard input.
 const OTHERS: usize = 2;
@@ -39,10 +39,10 @@ pub struct SocketWire {
 }
 
 impl SocketWire {
-    /// Opens the interfaces `devices`; `bell` wakes it.
+    /// Opens the interfaces `devices`. `bell` wakes the wire.
     ///
     /// # Errors
-    /// If one of them cannot be opened.
+    /// An interface cannot be opened.
     pub fn open(devices: &[&str], kind: SocketKind, bell: &Bell) -> Result<SocketWire, OpenError> {
         let opened = devices.iter().map(|name| Device::open(name, kind)).collect::<Result<Vec<_>, _>>()?;
         // Without this permission, sleeps end up to 50 µs later, and the waiter lengthens its margin.
@@ -104,7 +104,7 @@ impl SocketWire {
         let before = Instant::now();
         let ready = system::poll(&mut self.interests, sleep)?;
         let slept = before.elapsed();
-        // A signal ends a sleep early, and nothing is ready.
+        // A signal ends a sleep early, although nothing is ready.
         let woken = if ready == 0 && slept >= sleep { Woken::ByTheClock } else { Woken::BySomething };
         self.waiter.slept(sleep, slept, woken);
         if ready > 0 {
@@ -112,7 +112,7 @@ impl SocketWire {
         }
         Ok(woken)
     }
-    /// Checks periodically whether all interfaces exist, because not every kind of socket reports removal.
+    /// Checks periodically whether all interfaces exist, because some kinds of sockets do not report removal.
     fn look_around(&mut self) {
         let now_ns = self.clock.now_ns();
         if now_ns - self.looked_ns > LONGEST_SLEEP.as_nanos() as u64 {

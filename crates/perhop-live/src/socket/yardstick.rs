@@ -1,6 +1,6 @@
 //! Tools for measurements of the forwarder: a loop that only copies frames, and the two ends of the wire.
 //!
-//! They are not on a packet's path through a forwarder.
+//! These tools are not on a packet's path through a forwarder.
 #![allow(clippy::disallowed_methods)] // it reads the clock
 
 use std::os::fd::{AsFd, AsRawFd};
@@ -18,9 +18,9 @@ use crate::frame::internet_checksum;
 
 /// The maximum length of frames, bytes: the MTU of Ethernet.
 const FRAME_BYTES: usize = 1522;
-/// Ethernet, IPv4 and UDP headers.
+/// The length of the Ethernet, IPv4 and UDP headers.
 const HEADERS_BYTES: usize = 14 + 20 + 8;
-/// The payload of a test frame: its number.
+/// The length of the payload of a test frame, which is its number.
 const NUMBER_BYTES: usize = 8;
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -30,13 +30,13 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub struct Tally {
     /// Frames copied, sent or received.
     pub frames: u64,
-    /// Frames lost because a ring was full or they were refused.
+    /// Frames lost because a ring was full or the kernel did not accept them.
     pub lost: u64,
     /// Processor time of the process, seconds.
     pub processor_s: f64,
     /// Time from the first frame to the end, seconds.
     pub elapsed_s: f64,
-    /// Arrivals by the kernel's timestamps, as `[number, nanoseconds]`; only at the receiving end.
+    /// Arrivals by the kernel's timestamps, as `[number, nanoseconds]`. Only the receiving end has them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<[u64; 2]>,
 }
@@ -44,7 +44,7 @@ pub struct Tally {
 /// Copies frames between two interfaces, in both directions, until a signal requests the end.
 ///
 /// # Errors
-/// If an interface cannot be used.
+/// An interface cannot be used.
 pub fn copy(names: [&str; 2], stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut devices = [open(names[0])?, open(names[1])?];
     let mut tally = Tally::default();
@@ -74,20 +74,20 @@ pub fn copy(names: [&str; 2], stop: &StopSignals) -> Result<Tally, OpenError> {
 /// Frames to send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// Their number; `None`: until a signal requests the end.
+    /// The number of frames. With `None`, frames are sent until a signal requests the end.
     pub frames: Option<u64>,
-    /// Frames per second; `None`: as fast as possible.
+    /// Frames per second. With `None`, frames are sent as fast as possible.
     pub rate: Option<f64>,
-    /// Their length with the Ethernet header, bytes.
+    /// The length of the frames with the Ethernet header, bytes.
     pub length: usize,
-    /// Their codepoints, used in turn.
+    /// The codepoints of the frames, used in turn.
     pub codepoints: Vec<u8>,
 }
 
 /// Sends numbered UDP datagrams on an interface.
 ///
 /// # Errors
-/// If it cannot be used.
+/// The interface cannot be used.
 pub fn generate(name: &str, load: &Load, stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut device = open(name)?;
     let mut templates: Vec<Vec<u8>> =
@@ -121,7 +121,7 @@ pub fn generate(name: &str, load: &Load, stop: &StopSignals) -> Result<Tally, Op
 /// Records the arrivals of numbered datagrams on an interface, until a signal requests the end.
 ///
 /// # Errors
-/// If it cannot be used.
+/// The interface cannot be used.
 pub fn listen(name: &str, stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut device = open(name)?;
     let mut clock = Clock::start();
@@ -173,7 +173,7 @@ fn datagram(length: usize, codepoint: u8) -> Vec<u8> {
     let checksum = internet_checksum(header);
     header[10..12].copy_from_slice(&checksum.to_be_bytes());
     frame[34..38].copy_from_slice(&[0x10, 0x00, 0x20, 0x00]); // ports 4096 and 8192
-    frame[38..40].copy_from_slice(&udp_length.to_be_bytes()); // a checksum of 0: there is none
+    frame[38..40].copy_from_slice(&udp_length.to_be_bytes()); // a checksum of 0 means none
     frame
 }
 

@@ -23,8 +23,8 @@ fn segment(packet: &Packet, acknowledgment: u32, flags: u8) -> Vec<u8> {
     frame
 }
 
-/// Sends the frames `coming` at once through a port of 1 Mb/s, on which none waits for 5 ms. Returns the
-/// acknowledgment numbers that leave, and the number that the filter `how` dropped.
+/// Sends the frames `coming` at once through a port of 1 Mb/s, at which no frame waits for 5 ms. Returns the
+/// acknowledgment numbers that leave, and the number of frames that the filter `how` dropped.
 fn passed(how: &str, header: usize, coming: Vec<Vec<u8>>) -> (Vec<u32>, u64) {
     let config: ForwarderConfig = serde_json::from_value(json!({
         "node": "home",
@@ -54,7 +54,7 @@ fn passed(how: &str, header: usize, coming: Vec<Vec<u8>>) -> (Vec<u32>, u64) {
     (sent, dropped)
 }
 
-/// Acknowledgments 1 to 9 of one connection, `length` bytes of IP each.
+/// Acknowledgments 1 to 9 of one connection, each with `length` IP bytes.
 fn nine(source: &str, destination: &str, length: u32) -> Vec<Vec<u8>> {
     let packet = frames::packet(source, destination, Protocol::TCP, length);
     (1..=9).map(|number| segment(&packet, number, ACK)).collect()
@@ -66,7 +66,7 @@ fn acknowledgments_that_a_later_one_repeats_leave_the_queue() {
         [("10.0.0.1", "10.0.0.2", V4, 34), ("2001:db8::1", "2001:db8::2", V6, 54)]
     {
         let coming = || nine(source, destination, length);
-        // The first is on the wire before the second arrives.
+        // The first acknowledgment is on the wire before the second arrives.
         assert_eq!(passed("none", header, coming()), ((1..=9).collect(), 0));
         assert_eq!(passed("filter", header, coming()), (vec![1, 8, 9], 6));
         assert_eq!(passed("aggressive", header, coming()), (vec![1, 9], 7));
@@ -76,12 +76,13 @@ fn acknowledgments_that_a_later_one_repeats_leave_the_queue() {
 #[test]
 fn acknowledgments_with_other_information_stay() {
     let packet = frames::packet("10.0.0.1", "10.0.0.2", Protocol::TCP, V4);
-    // Data.
+    // Segments with data stay.
     assert_eq!(passed("aggressive", 34, nine("10.0.0.1", "10.0.0.2", V4 + 1)), ((1..=9).collect(), 0));
-    // The end of the connection, and the acknowledgment before it, which it does not repeat.
+    // The end of the connection stays. The acknowledgment before it also stays, because the FIN does not
+    // repeat it.
     let coming = vec![segment(&packet, 1, ACK), segment(&packet, 2, ACK | FIN), segment(&packet, 3, ACK)];
     assert_eq!(passed("aggressive", 34, coming), (vec![1, 2, 3], 0));
-    // An acknowledgment of another connection.
+    // Acknowledgments of another connection repeat nothing.
     let mut other = packet;
     other.destination_port = 10;
     let coming = vec![segment(&packet, 1, ACK), segment(&packet, 2, ACK), segment(&other, 3, ACK)];

@@ -1,4 +1,4 @@
-//! Invalid and unusual frames: the forwarder survives all of them, and every one is counted.
+//! Invalid and unusual frames: the forwarder survives and counts every frame.
 
 use crate::frames;
 use perhop_live::config::ForwarderConfig;
@@ -11,8 +11,8 @@ use perhop_qos::verdict::DropCause;
 
 use crate::frames::packet;
 
-/// A router between a host and a network: four classes, WRED and an output meter; few slots, a slow wire and
-/// one that loses packets, so that frames are dropped for every reason.
+/// A router between a host and a network. It has four classes, WRED and an output meter. It drops frames for
+/// every reason, because it has few slots, a slow wire, and a wire that loses packets.
 fn router() -> ForwarderConfig {
     let mut config: ForwarderConfig = serde_json::from_str(include_str!("../router/edge.json")).unwrap();
     config.slots = 160;
@@ -22,7 +22,8 @@ fn router() -> ForwarderConfig {
     config
 }
 
-/// Inserts the extension headers or options `inserted` at `at` of a frame, and corrects lengths and checksum.
+/// Inserts the extension headers or options `inserted` at offset `at` of a frame, and corrects lengths and
+/// checksum.
 fn insert(mut frame: Vec<u8>, at: usize, inserted: &[u8]) -> Vec<u8> {
     frame.splice(at..at, inserted.iter().copied());
     if frame[14] >> 4 == 4 {
@@ -107,8 +108,8 @@ fn sound_frames() -> Vec<Vec<u8>> {
     all
 }
 
-/// Labels before IP packets: two, below a tag, more than are read, before another protocol, and none at the
-/// place of a label.
+/// Frames with labels before IP packets: two labels, labels below a tag, more labels than are parsed, labels
+/// before another protocol, and no label where one is expected.
 fn labeled_frames(v4: &[u8], v6: &[u8]) -> [Vec<u8>; 6] {
     let labeled = |labels: &[u8], frame: &[u8]| [&frame[..12], &[0x88, 0x47], labels, &frame[14..]].concat();
     let two = labeled(&[0, 1, 0x16, 64, 0, 1, 7, 64], v4);
@@ -188,7 +189,7 @@ fn a_hundred_thousand_hostile_frames_are_all_accounted_for() {
     while forwarder.totals().received < 100_000 {
         let device = DeviceId(u16::from(below(&mut stream, 4) == 0));
         let frame = draw(&mut stream, &sound);
-        // Occasionally many at once.
+        // Occasionally many copies arrive at once.
         let copies = if below(&mut stream, 100) == 0 { 20 } else { 1 };
         let wire = forwarder.wire();
         wire.clock += step;

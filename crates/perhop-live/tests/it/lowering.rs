@@ -12,8 +12,8 @@ fn scenario(value: Value) -> Scenario {
     load_json(value, ".").unwrap_or_else(|found| panic!("{found:?}")).resolved
 }
 
-/// Two hosts behind routers between which the shortest path has one link and the cheapest two; two hosts on
-/// one wire; a host with two interfaces.
+/// A network with two hosts behind routers, two hosts on one wire, and a host with two interfaces. Between
+/// the routers, the shortest path has one link, and the cheapest path has two.
 fn network() -> Value {
     json!({
         "perhop": 1, "name": "lowered", "duration": "1s",
@@ -111,7 +111,7 @@ fn routes_match_the_simulation() {
             .map(|route| (route.to.to_string(), route.direction.as_str()))
             .collect()
     };
-    // Addresses follow the order of names: alice .1, carol .2, dave .3. Nothing is forwarded through carol to
+    // Addresses follow the order of names: alice .1, carol .2, dave .3. The host carol forwards no packets to
     // dave.
     assert_eq!(
         routes("west"),

@@ -1,4 +1,4 @@
-//! Tests of `perhop-live` from outside, linked as one program.
+//! Tests of `perhop-live` through its public interface, linked as one program.
 
 mod ack_filter;
 mod confinement;

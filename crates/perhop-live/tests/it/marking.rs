@@ -1,4 +1,5 @@
-//! Codepoints and congestion marks, CoS and EXP are written at the right place, and checksums remain valid.
+//! The forwarder writes codepoints, congestion marks, CoS and EXP at the right place, and checksums remain
+//! valid.
 
 use crate::frames;
 use perhop_live::frame::{Envelope, LinkLayer, Refusal, internet_checksum, read};
@@ -42,7 +43,7 @@ proptest! {
             let marked = read(LinkLayer::Ethernet, &frame).unwrap().packet;
             prop_assert_eq!((marked.dscp, marked.marks.ecn()), (dscp, ecn));
         }
-        // The rest is unchanged, and the original marks restore the frame.
+        // The rest of the frame is unchanged, and the original marks restore it.
         found.layout.mark(&mut frame, found.packet.dscp, found.packet.marks.ecn());
         prop_assert_eq!(frame, before);
     }
@@ -71,8 +72,8 @@ fn encapsulated(around: &[u8], source: &str, destination: &str) -> Vec<u8> {
     [&plain[..12], around, &plain[14..]].concat()
 }
 
-/// Type, tags and labels of a frame; the CoS and EXP read from it; type, tags and labels with CoS 6 and EXP
-/// 2.
+/// A test case: the type, tags and labels of a frame; the CoS and EXP that are read from them; and the type,
+/// tags and labels after CoS 6 and EXP 2 are written.
 type Case = (&'static [u8], (Option<u8>, Option<u8>), &'static [u8]);
 
 const CASES: [Case; 6] = [
@@ -173,7 +174,8 @@ fn a_short_frame_stays_a_frame_without_its_tag() {
 fn labeled_frames_may_carry_other_protocols() {
     let no_packet =
         |around: &[u8]| read(LinkLayer::Ethernet, &encapsulated(around, "10.0.0.1", "10.0.0.2")).unwrap_err();
-    // A control word; an Ethernet frame to an address that begins like an IPv4 header; labels without an end.
+    // After the labels, the first frame has a control word. The second has an Ethernet frame whose address
+    // begins like an IPv4 header. The third has labels without an end.
     assert_eq!(no_packet(&[0x88, 0x47, 0, 1, 1, 64, 0, 0, 0, 0]), Refusal::NotInternet);
     assert_eq!(no_packet(&[0x88, 0x47, 0, 1, 1, 64, 0x45, 0, 0, 0, 0, 1]), Refusal::NotInternet);
     assert_eq!(no_packet(&[0x88, 0x47].repeat(40)), Refusal::TooManyLabels);

@@ -1,8 +1,9 @@
-//! The live path takes the decisions of the simulator: one arrival trace, two drivers, one log.
+//! The live path makes the same decisions as the simulator. Both get one arrival trace, and their logs must
+//! be equal.
 //!
 //! Every example is simulated, and the packets of its hosts are recorded. Real frames of the same packets are
 //! then sent at the same instants, on a clock that is set by hand, through the forwarders of a live run. Each
-//! port must decide the same about the same packets, to the picosecond.
+//! port must make the same decisions about the packets, at the same picosecond.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -72,8 +73,8 @@ struct Header {
     input: Ingress,
 }
 
-/// The events at each port, by its number; and separately the drops outside ports, which the simulator may
-/// detect earlier than in order of time.
+/// The events at each port by its number, and the drops outside ports. Drops are separate, because the
+/// simulator may detect them before earlier events.
 #[derive(Clone, Debug, Default)]
 struct Log {
     ports: Vec<Vec<Entry>>,
@@ -154,11 +155,12 @@ fn simulated(scenario: &Scenario, base: &Path) -> BTreeMap<String, Vec<Entry>> {
     log.named(|port| world.port_name(port).unwrap().to_owned())
 }
 
-/// The live testbed without an operating system: forwarders whose cables have no delay.
+/// A live testbed without an operating system: forwarders whose cables have no delay.
 struct Laboratory {
     plan: Plan,
     forwarders: Vec<Forwarder<TestWire, Log>>,
-    /// By forwarder and device: the forwarder and device at the other end; none if that is a host.
+    /// By forwarder and device: the forwarder and device at the other end, or `None` if a host is at the
+    /// other end.
     beyond: Vec<Vec<Option<(usize, DeviceId)>>>,
 }
 
@@ -292,10 +294,10 @@ fn examples() -> Vec<PathBuf> {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.to_string_lossy().ends_with(".perhop.yaml"))
-        // A live run refuses the first two: the addresses in a capture do not belong to hosts, and its hosts
-        // have no players and browsers. The third has commands of tc, and this test reads only IOS. The
-        // fourth depends on the contents of acknowledgments, which are not in the log that frames are made
-        // from.
+        // Four examples are left out. A live run rejects the first two: the addresses in a capture do not
+        // belong to hosts, and hosts of a live run have no players and browsers. The third has commands of
+        // tc, and this test reads only IOS. The fourth depends on the contents of acknowledgments, and the
+        // log from which frames are made does not have them.
         .filter(|path| {
             let left_out = ["replay", "applications", "linux-tc", "ack-filter"];
             !left_out.iter().any(|name| path.ends_with(format!("{name}.perhop.yaml")))
@@ -345,7 +347,7 @@ fn cases_outside_the_examples_have_equal_decisions() {
     }
 }
 
-/// The marks are in the frames between the routers only.
+/// Only frames between the routers contain the marks.
 #[test]
 fn tags_and_labels_carry_marks_from_forwarder_to_forwarder() {
     let loaded = perhop_scenario::load_json(scenarios::tags_and_labels(), ".");
@@ -364,8 +366,8 @@ fn tags_and_labels_carry_marks_from_forwarder_to_forwarder() {
     }
 }
 
-/// Exponential sizes may be shorter than an IP and a UDP header; no frame contains such a packet. The size of
-/// the payload becomes the size that the packet had.
+/// Converts packet sizes to payload sizes. An exponential packet size may be shorter than an IP and a UDP
+/// header, and no frame contains such a packet.
 fn fit_into_frames(traffic: &mut TrafficConfig) {
     if let SourceConfig::Poisson(poisson) = &mut traffic.source
         && poisson.sizes == SizeLaw::Exponential

@@ -1,4 +1,4 @@
-//! The wake-ups of a forwarder: no earlier than a frame can leave, and in time for it.
+//! A forwarder wakes no earlier than a frame can leave, and in time for each frame.
 
 use crate::frames;
 use perhop_live::config::ForwarderConfig;
@@ -6,7 +6,8 @@ use perhop_live::{DeviceId, Forwarder, TestWire};
 use perhop_qos::packet::Protocol;
 use perhop_qos::units::Time;
 
-/// Three packets arrive at a port of 10 Gb/s with a wire of 20 ms: it is polled while they are in flight.
+/// Three packets arrive at a port of 10 Gb/s with a propagation delay of 20 ms. The port is polled while they
+/// are in flight.
 #[test]
 fn a_poll_of_a_port_with_packets_in_flight_needs_no_wake_up() {
     let mut config: ForwarderConfig = serde_json::from_str(include_str!("../router/edge.json")).unwrap();
@@ -18,7 +19,7 @@ fn a_poll_of_a_port_with_packets_in_flight_needs_no_wake_up() {
         forwarder.wire().coming.push_back((net, Time::ZERO, frame.clone()));
     }
     forwarder.step().unwrap();
-    // 1500 bytes of IP are 1538 on the wire: 1.2304 µs.
+    // 1500 IP bytes are 1538 bytes on the wire, which take 1.2304 µs.
     let arrivals = [20_001_230_400, 20_002_460_800, 20_003_691_200].map(Time::from_picoseconds);
     for arrives in arrivals {
         assert_eq!(forwarder.next_at(), Some(arrives));

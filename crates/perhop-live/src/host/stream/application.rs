@@ -1,4 +1,4 @@
-//! The behavior of applications, equal to the sessions of the simulator.
+//! The behavior of applications, which equals that of the sessions of the simulator.
 
 use std::cmp::Reverse;
 
@@ -113,8 +113,8 @@ impl Exchange {
         }
     }
 
-    /// Handles the failure of a connection of `session`: an application with consecutive transactions opens a
-    /// new one, after a delay.
+    /// Handles the failure of a connection of `session`. An application with consecutive transactions opens a
+    /// new connection after a delay.
     pub(super) fn after_failure(&mut self, now: u64, session: usize) {
         let Session { end, plan, stops, .. } = &self.sessions[session];
         let again = now + PATIENCE;

@@ -42,7 +42,7 @@ pub(super) struct Connection {
 /// State of the sending direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
-    /// More data may follow.
+    /// The application may send more data.
     On,
     /// Closed by the application; pending data and FIN are to be sent.
     Closing,
@@ -50,7 +50,7 @@ pub(super) enum Sending {
     Finished,
 }
 
-/// Content of sent data, which is irrelevant.
+/// Content of sent data. Only the number of bytes matters.
 static NOTHING: [u8; UNSENT as usize] = [0; UNSENT as usize];
 
 /// Result of a read.
@@ -82,17 +82,18 @@ impl Connection {
             before: Counted::default(),
         }
     }
-    /// Closes after the pending data.
+    /// Closes the sending direction after the pending data.
     pub(super) fn close(&mut self) {
         if self.sending == Sending::On {
             self.sending = Sending::Closing;
         }
     }
-    /// Sends `bytes` more.
+    /// Adds `bytes` to the pending data.
     pub(super) fn send(&mut self, bytes: u64) {
         self.unsent = self.unsent.saturating_add(bytes);
     }
-    /// Writes pending data until the kernel accepts no more, then FIN. Returns whether data remain.
+    /// Writes pending data until the kernel accepts no more. Sends FIN after the last data. Returns whether
+    /// data remain.
     pub(super) fn speak(&mut self) -> io::Result<bool> {
         for _ in 0..TURN {
             if self.unsent == 0 {

@@ -12,7 +12,7 @@ use super::super::report::Sample;
 use super::super::system;
 
 /// Limit on unsent bytes in the kernel. A session that stops discards unsent data, which is possible only
-/// before they are in the kernel.
+/// until the kernel has them.
 pub(super) const UNSENT: i32 = 16 << 10;
 
 /// Socket options of one endpoint.
@@ -36,7 +36,7 @@ impl Tcp {
             window: parameters.window.cast_signed(),
             congestion,
             class,
-            // Transactions are sent immediately; a continuous stream fills its segments.
+            // Data of transactions are sent immediately. A continuous stream fills its segments.
             at_once: plan.connections == Connections::PerTransaction || plan.response > 0,
         }
     }
@@ -97,7 +97,8 @@ pub(super) struct Counted {
     pub(super) state: Sample,
 }
 
-/// Offsets in the kernel's `struct tcp_info` (include/uapi/linux/tcp.h), to which fields are only appended.
+/// Offsets in the kernel's `struct tcp_info` (include/uapi/linux/tcp.h), to which new versions only append
+/// fields.
 mod place {
     pub(super) const RTO: usize = 8;
     pub(super) const SEGMENT: usize = 16;
@@ -107,11 +108,11 @@ mod place {
     pub(super) const WINDOW: usize = 80;
     pub(super) const RETRANSMISSIONS: usize = 100;
     pub(super) const DATA_SEGMENTS_OUT: usize = 156;
-    /// Since Linux 6.7; 16 bits.
+    /// This field of 16 bits exists since Linux 6.7.
     pub(super) const TIMEOUTS: usize = 240;
 }
 
-/// Size of the buffer, bytes: more than `struct tcp_info` has today.
+/// Size of the buffer, bytes: more than `struct tcp_info` currently has.
 const INFO: usize = 512;
 
 impl Counted {
@@ -140,7 +141,7 @@ impl Counted {
             },
         }
     }
-    /// Adds the increase from `earlier` to `later`.
+    /// Adds the increase of the counters from `earlier` to `later`.
     pub(super) fn add(&mut self, later: &Counted, earlier: &Counted) {
         self.segments += later.segments.saturating_sub(earlier.segments);
         self.retransmissions += later.retransmissions.saturating_sub(earlier.retransmissions);
@@ -171,7 +172,7 @@ pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
         ("tcp_timestamps", any(|tcp| tcp.timestamps)),
         ("tcp_ecn", any(|tcp| tcp.ecn)),
         ("tcp_slow_start_after_idle", any(|tcp| tcp.idle_restart)),
-        // Connections do not inherit metrics of earlier ones, and may reuse their ports.
+        // A connection does not inherit metrics of earlier connections, and may reuse their ports.
         ("tcp_no_metrics_save", "1"),
         ("tcp_tw_reuse", "1"),
     ] {
@@ -182,14 +183,14 @@ pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
     notes
 }
 
-/// Whether this process is in the initial network namespace of the machine.
+/// Whether this process is in the initial network namespace.
 fn is_the_machines_own() -> bool {
     let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
     // A process that may not read the namespace of process 1 may not change it either.
     namespace("1").is_some_and(|first| Some(first) == namespace("self"))
 }
 
-/// Parameters in `all` that no kernel supports, as text.
+/// Describes the parameters in `all` that no kernel supports.
 fn differences(all: &[Parameters]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut note = |differs: bool, text: &str| {

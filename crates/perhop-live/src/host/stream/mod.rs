@@ -1,8 +1,8 @@
-//! TCP applications on the kernel's own TCP, all of one host in one thread.
+//! TCP applications on the kernel's TCP. One thread runs all applications of a host.
 //!
-//! [`Exchange`], prepared by `opening`, waits for sockets and scheduled times. `application` contains the
-//! behavior of applications, which follows the [`Plan`](perhop_scenario::plan::Plan) that the simulator uses
-//! too.
+//! `opening` prepares an [`Exchange`], which waits for sockets and scheduled times. `application` contains
+//! the behavior of applications, which follows the [`Plan`](perhop_scenario::plan::Plan) that the simulator
+//! uses too.
 
 mod application;
 mod connection;
@@ -63,8 +63,8 @@ pub(super) struct Exchange {
     room: Vec<u8>,
 }
 
-/// Time after the end for which connections stay open, nanoseconds: hosts do not end simultaneously, and the
-/// end of the run must not look like the end of a connection.
+/// Time after the end of the run for which connections stay open, nanoseconds. Hosts do not end
+/// simultaneously, and a peer must not see the end of the run as the end of a connection.
 const STANDSTILL: u64 = 300_000_000;
 /// Bit that marks tokens of listeners.
 const LISTENER: u64 = 1 << 63;
@@ -128,7 +128,7 @@ impl Exchange {
         }
     }
 
-    /// Starts `session`, or a transaction of it that was scheduled for `at`.
+    /// Starts `session`, or its transaction that was scheduled for `at`.
     fn begin_by_itself(&mut self, at: u64, now: u64, session: usize) {
         let Session { plan, stream, started, stops, .. } = &mut self.sessions[session];
         let first = !std::mem::replace(started, true);
@@ -226,7 +226,7 @@ impl Exchange {
         place
     }
 
-    /// Polls a new connection; one with `being_made` becomes writable when it is open.
+    /// Polls a new connection; a connection with `being_made` becomes writable when it is open.
     fn watch(&mut self, place: usize, being_made: bool) {
         let Some(connection) = &self.connections[place] else { return };
         let (fd, token) = (connection.fd.as_fd(), connection.token);

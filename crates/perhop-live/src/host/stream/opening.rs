@@ -60,7 +60,7 @@ impl Exchange {
         Ok(Some(exchange))
     }
 
-    /// Adds the session whose client's flow is `flow`, if this host is an end of it.
+    /// Adds the session whose client's flow is `flow`, if this host is one of its ends.
     fn add_session(&mut self, run: &HostRun, flow: usize) -> Result<(), HostError> {
         let id = self.flows.ids()[flow].clone();
         let config = &run.scenario.traffic[id.traffic];
@@ -107,8 +107,9 @@ impl Exchange {
         Ok(())
     }
 
-    /// The congestion control of an endpoint with `parameters`: the one of the run, otherwise of the
-    /// scenario; `None`, the system's default, if the kernel does not have the scenario's.
+    /// The congestion control of an endpoint with `parameters`: that of the run if it is set, otherwise that
+    /// of the scenario. `None` selects the system's default, if the kernel does not have the scenario's
+    /// congestion control.
     fn congestion(&mut self, run: &HostRun, parameters: &Parameters) -> Result<Option<String>, HostError> {
         let what = |name: &str| format!("cannot use congestion control `{name}`");
         let has = |name: &str| trying(|| what(name), kernel::has_congestion(name));

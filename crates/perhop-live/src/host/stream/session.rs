@@ -22,12 +22,12 @@ pub(super) struct Session {
     pub(super) plan: Plan,
     pub(super) tcp: Tcp,
     pub(super) stream: Stream,
-    /// The time at which it stops starting transactions, nanoseconds since the start of the run.
+    /// The time after which the session starts no transactions, nanoseconds since the start of the run.
     pub(super) stops: u64,
     pub(super) started: bool,
     /// Connections opened since the start of the run.
     pub(super) begun: u32,
-    /// Its counters after the warm-up.
+    /// The counters of the session after the warm-up.
     pub(super) tally: SessionReport,
     /// Counters of connections that have ended.
     pub(super) over: Counted,

@@ -83,7 +83,7 @@ pub(in crate::host) fn interfaces_of(address: IpAddr) -> io::Result<Vec<u32>> {
 /// # Safety
 /// `pointer` must point to an address with the length of its family.
 unsafe fn address_at(pointer: *const libc::sockaddr) -> Option<SocketAddr> {
-    // SAFETY: the caller guarantees it; only the family's structure is read.
+    // SAFETY: the caller guarantees a valid address; only the structure of its family is read.
     unsafe {
         match i32::from((*pointer).sa_family) {
             libc::AF_INET => {

@@ -43,18 +43,19 @@ pub(in crate::host) fn send(fd: &OwnedFd, domain: c_int, bytes: &[u8], class: u8
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// A packet, or the part of it that fits into the buffer.
+/// A packet, or the part that fits into the buffer.
 #[derive(Debug)]
 pub(in crate::host) struct Received {
     /// The length of the whole packet.
     pub(in crate::host) length: usize,
     /// The source of a datagram.
     pub(in crate::host) from: Option<SocketAddr>,
-    /// The time at which the kernel received it, on the clock of timestamps; `None` without a timestamp.
+    /// The time at which the kernel received the packet, on the clock of timestamps; `None` without a
+    /// timestamp.
     pub(in crate::host) at: Option<u64>,
     /// The octet of DSCP and ECN of a datagram.
     pub(in crate::host) class: u8,
-    /// Whether a packet socket saw it leave this host.
+    /// Whether a packet socket saw the packet leave this host.
     pub(in crate::host) outgoing: bool,
 }
 
@@ -112,7 +113,7 @@ fn is_outgoing(name: &libc::sockaddr_storage) -> bool {
 /// Opens a socket that sees every packet that enters or leaves via the interface with number `interface` and
 /// passes `filter` (classic BPF).
 pub(in crate::host) fn packet_socket(interface: u32, filter: &[libc::sock_filter]) -> io::Result<OwnedFd> {
-    // With protocol 0 nothing is received yet, so no packet precedes the filter.
+    // With protocol 0 the socket receives nothing yet, so no packet arrives before the filter is set.
     let fd = open_socket(libc::AF_PACKET, libc::SOCK_DGRAM, 0)?;
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
     set_option(&fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)?;

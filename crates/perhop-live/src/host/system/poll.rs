@@ -10,7 +10,7 @@ use crate::socket::system::checked;
 /// A ready descriptor of a [`Poll`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::host) struct Ready {
-    /// The token with which it was added.
+    /// The token with which the descriptor was added.
     pub(in crate::host) token: u64,
     /// Whether there is room to write, or an error is pending.
     pub(in crate::host) writable: bool,

@@ -32,7 +32,7 @@ pub(in crate::host) fn bind(fd: &OwnedFd, address: SocketAddr) -> io::Result<()>
     checked(unsafe { libc::bind(fd.as_raw_fd(), raw.pointer(), raw.length) }).map(drop)
 }
 
-/// Connects `fd` to `address`, or starts to.
+/// Connects `fd` to `address`, or starts to connect it.
 pub(in crate::host) fn connect(fd: &OwnedFd, address: SocketAddr) -> io::Result<()> {
     let raw = RawAddress::new(address);
     // SAFETY: as for `bind`.
@@ -78,12 +78,12 @@ pub(in crate::host) fn read(fd: BorrowedFd, bytes: &mut [u8]) -> io::Result<Opti
     unless_it_would_block(count)
 }
 
-/// The data after a write.
+/// Whether more data follow a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::host) enum Next {
-    /// More data of this message: an incomplete segment waits for it.
+    /// More data of this message follow, so an incomplete segment waits for them.
     More,
-    /// None for now.
+    /// No more data follow for now.
     Nothing,
 }
 

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-/// Features that the examples do not use: IPv6 and IPv4, congestion marks, wires that lose, links between
-/// hosts, hosts with two interfaces, and policies at both ends of a trunk that count more than IP bytes.
+/// Features that the examples do not use: IPv6 and IPv4, congestion marks, wires that lose packets, links
+/// between hosts, hosts with two interfaces, and policies at both ends of a trunk that count more than IP
+/// bytes.
 pub(crate) fn everything_else() -> Value {
     let ramp = json!({"min": "5 packets", "max": "25 packets", "max-probability": 0.2});
     json!({
@@ -51,8 +52,8 @@ pub(crate) fn everything_else() -> Value {
     })
 }
 
-/// Four routers between hosts: labels on the second and third link, a tag on the third and fourth; marks are
-/// set, matched, copied, kept and lost on the path.
+/// Four routers between hosts. The second and third link have labels, and the third and fourth link have a
+/// tag. Marks are set, matched, copied, kept and lost on the path.
 pub(crate) fn tags_and_labels() -> Value {
     let classes = json!([
         {"name": "five", "match": {"mpls-exp": [5, 6]}, "share": {"weight": 3}},
