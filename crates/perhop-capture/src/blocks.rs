@@ -1,8 +1,8 @@
 //! [`Blocks`]: the blocks of a pcapng file, one after the other, in the form that the parser accepts.
 //!
-//! A list of options need not end with `opt_endofopt`: a block's own length also ends it
-//! (draft-ietf-opsawg-pcapng §3.5). `pcap_file` refuses such lists, and receives only the kinds of blocks
-//! that concern packets.
+//! A list of options does not have to end with `opt_endofopt`, because the length of a block also ends it
+//! (draft-ietf-opsawg-pcapng §3.5). `pcap_file` rejects such lists. It receives only the kinds of blocks that
+//! concern packets.
 
 use std::borrow::Cow;
 
@@ -60,7 +60,7 @@ impl<'a> Blocks<'a> {
 
 impl<'a> Iterator for Blocks<'a> {
     type Item = Cow<'a, [u8]>;
-    /// The next block that is about packets.
+    /// The next block that concerns packets.
     fn next(&mut self) -> Option<Cow<'a, [u8]>> {
         while !self.rest.is_empty() {
             let (kind, block) = self.take();
@@ -80,7 +80,7 @@ fn number(bytes: &[u8], offset: usize, order: Endianness) -> Option<u32> {
     Some(if order == Endianness::Big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
 }
 
-/// `block` with an end of options, if it has options without an end.
+/// Returns `block`, with an end of options if its options have none.
 fn ended(kind: u32, block: &[u8], order: Endianness) -> Cow<'_, [u8]> {
     let end = block.len() - TAIL;
     match options(kind, block, order).map(|start| lacks_end(&block[..end], start, order)) {
@@ -98,7 +98,8 @@ fn options(kind: u32, block: &[u8], order: Endianness) -> Option<usize> {
     match kind {
         SECTION_HEADER => Some(HEAD + 16),
         INTERFACE_DESCRIPTION => Some(HEAD + 8),
-        // Interface, time (8 bytes), captured length, original length, data padded to 4 bytes.
+        // The block has the interface, the time (8 bytes), the captured length, the original length, and the
+        // data padded to 4 bytes.
         PACKET | ENHANCED_PACKET => {
             let captured = number(block, HEAD + 12, order)? as usize;
             Some(HEAD + 20 + captured.checked_next_multiple_of(4)?)
@@ -107,11 +108,11 @@ fn options(kind: u32, block: &[u8], order: Endianness) -> Option<usize> {
     }
 }
 
-/// Whether options begin at `start` of `block` and fill it exactly, without an end among them.
+/// Whether options begin at `start` of `block` and fill it exactlywithout an end of options.
 fn lacks_end(block: &[u8], start: usize, order: Endianness) -> bool {
     let mut at = start;
     while let Some(head) = number(block, at, order) {
-        // Code and length, two bytes each.
+        // Code and length have two bytes each.
         let (code, length) = match order {
             Endianness::Big => (head >> 16, head & 0xffff),
             Endianness::Little => (head & 0xffff, head >> 16),

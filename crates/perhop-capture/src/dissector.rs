@@ -1,4 +1,4 @@
-//! [`dissect`]: from the bytes of a packet to its descriptor.
+//! [`dissect`]converts the bytes of a packet to its descriptor.
 
 use std::net::IpAddr;
 
@@ -56,8 +56,8 @@ pub(crate) fn dissect(carried: &Carried, on_wire: u32) -> Option<(Packet, Option
 /// Protocols whose header begins with two port numbers: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 
-/// The flow of a packet between `ends`, whose transport header is at the start of `carried`; a fragment that
-/// does not begin with it has no ports.
+/// The flow of a packet between `ends`, whose transport header is at the start of `carried`. A fragment that
+/// does not begin with this header has no ports.
 fn flow_key([source, destination]: [IpAddr; 2], protocol: u8, carried: Option<&[u8]>) -> FlowKey {
     let ports = carried.filter(|_| WITH_PORTS.contains(&protocol));
     let (source_port, destination_port) = match ports.and_then(|bytes| bytes.first_chunk::<4>()) {

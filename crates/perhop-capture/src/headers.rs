@@ -15,7 +15,7 @@ const TIME_TO_LIVE: u8 = 64;
 /// The parts of a transport header that are not in the packet descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// A UDP datagram, or a protocol that is known only by number.
+    /// A UDP datagram, or a protocol of which only the number is known.
     Plain,
     /// A TCP segment.
     Tcp(TcpFields),
@@ -26,9 +26,9 @@ pub enum Transport {
 /// The fragment fields of an IPv4 header (RFC 791 §3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FragmentFields {
-    /// Identification: the same in all fragments of a datagram.
+    /// The identification, which is the same in all fragments of a datagram.
     pub identification: u16,
-    /// The start in the datagram's payload, in units of eight bytes.
+    /// The offset in the datagram's payload, in units of eight bytes.
     pub offset: u16,
     /// Whether more fragments follow.
     pub has_more: bool,
@@ -70,7 +70,7 @@ pub(crate) struct Headers {
     /// The length of the whole packet, IP bytes: the length in its descriptor, or of the headers if they are
     /// longer.
     pub(crate) length: usize,
-    /// Whether the bytes after the headers are known: zeros.
+    /// Whether the bytes after the headers are known. They are zeros.
     pub(crate) has_payload: bool,
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn headers(packet: &Packet, transport: &Transport) -> Headers {
     let least = ends.header_length() + inner.len();
     let length = (packet.length as usize).max(least);
     let carried = length - ends.header_length();
-    // The length and the checksum of UDP cover the whole datagram, in its first fragment.
+    // The length and the checksum of UDP are in the first fragment and cover the whole datagram.
     let whole = match transport {
         Transport::Fragment(fields) => (fields.datagram as usize).saturating_sub(ends.header_length()),
         _ => carried,
@@ -128,7 +128,7 @@ pub(crate) fn ip_header(packet: &Packet, payload_length: u16) -> Vec<u8> {
     Ends::from_packet(packet).ip_header(packet, payload_length)
 }
 
-/// The checksum of a UDP datagram of `length` bytes in `packet`: `bytes` followed by zeros.
+/// The checksum of a UDP datagram of `length` bytes in `packet`. The datagram has `bytes`, followed by zeros.
 pub(crate) fn udp_checksum(packet: &Packet, length: u32, bytes: &[u8]) -> [u8; 2] {
     Ends::from_packet(packet).checksum(Protocol::UDP, length, bytes)
 }
@@ -150,7 +150,7 @@ impl Ends {
             [IpAddr::V4(source), IpAddr::V4(destination)] => {
                 Ends::V4([source.octets(), destination.octets()])
             }
-            // If the families differ, IPv4 addresses are written in their mapped form.
+            // If the families differ, IPv4 addresses have their mapped form.
             _ => Ends::V6(
                 [packet.source, packet.destination].map(|end| Ipv6Addr::from_bits(end.to_bits()).octets()),
             ),
@@ -196,7 +196,8 @@ impl Ends {
             }
         }
     }
-    /// RFC 9293 §3.1, RFC 768 and RFC 8200 §8.1: over pseudo header and transport header; zeros add nothing.
+    /// RFC 9293 §3.1, RFC 768 and RFC 8200 §8.1: the checksum covers the pseudo header and the transport
+    /// header. A payload of zeros adds nothing.
     fn checksum(&self, protocol: Protocol, length: u32, header: &[u8]) -> [u8; 2] {
         let sum = match self {
             Ends::V4([source, destination]) => {
@@ -241,7 +242,7 @@ fn tcp_header(packet: &Packet, fields: &TcpFields) -> Vec<u8> {
         options.push(TcpOptionElement::MaximumSegmentSize(size));
     }
     if let Some((value, echo)) = fields.timestamps {
-        // RFC 7323 appendix A: padded in front.
+        // RFC 7323 appendix A: the option is padded in front.
         options.extend([
             TcpOptionElement::Noop,
             TcpOptionElement::Noop,
@@ -322,7 +323,7 @@ mod tests {
         assert_eq!((header.total_len, rest.len()), (100, 80));
     }
 
-    /// Two fragments of 500 bytes of UDP: the receiver's IP reassembles them.
+    /// Two fragments of 500 bytes of UDP, which another implementation of IP reassembles.
     #[test]
     fn another_implementation_reassembles_fragments() {
         let fields = FragmentFields { identification: 77, offset: 0, has_more: true, datagram: 520 };

@@ -1,8 +1,8 @@
 //! Packet captures: writing of pcapng files, and reading of pcap and pcapng files.
 //!
-//! Bytes only: the caller opens the files. Reading order: [`headers`] (IP, UDP, TCP), `stack` (what a link
-//! puts around them), [`link_layer`] (the framing), [`writer`], [`reader`], which takes a file apart with
-//! `blocks` and leaves the contents of packets to `dissector`.
+//! This crate handles only bytes; the caller opens the files. Reading order: [`headers`] (IP, UDP, TCP),
+//! `stack` (the headers of a link around them), [`link_layer`] (the framing), and [`writer`]. Then
+//! [`reader`], which divides a file with `blocks` and leaves the contents of packets to `dissector`.
 
 mod blocks;
 mod dissector;

@@ -1,5 +1,5 @@
-//! The link-layer header around an IP packet: written by the framing of a link, read by the link type of a
-//! file.
+//! The link-layer header around an IP packet. The framing of a link determines how it is written, and the
+//! link type of a file how it is read.
 //!
 //! The numbers are those of <https://www.tcpdump.org/linktypes.html>.
 
@@ -40,7 +40,7 @@ const LLC_BRIDGED: [u8; 8] = [0xaa, 0xaa, 0x03, 0x00, 0x80, 0xc2, 0x00, 0x07];
 /// The link type of a capture on a link of this `framing`, whose frames carry a `unit`.
 pub(crate) fn link_type(framing: Framing, unit: Unit) -> u32 {
     match framing {
-        // With VC multiplexing there is only the trailer around the packet (RFC 2684 §6.1).
+        // With VC multiplexing, only a trailer is added to the packet (RFC 2684 §6.1).
         Framing::Raw | Framing::Aal5Mux => match unit {
             // Wireshark does not know the link type of bare labels, so a protocol number precedes them.
             Unit::PointToPoint | Unit::Labeled => PPP,
@@ -70,12 +70,12 @@ pub(crate) fn write_header(framing: Framing, [from, to]: [u32; 2], unit: Unit, f
             frame.extend(station_address(from));
             frame.extend(unit.ether_type());
         }
-        // RFC 1662 §3.1: all stations, unnumbered information; RFC 1661 §2: the protocol.
+        // RFC 1662 §3.1: address of all stations, unnumbered information. RFC 1661 §2: the protocol.
         Framing::Ppp => {
             frame.extend([0xff, 0x03]);
             frame.extend(unit.ppp_number());
         }
-        // Unicast, then a control field of 0.
+        // The header has the unicast address, then a control field of 0.
         Framing::Hdlc => {
             frame.extend([0x0f, 0x00]);
             frame.extend(unit.ether_type());
@@ -125,7 +125,8 @@ impl<'a> Carried<'a> {
                 // RFC 2516 §4: six bytes of header.
                 PPPOE_SESSION => point_to_point(bytes.get(6..)?)?,
                 MPLS_UNICAST => {
-                    // RFC 3032 §2.1: label 20 bits, traffic class 3, bottom of stack 1, time to live 8.
+                    // RFC 3032 §2.1: an entry has 20 bits of label, 3 of traffic class, 1 for the bottom of
+                    // the stack, and 8 of time to live.
                     let bottom = bytes.chunks_exact(4).position(|entry| entry[2] & 1 == 1)?;
                     self.exp = self.exp.or(LinkMark::new(bytes[2] >> 1 & 7));
                     internet(&bytes[4 * (bottom + 1)..])?
@@ -136,8 +137,8 @@ impl<'a> Carried<'a> {
     }
 }
 
-/// Returns the payload of a `frame` of `link_type`; `None` if it is not a network protocol. The error is an
-/// unknown link type.
+/// Returns the payload of a `frame` of `link_type`; `None` if it is not a network protocol. The error has the
+/// number of an unknown link type.
 pub(crate) fn payload(link_type: u32, frame: &[u8]) -> Result<Option<Carried<'_>>, ()> {
     let found = match link_type {
         ETHERNET => ether_type(frame, 12),
@@ -151,7 +152,7 @@ pub(crate) fn payload(link_type: u32, frame: &[u8]) -> Result<Option<Carried<'_>
         MPLS => Some((MPLS_UNICAST, frame)),
         FRAME_RELAY => frame_relay(frame),
         RAW | IPV4 | IPV6 => internet(frame),
-        // The address family of the machine that wrote the file, in its byte order.
+        // The frame begins with the address family of the machine that wrote the file, in its byte order.
         NULL | LOOP => frame.get(4..).and_then(internet),
         _ => return Err(()),
     };
@@ -174,7 +175,7 @@ fn point_to_point(frame: &[u8]) -> Option<(EtherType, &[u8])> {
         _ => None,
     }
 }
-/// RFC 2427 §3: reads behind an address of two bytes and the protocol's identifier.
+/// RFC 2427 §3: reads the payload after an address of two bytes and the protocol's identifier.
 fn frame_relay(frame: &[u8]) -> Option<(EtherType, &[u8])> {
     match frame {
         [_, _, 0x03, 0xcc, rest @ ..] => Some((EtherType::IPV4, rest)),

@@ -35,11 +35,11 @@ pub struct Capture {
     pub packets: Vec<Observed>,
     /// Names of the interfaces that the file describes; empty if the file has no name.
     pub interfaces: Vec<String>,
-    /// Frames that carry no IP packet.
+    /// The number of frames without an IP packet.
     pub others: u64,
 }
 
-/// Why a file gives no packets.
+/// The reason why a file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unreadable {
     /// The file is neither pcap nor pcapng.
@@ -48,7 +48,7 @@ pub enum Unreadable {
     Truncated(u64),
     /// The file is damaged after this number of packets, for this reason.
     Damaged(u64, String),
-    /// The number of a link type that is not known.
+    /// The link type with this number is not known.
     LinkType(u32),
 }
 
@@ -73,10 +73,10 @@ const PCAP: [[u8; 4]; 4] =
 /// First bytes of a pcapng file.
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
-/// The IP packets in `file`, sorted by time; frames that carry none are counted and passed over.
+/// The IP packets in `file`, sorted by time. Frames without an IP packet are counted and skipped.
 ///
 /// # Errors
-/// If the file has another format, is damaged, or has an unknown link type.
+/// The file has another format, is damaged, or has an unknown link type.
 pub fn read(file: &[u8]) -> Result<Capture, Unreadable> {
     let mut capture = match file.first_chunk() {
         Some(magic) if PCAP.contains(magic) => read_pcap(file)?,
@@ -90,7 +90,7 @@ pub fn read(file: &[u8]) -> Result<Capture, Unreadable> {
 fn read_pcap(file: &[u8]) -> Result<Capture, Unreadable> {
     let (mut rest, parser) = PcapParser::new(file).map_err(|error| broken(0, &error))?;
     let header = parser.header();
-    // The upper half may indicate whether frames end in a check sequence.
+    // The upper half can have a flag for frames that end in a check sequence.
     let link_type = u32::from(header.datalink) & 0xffff;
     let unit = if header.ts_resolution == TsResolution::NanoSecond { 1 } else { 1000 };
     let mut capture = Capture { interfaces: vec![String::new()], ..Capture::default() };
@@ -125,7 +125,7 @@ fn read_pcapng(file: &[u8]) -> Result<Capture, Unreadable> {
                 continue;
             }
             Block::EnhancedPacket(packet) => {
-                // The parser takes all times for nanoseconds.
+                // The parser assumes that all times are nanoseconds.
                 let units = packet.timestamp.as_nanos() as u64;
                 (packet.interface_id as usize, units, packet.original_len, &packet.data)
             }
@@ -163,8 +163,8 @@ fn name_of(interface: &InterfaceDescriptionBlock) -> String {
     name.unwrap_or_default()
 }
 
-/// Nanoseconds of a time of `units` at `interface`: by default microseconds; otherwise a negative power of
-/// ten or, with the first bit set, of two.
+/// The nanoseconds of a time of `units` at `interface`. The default unit is microseconds. Otherwise, the unit
+/// is a negative power of ten or, if the first bit is set, of two.
 fn time_of(interface: &InterfaceDescriptionBlock, units: u64) -> u64 {
     let (mut resolution, mut offset) = (6, 0);
     for option in &interface.options {

@@ -1,5 +1,5 @@
-//! The headers of a link around an IP packet, written in the order of its stack, with the fields that a
-//! receiver checks.
+//! The headers of a link around an IP packet, in the order of its stack and with the fields that a receiver
+//! checks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -12,14 +12,14 @@ use perhop_qos::packet::{FlowKey, Packet, Protocol};
 
 use crate::headers::{Headers, ip_header, time_to_live, udp_checksum};
 
-/// The outermost header of a unit, which determines the protocol number in front of it.
+/// The outermost header of a unit, which determines the preceding protocol number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// An IP packet.
     Packet(IpVersion),
     /// MPLS labels.
     Labeled,
-    /// A VLAN tag, possibly with another inside.
+    /// A VLAN tag, possibly with an inner tag.
     Tagged { twice: bool },
     /// A session of PPPoE.
     Session,
@@ -36,7 +36,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// The outermost unit of packets with these headers; an IP packet without any.
+    /// The outermost unit of packets with these headers; without headers, an IP packet.
     pub(crate) fn outermost(stack: &HeaderStack) -> Unit {
         match stack.headers() {
             [.., Header::Vlan(_), Header::Vlan(_)] => Unit::Tagged { twice: true },
@@ -51,7 +51,7 @@ impl Unit {
             _ => Unit::Packet(IpVersion::Ipv4),
         }
     }
-    /// Its `EtherType`.
+    /// The `EtherType` of this unit.
     pub(crate) fn ether_type(self) -> [u8; 2] {
         let number: u16 = match self {
             Unit::Packet(IpVersion::Ipv4) => 0x0800,
@@ -66,7 +66,7 @@ impl Unit {
         };
         number.to_be_bytes()
     }
-    /// Its PPP protocol number (RFC 1332, RFC 5072, RFC 3032 §4.3, RFC 1990 §3).
+    /// The PPP protocol number of this unit (RFC 1332, RFC 5072, RFC 3032 §4.3, RFC 1990 §3).
     pub(crate) fn ppp_number(self) -> [u8; 2] {
         let number: u16 = match self {
             Unit::Packet(IpVersion::Ipv6) => 0x0057,
@@ -82,9 +82,9 @@ impl Unit {
 pub(crate) struct Encapsulated {
     /// The first bytes: all visible headers.
     pub(crate) start: Vec<u8>,
-    /// Its length in total.
+    /// The total length.
     pub(crate) length: usize,
-    /// Whether the bytes after the start are known: zeros.
+    /// Whether the bytes after `start` are known. They are zeros.
     pub(crate) has_payload: bool,
     /// Its outermost unit.
     pub(crate) unit: Unit,
@@ -104,13 +104,13 @@ pub(crate) struct Around<'a> {
 const VXLAN_PORT: u16 = 4789;
 const L2TP_PORT: u16 = 1701;
 const NAT_TRAVERSAL_PORT: u16 = 4500;
-/// The first port of the dynamic range (RFC 6335 §6), for the flow hash that VXLAN puts here.
+/// The first port of the dynamic range (RFC 6335 §6), which VXLAN uses for the flow hash.
 const DYNAMIC_PORT: u16 = 49_152;
 /// The first label that is not reserved (RFC 3032 §2.1).
 const FIRST_LABEL: u32 = 16;
 const UDP: u8 = 17;
 
-/// A locally administered address (IEEE 802 §8.4): one for each end of each link.
+/// A locally administered address (IEEE 802 §8.4). Each end of each link has its own.
 pub(crate) fn station_address(station: u32) -> [u8; 6] {
     let [a, b, c, d] = station.to_be_bytes();
     [0x02, 0x00, a, b, c, d]
@@ -145,14 +145,14 @@ impl Around<'_> {
             Header::Esp(esp) => self.esp(&inside, esp),
             Header::Vxlan(vxlan) => {
                 let id = (vxlan.id << 8).to_be_bytes();
-                // RFC 7348 §5: a valid network identifier, and nothing else.
+                // RFC 7348 §5: only the flag of a valid network identifier is set.
                 let bytes = [&[0x08, 0, 0, 0][..], &id, &self.ethernet(unit)].concat();
                 self.in_udp(inside.behind(&bytes, unit), vxlan.over, [DYNAMIC_PORT, VXLAN_PORT])
             }
             Header::L2tp(l2tp) => self.l2tp(inside, l2tp),
             Header::Mlppp(multilink) => inside.behind(&self.multilink(multilink, unit), Unit::Multilink),
             Header::Pppoe => {
-                // RFC 2516 §4: version, type, code; session; length of the following bytes.
+                // RFC 2516 §4: version, type and code, the session, and the length of the following bytes.
                 let length = (inside.length + 2) as u16;
                 let bytes = [[0x11, 0], [0, 1], length.to_be_bytes(), unit.ppp_number()].concat();
                 inside.behind(&bytes, Unit::Session)
@@ -176,7 +176,7 @@ impl Around<'_> {
         [&to[..], &from, &inside.ether_type()].concat()
     }
 
-    /// RFC 3032 §2.1: the topmost label is first; the last one has the bottom bit.
+    /// RFC 3032 §2.1: the topmost label is first. The last label has the bottom bit.
     fn labels(&self, MplsLabels { labels, control_word }: MplsLabels, inside: Unit) -> Vec<u8> {
         let exp = u32::from(self.packet.exp().unwrap_or_default().value());
         let time_to_live = u32::from(time_to_live(self.packet));
@@ -210,7 +210,7 @@ impl Around<'_> {
         bytes
     }
 
-    /// RFC 1990 §3: the whole packet is one fragment, both the first and the last.
+    /// RFC 1990 §3: the whole packet is one fragment, which is both the first and the last.
     fn multilink(&self, Multilink { sequence, .. }: Multilink, inside: Unit) -> Vec<u8> {
         let header = match sequence {
             MultilinkSequence::Long => (0xc000_0000 | self.sequence & 0x00ff_ffff).to_be_bytes().to_vec(),
@@ -224,7 +224,7 @@ impl Around<'_> {
         let mut bytes = Vec::new();
         match l2tp.version {
             L2tpVersion::V2 => {
-                // RFC 2661 §3.1: a data message of tunnel 1, session 1.
+                // RFC 2661 §3.1: the header is that of a data message of tunnel 1, session 1.
                 let flags = if l2tp.length { 0x40 } else { 0 } | if l2tp.sequence { 0x08 } else { 0 };
                 bytes.extend([flags, 2]);
                 let after = 4 + 2 + if l2tp.sequence { 4 } else { 0 };
@@ -252,7 +252,7 @@ impl Around<'_> {
         }
     }
 
-    /// RFC 4303 §2: index and sequence number are visible; the rest is encrypted.
+    /// RFC 4303 §2: the index and the sequence number are visible, and the rest is encrypted.
     fn esp(&self, inside: &Encapsulated, esp: Esp) -> Encapsulated {
         let length = HeaderStack::new(&[Header::Esp(esp)])
             .map_or(inside.length, |stack| stack.bytes(inside.length as u64) as usize);
@@ -261,7 +261,7 @@ impl Around<'_> {
             (EspMode::Transport, Unit::Packet(version)) => version.header_bytes() as usize,
             _ => esp.over.header_bytes() as usize,
         };
-        // RFC 4303 §2.1: 0 to 255 are reserved. §2.2: a sender's first packet has the number 1.
+        // RFC 4303 §2.1: indices 0 to 255 are reserved. §2.2: the first packet of a sender has the number 1.
         let index = 256 + self.stations[0];
         let visible = [index.to_be_bytes(), self.sequence.wrapping_add(1).to_be_bytes()].concat();
         let payload = Encapsulated {
@@ -319,14 +319,14 @@ impl Around<'_> {
 }
 
 impl Encapsulated {
-    /// Puts `header` in front, which makes it a `unit`.
+    /// Adds `header` in front. The result is a `unit`.
     fn behind(self, header: &[u8], unit: Unit) -> Encapsulated {
         let start = [header, &self.start].concat();
         Encapsulated { start, length: self.length + header.len(), unit, ..self }
     }
 }
 
-/// The address of a tunnel's end: of the networks for benchmarks (RFC 2544 appendix C.2.2, RFC 5180 §8).
+/// The address of a tunnel's end, from the networks for benchmarks (RFC 2544 appendix C.2.2, RFC 5180 §8).
 fn tunnel_end(version: IpVersion, station: u32) -> IpAddr {
     match version {
         IpVersion::Ipv4 => IpAddr::V4(Ipv4Addr::from_bits(0xc612_0000 | (station + 1) & 0x0001_ffff)),

@@ -21,7 +21,7 @@ use crate::stack::{Around, Encapsulated, Unit};
 /// The stored part of each frame. The length on the wire is always stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SnapLength {
-    /// The headers: simulated payload is all zeros.
+    /// Only the headers, because simulated payload is all zeros.
     #[default]
     Headers,
     /// This number of bytes from the start of the frame.
@@ -58,7 +58,7 @@ pub struct Frame<'a> {
     pub comment: Option<&'a str>,
 }
 
-/// Writes frames into a pcapng file. The same frames give the same bytes on every machine.
+/// Writes frames into a pcapng file. Equal frames give equal bytes on every machine.
 pub struct Writer<W: Write> {
     output: PcapNgWriter<W>,
     interfaces: Vec<Interface>,
@@ -69,7 +69,7 @@ pub struct Writer<W: Write> {
     frame: Vec<u8>,
 }
 
-/// The decimal digits of a second in times: nanoseconds.
+/// The number of decimal digits of a second in times. Nine digits are nanoseconds.
 const RESOLUTION: u8 = 9;
 
 impl<W: Write> Writer<W> {

@@ -10,13 +10,14 @@ use super::*;
 use crate::headers::Transport;
 use crate::writer::{Frame, Interface, SnapLength, Writer};
 
-/// UDP from 192.0.2.1 port 5004 to 198.51.100.7 port 9, EF and ECT(0), 60 IP bytes of which 28 are kept.
+/// UDP from 192.0.2.1 port 5004 to 198.51.100.7 port 9with EF and ECT(0). It has 60 IP bytes, of which 28 are
+/// stored.
 const PACKET: [u8; 28] = [
     0x45, 0xba, 0, 60, 0, 0, 0x40, 0, 63, 17, 0, 0, 192, 0, 2, 1, 198, 51, 100, 7, 0x13, 0x8c, 0, 9, 0, 40,
     0, 0,
 ];
 
-/// A pcap file of one frame, which came at 7 s and `fraction` units and had 74 bytes on the wire.
+/// A pcap file of one framethat arrived at 7 s and `fraction` units and had 74 bytes on the wire.
 fn pcap(magic: u32, big: bool, link_type: u32, fraction: u32, frame: &[u8]) -> Vec<u8> {
     let number = |value: u32| if big { value.to_be_bytes() } else { value.to_le_bytes() };
     let half = |value: u16| if big { value.to_be_bytes() } else { value.to_le_bytes() };
@@ -89,7 +90,7 @@ fn every_known_link_layer_is_removed() {
 #[test]
 fn lengths_are_those_of_the_header_or_of_the_wire() {
     let mut packet = PACKET;
-    // The sender left the length to a network card that would split the packet.
+    // The sender left the length empty, because a network card would split the packet.
     packet[2..4].fill(0);
     assert_eq!(only(&pcap(0xa1b2_c3d4, false, 101, 0, &packet)).packet.length, 74);
 }
@@ -124,7 +125,7 @@ fn errors_of_a_file_are_reported() {
     }
 }
 
-/// A pcapng file of packets at these times, each in two pieces of the network.
+/// A pcapng file of packets at these times. Each packet is in two parts of the network.
 fn pcapng(times: &[u64]) -> Vec<u8> {
     let interface = |name: &str, framing| Interface {
         name: name.to_owned(),
@@ -240,10 +241,10 @@ fn tags_and_labels_give_their_marks() {
     let macs = [0; 12];
     for (around, cos, exp) in [
         (&[0x81, 0, 0xa0, 5, 8, 0][..], Some(5), None),
-        // The outer of two tags counts, regardless of its protocol number.
+        // The outer tag counts, regardless of its protocol number.
         (&[0x88, 0xa8, 0x60, 5, 0x81, 0, 0xe0, 6, 8, 0], Some(3), None),
         (&[0x91, 0, 0x20, 5, 0x81, 0, 0xe0, 6, 8, 0], Some(1), None),
-        // Two labels: the top one is read.
+        // With two labels, the top label is read.
         (&[0x88, 0x47, 0, 1, 0x0c, 63, 0, 1, 0x05, 63], None, Some(6)),
         (&[0x81, 0, 0x40, 5, 0x88, 0x47, 0, 1, 0x09, 63], Some(2), Some(4)),
         (&[0x81, 0, 0x40, 5, 0x88, 0x64, 0x11, 0, 0, 1, 0, 62, 0, 0x21], Some(2), None),

@@ -1,4 +1,5 @@
-//! Frames with the headers of a link: as long as the simulator counts them, and read again with their marks.
+//! Frames with the headers of a link have the length that the simulator counts, and are read back with their
+//! marks.
 
 use std::net::IpAddr;
 
@@ -32,7 +33,7 @@ fn packet([source, destination]: [&str; 2], length: u32) -> Packet {
     packet
 }
 
-/// A file with `packets`, whole, as they cross a link.
+/// A file with complete `packets`, as they cross a link.
 fn written(framing: Framing, headers: HeaderStack, packets: &[Packet]) -> Vec<u8> {
     let rate = Rate::from_bits_per_second(1_000_000);
     let interface = Interface { name: "a->b".to_owned(), framing, headers, rate, stations: [4, 5] };
@@ -46,7 +47,7 @@ fn written(framing: Framing, headers: HeaderStack, packets: &[Packet]) -> Vec<u8
     writer.finish().unwrap()
 }
 
-/// The frames of a file, each of which must be there as a whole.
+/// The frames of a file, each of which must be complete.
 fn frames(file: &[u8]) -> Vec<Vec<u8>> {
     let (mut rest, mut parser) = PcapNgParser::new(file).unwrap();
     let mut frames = Vec::new();
@@ -94,7 +95,7 @@ fn kinds() -> Vec<Header> {
     ]
 }
 
-/// Stacks of up to two headers, and of some third, that are valid on `framing`.
+/// The stacks of up to two headers, and some of three, that are valid on `framing`.
 fn stacks(framing: Framing) -> Vec<HeaderStack> {
     let kinds = kinds();
     let mut found = vec![HeaderStack::EMPTY];
@@ -111,7 +112,7 @@ fn stacks(framing: Framing) -> Vec<HeaderStack> {
     found
 }
 
-/// Bytes that a wire counts and a capture does not contain: check sequence, preamble and gap, flags.
+/// Bytes that a wire counts but a capture does not contain: check sequence, preamble and gap, and flags.
 fn left_out(framing: Framing, headers: &HeaderStack) -> u64 {
     let of_framing = match framing {
         Framing::EthernetFrame => 4,
@@ -128,7 +129,8 @@ fn left_out(framing: Framing, headers: &HeaderStack) -> u64 {
     of_framing + of_headers
 }
 
-/// Bytes that only captures contain: the protocol number that announces labels if no other field does.
+/// Bytes that only captures contain: the protocol number that announces labels if no other field announces
+/// them.
 fn announced(framing: Framing, headers: &HeaderStack) -> u64 {
     let is_bare = matches!(framing, Framing::Raw | Framing::Aal5Mux);
     if is_bare && matches!(headers.headers().last(), Some(Header::Mpls(_))) { 2 } else { 0 }
@@ -163,7 +165,7 @@ fn frame_lengths_match_the_wire() {
     assert!(seen > 3000, "{seen}");
 }
 
-/// Whether the reader looks behind `header`.
+/// Whether the reader reads the packet behind `header`.
 fn is_transparent(header: &Header) -> bool {
     match header {
         Header::Mpls(mpls) => !mpls.control_word,
@@ -211,7 +213,7 @@ fn tags_and_labels_are_in_their_positions() {
         2, 0, 0, 0, 0, 5, 2, 0, 0, 0, 0, 4, // to, from
         0x88, 0xa8, 0xa0, 100, // service tag: CoS 5, VLAN 100
         0x81, 0x00, 0xa0, 20, // customer tag: CoS 5, VLAN 20
-        0x88, 0x47, // MPLS: label 17, EXP 3, 63 hops left; then label 16, the bottom
+        0x88, 0x47, // MPLS: label 17, EXP 3, TTL 63; then label 16, the bottom
         0x00, 0x01, 0x16, 63, 0x00, 0x01, 0x07, 63,
     ];
     assert_eq!(frame[..30], around);
@@ -230,7 +232,7 @@ fn esp_shows_its_index_and_counts() {
     let headers = HeaderStack::new(&[Header::Esp(esp)]).unwrap();
     let found = frames(&written(Framing::Raw, headers, &[packet(V4, 100), packet(V4, 100)]));
     for (number, frame) in (1..).zip(&found) {
-        // The codepoint and ECN field are those of the packet (RFC 4301 §5.1.2.1), the protocol 50.
+        // The codepoint and ECN field are those of the packet (RFC 4301 §5.1.2.1), and the protocol is 50.
         assert_eq!((frame[0], frame[1], frame[9]), (0x45, 0xba, 50));
         assert_eq!(frame[20..28], [0, 0, 1, 4, 0, 0, 0, number]);
         assert!(frame[28..].iter().all(|byte| *byte == 0), "encrypted fields cannot be read");

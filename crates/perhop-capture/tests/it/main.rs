@@ -1,3 +1,3 @@
-//! Tests of `perhop-capture` from outside, linked as one program.
+//! Tests of `perhop-capture` through its public interface, linked as one program.
 
 mod headers;
