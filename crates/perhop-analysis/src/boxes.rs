@@ -7,7 +7,7 @@ use crate::decision_diagram::{Set, TooComplex};
 use crate::fields::Field;
 use crate::space::PacketSpace;
 
-/// The packets whose fields lie in ranges; a field without ranges may have any value.
+/// The packets whose fields lie in ranges. A field without ranges may have any value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketBox(Vec<(Field, Vec<RangeInclusive<u128>>)>);
 
@@ -16,14 +16,13 @@ impl PacketBox {
     pub fn fields(&self) -> impl Iterator<Item = (Field, &[RangeInclusive<u128>])> {
         self.0.iter().map(|(field, ranges)| (*field, ranges.as_slice()))
     }
-    /// The ranges of `field` in ascending order, which have gaps between them; `None` if it may have any
-    /// value.
+    /// The ranges of `field` in ascending order, with gaps between them; `None` if it may have any value.
     pub fn ranges(&self, field: Field) -> Option<&[RangeInclusive<u128>]> {
         self.fields().find(|(known, _)| *known == field).map(|(_, ranges)| ranges)
     }
 }
 
-/// The packets of a set that lie in the ranges of one field, without the set's condition on that field.
+/// A part of a set: ranges of one field, and the set of these packets without its condition on that field.
 struct Slice {
     ranges: Vec<RangeInclusive<u128>>,
     rest: Set,
@@ -33,7 +32,7 @@ impl PacketSpace {
     /// Returns `set` as disjoint boxes; none if it is empty.
     ///
     /// # Errors
-    /// It takes more than `most` boxes, or a field of one of them more than `most` ranges.
+    /// The set has more than `most` boxes, or a field of a box has more than `most` ranges.
     pub fn boxes(&self, set: Set, most: usize) -> Result<Vec<PacketBox>, TooComplex> {
         if set == Set::NONE {
             return Ok(Vec::new());
@@ -57,7 +56,7 @@ impl PacketSpace {
     /// Returns the values of `field` that packets of `set` have.
     ///
     /// # Errors
-    /// They take more than `most` ranges.
+    /// The values have more than `most` ranges.
     pub fn values(
         &mut self,
         set: Set,

@@ -1,4 +1,4 @@
-//! [`classes_of`]: which packets reach which class of a scheduler.
+//! [`classes_of`], which determines the packets that reach each class of a scheduler.
 
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
@@ -10,19 +10,19 @@ use crate::space::PacketSpace;
 /// A class of a port that has a queue, and its packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// Name of its queue in results: from the outermost class in, joined by `/`.
+    /// The name of its queue in results: the names of its classes from the outermost inward, joined by `/`.
     pub name: String,
     /// The packets that match its condition and the conditions of the enclosing classes.
     pub matches: Set,
-    /// The packets of `matches` that no class before it takes.
+    /// The packets of `matches` that no earlier class takes.
     pub takes: Set,
 }
 
-/// The classes of `queueing` that have a queue, in the order of their queues: of `arriving` packets each
+/// The classes of `queueing` that have a queue, in the order of their queues. Each of the `arriving` packets
 /// belongs to the first class that matches, level by level.
 ///
 /// # Errors
-/// Where their packets are too complex.
+/// The sets of packets are too complex.
 pub fn classes_of(
     space: &mut PacketSpace,
     queueing: &QueueingConfig,
@@ -67,7 +67,7 @@ fn collect(
     Ok(())
 }
 
-/// The queues of a class that has no classes: one, or the tins of CAKE by the codepoint.
+/// The queues of a class without inner classes: one queue, or the tins of CAKE by codepoint.
 fn queues(space: &mut PacketSpace, config: &ClassConfig, class: Class) -> Result<Vec<Class>, TooComplex> {
     let Some(BufferConfig::Cake(cake)) = &config.buffer else { return Ok(vec![class]) };
     let names = cake.queue_names(&class.name);
@@ -85,8 +85,8 @@ fn queues(space: &mut PacketSpace, config: &ClassConfig, class: Class) -> Result
 
 /// The packets of `set`, a subset of `condition`, that are in none of `earlier`.
 ///
-/// The remainder after each class would be a separate set, as large as all of them together; most classes are
-/// disjoint, which is quick to show for two of them.
+/// The remainder after each class would be a separate set with the size of all earlier classes together. Most
+/// classes are disjoint, and a check of two classes is fast.
 fn but_none_of(
     space: &mut PacketSpace,
     set: Set,

@@ -1,6 +1,6 @@
 //! [`PacketSpace::taken_by`]: the packets for which a condition holds.
 //!
-//! Each key has the meaning of `perhop_qos::classifier`, which checks one packet; the tests compare the two.
+//! Each key has the meaning of `perhop_qos::classifier`, which checks one packet. The tests compare both.
 
 use std::net::IpAddr;
 
@@ -14,10 +14,11 @@ use crate::space::PacketSpace;
 type Made = Result<Set, TooComplex>;
 
 impl PacketSpace {
-    /// The packets for which `condition` holds: all if it has no key, none if a list is empty.
+    /// The packets for which `condition` holds. A condition without keys holds for all packets, and one with
+    /// an empty list for none.
     ///
     /// # Errors
-    /// They are too complex.
+    /// The sets are too complex.
     pub fn taken_by(&mut self, condition: &MatchConfig) -> Made {
         let mut sets = self.header_fields(condition)?;
         sets.extend(self.marks(condition)?);

@@ -10,14 +10,14 @@ use crate::decision_diagram::{Set, TooComplex};
 use crate::fields::Field;
 use crate::space::PacketSpace;
 
-/// The packets that may leave `conditioners` as a packet of `target`, in any state of their meters.
+/// The packets that can leave `conditioners` as a packet of `target`, for any state of the meters.
 ///
-/// Backwards, stage by stage: a packet that a stage marks is in a set after the stage if and only if, before
-/// the stage, it is in the same set without the condition on that mark. A meter may give any color that it
-/// has.
+/// The function goes backwards, stage by stage. If a stage marks a packet, the packet is in a set after the
+/// stage exactly if it was, before the stage, in this set without the condition on the mark. A meter can give
+/// any of its colors.
 ///
 /// # Errors
-/// They are too complex.
+/// The sets are too complex.
 pub fn before(
     space: &mut PacketSpace,
     conditioners: &[ConditionerConfig],
@@ -30,7 +30,7 @@ pub fn before(
     Ok(arriving)
 }
 
-/// `target` is the set of transmitted packets after the stage, `next` the set of packets that continue.
+/// `target` is the set of packets that the stage transmits, and `next` the set of packets that continue.
 fn before_stage(
     space: &mut PacketSpace,
     stage: &ConditionerConfig,
@@ -84,7 +84,7 @@ fn before_action(space: &mut PacketSpace, action: &Action, after: Set) -> Result
     before_effects(space, &effects, after)
 }
 
-/// The packets that equal one of `after` after their fields are set.
+/// The packets that become a packet of `after` when their fields are set.
 fn before_effects(space: &mut PacketSpace, effects: &[Effect], after: Set) -> Result<Set, TooComplex> {
     let mut sets = Vec::new();
     for Effect { packets, fields } in effects {
@@ -94,12 +94,12 @@ fn before_effects(space: &mut PacketSpace, effects: &[Effect], after: Set) -> Re
     space.any(sets)
 }
 
-/// Packets, and the values that their fields get.
+/// A set of packets, and the values that their fields get.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// The packets, as they were before.
+    /// The packets before the action.
     pub packets: Set,
-    /// The fields with their values afterwards.
+    /// The fields with their values after the action.
     pub fields: Vec<(Field, u128)>,
 }
 
@@ -109,7 +109,7 @@ impl Effect {
     }
 }
 
-/// Returns what `action` sets: every packet is in one of the effects.
+/// Returns the effects of `action`. Every packet is in exactly one of them.
 ///
 /// # Errors
 /// The sets are too complex.
@@ -135,7 +135,7 @@ fn marked(dscp: Dscp) -> Vec<(Field, u128)> {
     std::iter::once((Field::Dscp, dscp.value().into())).chain(color).collect()
 }
 
-/// One effect for each value that is read. A configuration that cannot be built copies nothing.
+/// Returns one effect for each value of the source mark. A configuration that cannot be built copies nothing.
 fn effects_of_copy(space: &mut PacketSpace, copy: &CopyConfig) -> Result<Vec<Effect>, TooComplex> {
     let Ok(values) = copy.values() else { return Ok(Effect::on_all(Vec::new())) };
     let mut found = Vec::new();
@@ -159,7 +159,7 @@ fn effects_of_copy(space: &mut PacketSpace, copy: &CopyConfig) -> Result<Vec<Eff
     Ok(found)
 }
 
-/// The packets whose mark is `value`; `None` if it has no such value.
+/// The packets whose mark is `value`; `None` if the mark has no such value.
 fn packets_with_mark(
     space: &mut PacketSpace,
     field: CopyField,
@@ -189,7 +189,7 @@ fn packets_with_mark(
     }
 }
 
-/// The packets that leave via a link with this `encapsulation` as one of `after`.
+/// The packets that are in `after` when they leave via a link with this `encapsulation`.
 ///
 /// # Errors
 /// The sets are too complex.
@@ -207,8 +207,8 @@ pub fn departing(
 
 /// Returns the fields that a link with this `encapsulation` sets in departing packets, in order.
 ///
-/// A new tag has class of service 0, a new label the precedence as its traffic class. Packets lose marks that
-/// the link does not carry (RFC 3270 §2.6.3; RFC 5462).
+/// A new tag has class of service 0, a new label has the precedence as its traffic class. Packets lose marks
+/// that the link does not carry (RFC 3270 §2.6.3; RFC 5462).
 ///
 /// # Errors
 /// The sets are too complex.
@@ -238,16 +238,16 @@ pub fn departures(
     Ok([tag, labels])
 }
 
-/// The packets outside of `changed`, which stay the same.
+/// The effect on packets outside of `changed`, which do not change.
 fn unchanged_packets(space: &mut PacketSpace, changed: Set) -> Result<Effect, TooComplex> {
     Ok(Effect { packets: space.minus(Set::ALL, changed)?, fields: Vec::new() })
 }
 
-/// The packets as they arrive on the interface of number `input`, before anything is done with them: they
-/// have no label, and the color of their codepoint.
+/// The packets as they arrive on interface number `input`, before any processing. They have no label, and the
+/// color of their codepoint.
 ///
 /// # Errors
-/// They are too complex.
+/// The sets are too complex.
 pub fn arriving(space: &mut PacketSpace, input: Option<usize>) -> Result<Set, TooComplex> {
     let mut colored = Vec::new();
     for color in [Color::GREEN, Color::YELLOW, Color::RED] {

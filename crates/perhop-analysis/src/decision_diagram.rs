@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A set of packets, or of other assignments of the variables: a node of the table that made it.
+/// A set of packets, or of other assignments of the variables. It is a node of the table that created it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Set(u32);
 
@@ -29,8 +29,8 @@ impl fmt::Display for TooComplex {
 }
 impl Error for TooComplex {}
 
-/// The maximum number of nodes: about 150 MB with the tables. Two thousand random access-list entries take
-/// 600,000.
+/// The maximum number of nodes, which take about 150 MB with the tables. Two thousand random access-list
+/// entries take 600,000.
 const MOST_NODES: usize = 2_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,12 +46,12 @@ struct Node {
 enum Operation {
     And,
     Or,
-    /// The members of the first that are not in the second.
+    /// The members of the first set that are not in the second.
     Minus,
 }
 
-/// Multiplies and folds, because the keys are a few small numbers (Knuth, "The Art of Computer Programming",
-/// volume 3, §6.4: multiplicative hashing).
+/// A hash that multiplies and folds, because the keys are a few small numbers (Knuth, "The Art of Computer
+/// Programming", volume 3, §6.4: multiplicative hashing).
 #[derive(Default)]
 struct Multiplying(u64);
 
@@ -151,7 +151,8 @@ impl Diagrams {
         self.known.insert((operation, one, other), set);
         Ok(set)
     }
-    /// Applies a commutative operation in one order, so that its result is found again.
+    /// Applies a commutative operation with its operands in a fixed order, so that a stored result is found
+    /// again.
     fn apply_ordered(&mut self, operation: Operation, one: Set, other: Set) -> Result<Set, TooComplex> {
         match operation {
             Operation::And => self.and(one, other),
@@ -160,7 +161,7 @@ impl Diagrams {
         }
     }
 
-    /// The members of `set` whose variables in `given` are replaced by those values. The result does not
+    /// The assignments that are in `set` when the variables in `given` have these values. The result does not
     /// depend on these variables.
     pub(crate) fn given(
         &mut self,
@@ -195,8 +196,8 @@ impl Diagrams {
         Ok(found)
     }
 
-    /// The members of `set` for some values of the variables that `is_free` selects. The result does not
-    /// depend on these variables.
+    /// The assignments that are in `set` for some values of the variables that `is_free` selects. The result
+    /// does not depend on these variables.
     pub(crate) fn without(&mut self, set: Set, is_free: &impl Fn(u32) -> bool) -> Result<Set, TooComplex> {
         self.without_with(set, is_free, &mut Table::default())
     }
@@ -239,7 +240,7 @@ impl Diagrams {
                 return None;
             }
             let node = self.nodes[set.0 as usize];
-            // Every node except the empty set has a member.
+            // Every node except the empty set has a member, so the search never fails.
             set = if node.without == Set::NONE {
                 ones.push(node.variable);
                 node.with
@@ -264,13 +265,13 @@ impl Diagrams {
         }
         found
     }
-    /// Whether membership in `set` depends on a variable from `first` up to, not including, `end`.
+    /// Whether membership in `set` depends on a variable from `first` up to but not including `end`.
     pub(crate) fn asks(&self, set: Set, first: u32, end: u32) -> bool {
         let mut seen = Table::default();
         let mut next = vec![set];
         while let Some(set) = next.pop() {
             let node = self.nodes[set.0 as usize];
-            // Variables ascend: below a later one there is none of the range.
+            // Variables ascend, so below a later variable there is no variable of the range.
             if node.variable >= end || seen.insert(set, set).is_some() {
                 continue;
             }
@@ -291,7 +292,7 @@ impl Diagrams {
     }
 }
 
-/// The result of an operation that needs no nodes; `None` if it does.
+/// The result of an operation that needs no nodes; `None` if it needs nodes.
 #[expect(clippy::match_same_arms, reason = "operation by operation")]
 fn at_once(operation: Operation, one: Set, other: Set) -> Option<Set> {
     match (operation, one, other) {
@@ -315,7 +316,7 @@ mod tests {
 
     const VARIABLES: u32 = 5;
 
-    /// A set from the truth table of five variables: bit `n` is 1 if `n` is a member.
+    /// Creates a set from the truth table of five variables. Bit `n` is 1 if `n` is a member.
     fn from_truth_table(diagrams: &mut Diagrams, table: u32, variable: u32, above: u32) -> Set {
         if variable == VARIABLES {
             return if table >> above & 1 == 1 { Set::ALL } else { Set::NONE };
@@ -339,7 +340,7 @@ mod tests {
             prop_assert_eq!(table(&diagrams, either), one | other);
             let rest = diagrams.minus(a, b).unwrap();
             prop_assert_eq!(table(&diagrams, rest), one & !other);
-            // Equal sets share one node, regardless of how they were made.
+            // Equal sets share one node, regardless of the operations that created them.
             let again = diagrams.or(both, rest).unwrap();
             prop_assert_eq!(again, a);
             let given = diagrams.given(a, &|v| (v == variable).then_some(is_one)).unwrap();

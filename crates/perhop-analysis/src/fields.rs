@@ -7,9 +7,9 @@ pub enum Field {
     Family,
     /// IP protocol.
     Protocol,
-    /// Destination address: 128 bits, of which IPv4 has the first 32.
+    /// Destination address: 128 bits. IPv4 uses the first 32.
     Destination,
-    /// Source address: 128 bits, of which IPv4 has the first 32.
+    /// Source address: 128 bits. IPv4 uses the first 32.
     Source,
     /// TCP or UDP destination port.
     DestinationPort,
@@ -25,20 +25,20 @@ pub enum Field {
     Color,
     /// Label (qos-group) in this node.
     Label,
-    /// Whether there is a class of service.
+    /// Whether the packet has a class of service.
     HasCos,
     /// Class of service of the VLAN tag.
     Cos,
-    /// Whether there is a traffic class.
+    /// Whether the packet has a traffic class.
     HasExp,
     /// Traffic class (EXP) of the topmost MPLS label.
     Exp,
 }
 
 impl Field {
-    /// All, in the order of their variables. Fields with few values are first: classes combine them with
-    /// whole access lists, and routers rewrite them. If they were last, each value would have a copy of every
-    /// list.
+    /// All fields, in the order of their variables. Fields with few values are first, because classes combine
+    /// them with whole access lists, and routers rewrite them. If they were last, each value would have a
+    /// copy of every list.
     pub(crate) const ALL: [Field; 15] = [
         Field::Input,
         Field::Color,
@@ -78,16 +78,16 @@ impl Field {
         }
         before
     }
-    /// The field that `variable` is a bit of.
+    /// The field to which `variable` belongs.
     pub(crate) fn of_variable(variable: u32) -> Option<Field> {
         Field::ALL.into_iter().find(|field| field.bit_of(0, variable).is_some())
     }
-    /// The bit of `value` for `variable`, if that is a variable of this field.
+    /// The bit of `value` for `variable`, if the variable belongs to this field.
     pub(crate) fn bit_of(self, value: u128, variable: u32) -> Option<bool> {
         let bit = variable.checked_sub(self.first_variable()).filter(|bit| *bit < self.bits())?;
         Some(value >> (self.bits() - 1 - bit) & 1 == 1)
     }
-    /// Its value if the variables `ones` are 1 and all others 0.
+    /// The value of the field if the variables `ones` are 1 and all others 0.
     pub(crate) fn value(self, ones: &[u32]) -> u128 {
         let first = self.first_variable();
         ones.iter()

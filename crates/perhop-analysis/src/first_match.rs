@@ -1,4 +1,5 @@
-//! [`FirstMatch`]: a list of sets in which the first set with the packet decides, as in an access list.
+//! [`FirstMatch`]: a list of sets, of which the first set that contains the packet decides, as in an access
+//! list.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +18,10 @@ const MOST_COMPARISONS: u64 = 20_000_000;
 
 /// Sets in order, found by a packet without checking each of them.
 ///
-/// A set's shape is the variables that have one value each in all of its packets, from the first variable up
-/// to the first that has both. A packet can only be in a set that has the packet's values there, so that sets
-/// of the same shape are looked up by these values (Srinivasan, Suri and Varghese 1999, "Packet
-/// Classification using Tuple Space Search"). Even long lists of addresses have few shapes.
+/// The shape of a set is the variables before the first variable that has both values in the set, if they
+/// have one value in all packets. A packet can only be in a set whose values of these variables equal its
+/// own. Sets of the same shape are therefore looked up by these values (Srinivasan, Suri and Varghese 1999,
+/// "Packet Classification using Tuple Space Search"). Even long lists of addresses have few shapes.
 #[derive(Debug, Default)]
 pub struct FirstMatch {
     sets: Vec<Set>,
@@ -33,7 +34,7 @@ impl FirstMatch {
     pub fn new() -> FirstMatch {
         FirstMatch::default()
     }
-    /// Shapes and sets that packets were compared with so far.
+    /// The number of shapes and sets with which packets were compared so far.
     pub fn comparisons(&self) -> u64 {
         self.comparisons
     }
@@ -48,10 +49,10 @@ impl FirstMatch {
         self.shapes.entry(shape).or_default().entry(values).or_default().push(self.sets.len());
         self.sets.push(set);
     }
-    /// The place of the first set with `packet`.
+    /// The place of the first set that contains `packet`.
     ///
     /// # Errors
-    /// After too many comparisons.
+    /// There were too many comparisons.
     pub fn first_with(&mut self, space: &PacketSpace, packet: &Packet) -> Result<Option<usize>, TooComplex> {
         let mut bits = Bits::default();
         for field in Field::ALL {
@@ -63,7 +64,7 @@ impl FirstMatch {
         }
         self.first(space, &bits)
     }
-    /// Whether the sets together have all packets of `set`.
+    /// Whether the sets together contain all packets of `set`.
     ///
     /// # Errors
     /// The set is too complex, or there were too many comparisons.
@@ -81,7 +82,7 @@ impl FirstMatch {
         Ok(true)
     }
 
-    /// The place of the first set with the packet of these `bits`.
+    /// The place of the first set that contains the packet of these `bits`.
     fn first(&mut self, space: &PacketSpace, bits: &Bits) -> Result<Option<usize>, TooComplex> {
         let has = |set| {
             space.member_is(set, |variable| {
@@ -121,13 +122,13 @@ mod tests {
 
     use super::*;
 
-    /// Destinations and sources with a prefix, and perhaps destination ports from one on.
+    /// An entry with prefixes of destination and source, and possibly a range of destination ports.
     fn entry() -> impl Strategy<Value = (u32, u32, u32, u32, Option<u16>)> {
         (0_u32..4, 0_u32..3, 0_u32..4, 0_u32..3, prop::option::of(0_u16..4))
     }
 
     proptest! {
-        /// Against a look at each set in turn.
+        /// Compares with a linear search through the sets.
         #[test]
         fn agrees_with_a_linear_search(entries in prop::collection::vec(entry(), 1..30)) {
             let mut space = PacketSpace::new(&[]);
@@ -154,7 +155,7 @@ mod tests {
         }
     }
 
-    /// Pushes as many entries with one port each, of any address: one shape, and one look for each.
+    /// Entries with one port each and any address have one shape, so each lookup takes one comparison.
     #[test]
     fn entries_of_one_shape_take_one_lookup() {
         let mut space = PacketSpace::new(&[]);

@@ -1,10 +1,9 @@
 //! The treatment of every packet by a policy, without a run.
 //!
-//! A [`PacketSpace`] stores sets of packets exactly: which packets a condition takes
-//! ([`PacketSpace::taken_by`]), which packets become others in conditioners ([`before`]), which of them reach
-//! a class after the classes before it ([`classes_of`]), which wait elsewhere in another node ([`moved()`]),
-//! and one packet of a set as a witness ([`PacketSpace::witness`]). Two sets are the same exactly if their
-//! [`Set`]s are equal.
+//! A [`PacketSpace`] stores sets of packets exactly. Functions return the packets that a condition takes
+//! ([`PacketSpace::taken_by`]), that conditioners turn into given packets ([`before`]), that reach each class
+//! ([`classes_of`]), or that wait in another queue in another node ([`moved()`]). [`PacketSpace::witness`]
+//! returns one packet of a set. Two sets are the same exactly if their [`Set`]s are equal.
 //!
 //! [`rates`] returns the guarantee of each class on a line, its maximum, and its share of the rest.
 

@@ -12,19 +12,20 @@ use crate::trace::Node;
 /// A packet that waits in one queue of the first node and in another of the second.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Moved {
-    /// Its queue in the first node; `None` if no class takes it.
+    /// The packet's queue in the first node; `None` if no class takes it.
     pub before: Option<String>,
-    /// Its queue in the second node.
+    /// The packet's queue in the second node.
     pub after: Option<String>,
     /// The packet, as it arrives.
     pub packet: String,
 }
 
-/// A queue, none outside of all classes, and the packets that may get there, as they arrive.
+/// A queue, and the packets that can reach it, as they arrive. The queue is `None` for packets that no class
+/// takes.
 type Source = (Option<String>, Set);
 
 impl Node<'_> {
-    /// Returns the arriving packets that may enter its queues as a packet of `queued`.
+    /// Returns the arriving packets that can enter the queues of this node as a packet of `queued`.
     ///
     /// # Errors
     /// The sets are too complex.
@@ -38,8 +39,8 @@ impl Node<'_> {
         conditioners(self.input, space, set)
     }
 
-    /// Returns the packets of `arrived` that may get to each queue; packets that no class takes have no
-    /// queue. A port without classes has one queue, without a name.
+    /// Returns the packets of `arrived` that can reach each queue. Packets that no class takes have no queue.
+    /// A port without classes has one queue, without a name.
     fn sources(&self, space: &mut PacketSpace, arrived: Set) -> Result<Vec<Source>, TooComplex> {
         let queueing = self.output.and_then(|policy| policy.queueing.as_ref());
         let Some(queueing) = queueing else { return Ok(vec![(None, arrived)]) };
@@ -58,10 +59,10 @@ impl Node<'_> {
     }
 }
 
-/// Returns for each pair of different queues of two nodes a packet that may reach the first queue in the
-/// first node and the second queue in the second node. It arrives on the interface `arrives`, or on any. The
-/// result is exact for the fields that conditions contain. With meters, it holds for at least one history of
-/// their traffic.
+/// Returns a packet for each pair of different queues of two nodes. The packet can reach the first queue in
+/// the first node and the second queue in the second node. It arrives on the interface `arrives`, or on any
+/// interface. The result is exact for the fields that conditions contain. With meters, it holds for at least
+/// one history of their traffic.
 ///
 /// # Errors
 /// The sets are too complex.
@@ -76,7 +77,7 @@ pub fn moved(first: &Node, second: &Node, arrives: Option<&str>) -> Result<Vec<M
     for (before, one) in &from {
         for (after, other) in to.iter().filter(|(after, _)| after != before) {
             let both = space.and(*one, *other)?;
-            // Packets that a meter may send to either queue, in both nodes, have not moved.
+            // Packets that meters can send to both queues, in both nodes, have not moved.
             let exchanged = space.and(set_of(&from, after.as_ref()), set_of(&to, before.as_ref()))?;
             let both = space.minus(both, exchanged)?;
             if let Some(witness) = space.witness(both)? {

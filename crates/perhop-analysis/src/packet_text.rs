@@ -9,11 +9,11 @@ use perhop_qos::packet::{Address, LinkMark, Protocol};
 /// A packet as written: `tcp 10.1.2.3:443 > 10.9.8.7:50123 dscp af21 len 1500 cos 5 in Gi0/1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketText {
-    /// The packet, without its interface. IP bytes where `len` is missing: 500.
+    /// The packet, without its interface. Without `len`, it has 500 IP bytes.
     pub packet: Packet,
     /// The interface on which it arrives, as written.
     pub input: Option<String>,
-    /// The VLAN of the tag with which it arrives there.
+    /// The VLAN of the tag with which it arrives.
     pub vlan: Option<u16>,
 }
 
@@ -26,7 +26,7 @@ impl FromStr for PacketText {
     type Err = String;
 
     /// # Errors
-    /// The part that cannot be read, and its valid form.
+    /// A part cannot be parsed. The error has the part and its valid form.
     fn from_str(text: &str) -> Result<PacketText, String> {
         let mut words = text.split_whitespace();
         let protocol: Protocol = next(&mut words, "a protocol")?.parse()?;

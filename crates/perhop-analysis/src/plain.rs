@@ -1,12 +1,12 @@
-//! [`Plain`]: the sets by which a witness is chosen.
+//! [`Plain`]: the sets that determine the choice of a witness.
 
 use crate::decision_diagram::Set;
 
-/// The sets that a witness is chosen from, built once.
+/// The sets that determine the choice of a witness, built once.
 #[derive(Debug)]
 pub(crate) struct Plain {
-    /// The packets that may exist.
+    /// The packets that can exist.
     pub(crate) existing: Set,
-    /// The preferred properties of a packet, the most important first.
+    /// The preferred properties of a packet, beginning with the most important.
     pub(crate) preferred: Vec<Set>,
 }

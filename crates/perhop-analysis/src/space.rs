@@ -8,7 +8,7 @@ use crate::plain::Plain;
 
 /// A collection of sets of packets.
 ///
-/// Methods that make a set fail if it exceeds the memory limit.
+/// Methods that create a set fail if it exceeds the memory limit.
 #[derive(Debug)]
 pub struct PacketSpace {
     diagrams: Diagrams,
@@ -18,11 +18,11 @@ pub struct PacketSpace {
 }
 
 impl PacketSpace {
-    /// The packets at a node whose interfaces are `interfaces`, in the order of their numbers.
+    /// Creates the space of packets at a node with these `interfaces`, in the order of their numbers.
     pub fn new(interfaces: &[String]) -> PacketSpace {
         PacketSpace { diagrams: Diagrams::new(), interfaces: interfaces.to_vec(), plain: None }
     }
-    /// The packets at a node with the interfaces that `conditions` name.
+    /// Creates the space of packets at a node with the interfaces that `conditions` name.
     pub fn naming<'a>(conditions: impl IntoIterator<Item = &'a MatchConfig>) -> PacketSpace {
         let mut names = Vec::new();
         conditions.into_iter().for_each(|condition| add_inputs(condition, &mut names));
@@ -30,7 +30,7 @@ impl PacketSpace {
         names.dedup();
         PacketSpace::new(&names)
     }
-    /// The number of nodes of its sets, which determines memory and time.
+    /// The number of nodes of all sets, which determines memory and time.
     pub fn nodes(&self) -> usize {
         self.diagrams.len()
     }
@@ -74,7 +74,7 @@ impl PacketSpace {
     pub fn all(&mut self, sets: Vec<Set>) -> Result<Set, TooComplex> {
         self.in_pairs(sets, Set::ALL, Diagrams::and)
     }
-    /// Combines sets in pairs, so that each set is in few large operations.
+    /// Combines sets in pairs, so that each set takes part in few large operations.
     fn in_pairs(
         &mut self,
         mut sets: Vec<Set>,
@@ -133,7 +133,7 @@ impl PacketSpace {
     /// The set is too complex.
     pub fn within(&mut self, field: Field, first: u128, last: u128) -> Result<Set, TooComplex> {
         let (mut at_least, mut at_most) = (Set::ALL, Set::ALL);
-        // From the least significant bit: lower bits matter only if this one is equal.
+        // The loop begins at the least significant bit. Lower bits matter only if this bit is equal.
         for bit in 0..field.bits() {
             let variable = field.first_variable() + field.bits() - 1 - bit;
             at_least = if first >> bit & 1 == 1 {
@@ -150,7 +150,8 @@ impl PacketSpace {
         self.and(at_least, at_most)
     }
 
-    /// The packets that are in `set` once each of `fields` has its value: the effect of marking on a set.
+    /// The packets that are in `set` after each of `fields` is set to its value. This is the effect of
+    /// marking on a set.
     ///
     /// # Errors
     /// The set is too complex.

@@ -27,11 +27,11 @@ pub struct Node<'a> {
 /// One path of a packet through conditioners.
 #[derive(Clone, Debug)]
 pub struct Conditioned {
-    /// The packet after them.
+    /// The packet after the conditioners.
     pub packet: Packet,
     /// The conditioners that took it, in order.
     pub steps: Vec<Step>,
-    /// Whether the last of them drops it.
+    /// Whether the last conditioner drops the packet.
     pub dropped: bool,
 }
 
@@ -44,14 +44,14 @@ pub struct Step {
     pub color: Option<Color>,
     /// The actions for that color.
     pub actions: Vec<Action>,
-    /// The packet afterwards.
+    /// The packet after these actions.
     pub packet: Packet,
 }
 
-/// The largest number of paths that are followed: three colors of five meters.
+/// The largest number of paths that are followed, enough for three colors of five meters.
 const MOST: usize = 243;
 
-/// Returns all paths of `packet` through the conditioners of `policy`: one for each color that a meter may
+/// Returns all paths of `packet` through the conditioners of `policy`, one for each color that a meter may
 /// assign. Interfaces have the numbers of their places in `interfaces`.
 ///
 /// # Errors
@@ -85,7 +85,7 @@ pub fn conditioned(
     Ok(left)
 }
 
-/// Returns a packet after the actions for `color`, as the data plane carries them out.
+/// Returns a packet after the actions for `color`, as the data plane performs them.
 fn treated(
     config: &ConditionerConfig,
     interfaces: &[String],
@@ -108,9 +108,9 @@ fn treated(
 /// A queue of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuePlace {
-    /// The index of its outermost class, of the class in that one, and so on.
+    /// The indices of its classes, from the outermost class inward.
     pub path: Vec<usize>,
-    /// The tin of that queue, where CAKE has several.
+    /// The tin of the queue, if CAKE has several tins.
     pub tin: Option<&'static str>,
 }
 

@@ -25,9 +25,9 @@ const fn ipv4(address: u32) -> u128 {
     (address as u128) << 96
 }
 
-/// The preferred properties of a packet, each applied if the set allows it: between addresses for
-/// documentation (RFC 5737, RFC 3849), UDP or TCP with a dynamic source port (RFC 6335 §6), 500 bytes, no
-/// mark. Each is a field with its least and greatest value, and the address family to which it applies.
+/// The preferred properties of a packet. Each applies if the set allows it: addresses for documentation (RFC
+/// 5737, RFC 3849), UDP or TCP with a dynamic source port (RFC 6335 §6), 500 bytes, and no marks. A property
+/// is a field with its least and greatest value, and the address family to which it applies.
 const PREFERRED: [(Field, u128, u128, Option<u128>); 15] = [
     (Field::HasCos, 0, 0, None),
     (Field::HasExp, 0, 0, None),
@@ -47,8 +47,8 @@ const PREFERRED: [(Field, u128, u128, Option<u128>); 15] = [
 ];
 
 impl PacketSpace {
-    /// A packet of `set`; `None` if it has no possible packet: with at least an IP header, and by an
-    /// interface of this node.
+    /// A packet of `set`; `None` if the set has no possible packet. A possible packet has at least an IP
+    /// header, and arrives by an interface of this node.
     ///
     /// # Errors
     /// The set is too complex.
@@ -77,7 +77,7 @@ impl PacketSpace {
         let set = found?;
         Ok(self.member(set).map(|ones| self.of_member(&ones)))
     }
-    /// The packets of `set` that may exist, restricted to the preferred ones.
+    /// The packets of `set` that can exist, restricted to the preferred packets.
     fn plainest(&mut self, set: Set, plain: &Plain) -> Result<Set, TooComplex> {
         let mut set = self.and(set, plain.existing)?;
         for preferred in &plain.preferred {
@@ -100,11 +100,11 @@ impl PacketSpace {
         }
         Ok(Plain { existing: self.existing()?, preferred: sets })
     }
-    /// The packets that may exist.
+    /// The packets that can exist.
     fn existing(&mut self) -> Result<Set, TooComplex> {
         let interfaces = self.interfaces().len().max(1) as u128;
         let inputs = self.within(Field::Input, 0, interfaces - 1)?;
-        // RFC 791 §3.1 and RFC 8200 §3: the least headers.
+        // RFC 791 §3.1 and RFC 8200 §3: the shortest headers.
         let (ipv4, longer) =
             (self.within(Field::Length, 20, 0xffff)?, self.within(Field::Length, 40, 0xffff)?);
         let ipv6 = self.equals(Field::Family, 1)?;
@@ -187,7 +187,8 @@ pub(crate) fn value_of(packet: &Packet, field: Field) -> u128 {
     }
 }
 
-/// `udp 192.0.2.1:50000 > 198.51.100.1:9 dscp ef len 200 cos 5 in Gi0/1`: values that a reader may return.
+/// `udp 192.0.2.1:50000 > 198.51.100.1:9 dscp ef len 200 cos 5 in Gi0/1`. The values are those that a reader
+/// may return.
 impl fmt::Display for Witness {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let Packet { source, destination, protocol, source_port, destination_port, dscp, length, .. } =

@@ -9,9 +9,9 @@ use super::htb;
 use super::limits::{allotment, bits, htb_guarantee};
 use super::weights::{Got, Want, Whole, slope, weights_of_rest};
 
-/// Returns the long-run share of `whole` of each class of `queueing`; class i has its priority up to
-/// `caps[i]`. HTB and guarantee-excess divide among all classes of their tree at once: `queueing` is the
-/// outermost of a tree.
+/// Returns the long-run share of `whole` for each class of `queueing`. Class i has its priority up to
+/// `caps[i]`. HTB and guarantee-excess divide among all classes of their tree at once, so `queueing` must be
+/// the outermost of a tree.
 pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], caps: &[f64]) -> Vec<Got> {
     let classes = &queueing.classes;
     let weights = weights_of_rest(queueing, whole);
@@ -20,8 +20,8 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
     let got = match queueing.scheduler {
         SchedulerConfig::Htb => return htb::divide(queueing, whole.rate, tree),
         SchedulerConfig::GuaranteeExcess => return guarantee_excess::divide(queueing, whole.rate, tree),
-        // First come, first served: in proportion to the offered loads, which are equal if they have no
-        // limit.
+        // First come, first served divides in proportion to the offered loads. Loads without a limit are
+        // equal.
         SchedulerConfig::Fifo => fill(whole.rate, &vec![1.0; classes.len()], wants),
         SchedulerConfig::Priority => {
             let order = by_level(queueing);
@@ -34,7 +34,7 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
         SchedulerConfig::Hfsc => by_service_curves(classes, whole.rate, &weights, wants),
         SchedulerConfig::ThreeParameter | SchedulerConfig::Cbq => {
             let claims = claims(queueing, whole);
-            // If their sum exceeds the rate, they are scaled down in proportion.
+            // If the sum of the claims exceeds the rate, they are reduced in proportion.
             let sure = fill(whole.rate, &claims, &limited(&claims, wants));
             with_rest(queueing, sure, whole.rate, &weights, wants)
         }
@@ -47,11 +47,11 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
     got.into_iter().map(Got::exact).collect()
 }
 
-/// Returns the rates at which queues empty in [`allot`]: for each class, without the policer of its own
-/// queue.
+/// Returns the rates at which queues empty in [`allot`]. Each class is computed without the policer of its
+/// own queue.
 pub(super) fn serve(queueing: &QueueingConfig, whole: Whole, wants: &[Want], caps: &[f64]) -> Vec<Got> {
     if queueing.scheduler == SchedulerConfig::Fifo {
-        // Its packets leave with the packets of the other classes.
+        // The packets of a class leave together with the packets of the other classes.
         return wants.iter().map(|want| Got::exact(whole.rate.min(want.held))).collect();
     }
     let mut found = allot(queueing, whole, wants, caps);
@@ -64,7 +64,7 @@ pub(super) fn serve(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
     found
 }
 
-/// Returns the places of classes with a policer in front of their queue that limits them.
+/// Returns the places of classes that are limited by a policer in front of their queue.
 fn policed(wants: &[Want]) -> Vec<Vec<usize>> {
     let places = |(index, want): (usize, &Want)| {
         let mut found = policed(&want.inner);
@@ -83,7 +83,7 @@ fn at_path<'g>(got: &'g mut [Got], path: &[usize]) -> &'g mut Got {
     }
 }
 
-/// Takes the policer away from the class at `path`, and returns by how much more it wants.
+/// Removes the policer of the class at `path`. Returns the increase of its demand.
 fn raise(wants: &mut [Want], path: &[usize]) -> f64 {
     let Some((first, inside)) = path.split_first() else { return 0.0 };
     let want = &mut wants[*first];
@@ -105,7 +105,7 @@ fn with_rest(
     sure.into_iter().zip(shared).map(|(sure, shared)| sure + shared).collect()
 }
 
-/// Returns the rates that classes miss, of `wants` less `got`.
+/// Returns the rates that classes want in addition to `got`.
 fn missing(wants: &[f64], got: &[f64]) -> Vec<f64> {
     wants.iter().zip(got).map(|(want, got)| (want - got).max(0.0)).collect()
 }
@@ -116,9 +116,9 @@ fn limited(claims: &[f64], wants: &[f64]) -> Vec<f64> {
 
 /// Returns the promise to each class before the rest is shared, bits per second.
 ///
-/// In a tree of CBQ, HFSC or HTB the promises of inner classes do not depend on the enclosing class: a class
-/// that has not used its own rate does not borrow (Floyd and Jacobson 1995 §2.4; Linux `sch_htb`; H-FSC's
-/// real-time criterion looks only at leaves).
+/// In a tree of CBQ, HFSC or HTB, the promises of inner classes do not depend on the enclosing class. A class
+/// that has not used its own rate does not borrow (Floyd and Jacobson 1995 §2.4; Linux `sch_htb`), and the
+/// real-time criterion of H-FSC considers only leaves.
 pub(super) fn claims(queueing: &QueueingConfig, whole: Whole) -> Vec<f64> {
     let claim = |class: &ClassConfig| {
         let inside =
@@ -128,7 +128,7 @@ pub(super) fn claims(queueing: &QueueingConfig, whole: Whole) -> Vec<f64> {
     queueing.classes.iter().map(claim).collect()
 }
 
-/// Returns the rate that a class is promised as its policy writes it, bits per second.
+/// Returns the configured promise to a class, bits per second.
 pub(super) fn written(scheduler: SchedulerConfig, class: &ClassConfig, wire: Option<f64>) -> Option<f64> {
     let share = &class.share;
     match scheduler {
@@ -139,14 +139,14 @@ pub(super) fn written(scheduler: SchedulerConfig, class: &ClassConfig, wire: Opt
         SchedulerConfig::Hfsc => share.real_time.map(|curve| bits(curve.m2)),
         // A weight that is configured as a rate promises that rate if the sum fits.
         SchedulerConfig::Scfq | SchedulerConfig::Wfq | SchedulerConfig::Wf2qPlus => share.bandwidth.map(bits),
-        // Turns of WRR count packets of any length: a bandwidth there does not promise a rate.
+        // Turns of WRR count packets of any length, so a configured bandwidth does not promise a rate.
         SchedulerConfig::Fifo | SchedulerConfig::Priority | SchedulerConfig::Wrr | SchedulerConfig::Drr => {
             None
         }
     }
 }
 
-/// Serves classes one after the other.
+/// Divides `rate` among classes in this order, each up to its demand.
 fn in_order(order: &[usize], rate: f64, wants: &[f64]) -> Vec<f64> {
     let (mut left, mut got) = (rate, vec![0.0; wants.len()]);
     for index in order {
@@ -156,7 +156,8 @@ fn in_order(order: &[usize], rate: f64, wants: &[f64]) -> Vec<f64> {
     got
 }
 
-/// Divides `rate` by weight among the classes of the first level, then the remaining rate among the next.
+/// Divides `rate` by weight among the classes of the first level, then the remaining rate among the next
+/// level.
 fn in_levels(queueing: &QueueingConfig, rate: f64, weights: &[f64], wants: &[f64]) -> Vec<f64> {
     let levels: Vec<u16> = queueing.classes.iter().map(|class| level(queueing.scheduler, class)).collect();
     let mut order = levels.clone();
@@ -173,7 +174,8 @@ fn in_levels(queueing: &QueueingConfig, rate: f64, weights: &[f64], wants: &[f64
     got
 }
 
-/// Returns the level of a class of CBQ or HTB; of a class with inner classes, the first of the inner classes.
+/// Returns the level of a class of CBQ or HTB. A class with inner classes has the first level of its inner
+/// classes.
 fn level(scheduler: SchedulerConfig, class: &ClassConfig) -> u16 {
     if !matches!(scheduler, SchedulerConfig::Cbq | SchedulerConfig::Htb) {
         return 0;
@@ -184,15 +186,16 @@ fn level(scheduler: SchedulerConfig, class: &ClassConfig) -> u16 {
     }
 }
 
-/// Returns the classes in the order in which strict priority serves them: by level, else as written.
+/// Returns the classes in the order in which strict priority serves them, by level or in the order of the
+/// configuration.
 pub(super) fn by_level(queueing: &QueueingConfig) -> Vec<usize> {
     let mut order: Vec<usize> = (0..queueing.classes.len()).collect();
     order.sort_by_key(|index| queueing.classes[*index].share.level.unwrap_or(0));
     order
 }
 
-/// Divides `rate` as HFSC does in the long run: each class gets the larger of its claim and its share of the
-/// rate that the other claims leave (Stoica, Zhang and Ng 1997 §3).
+/// Divides `rate` as HFSC does in the long run: each class gets its claim, or its share of the rate that the
+/// other claims leave if that is larger (Stoica, Zhang and Ng 1997 §3).
 fn by_service_curves(classes: &[ClassConfig], rate: f64, slopes: &[f64], wants: &[f64]) -> Vec<f64> {
     let mut claims: Vec<f64> =
         classes.iter().zip(wants).map(|(class, want)| claim(class).min(*want)).collect();
@@ -202,7 +205,7 @@ fn by_service_curves(classes: &[ClassConfig], rate: f64, slopes: &[f64], wants: 
             *claim *= rate / total;
         }
     }
-    // Classes whose part of the rest is below their claim get the claim, and are no longer part of it.
+    // Classes whose part of the rest is below their claim get the claim and no longer share the rest.
     let mut sharing: Vec<bool> = slopes.iter().map(|slope| *slope > 0.0).collect();
     loop {
         let claimed: f64 =
@@ -222,7 +225,8 @@ fn by_service_curves(classes: &[ClassConfig], rate: f64, slopes: &[f64], wants: 
     }
 }
 
-/// Returns the rate that a class of HFSC claims by deadlines: for an inner class, the sum of its leaves.
+/// Returns the rate that a class of HFSC claims by deadlines. A class with inner classes claims the sum of
+/// its leaves.
 fn claim(class: &ClassConfig) -> f64 {
     match class.link_shared(SchedulerConfig::Hfsc) {
         Some(inner) => inner.classes.iter().map(claim).sum(),
@@ -230,7 +234,8 @@ fn claim(class: &ClassConfig) -> f64 {
     }
 }
 
-/// Whether the class at `index` has strict priority over another; the last to be served has not.
+/// Whether the class at `index` has strict priority over another class. The class that is served last has
+/// not.
 pub fn has_priority(queueing: &QueueingConfig, index: usize) -> bool {
     queueing.scheduler == SchedulerConfig::Priority && by_level(queueing).last() != Some(&index)
 }

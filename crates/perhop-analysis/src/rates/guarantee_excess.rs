@@ -1,8 +1,8 @@
 //! [`divide`]: the long-run division of a rate by a whole tree of guarantee-excess.
 //!
-//! `scheduler/guarantee_excess.rs` of `perhop-qos`: the first priority is served first at each class, and a
-//! class above its guarantee offers the first priority of the excess. So each class has a demand for each
-//! priority, which its enclosing classes see; rates follow from the outermost class inwards.
+//! By `scheduler/guarantee_excess.rs` of `perhop-qos`, each class serves the first priority first, and a
+//! class above its guarantee offers the first priority of the excess. Each class therefore has a demand for
+//! each priority, which its enclosing classes see. Rates are computed from the outermost class inward.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
@@ -83,7 +83,8 @@ fn limited(inner: &[Node], most: f64) -> Demands {
     demands
 }
 
-/// Moves the packets above the guarantee of a class to the first priority of the excess. Level 0 stays.
+/// Moves the packets above the guarantee of a class to the first priority of the excess. Level 0 is not
+/// moved.
 fn demoted(demands: Demands, guarantee: Option<f64>) -> Demands {
     let mut left = guarantee.unwrap_or(f64::INFINITY);
     let mut demands = demands;

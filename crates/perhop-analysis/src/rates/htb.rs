@@ -3,9 +3,9 @@
 //!
 //! Linux `sch_htb` (`htb_dequeue`) serves the lowest level at which a class may send: first classes with
 //! queues at their own rate, then classes that borrow from their direct parent, and so on outward. At one
-//! level the highest priority goes first, and there classes take turns of their quanta. A class at its own
-//! rate does not check the rate or ceiling of its enclosing classes, but its packets count for theirs. Each
-//! step (level, priority) uses the rate that the previous steps leave.
+//! level, the highest priority is served first, and its classes take turns of their quanta. A class at its
+//! own rate does not check the rate or ceiling of its enclosing classes, but its packets are charged to them.
+//! Each step (level, priority) uses the rate that the previous steps leave.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
@@ -50,22 +50,22 @@ struct Step {
     left: f64,
 }
 
-/// A class with its rate so far; rates are bits per second.
+/// A class with its rate so far. Rates are in bits per second.
 #[derive(Debug)]
 struct Node {
-    /// 0 for a class with a queue.
+    /// The level of the class; 0 for a class with a queue.
     level: u8,
     priority: u16,
     quantum: f64,
     rate: f64,
     ceil: f64,
-    /// Bytes.
+    /// The burst, bytes.
     burst: f64,
     ceil_burst: f64,
     want: f64,
     is_direct: bool,
     got: f64,
-    /// Whether it has a queue, and an enclosing class has lent to it.
+    /// Whether the class has a queue, and an enclosing class has lent to it.
     has_borrowed: bool,
     is_approximate: bool,
     inner: Vec<Node>,
@@ -130,7 +130,7 @@ impl Node {
         }
     }
 
-    /// Returns the steps that serve a class inside this one, in order.
+    /// Returns the steps that serve an inner class of this class, in order.
     fn steps(&self) -> Vec<(u8, u16)> {
         let (mut levels, mut priorities) = (vec![0], Vec::new());
         self.collect(&mut levels, &mut priorities);
@@ -158,11 +158,11 @@ impl Node {
     /// classes.
     fn room(&self, step: Step) -> f64 {
         let most = match self.level.cmp(&step.level) {
-            // The class lends if it has tokens left.
+            // This class lends if it has tokens left.
             std::cmp::Ordering::Equal => self.rate.min(self.ceil).min(self.want),
-            // Others lend to it, up to its ceiling.
+            // Other classes lend to this class, up to its ceiling.
             std::cmp::Ordering::Less => self.ceil.min(self.want),
-            // The class lends only at a later step.
+            // This class lends only at a later step.
             std::cmp::Ordering::Greater => self.want,
         };
         (most - self.got).max(0.0)
@@ -174,7 +174,7 @@ impl Node {
         Step { left: if is_lender { step.left.min(self.room(step)) } else { step.left }, ..step }
     }
 
-    /// Returns the classes inside that `step` may reach.
+    /// Returns the inner classes that `step` may reach.
     fn reached(&self, step: Step) -> impl Iterator<Item = &Node> {
         self.inner.iter().filter(move |node| self.reaches(node, step))
     }
@@ -184,8 +184,8 @@ impl Node {
         !node.is_direct && (node.level > 0 || (lends && node.priority == step.priority))
     }
 
-    /// Returns the number of classes with tokens for `step` that have room: they take turns of the line,
-    /// which bursts cut short.
+    /// Returns the number of classes with tokens for `step` that have room. They take turns of the line,
+    /// which bursts shorten.
     fn lenders(&self, step: Step) -> usize {
         let of_node = |node: &Node| {
             if node.room(step) <= LEAST * step.left {
@@ -199,15 +199,15 @@ impl Node {
         self.reached(step).map(of_node).sum()
     }
 
-    /// Returns whether a class inside has room for the rate that this one lends at `step`.
+    /// Whether an inner class has room for the rate that this class lends at `step`.
     fn has_room_inside(&self, step: Step) -> bool {
         self.reached(step).any(|node| {
             node.room(step) > LEAST * step.left && (node.level == 0 || node.has_room_inside(step))
         })
     }
 
-    /// Marks the rates of classes that take turns at `step` with a class to which one further inside lends
-    /// too: the end of a turn there ends its turn here.
+    /// Marks the rates of classes that take turns at `step` with a class to which a class further inside also
+    /// lends. The end of the turn at the other class also ends its turn at `step`.
     fn mark_borrowers(&mut self, step: Step) {
         if self.level == step.level && self.borrows_again(step) {
             self.mark(step);
@@ -245,8 +245,8 @@ impl Node {
         if line.fixed + line.slope * depth >= room { Line { fixed: room, slope: 0.0 } } else { line }
     }
 
-    /// Returns the bytes of `turn` that this class sends at a visit, before its bucket is empty: the rest of
-    /// the turn is for the next visits.
+    /// Returns the bytes of `turn` that this class sends at a visitbefore its bucket is empty. The rest of
+    /// the turn is sent at the next visits.
     fn turn(&self, step: Step, turn: f64) -> f64 {
         let run = |rate: f64, burst: f64| {
             let refilled = (rate - self.got).max(0.0) / step.left;
@@ -266,7 +266,7 @@ impl Node {
         if turns > 0.0 { self.turn(step, turns) / turns } else { 1.0 }
     }
 
-    /// Returns the bytes of one turn of each class inside that `step` reaches.
+    /// Returns the bytes of one turn of all inner classes that `step` reaches.
     fn turns(&self, step: Step) -> f64 {
         let step = self.lent(step);
         let turn = |node: &Node| match node.level {
@@ -284,10 +284,10 @@ impl Node {
         lines.fold(Line { fixed: 0.0, slope: 0.0 }, add)
     }
 
-    /// Gives the classes inside at most `rate` at `step`, and returns the rate that they took.
+    /// Gives the inner classes at most `rate` at `step`, and returns the rate that they took.
     fn pour(&mut self, step: Step, rate: f64) -> f64 {
-        // The rate of the inner classes is a concave function of depth. Therefore no tangent leads to a depth
-        // that is too large, and each tangent fills at least one class.
+        // The rate of the inner classes is a concave function of depth. Therefore, no tangent leads to a
+        // depth that is too large, and each tangent fills at least one class.
         let step = self.lent(step);
         let mut depth = 0.0;
         loop {

@@ -17,8 +17,8 @@ use serde::Serialize;
 pub(super) struct Limits {
     /// The rate up to which policers let packets into its queue.
     pub(super) policed: f64,
-    /// The rate up to which packets leave its queue: its shaper, its ceiling, the sum of the limits of its
-    /// inner classes.
+    /// The rate up to which packets leave its queue: the minimum of its shaper, its ceiling, and the sum of
+    /// the limits of its inner classes.
     pub(super) held: f64,
     /// The rate up to which its priority applies.
     pub(super) cap: f64,
@@ -41,13 +41,14 @@ pub(super) fn bits(rate: Rate) -> f64 {
     rate.as_bits_per_second() as f64
 }
 
-/// Returns the guarantee of a class of HTB, bits per second. HTB has no rate of 0: a byte per second, the
+/// Returns the guarantee of a class of HTB, bits per second. HTB has no rate of 0, so a byte per second, the
 /// least possible rate, means no rate.
 pub(super) fn htb_guarantee(rate: Rate) -> f64 {
     if rate.as_bits_per_second() <= 8 { 0.0 } else { bits(rate) }
 }
 
-/// Returns the rate that a shaper keeps: with an excess burst in every interval, more than the committed one.
+/// Returns the rate that a shaper keeps. With an excess burst in every interval, it exceeds the committed
+/// rate.
 pub fn shaped_rate(shape: &ShapeConfig) -> f64 {
     match shape.form {
         ShapeForm::Average => bits(shape.rate),
@@ -82,9 +83,9 @@ fn metered_rates(meter: &MeterConfig) -> Option<(f64, f64)> {
         // RFC 2697: only tokens that overflow the committed bucket fill the excess bucket.
         MeterConfig::SingleRateTcm(meter) => both_rates(meter.cir),
         MeterConfig::EarlyTcm(meter) => both_rates(meter.cir),
-        // RFC 2698: the peak rate includes the committed one.
+        // RFC 2698: the peak rate includes the committed rate.
         MeterConfig::TwoRateTcm(meter) => (bits(meter.cir), bits(meter.pir)),
-        // RFC 4115: the excess rate comes on top of the committed one.
+        // RFC 4115: the excess rate is added to the committed rate.
         MeterConfig::Rfc4115(meter) => (bits(meter.cir), bits(meter.cir) + bits(meter.eir)),
         MeterConfig::Tsw2cm(meter) => both_rates(meter.ctr),
         MeterConfig::Tsw3cm(meter) => (bits(meter.ctr), bits(meter.ptr)),
@@ -119,9 +120,9 @@ impl<'a> LimitsOf<'a> {
             // H-FSC: a guarantee is not limited.
             (Some(limit), claim) => Some(limit.m2.max(claim.map_or(limit.m2, |curve| curve.m2))),
             // Linux `sch_htb`: above its rate a class sends borrowed bandwidth of the enclosing class, up to
-            // its ceiling; the wire lends nothing.
+            // its ceiling. The wire lends nothing.
             (None, _) if above == Some(SchedulerConfig::Htb) => share.ceil.or(share.rate),
-            // A class of guarantee-excess has no limit without a ceiling.
+            // Without a ceiling, a class of guarantee-excess has no limit.
             (None, _) if queueing.scheduler == SchedulerConfig::GuaranteeExcess => share.ceil,
             (None, _) => share.rate,
         };
@@ -133,7 +134,7 @@ impl<'a> LimitsOf<'a> {
             class.shape.as_ref().map(shaped_rate),
             cake_rate(class),
             ceiling,
-            // CBQ: a class that may not borrow keeps to its allotment.
+            // CBQ: a class that may not borrow never exceeds its allotment.
             (queueing.scheduler == SchedulerConfig::Cbq && share.borrow == Some(false))
                 .then(|| allotment(class, wire))
                 .flatten(),
@@ -165,8 +166,8 @@ impl<'a> LimitsOf<'a> {
         inner.classes.iter().map(of_class).sum()
     }
 
-    /// Returns the lowest rate of the conditioners through which the packets of a class pass: conditioners
-    /// with its condition, and conditioners named after it.
+    /// Returns the lowest rate of the conditioners through which the packets of a class pass. These are
+    /// conditioners with the condition of the class, and conditioners with its name.
     fn policed(&self, class: &ClassConfig, path: &str) -> Option<f64> {
         let given = self.given.get(path).copied().map(bits);
         let stages = self.policy.conditioners.iter().filter(|stage| is_of_class(stage, class, path));
@@ -195,11 +196,11 @@ pub struct Policer<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// Limits of one class: the limit belongs to the class.
+    /// Packets of one class. The limit belongs to the class.
     Class,
     /// All packets of the port.
     All,
-    /// Packets of several classes, or a part of them.
+    /// Packets of several classes, or a part of a class.
     Other,
 }
 
@@ -225,7 +226,7 @@ fn has_class_of(queueing: &QueueingConfig, around: &str, stage: &ConditionerConf
     })
 }
 
-/// Returns the path of a class in another one.
+/// Returns the path of a class inside the class with the path `around`.
 pub(super) fn joined(around: &str, class: &ClassConfig) -> String {
     if around.is_empty() { class.name.clone() } else { format!("{around}/{}", class.name) }
 }
@@ -238,7 +239,7 @@ fn cake_rate(class: &ClassConfig) -> Option<f64> {
     }
 }
 
-/// Returns the part of `line` that the classes of `queueing` may use together; shapers and maxima limit it.
+/// Returns the part of `line` that the classes of `queueing` may use together. Shapers and maxima limit it.
 pub fn capacity(queueing: &QueueingConfig, line: f64) -> f64 {
     let has_maxima = queueing.scheduler == SchedulerConfig::GuaranteeExcess;
     let most = |class: &ClassConfig| {
@@ -269,8 +270,8 @@ fn least(rates: impl IntoIterator<Item = Option<f64>>) -> f64 {
     rates.into_iter().flatten().fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the path of a queue without the components for schedulers: the classes without priority, and the
-/// classes of one priority level.
+/// Returns the path of a queue without its components for schedulers. These are the class of all classes
+/// without priority, and the class of one priority level.
 pub fn class_path(path: &str) -> String {
     let is_level = |part: &str| {
         let level = part.strip_prefix("priority level ");

@@ -1,8 +1,8 @@
 //! [`rates`]: the promised rate of each class of a policy, its maximum and its share of the excess.
 //!
-//! All other code that needs such a rate gets it from here: rules, inferred loads, `perhop rates`, tables of
+//! All code that needs such a rate uses this module: rules, inferred loads, `perhop rates`, and tables of
 //! runs. Rates are long-run averages in bits per second, of the bytes that the policy counts (IP bytes and
-//! its `overhead`): the headers of the link below occupy a part of the link rate, which is not deducted.
+//! its `overhead`). The headers of the link below occupy a part of the link rate, which is not deducted.
 //!
 //! | rate | what |
 //! |---|---|
@@ -34,7 +34,7 @@ pub use weights::weight;
 use limits::LimitsOf;
 use walk::Walk;
 
-/// The known place of a policy.
+/// The known facts about the place of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
     /// The bits per second that its outermost classes share; `None` if they are not known.
@@ -51,8 +51,8 @@ pub fn rates<'a>(policy: &'a PolicyConfig, given: Given) -> Option<Level<'a>> {
     Some(walk.outermost(policy, queueing))
 }
 
-/// Returns the rate of each queue of a policy on `line` while all classes are busy, in bits per second in the
-/// order of results. `load` is the load of classes with strict priority.
+/// Returns the rate of each queue of a policy on `line` while all classes are busy, in bits per second and in
+/// the order of results. `load` is the load of classes with strict priority.
 pub fn shares_under(policy: &PolicyConfig, line: f64, load: PriorityLoad) -> Vec<f64> {
     let Some(queueing) = &policy.queueing else { return Vec::new() };
     let none = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! [`Walk`]: the rates of all classes, from the line inwards.
+//! [`Walk`]: the rates of all classes, computed from the line inward.
 
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
@@ -20,18 +20,18 @@ struct Part<'p> {
 #[derive(Clone, Copy)]
 struct Around<'p> {
     path: &'p str,
-    /// While every class sends as much as it may.
+    /// The shared rate while every class sends as much as it may.
     busy: Option<Part<'p>>,
-    /// While classes with priority and no limit are silent.
+    /// The shared rate while classes with priority and without a limit are silent.
     bounded: Option<Part<'p>>,
     service: Option<Part<'p>>,
-    /// Bits per second.
+    /// The maximum of the enclosing classes, bits per second.
     maximum: Option<f64>,
     has_priority: bool,
     /// Whether other classes cannot take these rates.
     is_sure: bool,
     is_approximate: bool,
-    /// The scheduler.
+    /// The scheduler of the enclosing class.
     above: Option<SchedulerConfig>,
 }
 
@@ -52,7 +52,7 @@ struct Classes<'a> {
     in_priority: bool,
 }
 
-/// The parts of a rate that the classes of one level get, each in its place.
+/// The parts of a rate that the classes of one level get, by the index of the class.
 struct Allotted {
     wants: Vec<Want>,
     /// The rate up to which priority applies, in bits per second.
@@ -101,7 +101,7 @@ impl Walk<'_> {
             let while_busy = busy.as_ref().map(|all| part(&all.got));
             let service = match &served {
                 Some(served) => Some(part(served)),
-                // Others may take the rate between the rate and the ceiling of a class of HTB.
+                // Other classes may take the part between the rate and the ceiling of a class of HTB.
                 None if queueing.scheduler == SchedulerConfig::Htb => {
                     least(written(queueing.scheduler, class, None), own.held)
                 }
@@ -190,7 +190,7 @@ impl Walk<'_> {
                 (None, Some(part)) if comes_first(index) => part * rate / unlimited as f64,
                 _ => limits[index].most(),
             };
-            // Other trees are divided level by level.
+            // The trees of other schedulers are divided level by level.
             let scheduler = queueing.scheduler;
             let is_tree = matches!(scheduler, SchedulerConfig::Htb | SchedulerConfig::GuaranteeExcess);
             let inner = class.link_shared(scheduler).filter(|_| is_tree);
@@ -203,8 +203,8 @@ impl Walk<'_> {
         queueing.classes.iter().enumerate().map(want).collect()
     }
 
-    /// Returns the rates at which classes are served while they have packets, regardless of policers in
-    /// front.
+    /// Returns the rates at which classes are served while they have packets, regardless of policers in front
+    /// of their queues.
     fn served(&self, level: &Classes, busy: Option<&Allotted>, part: Option<Part>) -> Option<Vec<Got>> {
         let (part, busy) = part.zip(busy)?;
         if !part.divided.is_empty() {
@@ -263,8 +263,8 @@ impl Walk<'_> {
     }
 }
 
-/// Whether the rates of classes do not depend on the traffic of the others: with first come, first served
-/// they do.
+/// Whether the rates of classes are independent of the traffic of other classes. With first come, first
+/// served, they are not.
 fn is_sure(queueing: &QueueingConfig, busy: Option<&Allotted>) -> bool {
     let fits = |all: &Allotted| all.wants.iter().zip(&all.got).all(|(want, got)| got.rate >= want.rate);
     queueing.scheduler != SchedulerConfig::Fifo || queueing.classes.len() == 1 || busy.is_some_and(fits)

@@ -6,9 +6,9 @@ use perhop_qos::scheduler::{self, SchedulerConfig, ServiceCurveConfig};
 
 use super::limits::{allotment, bits};
 
-/// Bytes of the turn of a class without a written quantum (`drr.rs` of `perhop-qos`).
+/// Bytes of the turn of a class without a configured quantum (`drr.rs` of `perhop-qos`).
 const DRR_QUANTUM: f64 = 1500.0;
-/// The level of an outermost class of HTB with classes inside; those are one level below.
+/// The level of an outermost class of HTB with inner classes. The inner classes are one level below.
 pub(super) const HTB_OUTERMOST: u8 = 7;
 
 /// A rate, and its wire.
@@ -16,11 +16,11 @@ pub(super) const HTB_OUTERMOST: u8 = 7;
 pub(super) struct Whole {
     /// Bits per second that the classes share.
     pub(super) rate: f64,
-    /// Bits per second of the wire; allotments of CBQ are fractions of it.
+    /// Bits per second of the wire. Allotments of CBQ are fractions of this rate.
     pub(super) wire: f64,
 }
 
-/// The most that a class sends, in bits per second; infinite without a limit.
+/// The maximum rate that a class sends, in bits per second; infinite without a limit.
 #[derive(Clone, Debug)]
 pub(super) struct Want {
     pub(super) rate: f64,
@@ -34,7 +34,7 @@ pub(super) struct Want {
 #[derive(Clone, Debug)]
 pub(super) struct Got {
     pub(super) rate: f64,
-    /// Whether it includes bursts of HTB, which are not computed packet by packet.
+    /// Whether the rate depends on bursts of HTB, which are not computed packet by packet.
     pub(super) is_approximate: bool,
     /// The rates of its inner HTB classes, if it is a class of HTB.
     pub(super) inner: Vec<Got>,
@@ -53,7 +53,8 @@ pub(super) fn weights_of_rest(queueing: &QueueingConfig, whole: Whole) -> Vec<f6
 }
 
 /// Returns the weight by which a class and its siblings share the rate that promises leave; `None` if its
-/// scheduler has no weights, or the class has no rate. For CBQ it is a rate, or a fraction of the wire.
+/// scheduler has no weights, or the class has no rate. For CBQ, the weight is a rate, or a fraction of the
+/// wire.
 pub fn weight(scheduler: SchedulerConfig, class: &ClassConfig) -> Option<f64> {
     Some(weight_of_rest(scheduler, None, class, 1.0)).filter(|weight| *weight > 0.0)
 }
@@ -80,8 +81,7 @@ fn weight_of_rest(
     }
 }
 
-/// Returns the bytes that a class of HTB sends in a turn; for a class with inner classes, the sum of the
-/// inner classes.
+/// Returns the bytes that a class of HTB sends in a turn. For a class with inner classes, it is their sum.
 pub(super) fn htb_quantum(rate_to_quantum: Option<u32>, class: &ClassConfig) -> f64 {
     if let Some(inner) = class.link_shared(SchedulerConfig::Htb) {
         return inner.classes.iter().map(|class| htb_quantum(rate_to_quantum, class)).sum();

@@ -110,8 +110,8 @@ proptest! {
             let mut left = packet;
             let verdict = conditioner.condition(Time::from_nanoseconds(number as u64), &mut left);
             let is_member = verdict == Verdict::Pass && space.contains(target, &left);
-            // A meter could have given another color: the set before may contain more packets than arrived
-            // here.
+            // A meter could have given another color, so the set before the conditioners can contain more
+            // packets.
             if is_member || !metered {
                 prop_assert_eq!(space.contains(came, &packet), is_member, "{:?}", packet);
             }

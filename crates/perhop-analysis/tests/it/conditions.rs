@@ -115,7 +115,7 @@ proptest! {
     ) {
         let mut space = PacketSpace::new(&interfaces());
         let set = space.taken_by(&condition).unwrap();
-        // The data plane refuses conditions that cannot match; then the set is empty or an error with a
+        // The data plane rejects conditions that cannot match. The set is then empty, or an error with a
         // reason.
         let Ok(built) = condition.build(&interfaces()) else { return Ok(()) };
         for packet in packets {
@@ -219,12 +219,12 @@ fn a_witness_has_preferred_values_if_its_set_allows() {
     }
 }
 
-/// Fifty classes with 2,000 entries of access lists need far fewer than a million nodes.
+/// Fifty classes with 2,000 entries of access lists need far less than a million nodes.
 #[test]
 fn two_thousand_entries_of_fifty_classes_fit() {
     let mut state = 3u32;
     let mut draw = |below: u32| {
-        // Numerical Recipes' linear congruential generator.
+        // This is the linear congruential generator of Numerical Recipes.
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 8) % below
     };

@@ -1,4 +1,4 @@
-//! Tests of `perhop-analysis` from outside, linked as one program.
+//! Tests of `perhop-analysis` through its public interface, linked as one program.
 
 mod conditioning;
 mod conditions;

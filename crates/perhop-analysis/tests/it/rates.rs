@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 /// Bits per second of the wire.
 const LINE: u64 = 2_000_000;
-/// IP bytes of all packets: turns of WRR count packets.
+/// IP bytes of all packets. Lengths are equal, because turns of WRR count packets.
 const LENGTH: u32 = 250;
-/// Seconds in which queues fill, and seconds that are counted.
+/// The seconds in which queues fill, and the seconds that are counted.
 const WARM_UP_S: u64 = 2;
 const COUNTED_S: u64 = 4;
 
@@ -34,7 +34,7 @@ fn sent_when_saturated(policy: &PolicyConfig, leaves: usize) -> Result<Vec<f64>,
     let (mut sent, mut now, mut next, mut first) = (vec![0_u64; leaves], Time::ZERO, Time::ZERO, 0);
     while now < end {
         if now == next {
-            // Each class is the first to send in turn.
+            // Each class in turn is the first to send.
             for step in 0..leaves {
                 let label = 1 + (first + step) % leaves;
                 let mut packet = Packet::new(FlowKey::default(), LENGTH);
@@ -55,7 +55,7 @@ fn sent_when_saturated(policy: &PolicyConfig, leaves: usize) -> Result<Vec<f64>,
     Ok(sent.into_iter().map(|bytes| 8.0 * bytes as f64 / COUNTED_S as f64).collect())
 }
 
-/// Random choices of one tree.
+/// The random choices for one tree.
 struct Dice {
     stream: Stream,
     leaves: usize,
@@ -237,7 +237,7 @@ fn every_class_gets_its_promise_and_no_more_than_its_maximum() {
         }
     }
     assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
-    // Without this check, the test could compare nothing.
+    // Without this check, the test could pass without a comparison.
     assert!(compared > 2 * TREES as usize && 2 * promised > compared, "{promised} of {compared}");
 }
 
@@ -249,13 +249,13 @@ const PACKETS: f64 = 8.0 * 8.0 * LENGTH as f64 / COUNTED_S as f64;
 #[derive(Clone, Copy, PartialEq)]
 enum Precision {
     Exact,
-    /// CBQ averages the bytes that it sent; with first come, first served the rates follow the arrivals.
+    /// CBQ averages the sent bytes. With first come, first served, the rates depend on the arrivals.
     Averages,
     /// The guarantees of HTB exceed the rate.
     Turns,
 }
 
-/// Returns the computed rate that differs from the measured one.
+/// Describes a computed rate that differs from the measured rate; `None` if all agree.
 fn difference(rates: &ClassRates, sent: f64, precision: Precision) -> Option<&'static str> {
     let busy = rates.while_busy.unwrap();
     let promised = rates.promised.filter(|_| busy > 0.0).unwrap_or(0.0);
@@ -273,7 +273,8 @@ fn difference(rates: &ClassRates, sent: f64, precision: Precision) -> Option<&'s
     (precision == Precision::Exact && (sent - busy).abs() > 0.03 * busy + PACKETS).then_some("while busy")
 }
 
-/// A tree of HTB whose inner classes have any rates: less than those inside them, or more.
+/// A tree of HTB whose inner classes have any rates, smaller or larger than the sum of the classes inside
+/// them.
 fn htb_tree(dice: &mut Dice, depth: u64, outermost: bool) -> Value {
     let class = |index: u64, dice: &mut Dice| {
         let is_around = depth > 0 && (outermost || dice.chance(40));
@@ -342,7 +343,7 @@ fn htb_divides_excessive_rates_inside_a_class() {
     compare_trees("htb", |dice| htb_tree(dice, 3, true));
 }
 
-/// A tree of guarantee-excess: nodes with or without guarantees and ceilings, queues of any priorities.
+/// A tree of guarantee-excess. Nodes have guarantees and ceilings or not, and queues have any priorities.
 fn guarantee_excess_tree(dice: &mut Dice, depth: u64) -> Value {
     let class = |index: u64, dice: &mut Dice| {
         let is_around = depth > 0 && dice.chance(60);
@@ -380,7 +381,7 @@ fn guarantee_excess_divides_rates_in_the_order_of_priorities() {
     compare_trees("guarantee-excess", |dice| guarantee_excess_tree(dice, 2));
 }
 
-/// The least rate of HTB stands for no guarantee, and leaves the guarantees of the others whole.
+/// The least rate of HTB means no guarantee, and does not reduce the guarantees of other classes.
 #[test]
 fn the_least_rate_of_htb_promises_nothing() {
     let leaf = |name: &str, rate: &str| json!({"name": name, "share": {"rate": rate, "ceil": "1Gb/s"}});
