@@ -2,10 +2,10 @@
 //! 2001, §1.2).
 
 /// An arrival curve: in any closed span of `t` seconds, at most the minimum of its token buckets arrives,
-/// `min (burst + rate · t)`. Concave and piecewise linear. The owner defines the unit (bytes of a layer,
-/// packets).
+/// `min (burst + rate · t)`. The curve is concave and piecewise linear. Its owner defines the unit: bytes of
+/// a layer, or packets.
 ///
-/// Bounds computed in floating point are widened once, at the end ([`crate::deviation::widened`]).
+/// Bounds are computed in floating point and widened once, at the end ([`crate::deviation::widened`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrival {
     /// The buckets that are the minimum for some interval, by decreasing rate and increasing burst. Never
@@ -13,7 +13,7 @@ pub struct Arrival {
     buckets: Vec<Bucket>,
 }
 
-/// One token bucket.
+/// A token bucket.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
     /// The amount at once.
@@ -33,19 +33,19 @@ impl Arrival {
     pub fn nothing() -> Arrival {
         Arrival::token_bucket(0.0, 0.0)
     }
-    /// `burst` at once and `rate` per second.
+    /// The curve of one token bucket: `burst` at once, and then `rate` per second.
     pub fn token_bucket(burst: f64, rate: f64) -> Arrival {
         Arrival { buckets: vec![Bucket { burst, rate }] }
     }
-    /// Its token buckets, the fastest first.
+    /// The token buckets of the curve, the fastest first.
     pub fn buckets(&self) -> &[Bucket] {
         &self.buckets
     }
-    /// The amount in `seconds`.
+    /// The largest amount that arrives in `seconds`.
     pub fn at(&self, seconds: f64) -> f64 {
         self.buckets.iter().map(|bucket| bucket.at(seconds)).fold(f64::INFINITY, f64::min)
     }
-    /// The amount at once.
+    /// The largest amount that arrives at once.
     pub fn burst(&self) -> f64 {
         self.at(0.0)
     }
@@ -53,7 +53,7 @@ impl Arrival {
     pub fn rate(&self) -> f64 {
         self.buckets.iter().map(|bucket| bucket.rate).fold(f64::INFINITY, f64::min)
     }
-    /// The shortest span in which `amount` may arrive; infinite if it never does.
+    /// The shortest span in which `amount` may arrive. The span is infinite if this amount never arrives.
     pub fn time_of(&self, amount: f64) -> f64 {
         let span = |bucket: &Bucket| {
             let missing = amount - bucket.burst;
@@ -75,7 +75,7 @@ impl Arrival {
     pub fn within(&self, other: &Arrival) -> Arrival {
         Arrival::least_of(self.buckets.iter().chain(&other.buckets).copied().collect())
     }
-    /// The curve in other units, each `factor` of the present ones.
+    /// The same curve in another unit. One present unit is `factor` new units.
     pub fn scaled(&self, factor: f64) -> Arrival {
         let scaled = |bucket: &Bucket| Bucket { burst: bucket.burst * factor, rate: bucket.rate * factor };
         Arrival { buckets: self.buckets.iter().map(scaled).collect() }
@@ -86,7 +86,7 @@ impl Arrival {
         let later = |bucket: &Bucket| Bucket { burst: bucket.at(seconds), rate: bucket.rate };
         Arrival { buckets: self.buckets.iter().map(later).collect() }
     }
-    /// The spans at which its slope changes, in seconds.
+    /// The spans at which the slope of the curve changes, in seconds.
     pub fn corners(&self) -> impl Iterator<Item = f64> {
         let crossing = |pair: &[Bucket]| (pair[1].burst - pair[0].burst) / (pair[0].rate - pair[1].rate);
         self.buckets.windows(2).map(crossing)
@@ -115,7 +115,7 @@ impl Arrival {
     }
 }
 
-/// The span after which `slower` allows less than `faster`.
+/// The span after which `slower` permits less than `faster`.
 fn crosses(faster: Bucket, slower: Bucket) -> f64 {
     (slower.burst - faster.burst) / (faster.rate - slower.rate)
 }
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn the_minimum_of_several_buckets() {
-        // 1500 at 1000/s, 2000 at 500/s: they cross at 1 s, at 2500. The third lies above both.
+        // The bucket of 1500 at 1000/s and the bucket of 2000 at 500/s cross at 1 s, at an amount of 2500.
+        // The third bucket is above both.
         let both = Arrival::token_bucket(1500.0, 1000.0).within(&Arrival::token_bucket(2000.0, 500.0));
         let all = both.within(&Arrival::token_bucket(2600.0, 450.0).within(&Arrival::token_bucket(9e9, 1e9)));
         assert_eq!(both.corners().collect::<Vec<_>>(), [1.0]);

@@ -6,7 +6,7 @@ use perhop_qos::units::QueueSize;
 
 use crate::lengths::{Lengths, Measure};
 
-/// The own limits of the queue of `class`.
+/// The limits that the queue of `class` has itself.
 pub fn limits_of(class: &ClassConfig) -> Vec<QueueSize> {
     let fair = class.fair_queueing.as_ref().map(|fair| fair.limit);
     let buffer = match (&class.buffer, fair) {
@@ -21,7 +21,7 @@ fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
     match buffer {
         BufferConfig::TailDrop(config) => Some(config.limit),
         BufferConfig::FillProfile(config) => Some(config.limit),
-        // The target is not a bound: only the limit is certain.
+        // The target delay is not a bound. Only the limit is certain.
         BufferConfig::Pie(config) => Some(config.limit),
         BufferConfig::DualPi2(config) => config.fixed_limit(),
         // The largest limit of a drop precedence.
@@ -37,13 +37,13 @@ fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
         BufferConfig::Codel(config) => Some(config.limit),
         BufferConfig::FqCodel(config) => Some(config.limit),
         BufferConfig::FqPie(config) => Some(config.limit),
-        // The limit is in memory, not in packets.
+        // The limit is an amount of memory and not a number of packets.
         BufferConfig::Cake(_) | BufferConfig::SharedMemory(_) => None,
     }
 }
 
-/// The limits of every queue of `config`, depth first: its own limit, and the limits of the enclosing
-/// schedulers.
+/// The limits of every queue of `config`, depth first: the limits of the queue itself, and the limits of the
+/// enclosing schedulers.
 pub fn limits_of_all(config: &QueueingConfig) -> Vec<(&ClassConfig, Vec<QueueSize>)> {
     let mut all = Vec::new();
     for class in &config.classes {
@@ -58,10 +58,10 @@ pub fn limits_of_all(config: &QueueingConfig) -> Vec<(&ClassConfig, Vec<QueueSiz
     all
 }
 
-/// The largest content of a queue with packets of `lengths` under `limits`, in `measure`.
+/// The largest amount in `measure` that a queue under `limits` contains, with packets of `lengths`.
 pub fn held(limits: &[QueueSize], lengths: &Lengths, measure: Measure) -> Option<f64> {
     let held = |limit: &QueueSize| match *limit {
-        // No queue reaches this number of packets: it is not a limit.
+        // No queue reaches this number of packets, so it is not a limit.
         QueueSize::Packets(u64::MAX) => f64::INFINITY,
         QueueSize::Packets(packets) => packets as f64 * measure.most(lengths),
         QueueSize::Bytes(bytes) => bytes as f64 * measure.per(Measure::Ip, lengths),

@@ -19,11 +19,11 @@ use crate::stream::{Limit, Stream};
 pub struct Conditioners<'a> {
     /// The stages in order.
     pub stages: &'a [ConditionerConfig],
-    /// The interfaces of their node.
+    /// The interfaces of the node.
     pub interfaces: &'a [String],
-    /// The unit of their meters.
+    /// The unit that the meters count.
     pub accounting: Accounting,
-    /// The number of the first of their limits; each stage has [`IDS_PER_STAGE`].
+    /// The number of the first limit of these conditioners. Each stage has [`IDS_PER_STAGE`] limits.
     pub first_id: usize,
 }
 
@@ -42,7 +42,7 @@ impl Conditioners<'_> {
     /// The streams after the stages.
     ///
     /// # Errors
-    /// A stage cannot be built.
+    /// A stage of the conditioners cannot be built.
     pub fn pass(&self, streams: Vec<Stream>) -> Result<Vec<Stream>, ConfigError> {
         let (mut going_on, mut passed) = (streams, Vec::new());
         for (place, stage) in self.stages.iter().enumerate() {
@@ -82,7 +82,7 @@ impl Conditioners<'_> {
         Ok(outcomes)
     }
 
-    /// The effect of `stage` on the packets that it takes.
+    /// The effect of `stage` on the packets that match it.
     fn treat(
         &self,
         place: usize,
@@ -157,7 +157,7 @@ fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
     };
     match meter {
         MeterConfig::TokenBucket(config) => two(bucket(config.rate, config.burst), config.excess),
-        // The debt is at most the limit.
+        // The debt is at most the debt limit.
         MeterConfig::TokenBucketWithDebt(config) => {
             let most = config.burst.as_bytes().saturating_add(config.debt_limit.as_bytes());
             two(bucket(config.rate, ByteSize::from_bytes(most)), config.excess)
@@ -180,7 +180,7 @@ fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
             let (green, yellow) = (bucket(config.cir, config.cbs), bucket(config.eir, config.ebs));
             three(green.clone(), &yellow, green.plus(&yellow))
         }
-        // An average gives no bound for a span.
+        // An average rate gives no bound for a span.
         MeterConfig::Tsw2cm(_)
         | MeterConfig::Tsw3cm(_)
         | MeterConfig::RateBased(_)

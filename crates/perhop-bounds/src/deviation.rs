@@ -4,14 +4,15 @@
 use crate::arrival::Arrival;
 use crate::service::Service;
 
-/// The greatest horizontal distance, the delay, seconds; `None` if it is unbounded.
+/// The delay in seconds, which is the greatest horizontal distance between the curves; `None` if it is
+/// unbounded.
 pub fn delay(arrival: &Arrival, service: &Service) -> Option<f64> {
     if arrival.rate() > service.rate() {
         return None;
     }
     let corners = arrival.corners().map(|corner| arrival.at(corner)).chain(service.corners());
-    // The delay is concave between the corners, so the corners decide. Amounts below the burst arrive as
-    // early as the burst.
+    // Between the corners the delay is linear in the amount, so its maximum is at a corner. Amounts below the
+    // burst arrive as early as the burst.
     let amounts = corners.filter(|amount| amount.is_finite()).chain([arrival.burst()]);
     let late = |amount: f64| service.time(amount) - arrival.time_of(amount);
     let greatest = amounts.filter(|amount| *amount >= arrival.burst()).map(late).fold(0.0, f64::max);
@@ -25,14 +26,15 @@ pub fn delay_of_grains(arrival: &Arrival, service: &Service, grain: f64) -> Opti
     let late = |grains: f64| service.time(grains * grain) - arrival.time_of(grains * grain);
     // A rounding error must not lose a packet of the initial burst.
     let whole = |amount: f64| (amount / grain + 1e-9).floor().max(1.0);
-    // The function is concave between the corners: the best whole number is next to the best amount.
+    // The function is concave, so the best whole number is next to the best amount.
     let at_once = whole(arrival.burst());
     let nearest = corners.filter(|amount| amount.is_finite()).map(whole);
     let all = nearest.flat_map(|grains| [grains, grains + 1.0]).chain([at_once, at_once + 1.0]);
     Some(all.filter(|grains| *grains >= at_once).map(late).fold(0.0, f64::max))
 }
 
-/// The greatest vertical distance, the backlog, in the unit of the curves; `None` if it is unbounded.
+/// The backlog in the unit of the curves, which is the greatest vertical distance between them; `None` if it
+/// is unbounded.
 pub fn backlog(arrival: &Arrival, service: &Service) -> Option<f64> {
     if arrival.rate() > service.rate() {
         return None;
@@ -45,9 +47,9 @@ pub fn backlog(arrival: &Arrival, service: &Service) -> Option<f64> {
     greatest.is_finite().then_some(greatest)
 }
 
-/// A bound increased by the error of floating point: one part in 10⁷, and 10⁻⁹ (a nanosecond, or a billionth
-/// of a byte). Weights of schedulers are multiples of 2⁻⁴⁸ of their sum, so the weight of a class with 2⁻²⁴
-/// of the sum has an error of up to one part in 10⁷.
+/// Increases a bound by the largest error of floating point: one part in 10⁷, and 10⁻⁹ (a nanosecond, or a
+/// billionth of a byte). Weights of schedulers are multiples of 2⁻⁴⁸ of their sum, so the weight of a class
+/// with 2⁻²⁴ of the sum has an error of up to one part in 10⁷.
 pub fn widened(bound: f64) -> f64 {
     bound * (1.0 + 1e-7) + 1e-9
 }
@@ -68,12 +70,13 @@ mod tests {
 
     #[test]
     fn arrivals_are_whole_packets() {
-        // 1.4 packets at once are one; the second comes 6 ms later, when the first has long been sent.
+        // A burst of 1.4 packets is one whole packet. The second packet arrives 6 ms later, long after the
+        // first has been sent.
         let (arrival, service) = (Arrival::token_bucket(1400.0, 1e5), Service::rate_latency(5e5, 2e-3));
         assert!((delay(&arrival, &service).unwrap() - 4.8e-3).abs() < 1e-12);
         assert!((delay_of_grains(&arrival, &service, 1000.0).unwrap() - 4e-3).abs() < 1e-12);
-        // At the rate of the service, each packet is as late as the first; at a higher rate the delay is
-        // unbounded.
+        // If packets arrive at the rate of the service, each has the delay of the first. At a higher rate the
+        // delay is unbounded.
         let even = Arrival::token_bucket(1400.0, 5e5);
         assert!((delay_of_grains(&even, &service, 1000.0).unwrap() - 4.8e-3).abs() < 1e-3);
         assert_eq!(delay_of_grains(&Arrival::token_bucket(1400.0, 6e5), &service, 1000.0), None);
@@ -81,17 +84,17 @@ mod tests {
 
     #[test]
     fn a_peak_rate_and_two_lines() {
-        // The specification of a flow in RFC 2212: M = 1500, p = 10⁶, b = 5500, r = 10⁵. 1500 + 10⁶ t and
-        // 5500 + 10⁵ t cross at 4.444… ms, at 5944.4 bytes.
+        // The specification of a flow in RFC 2212: M = 1500, p = 10⁶, b = 5500, r = 10⁵. The buckets 1500 +
+        // 10⁶ t and 5500 + 10⁵ t cross at 4.444… ms, at 5944.4 bytes.
         let arrival = Arrival::token_bucket(1500.0, 1e6).within(&Arrival::token_bucket(5500.0, 1e5));
         let service = Service::rate_latency(5e5, 1e-3);
-        // (b − M)(p − R) / R (p − r) + M / R + latency, RFC 2212's formula.
+        // The formula of RFC 2212: (b − M)(p − R) / R (p − r) + M / R + latency.
         let formula = 4000.0 * 5e5 / (5e5 * 9e5) + 1500.0 / 5e5 + 1e-3;
         assert!((delay(&arrival, &service).unwrap() - formula).abs() < 1e-12);
-        // A second line, twice as fast after 3 ms: both give 2000 at 5 ms.
+        // The second line is twice as fast and starts after 3 ms. Both lines reach 2000 bytes at 5 ms.
         let two = service.or(&Service::rate_latency(1e6, 3e-3));
         let of_two = delay(&arrival, &two).unwrap();
-        // At 5944.4 bytes: 3 ms + 5.944 ms − 4.444 ms; at 2000 bytes: 5 ms − 0.5 ms.
+        // The delay is 3 ms + 5.944 ms − 4.444 ms at 5944.4 bytes, and 5 ms − 0.5 ms at 2000 bytes.
         assert!((of_two - 4.5e-3).abs() < 1e-9, "{of_two}");
         assert!(widened(of_two) > of_two);
     }

@@ -16,24 +16,24 @@ use crate::stream::Stream;
 /// An entry of a scenario's traffic, or the replies to it.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The entry.
+    /// The index of the entry in the scenario's traffic.
     pub traffic: usize,
     /// Whether the packets are replies of the receivers.
     pub answers: bool,
-    /// Its class in results.
+    /// The class of the traffic in results.
     pub class: String,
-    /// The directions of links on its path.
+    /// The directions of links on the path.
     pub path: Vec<LinkId>,
     /// The streams that enter the first link.
     pub streams: Vec<Stream>,
-    /// Whether routers may fragment its packets.
+    /// Whether routers may fragment the packets.
     pub may_cut: bool,
 }
 
-/// The traffic of `scenario`.
+/// The entries of the traffic of `scenario`, and the replies to them.
 ///
 /// # Errors
-/// If a file cannot be read, or there is no route.
+/// A file cannot be read, or a host has no route to another one.
 pub fn entries(scenario: &Scenario, base: &Path, topology: &mut Topology) -> Result<Vec<Entry>, ConfigError> {
     let mut entries = Vec::new();
     for (index, traffic) in scenario.traffic.iter().enumerate() {
@@ -56,8 +56,8 @@ fn of_traffic(
     let back = topology.path(to, from)?.ok_or_else(no_route)?;
     let ends = [topology.address(from)?, topology.address(to)?];
     let longest = longest_segment_packet(scenario, topology, way.iter().chain(&back), ends[0]);
-    // Flows of one entry differ only in their ports. If no policy reads ports, all are one stream. A
-    // recording is replayed once.
+    // Flows of one entry differ only in their ports. If no policy reads ports, all flows of the entry are one
+    // stream. A recording is replayed once.
     let replays = matches!(traffic.source, SourceConfig::Pcap(_));
     let alike = if replays { 1 } else { traffic.flows() };
     let (numbers, flows) = if replays || !reads_ports(scenario) { (1, alike) } else { (alike, 1) };
@@ -116,8 +116,8 @@ const TCP_HEADER: u32 = 20;
 const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 
-/// The longest IP packet of a TCP connection over `links` in both directions, as the ends determine it in
-/// advance (`build/lengths.rs` of `perhop-sim`).
+/// The longest IP packet of a TCP connection over `links` in both directions, as both ends determine it when
+/// the connection is set up (`build/lengths.rs` of `perhop-sim`).
 fn longest_segment_packet<'a>(
     scenario: &Scenario,
     topology: &Topology,

@@ -3,9 +3,9 @@
 use crate::lengths::{Lengths, Measure};
 use crate::stream::Stream;
 
-/// IPv4 header without options, bytes (RFC 791 §3.1).
+/// The length of an IPv4 header without options, bytes (RFC 791 §3.1).
 const HEADER: u32 = 20;
-/// The unit of fragment offsets, bytes (same place).
+/// The unit of fragment offsets, bytes (RFC 791 §3.1).
 const UNIT: u32 = 8;
 
 /// The packets that an interface with this `mtu` sends for `stream`: short packets unchanged, and fragments
@@ -21,13 +21,13 @@ pub(crate) fn fragments(stream: Stream, mtu: Option<u32>, may_cut: bool) -> Vec<
             f64::from(length + (count - 1) * HEADER) / f64::from(length)
         });
         let mut first = stream.of_lengths(Lengths::Between(HEADER + 1, room + HEADER));
-        // Fragments arrive at once, like the packet; limits counted whole packets.
+        // All fragments of a packet arrive together. The limits counted whole packets.
         first.own = stream.own.map(|own| own.scaled(grown));
         first.limits.retain(|limit| limit.measure == Measure::Ip);
         for limit in &mut first.limits {
             limit.curve = limit.curve.scaled(grown);
         }
-        // All but the first fragment of a datagram have no ports.
+        // Only the first fragment of a datagram contains ports.
         let mut others = first.clone();
         (others.packet.source_port, others.packet.destination_port) = (0, 0);
         pieces.extend([first, others]);
@@ -53,7 +53,7 @@ mod tests {
             own: Some(Arrival::token_bucket(1500.0, 0.0)),
             limits: Vec::new(),
         };
-        // 1480 bytes in pieces of 552: three, with 40 bytes of headers more.
+        // 1480 bytes in pieces of 552 are three fragments, with 40 more bytes of headers.
         let pieces = fragments(stream.clone(), Some(576), true);
         assert_eq!(pieces.len(), 3);
         assert_eq!(pieces[0].lengths, Lengths::exactly(100));

@@ -10,31 +10,31 @@ use crate::turns::Turns;
 /// The guarantee to one class of a port.
 #[derive(Clone, Debug)]
 pub struct Guarantee {
-    /// The unit of its amounts.
+    /// The unit of the amounts.
     pub measure: Measure,
-    /// The service for a packet and the backlog that it finds, regardless of earlier service.
+    /// The service for a packet and the backlog at its arrival, regardless of earlier service.
     pub strict: Result<Service, String>,
-    /// The service for a packet and all that arrived since the class last had no packets.
+    /// The service for a packet and all packets that arrived since the class was last empty.
     pub plain: Result<Plain, String>,
-    /// The rules of its derivation, from the wire inward.
+    /// The rules from which the guarantee is derived, from the wire inward.
     pub rules: Vec<Rule>,
 }
 
-/// The service since a class last had no packets.
+/// The service since a class was last empty.
 #[derive(Clone, Debug)]
 pub enum Plain {
     /// A service curve.
     Line(Service),
     /// A staircase of turns.
     Turns(Turns),
-    /// A service curve for this class and the arrivals of others that share its order: first come, first
-    /// served.
+    /// A service curve for this class and other classes together, which are served first come, first served;
+    /// and the arrivals of the other classes.
     Together(Service, Arrival),
 }
 
 impl Plain {
-    /// The largest delay of departures after arrivals, seconds. `grain` is the amount of each packet if all
-    /// are equal.
+    /// The largest delay of departures after arrivals, seconds. `grain` is the amount of one packet if all
+    /// packets have the same amount.
     pub fn delay(&self, arrival: &Arrival, grain: Option<f64>) -> Option<f64> {
         match self {
             Plain::Line(service) => line_delay(arrival, service, grain),

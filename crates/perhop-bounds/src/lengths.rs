@@ -10,7 +10,7 @@ use perhop_qos::policy::WireConfig;
 pub enum Lengths {
     /// The listed lengths; never empty.
     Few(BTreeSet<u32>),
-    /// Any length from the first to the second.
+    /// Every length from the first to the second.
     Between(u32, u32),
 }
 
@@ -22,20 +22,20 @@ impl Lengths {
     pub fn exactly(length: u32) -> Lengths {
         Lengths::Few(BTreeSet::from([length]))
     }
-    /// The set of `lengths`; `None` if it is empty.
+    /// Creates the set of `lengths`; `None` if they are empty.
     pub fn among(lengths: impl IntoIterator<Item = u32>) -> Option<Lengths> {
         let few: BTreeSet<u32> = lengths.into_iter().collect();
         let (least, most) = (*few.first()?, *few.last()?);
         Some(if few.len() > MOST_KEPT { Lengths::Between(least, most) } else { Lengths::Few(few) })
     }
-    /// The shortest, IP bytes.
+    /// The shortest length, IP bytes.
     pub fn least(&self) -> u32 {
         match self {
             Lengths::Few(few) => few.first().copied().unwrap_or(0),
             Lengths::Between(least, _) => *least,
         }
     }
-    /// The longest, IP bytes.
+    /// The longest length, IP bytes.
     pub fn most(&self) -> u32 {
         match self {
             Lengths::Few(few) => few.last().copied().unwrap_or(0),
@@ -46,7 +46,7 @@ impl Lengths {
     pub fn only(&self) -> Option<u32> {
         (self.least() == self.most()).then(|| self.least())
     }
-    /// The union.
+    /// The union of both sets.
     pub fn and(&self, other: &Lengths) -> Lengths {
         match (self, other) {
             (Lengths::Few(_), Lengths::Few(_)) => Lengths::among(self.each().chain(other.each())),
@@ -71,7 +71,7 @@ impl Lengths {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant)] // there are few, and they are copied
 pub enum Measure {
-    /// IP bytes, the unit of sources, buffers and results.
+    /// IP bytes, which are the unit of sources, buffers and results.
     Ip,
     /// Packets.
     Packets,
@@ -91,14 +91,14 @@ impl Measure {
             Measure::Wire(wire) => wire.bytes(u64::from(length)) as f64,
         }
     }
-    /// The largest amount here of one unit of `other`, over packets of these lengths.
+    /// The largest amount in this unit for one unit of `other`, over packets of these lengths.
     pub fn per(self, other: Measure, lengths: &Lengths) -> f64 {
         if self == other {
             return 1.0;
         }
         lengths.greatest(|length| self.amount(length) / other.amount(length))
     }
-    /// The amount of the longest packet; framing never adds less to a longer packet.
+    /// The amount of the longest packet. Framing never adds fewer bytes to a longer packet.
     pub fn most(self, lengths: &Lengths) -> f64 {
         self.amount(lengths.most())
     }
@@ -125,7 +125,7 @@ mod tests {
             ring: RingConfig::default(),
         };
         let lengths = Lengths::among([40, 1500]).unwrap();
-        // 40 bytes take one cell of 53, 41 take two; 1500 take 32.
+        // A packet of 40 bytes needs one cell of 53 bytes, 41 bytes need two cells, and 1500 bytes need 32.
         assert_eq!(Measure::Wire(wire).per(Measure::Ip, &lengths), 53.0 / 40.0);
         assert_eq!(Measure::Wire(wire).per(Measure::Ip, &Lengths::Between(40, 1500)), 106.0 / 41.0);
         assert_eq!(Measure::Ip.per(Measure::Wire(wire), &lengths), 1500.0 / (32.0 * 53.0));

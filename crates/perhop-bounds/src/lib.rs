@@ -1,5 +1,5 @@
 //! Guaranteed rates, worst-case delays and backlogs of every class of a network, by network calculus, for all
-//! traffic within its contract.
+//! traffic that keeps to its contract.
 //!
 //! Reading order: [`arrival`] and [`service`], the curves; [`deviation`], the distance between them;
 //! [`schedule`], the guarantees of each scheduler of `perhop-qos`; [`port`], the queues of one port;

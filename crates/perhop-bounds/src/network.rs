@@ -1,8 +1,8 @@
 //! [`bounds`]: the bounds of every queue of a scenario's network, and of every class from end to end.
 //!
 //! Ports are processed in an order in which all streams of a port are known before it. A stream that leaves a
-//! port is the one that arrived, stretched by the delays there (Le Boudec and Thiran 2001, theorem 1.4.3),
-//! within the capacity of the link.
+//! port has the packets that arrived, and the delays of the port increase its burst (Le Boudec and Thiran
+//! 2001, theorem 1.4.3), within the capacity of the link.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,23 +42,23 @@ pub struct Bounds {
 /// The bounds of one queue of one port.
 #[derive(Clone, Debug)]
 pub struct QueueRow {
-    /// The port as in results, `C1->E3`.
+    /// Name of the port in results: `C1->E3`.
     pub port: String,
-    /// The queue as in results.
+    /// Name of the queue in results.
     pub queue: String,
-    /// The traffic entries whose packets arrive, and whether these are replies.
+    /// The traffic entries whose packets arrive at the queue, and whether the packets are replies.
     pub traffic: Vec<(usize, bool)>,
-    /// Its limit as text.
+    /// The limit of the queue as text.
     pub limit: Option<String>,
     /// The bounds.
     pub bound: QueueBound,
 }
 
-/// Computes the bounds of `scenario`, whose router configurations are already policies. Files of its traffic
-/// are relative to `base`.
+/// Computes the bounds of `scenario`, whose router configurations have been converted to policies. Paths of
+/// traffic files are relative to `base`.
 ///
 /// # Errors
-/// The first part of the scenario that cannot be built.
+/// A part of the scenario cannot be built.
 pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
     let mut topology = Topology::new(scenario)?;
     let entries = entries(scenario, base, &mut topology)?;
@@ -96,13 +96,14 @@ struct Network<'a> {
     waiting: BTreeMap<LinkIndex, Vec<(Way, Stream)>>,
     queues: Vec<(LinkIndex, usize, QueueRow)>,
     ways: Ways,
-    /// The number of limits so far.
+    /// The number of limits that have been created.
     ids: usize,
 }
 
 type LinkIndex = usize;
 
-/// Directions of links in an order in which every stream crosses them, and directions without such an order.
+/// The directions of links in the order of every stream's path, and the directions for which no such order
+/// exists.
 struct Order {
     known: Vec<LinkId>,
     circular: Vec<LinkId>,
@@ -163,7 +164,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Bounds the port of `link` with its streams; unbounded if there is an `obstacle`.
+    /// Computes the bounds of the port of `link`. If there is an `obstacle`, they are unbounded.
     fn port(&mut self, link: LinkId, entries: &[Entry], obstacle: Option<&str>) -> Result<(), ConfigError> {
         let Some(coming) = self.waiting.remove(&link.index()) else { return Ok(()) };
         let site = self.site(link);
@@ -235,7 +236,8 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// The output of the shapers of `port`: the queues of each, and its limit after the transmit ring.
+    /// The output of the shapers of `port`: the queues of each shaper, and the limit of its output after the
+    /// transmit ring.
     fn shaped(&mut self, port: &Port) -> Vec<(std::ops::Range<usize>, Limit)> {
         let lengths = stream::lengths(port.streams.iter().flatten());
         let Some((queueing, lengths)) = port.queueing.zip(lengths) else { return Vec::new() };
@@ -332,8 +334,8 @@ impl<'a> Network<'a> {
     }
 }
 
-/// The arrival curve of a wire, wire bytes: one packet ends at once, the others take their time. The times of
-/// packets are rounded down to a picosecond.
+/// The arrival curve of a wire, wire bytes: one packet arrives at once, and each further packet takes its
+/// transmission time. Times of packets are rounded down to a picosecond.
 fn carried(wire: &WireConfig, lengths: &Lengths) -> Arrival {
     let (measure, rate) = (Measure::Wire(*wire), wire.rate.as_bits_per_second());
     let bytes = rate as f64 / 8.0;
@@ -343,7 +345,7 @@ fn carried(wire: &WireConfig, lengths: &Lengths) -> Arrival {
     Arrival::token_bucket(measure.most(lengths), bytes * early)
 }
 
-/// The queues of packets of `stream`, by their lengths.
+/// The queues that packets of `stream` enter, by packet length.
 fn by_queue(classifier: &PortClassifier, stream: &Stream) -> Vec<(usize, Stream)> {
     let mut queues: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     for length in stream.lengths.each() {

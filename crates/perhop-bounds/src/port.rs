@@ -22,18 +22,18 @@ use crate::stream::{self, Stream};
 /// One port and the arrivals at each of its queues.
 #[derive(Clone, Debug)]
 pub struct Port<'a> {
-    /// Its classes; `None` for one queue.
+    /// The classes of the port; `None` for a single queue.
     pub queueing: Option<&'a QueueingConfig>,
     /// The wire of the port.
     pub wire: WireConfig,
-    /// The bytes that its policy counts.
+    /// The bytes that the policy of the port counts.
     pub accounting: Accounting,
     /// The streams that arrive at each queue, depth first.
     pub streams: Vec<Vec<Stream>>,
 }
 
 impl Port<'_> {
-    /// The bounds of its queues; `None` for a queue without traffic.
+    /// Computes the bounds of the queues of the port; `None` for a queue without traffic.
     pub fn bounds(&self) -> Vec<Option<QueueBound>> {
         let mut bounds: Vec<Option<QueueBound>> = vec![None; self.streams.len()];
         let all: Vec<&Stream> = self.streams.iter().flatten().collect();
@@ -71,7 +71,7 @@ impl Port<'_> {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// The capacity of the wire with its ring.
+    /// The capacity of the wire behind its transmit ring.
     fn above(&self, lengths: &Lengths) -> Above {
         let (measure, counted) = (Measure::Wire(self.wire), Measure::Counted(self.accounting));
         let rate = self.wire.rate.as_bits_per_second() as f64 / 8.0;
@@ -113,10 +113,11 @@ impl Port<'_> {
                 let holds = match admission {
                     RingAdmission::Strict => most(count),
                     RingAdmission::Overshoot => most(count) + longest,
-                    // The batch handed over last, and the batch that is gathered.
+                    // The ring holds the batch that was handed over last and the batch that is being
+                    // gathered.
                     RingAdmission::Batches => most(count.saturating_sub(4)) + 2.0 * most(2).max(longest),
                 };
-                // The packet on the wire is added if it has freed its particles.
+                // A packet on the wire that has freed its particles is not in the ring, so it is added.
                 let sent = if release == RingRelease::FirstBit { longest } else { 0.0 };
                 holds.max(longest) + sent
             }
@@ -149,29 +150,29 @@ fn may_hold_alone(config: &QueueingConfig) -> bool {
     )
 }
 
-/// Whether packets may pass a policer above its rate while no other packets wait.
+/// Whether a policer passes packets above its rate while no other packets wait.
 fn has_policer_at_congestion(config: &QueueingConfig) -> bool {
     any(config, &|class| class.police.is_some_and(|police| police.when == PoliceWhen::Congested))
 }
 
-/// The arrival curve of a class's priority.
+/// The arrival curve of the packets that a class may send with priority.
 fn cap_curve(cap: &CapConfig) -> Arrival {
     Arrival::token_bucket(cap.burst.as_bytes() as f64, cap.rate.as_bits_per_second() as f64 / 8.0)
 }
 
-/// Why a class of HTB has no guarantee.
+/// The reason why a class of HTB has no guarantee.
 const NO_BOUND_FOR_HTB: &str =
     "no bound is known for htb, in which the turns of a class depend on all others";
-/// Why a class of CBQ has no guarantee.
+/// The reason why a class of CBQ has no guarantee.
 const NO_BOUND_FOR_CBQ: &str = "no bound is known for cbq, which delays a class by its average use";
-/// Why a class of HFSC has no guarantee.
+/// The reason why a class of HFSC has no guarantee.
 const NO_BOUND_FOR_HFSC: &str = "no bound is computed for hfsc, which combines the curves of all classes";
 
-/// Why a class of guarantee-excess has no guarantee.
+/// The reason why a class of guarantee-excess has no guarantee.
 const NO_BOUND_FOR_GUARANTEE_EXCESS: &str =
     "no bound is computed for guarantee-excess, whose classes change their priorities";
 
-/// Why the tins of CAKE have none.
+/// The reason why a tin of CAKE has no guarantee.
 const NO_BOUND_FOR_CAKE: &str = "no bound is known for cake, whose tins are shared by flows and hosts";
 
 /// The recursive pass over the schedulers of a port, from the wire inward.
@@ -190,11 +191,12 @@ struct Active<'c> {
 }
 
 impl<'a> Walk<'a, '_> {
-    /// Bounds the classes of `config`, whose first queue has number `first`.
+    /// Computes the bounds of the classes of `config`, whose first queue has number `first`.
     fn node(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
         let active = self.active(config, first);
         let children: Vec<Child> = active.iter().map(|member| member.child.clone()).collect();
-        // From the first level: the delays of the higher levels bound their traffic to the lower levels.
+        // The levels are processed from the highest one, because the delays of higher levels bound the
+        // traffic that lower levels wait for.
         let mut order: Vec<usize> = (0..active.len()).collect();
         if config.scheduler == SchedulerConfig::Priority {
             order.sort_by_key(|index| {
@@ -255,7 +257,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Bounds a class with the guarantee `scheduled`: its queue or its inner classes.
+    /// Computes the bounds of a class with the guarantee `scheduled`: of its queue, or of its inner classes.
     fn class(&mut self, active: &Active<'a>, scheduled: Guarantee, above: &Above, is_alone: bool) {
         let Active { child: Child { class, lengths }, first, count } = active;
         let guarantee = match &class.shape {
@@ -315,7 +317,7 @@ impl<'a> Walk<'a, '_> {
         Some(curve.scaled(Measure::Ip.per(Measure::Counted(self.port.accounting), &lengths)))
     }
 
-    /// The arrivals at the queues of `active` that compete with others, in `measure`.
+    /// The arrivals at the queues of `active` that compete with other classes, in `measure`.
     fn brought(&self, active: &Active, measure: Measure, delayed: bool) -> Option<Arrival> {
         let mut sum = Arrival::nothing();
         for place in active.first..active.first + active.count {
@@ -337,7 +339,7 @@ impl<'a> Walk<'a, '_> {
         Some(sum)
     }
 
-    /// The guarantee of strict priority for child `index` below the levels of `before`.
+    /// The guarantee of strict priority for child `index`, whose level is below the levels of `before`.
     fn level(
         &self,
         above: &Above,
@@ -375,8 +377,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Whether the class never exceeds `cap` while it has priority: departures in any span arrived in that
-    /// span or at most its delay before.
+    /// Whether the class never exceeds `cap` while it has priority: packets that depart in a span arrived in
+    /// this span, or before it by at most the delay of the class.
     fn keeps_to(&self, cap: &CapConfig, active: &Active, above: &Above, guarantee: &Guarantee) -> bool {
         let class = active.child.class;
         if class.queueing.is_some() || class.shape.is_some() || !is_fifo(class) {
@@ -417,8 +419,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Improves the bound of every queue by the rest of the line rate, because the wire is never idle while
-    /// packets wait.
+    /// Improves the bound of every queue with the line rate that other queues leave, because the wire is
+    /// never idle while packets wait.
     fn improve_by_rest_of_rate(&mut self, above: &Above) {
         let carried: Vec<Option<Arrival>> =
             self.port.streams.iter().map(|streams| stream::arrival(streams, above.measure)).collect();

@@ -1,4 +1,4 @@
-//! [`Queue`]: the arrivals at one queue, and [`QueueBound`], its guarantees.
+//! [`Queue`]: one queue and its arrivals, and [`QueueBound`]: its bounds.
 
 use perhop_qos::buffer::{MemoryConfig, SharedMemoryConfig};
 use perhop_qos::policy::WireConfig;
@@ -18,11 +18,11 @@ use crate::stream::{self, Stream};
 pub struct Queue<'a> {
     /// The arrivals.
     pub streams: &'a [Stream],
-    /// The arrivals that its policer passes while packets wait, IP bytes.
+    /// The arrivals that the policer of the queue passes while packets wait, IP bytes.
     pub policer: Option<Arrival>,
-    /// Its limits.
+    /// The limits of the queue.
     pub limits: &'a [QueueSize],
-    /// Whether its flows are not served in the order of arrival.
+    /// Whether packets of different flows leave in an order other than the order of arrival.
     pub is_fair: bool,
     /// The wire of the port.
     pub wire: WireConfig,
@@ -39,24 +39,24 @@ pub struct QueueBound {
     pub rate: f64,
     /// The time from the arrival of a packet to its last bit on the wire, or the reason why it is unbounded.
     pub delay: Result<f64, String>,
-    /// The rules of the delay.
+    /// The rules from which the delay is derived.
     pub rules: Vec<Rule>,
-    /// IP bytes in the queue.
+    /// The largest content of the queue, IP bytes.
     pub backlog_bytes: Result<f64, String>,
-    /// Packets in the queue.
+    /// The largest content of the queue, packets.
     pub backlog_packets: Result<f64, String>,
-    /// Whether packets may find it full; `None` without a limit.
+    /// Whether packets may arrive when the queue is full; `None` without a limit.
     pub overflows: Option<bool>,
     /// The service curve, IP bytes.
     pub service: Option<Service>,
     /// The shortest delay of a packet.
     pub least_delay: f64,
-    /// The lengths of its packets.
+    /// The lengths of the packets of the queue.
     pub lengths: Lengths,
 }
 
 impl Queue<'_> {
-    /// The bounds of a queue whose scheduler gives `guarantee`; `None` without arrivals.
+    /// Computes the bounds of a queue whose scheduler gives `guarantee`; `None` without arrivals.
     pub fn bound(&self, guarantee: Guarantee) -> Option<QueueBound> {
         let lengths = stream::lengths(self.streams)?;
         let Guarantee { measure, strict, plain, rules } = guarantee;
@@ -107,11 +107,11 @@ impl Queue<'_> {
     }
 }
 
-/// The largest content of a queue by its arrivals, in `measure`, with the service `line`.
+/// The largest content of a queue with these arrivals and the service `line`, in `measure`.
 ///
-/// The queue contains whole packets: a packet is in it until its first bit leaves, `wire / C` before the
-/// last, which `line` counts. By then a line of rate r has served r · wire / C of its length, and the rest is
-/// missing.
+/// The queue contains whole packets. A packet leaves the queue with its first bit, and `line` counts it at
+/// its last bit, `wire / C` later. In the time `wire / C` a line of rate r serves r · wire / C of the packet.
+/// The rest of its length is added to the backlog.
 fn in_queue(
     arrival: &Arrival,
     line: &Service,
@@ -134,7 +134,7 @@ fn exceeded(line: &Service, arrival: &Arrival) -> String {
     format!("its arrivals, up to {:.0} per second, exceed the guaranteed {:.0}", arrival.rate(), line.rate())
 }
 
-/// The smaller of a bound by arrivals and one by the limit, with its rules.
+/// The smaller one of the bound by the arrivals and the bound by the limit, with its rules.
 fn least(
     by_arrivals: Result<f64, String>,
     by_limit: Option<f64>,
@@ -148,7 +148,7 @@ fn least(
 }
 
 impl QueueBound {
-    /// Applies the service that other queues leave, `rest` in `measure`, if it gives a smaller bound.
+    /// Applies `rest`, the service in `measure` that other queues leave, if it gives a smaller bound.
     pub fn improve(&mut self, streams: &[Stream], rest: &Service, measure: Measure, wire: WireConfig) {
         let Some(arrival) = stream::arrival(streams, measure) else { return };
         let per_ip = measure.per(Measure::Ip, &self.lengths);
@@ -170,8 +170,8 @@ impl QueueBound {
         }
     }
 
-    /// Records that the queue contains at most `bytes` and `packets`, and at most the arrivals while one
-    /// packet waits.
+    /// Records that the queue contains at most `bytes` and `packets`, and at most the packets that arrive
+    /// while one packet waits.
     fn fill(&mut self, bytes: Option<f64>, packets: Option<f64>) {
         let came =
             self.arrival.as_ref().zip(self.delay.as_ref().ok()).map(|(arrival, delay)| arrival.at(*delay));
@@ -182,8 +182,8 @@ impl QueueBound {
         lower(&mut self.backlog_packets, packets.fold(f64::INFINITY, f64::min));
     }
 
-    /// Records whether the backlog exceeds the reserved part of `memory`, the only part that is certain: the
-    /// other queues may use the rest.
+    /// Records whether the backlog exceeds the reserved part of `memory`, which is the only certain part,
+    /// because other queues may use the rest.
     pub fn reserve(&mut self, queue: &SharedMemoryConfig, memory: Option<&MemoryConfig>) {
         let fits = memory.is_some_and(|memory| {
             let bytes = u64::from(self.lengths.most()) + u64::from(memory.overhead);
@@ -204,12 +204,12 @@ impl QueueBound {
         };
         self.overflows = Some(limits.iter().any(needs_more));
         lower(&mut self.backlog_bytes, bytes);
-        // A queue with a limit in bytes contains whole packets.
+        // A queue with a limit in bytes contains only whole packets.
         lower(&mut self.backlog_packets, packets.floor());
     }
 }
 
-/// Replaces `bound` by `other` if that is smaller.
+/// Replaces `bound` by `other` if `other` is smaller.
 fn lower(bound: &mut Result<f64, String>, other: f64) {
     match bound {
         Ok(own) if *own <= other => {}

@@ -8,7 +8,8 @@ use crate::network::{Bounds, QueueRow};
 use crate::rule::Rule;
 use crate::service::Service;
 
-/// The bounds of a scenario. Times in seconds, rates in bits per second of IP packets, sizes in IP bytes.
+/// The bounds of a scenario. Times are in seconds, rates in bits per second of IP packets, and sizes in IP
+/// bytes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The bounds of the queues.
@@ -20,17 +21,17 @@ pub struct Report {
 /// The bounds of one queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueReport {
-    /// The port as in results.
+    /// Name of the port in results.
     pub port: String,
-    /// The queue as in results.
+    /// Name of the queue in results.
     pub queue: String,
-    /// The classes of traffic that arrive at it.
+    /// The classes of traffic that arrive at the queue.
     pub classes: Vec<String>,
     /// The guaranteed rate; `None` if there is none.
     pub guaranteed_bps: Option<f64>,
-    /// The token buckets of its arrivals, the fastest first; empty if they are unbounded.
+    /// The token buckets of the arrivals, the fastest first; empty if they are unbounded.
     pub arrival: Vec<Bucket>,
-    /// The lines of its service curve, the slowest first; empty if nothing is guaranteed.
+    /// The lines of the service curve, the slowest first; empty if nothing is guaranteed.
     pub service: Vec<Line>,
     /// The time from arrival to the last bit on the wire.
     pub delay_s: Option<f64>,
@@ -40,11 +41,11 @@ pub struct QueueReport {
     pub backlog_packets: Option<f64>,
     /// The limit of the queue, as text.
     pub limit: Option<String>,
-    /// Whether packets may find it full; `None` without a limit.
+    /// Whether packets may arrive when the queue is full; `None` without a limit.
     pub overflows: Option<bool>,
-    /// Why the delay is unbounded.
+    /// The reason why the delay is unbounded.
     pub reason: Option<String>,
-    /// The rules of the delay.
+    /// The rules from which the delay is derived.
     pub rules: Vec<Step>,
 }
 
@@ -69,7 +70,7 @@ pub struct Line {
 /// A rule with its formula and source.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Step {
-    /// Its name.
+    /// The name of the rule.
     pub rule: Rule,
     /// The formula.
     pub formula: &'static str,
@@ -80,7 +81,7 @@ pub struct Step {
 /// The bounds of one class of traffic from end to end.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClassReport {
-    /// The class as in results.
+    /// Name of the class in results.
     pub class: String,
     /// The time from sending a packet to its last bit at the receiver.
     pub delay_s: Option<f64>,
@@ -88,7 +89,7 @@ pub struct ClassReport {
     pub hops: usize,
     /// Whether a burst was counted once over several ports.
     pub pays_bursts_once: bool,
-    /// Why the delay is unbounded.
+    /// The reason why the delay is unbounded.
     pub reason: Option<String>,
 }
 

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-/// A step in the derivation of a bound. Amounts are in bytes, times in seconds; a bound is the minimum over
-/// the rules that apply.
+/// A step in the derivation of a bound. Amounts are in bytes, times in seconds; a bound is the minimum of the
+/// results of all rules that apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// The whole port, first come, first served.
+    /// The port serves all packets first come, first served.
     Fifo,
     /// A level of strict priority.
     Priority,
@@ -21,18 +21,18 @@ pub enum Rule {
     Drr,
     /// Turns of weighted round robin.
     Wrr,
-    /// The minimum of three-parameter scheduling.
+    /// The minimum rate of three-parameter scheduling.
     Minimum,
     /// A shaper.
     Shaper,
-    /// The rate that all other queues leave, for any order of service.
+    /// The rate that all other queues leave, with any order of service.
     Rest,
     /// The limit of the queue.
     QueueLimit,
 }
 
 impl Rule {
-    /// Its formula.
+    /// The formula of the rule.
     pub fn formula(self) -> &'static str {
         match self {
             Rule::Fifo => "β(t) = C·t; D = sup over t of α(t)/C − t, α of all queues together",

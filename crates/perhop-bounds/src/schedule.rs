@@ -1,7 +1,7 @@
 //! The guarantees of each scheduler to its classes.
 //!
 //! Each function counts the bytes sent between the time at which a class becomes backlogged and the end of
-//! one of its packets. The scheduler's file in `perhop-qos` documents the order.
+//! one of its packets. The scheduler's file in `perhop-qos` documents the order of service.
 
 #![allow(clippy::doc_markdown)] // formulas
 
@@ -17,32 +17,31 @@ use crate::rule::Rule;
 use crate::service::Service;
 use crate::turns::Turns;
 
-/// A class with traffic under a scheduler with other classes.
+/// A class with traffic. Its scheduler also serves other classes.
 #[derive(Clone, Debug)]
 pub struct Child<'a> {
-    /// Its configuration.
+    /// The configuration of the class.
     pub class: &'a ClassConfig,
-    /// The lengths of its packets.
+    /// The lengths of the packets of the class.
     pub lengths: Lengths,
 }
 
 /// The capacity of a scheduler.
 #[derive(Clone, Debug)]
 pub struct Above {
-    /// The unit of its amounts: wire bytes, or the bytes that an outer shaper counts.
+    /// The unit of the amounts: wire bytes, or the bytes that an outer shaper counts.
     pub measure: Measure,
     /// The service since the port was empty.
     pub plain: Service,
-    /// The service since any time after which packets always waited.
+    /// The service since any time from which packets have always waited.
     pub strict: Service,
     /// The bytes that policies count for a packet.
     pub counted: Measure,
-    /// Whether it is directly above the wire, with only the packet on the wire in between.
+    /// Whether the scheduler is directly above the wire, so that only one packet is between them.
     pub is_at_wire: bool,
-    /// Whether each wire byte counts as one byte of the rate that the scheduler knows, with a ring of one
-    /// packet.
+    /// Whether the scheduler counts each wire byte as one byte of its rate, and the ring holds one packet.
     pub is_raw: bool,
-    /// The rules of its derivation.
+    /// The rules from which the capacity is derived.
     pub rules: Vec<Rule>,
 }
 
@@ -58,7 +57,7 @@ impl Above {
     fn rules_and(&self, rule: Rule) -> Vec<Rule> {
         self.rules.iter().copied().chain([rule]).collect()
     }
-    /// The guarantee of two service curves.
+    /// The guarantee with these two service curves.
     pub fn guarantee(&self, measure: Measure, plain: Service, strict: Service, rule: Rule) -> Guarantee {
         let some = |service: Service| {
             let reason = "classes with priority over it may take the whole rate";
@@ -91,9 +90,10 @@ fn weights(scheduler: SchedulerConfig, children: &[Child]) -> Vec<f64> {
 /// The guarantee of self-clocked fair queueing (Golestani 1994) for child `index`.
 ///
 /// When the child becomes backlogged, its tag starts at the virtual time v, and every other head has a tag of
-/// at least v, so a start of at least v − L_j / φ_j. Before a packet behind X bytes, with the tag v + X / φ,
-/// each other class sends at most X · φ_j / φ + L_j. The packet on the wire at that time is one of these, or
-/// it is the child's own and arrived in the same busy period.
+/// at least v, so it started at v − L_j / φ_j or later. A packet that ends the first X bytes of the child has
+/// the tag v + X / φ. Before this packet, each other class sends at most X · φ_j / φ + L_j. The packet that
+/// is on the wire when the child becomes backlogged is counted here, or it belongs to the child and arrived
+/// in the same busy period.
 pub fn scfq(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let weights = weights(SchedulerConfig::Scfq, children);
     let of_all: f64 = weights.iter().zip(children).map(|(weight, child)| weight * above.cost(child)).sum();
@@ -110,11 +110,11 @@ pub fn scfq(above: &Above, children: &[Child], index: usize) -> Guarantee {
 }
 
 /// The guarantee of weighted fair queueing and WF2Q+ for child `index` of `all` classes, some of which have
-/// no traffic: the fluid server (Parekh and Gallager 1993, theorem 1; Bennett and Zhang 1997) plus one
-/// longest packet.
+/// no traffic. It is the service of the fluid server plus one longest packet (Parekh and Gallager 1993,
+/// theorem 1; Bennett and Zhang 1997).
 ///
-/// The backlog that a packet finds does not bound the lag of the fluid server, so there is no strict service
-/// curve.
+/// The backlog at the arrival of a packet does not bound the lag behind the fluid server, so no strict
+/// service curve exists.
 pub fn fluid(above: &Above, children: &[Child], index: usize, all: &[ClassConfig], rule: Rule) -> Guarantee {
     if !above.is_raw {
         let reason = "the proof for wfq and wf2q-plus needs a wire without overhead and a ring of one packet \
@@ -140,9 +140,10 @@ pub fn fluid(above: &Above, children: &[Child], index: usize, all: &[ClassConfig
 
 /// The guarantee of deficit round robin (Shreedhar and Varghese 1995) for child `index`.
 ///
-/// The child begins after the others. X bytes end in its turn number ⌈X / Q⌉. Before that turn, each other
-/// class has the same number of turns, and its saved deficit, which is less than its longest packet. The
-/// packet on the wire belongs to the others' turns, or is the child's own.
+/// In the worst case the child has its turn after all other classes. Its first X bytes end in its turn number
+/// ⌈X / Q⌉. Before this turn, each other class sends the same number of quanta and its saved deficit, which
+/// is less than its longest packet. The packet on the wire is part of another class's turn, or it belongs to
+/// the child.
 pub fn drr(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let quanta = weights(SchedulerConfig::Drr, children);
     let (mut round, mut saved) = (0.0, 0.0);
@@ -163,11 +164,12 @@ pub fn drr(above: &Above, children: &[Child], index: usize) -> Guarantee {
     in_turns(above, own, above.counted, Rule::Drr, turns)
 }
 
-/// The guarantee of weighted round robin for child `index`: as [`drr`], with 1 for each packet.
+/// The guarantee of weighted round robin for child `index`. It follows from the rules of [`drr`] if each
+/// packet counts as 1.
 pub fn wrr(above: &Above, children: &[Child], index: usize, all: &[ClassConfig]) -> Guarantee {
     let lengths = &children[index].lengths;
     let every: Vec<Child> = all.iter().map(|class| Child { class, lengths: lengths.clone() }).collect();
-    // Bandwidths are divided by the smallest, so that a round sends a packet of each.
+    // Bandwidths are divided by the smallest bandwidth, so that each class sends a packet in each round.
     let by_bandwidth = all.iter().any(|class| class.share.bandwidth.is_some());
     let weights = |children: &[Child]| weights(SchedulerConfig::Wrr, children);
     let smallest = weights(&every).into_iter().fold(f64::INFINITY, f64::min);
@@ -197,7 +199,7 @@ fn in_turns(
     rule: Rule,
     turns: impl Fn(&Service, f64) -> Turns,
 ) -> Guarantee {
-    // The packets in a longer ring are in the strict curve.
+    // The strict curve includes the packets in a longer ring.
     let plain =
         if above.is_at_wire { turns(&above.plain, above.longest(own)) } else { turns(&above.strict, 0.0) };
     let strict = turns(&above.strict, 0.0).line();
@@ -218,24 +220,26 @@ pub fn priority(above: &Above, below: &[Child], before: &Levels) -> Guarantee {
     above.guarantee(above.measure, plain, above.strict.less(&before.strict), Rule::Priority)
 }
 
-/// The arrivals of the levels above one, in the unit of the scheduler.
+/// The arrivals of all levels above a level, in the unit of the scheduler.
 #[derive(Clone, Debug)]
 pub struct Levels {
-    /// Since these levels and the level itself had no packets; `None` if that time is unknown.
+    /// The arrivals since a time when these levels and the level itself had no packets; `None` if this time
+    /// is unknown.
     pub plain: Option<Arrival>,
     /// The arrivals in any span.
     pub strict: Arrival,
 }
 
-/// The largest lateness of a guarantee of three-parameter scheduling, seconds. Service missed earlier is not
-/// made up (`PATIENCE` in its file).
+/// The largest lateness of a guarantee of three-parameter scheduling, seconds. The scheduler does not make up
+/// for service that a class missed earlier (`PATIENCE` in its file).
 const PATIENCE: f64 = 0.25;
 
-/// The guarantee of three-parameter scheduling for child `index` with a minimum: the earliest deadline first
-/// (H-FSC's real-time criterion).
+/// The guarantee of three-parameter scheduling for child `index` with a minimum: packets are sent in the
+/// order of their deadlines (H-FSC's real-time criterion).
 ///
-/// The work due by any time is at most the sum of the minima, so no deadline is missed by more than the
-/// capacity may hold back plus one packet. The first deadline belongs to the child's previous packet.
+/// The work that is due by any time is at most the sum of the minimum rates. So no deadline is missed by more
+/// than two times: the time for which the capacity may hold back packets, and the time of one packet. The
+/// first deadline belongs to the previous packet of the child.
 pub fn minimum(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let minimum =
         |child: &Child| child.class.share.minimum.map_or(0.0, |rate| rate.as_bits_per_second() as f64 / 8.0);
@@ -265,8 +269,8 @@ pub fn minimum(above: &Above, children: &[Child], index: usize) -> Guarantee {
     above.guarantee(above.counted, line.clone(), line, Rule::Minimum)
 }
 
-/// The guarantee of a class that is served first come, first served, with others whose arrivals are `others`,
-/// in the unit of `above`.
+/// The guarantee of a class that is served first come, first served, together with other classes. The
+/// arrivals of these are `others`, in the unit of `above`.
 pub fn together(above: &Above, others: Arrival) -> Guarantee {
     Guarantee {
         measure: above.measure,
@@ -276,6 +280,6 @@ pub fn together(above: &Above, others: Arrival) -> Guarantee {
     }
 }
 
-/// One picosecond in seconds. Sources and wires can be early by this much, because their times are rounded
-/// down.
+/// One picosecond in seconds. Packets of sources and wires can be early by one picosecond, because times are
+/// rounded down.
 pub const PICOSECOND: f64 = 1.0 / PICOSECONDS_PER_SECOND as f64;

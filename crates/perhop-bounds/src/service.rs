@@ -2,21 +2,21 @@
 
 use crate::arrival::Arrival;
 
-/// A service curve of whole packets: of packets that have waited for `t` seconds, at least the largest of
-/// `rate · (t − latency)` has been sent to the last bit. Convex and piecewise linear.
+/// A service curve of whole packets. In `t` seconds in which packets wait, packets of at least the largest of
+/// `rate · (t − latency)` are sent completely. The curve is convex and piecewise linear.
 ///
-/// The inverse, [`Service::time`], is the statement of the proofs: a packet ends at most `time(amount)` after
-/// the arrival of any earlier packet of the same busy period, where `amount` is the sum from that packet up
-/// to itself (the latency-rate servers of Stiliadis and Varma, IEEE/ACM Transactions on Networking 6(5),
-/// 1998, packet by packet).
+/// The proofs are about the inverse, [`Service::time`]. They compare a packet with any earlier packet of the
+/// same busy period. The packet ends at most `time(amount)` after the arrival of the earlier one, and
+/// `amount` is the sum of both and all packets between them (the latency-rate servers of Stiliadis and Varma,
+/// IEEE/ACM Transactions on Networking 6(5), 1998, packet by packet).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Service {
-    /// The lines that are the largest somewhere, by increasing rate and latency. Empty if nothing is
-    /// guaranteed.
+    /// The lines that are the maximum for some time, by increasing rate and latency. The list is empty if
+    /// nothing is guaranteed.
     lines: Vec<RateLatency>,
 }
 
-/// A rate after a latency in seconds.
+/// A service rate that begins after a latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateLatency {
     /// The amount per second.
@@ -33,7 +33,7 @@ impl RateLatency {
 }
 
 impl Service {
-    /// `rate` per second after `latency` seconds.
+    /// The curve of one line: `rate` per second after `latency` seconds.
     pub fn rate_latency(rate: f64, latency: f64) -> Service {
         Service::largest_of(vec![RateLatency { rate, latency }])
     }
@@ -41,7 +41,7 @@ impl Service {
     pub fn lines(&self) -> &[RateLatency] {
         &self.lines
     }
-    /// Whether it guarantees anything.
+    /// Whether the curve guarantees any service.
     pub fn is_some(&self) -> bool {
         !self.lines.is_empty()
     }
@@ -64,8 +64,8 @@ impl Service {
         };
         self.lines.windows(2).map(crossing)
     }
-    /// The service left by arrivals of `before` that are served first: `β(t) − α(t)` (Le Boudec and Thiran
-    /// 2001, §6.2.1).
+    /// The service that remains after the arrivals `before`, which are served first: `β(t) − α(t)` (Le Boudec
+    /// and Thiran 2001, §6.2.1).
     pub fn less(&self, before: &Arrival) -> Service {
         let left = self.lines.iter().flat_map(|line| {
             before.buckets().iter().filter(|bucket| bucket.rate < line.rate).map(|bucket| {
@@ -75,8 +75,8 @@ impl Service {
         });
         Service::largest_of(left.collect())
     }
-    /// The service of a class each of whose units takes `factor` units of this one, and `fixed` more in
-    /// total.
+    /// The service of a class. Each unit of the class takes `factor` units of this service, and the whole
+    /// amount takes `fixed` units in addition.
     pub fn shared(&self, factor: f64, fixed: f64) -> Service {
         let part = |line: &RateLatency| RateLatency {
             rate: line.rate / factor,
@@ -84,13 +84,13 @@ impl Service {
         };
         Service::largest_of(self.lines.iter().map(part).collect())
     }
-    /// The larger of two guarantees. Both must hold at all times.
+    /// The larger of two guarantees. Both must be valid at all times.
     pub fn or(&self, other: &Service) -> Service {
         Service::largest_of(self.lines.iter().chain(&other.lines).copied().collect())
     }
-    /// Two services in sequence for packets of up to `longest`: the latencies add up, the slowest rate
-    /// remains, and every further service adds the time of one whole packet (pay bursts only once: Le Boudec
-    /// and Thiran 2001, theorem 1.4.6, §1.7 on packetizers).
+    /// Two services in sequence for packets of up to `longest`: the latencies are added, the slower rate
+    /// applies, and the second service adds the time of one whole packet (pay bursts only once: Le Boudec and
+    /// Thiran 2001, theorem 1.4.6, §1.7 on packetizers).
     pub fn then(&self, next: &Service, longest: f64) -> Service {
         let pairs = self.lines.iter().flat_map(|line| {
             next.lines.iter().map(move |two| RateLatency {
@@ -132,7 +132,8 @@ mod tests {
 
     #[test]
     fn the_largest_of_several_lines() {
-        // 100/s at once, 200/s after 1 s: 200 take 2 s by either. The third is below both.
+        // The first line is 100/s at once and the second one 200/s after 1 s. An amount of 200 takes 2 s with
+        // either. The third line is below both.
         let both = Service::rate_latency(100.0, 0.0).or(&Service::rate_latency(200.0, 1.0));
         let all = both.or(&Service::rate_latency(150.0, 0.9));
         assert_eq!(all, both);
@@ -145,11 +146,11 @@ mod tests {
 
     #[test]
     fn residual_service() {
-        // 1000/s after 0.5 s, less 200 + 600 t: 400 t − 700 = 400 (t − 1.75).
+        // The curve 1000 (t − 0.5) minus the arrivals 200 + 600 t is 400 t − 700 = 400 (t − 1.75).
         let left = Service::rate_latency(1000.0, 0.5).less(&Arrival::token_bucket(200.0, 600.0));
         assert_eq!(left.lines(), [RateLatency { rate: 400.0, latency: 1.75 }]);
         assert!(!Service::rate_latency(1000.0, 0.5).less(&Arrival::token_bucket(0.0, 1000.0)).is_some());
-        // A class that needs two units for each of its own, and 300 more.
+        // Each unit of the class takes two units of the service, and 300 units are added.
         let part = Service::rate_latency(1000.0, 0.5).shared(2.0, 300.0);
         assert_eq!(part.lines(), [RateLatency { rate: 500.0, latency: 0.8 }]);
     }

@@ -19,8 +19,8 @@ fn bucket(shape: &ShapeConfig) -> (f64, f64) {
     (shaped_rate(shape) / 8.0, (shape.burst.as_bytes() + shape.excess.as_bytes()) as f64)
 }
 
-/// The shapers of `config`, inner ones first, with the queues of each and its arrival curve. The first queue
-/// has the number `first`; the longest packet has `longest` bytes.
+/// The shapers of `config`, inner ones first. Each one has its queues and the arrival curve of its output.
+/// The first queue has number `first`, and the longest packet has `longest` bytes.
 pub fn shapers(config: &QueueingConfig, first: usize, longest: f64) -> Vec<(Range<usize>, Arrival)> {
     let (mut next, mut found) = (first, Vec::new());
     for class in &config.classes {
@@ -29,7 +29,7 @@ pub fn shapers(config: &QueueingConfig, first: usize, longest: f64) -> Vec<(Rang
         found.extend(inside);
         if let Some(shape) = &class.shape {
             let (rate, depth) = bucket(shape);
-            // A packet longer than the bucket leaves when the bucket is full.
+            // A packet that is longer than the bucket leaves when the bucket is full.
             let curve = Arrival::token_bucket(depth.max(longest) + rate * PICOSECOND, rate);
             found.push((next..next + count, curve));
         }
@@ -38,12 +38,13 @@ pub fn shapers(config: &QueueingConfig, first: usize, longest: f64) -> Vec<(Rang
     found
 }
 
-/// A single class before the wire, with packets of `lengths`, that only its shaper and the wire delay.
+/// The guarantee of a single class with packets of `lengths`. Only its shaper and the wire delay these
+/// packets.
 ///
 /// The bucket never overflows while packets wait, because a packet on the wire uses more tokens than arrive
-/// during its transmission. So X bytes end after X / r, plus one packet for a late wire and one for its
-/// transmission. A packet longer than the bucket leaves a debt. With a ring of several packets, the class is
-/// treated like any other.
+/// during its transmission. So X bytes end after X / r and the times of two packets: one on the wire before
+/// them, and one for the transmission of the last. A packet that is longer than the bucket leaves a debt. If
+/// the ring holds several packets, [`among`] gives the guarantee.
 pub fn sole(above: &Above, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee {
     let (rate, depth) = bucket(shape);
     let cost = above.measure.per(above.counted, lengths);
@@ -57,13 +58,13 @@ pub fn sole(above: &Above, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee 
     above.guarantee(above.counted, service.clone(), service, Rule::Shaper)
 }
 
-/// A class with packets of `lengths` among others. `scheduled` is its guarantee once its shaper releases
-/// packets.
+/// The guarantee of a class with packets of `lengths` next to other classes. `scheduled` is its guarantee for
+/// packets that the shaper has released.
 ///
-/// X bytes wait for tokens at most X / r and the time of a debt. During this time the bucket contains at most
-/// a packet, the tokens of the latency of the scheduler, and one more packet. If that fits, no token is lost,
-/// and the scheduler sees all packets as waiting from the last one on that had to wait for tokens. Otherwise
-/// each packet may wait for the scheduler separately.
+/// X bytes wait for tokens for at most X / r and the time of a debt. In the meantime the bucket gains at most
+/// three amounts: one packet, the tokens of the scheduler's latency, and one more packet. If the bucket has
+/// room for them, no token is lost. Then the scheduler sees all packets as waiting since the last packet that
+/// had to wait for tokens. Otherwise each packet may wait for the scheduler separately.
 pub fn among(above: &Above, scheduled: Guarantee, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee {
     let (rate, depth) = bucket(shape);
     let counted = scheduled.counted(above.counted, lengths);

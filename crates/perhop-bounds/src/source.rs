@@ -20,27 +20,27 @@ use crate::schedule::PICOSECOND;
 /// Packets of one flow with the same headers, and their arrival curve, IP bytes.
 #[derive(Clone, Debug)]
 pub struct Sent {
-    /// Their headers.
+    /// The headers of the packets.
     pub packet: Packet,
-    /// Their lengths.
+    /// The lengths of the packets.
     pub lengths: Lengths,
     /// The arrival curve; `None` if it is unbounded.
     pub own: Option<Arrival>,
 }
 
-/// The longest IPv4 packet, bytes (RFC 791 §3.1).
+/// The length of the longest IPv4 packet, bytes (RFC 791 §3.1).
 const LONGEST_IP: u32 = 65_535;
 /// The length of an acknowledgment with all options of selective acknowledgment, bytes (RFC 791, RFC 9293,
 /// RFC 2018).
 const LONGEST_ACKNOWLEDGMENT: u32 = 80;
-/// IP and TCP headers without options, bytes.
+/// The length of IP and TCP headers without options, bytes.
 const SHORTEST_SEGMENT: u32 = 40;
 
 /// The packets that a flow of `traffic` with `key` sends to its receiver, and the replies. `longest` is the
-/// longest TCP packet that its path accepts, IP bytes.
+/// length of the longest TCP packet that the path of the flow accepts, IP bytes.
 ///
 /// # Errors
-/// If a file cannot be read, or TCP's parameters contradict each other.
+/// A file cannot be read, or the parameters of TCP contradict each other.
 pub fn sent(
     traffic: &TrafficConfig,
     key: FlowKey,
@@ -113,12 +113,12 @@ fn of_poisson(config: &PoissonConfig) -> Lengths {
     }
 }
 
-/// Seconds between two packets of which `counted` bytes count for `rate`.
+/// The seconds between two packets, each of which counts as `counted` bytes for `rate`.
 fn gap(counted: u64, rate: Rate) -> f64 {
     counted as f64 * 8.0 / rate.as_bits_per_second() as f64
 }
 
-/// The curve of one packet at once, and then one per gap. Times are whole picoseconds.
+/// The arrival curve of one packet at once, and then one packet per gap. Times are whole picoseconds.
 fn paced(length: f64, gap: f64) -> Arrival {
     let rate = length / gap;
     Arrival::token_bucket(length + rate * PICOSECOND, rate)
@@ -127,14 +127,15 @@ fn paced(length: f64, gap: f64) -> Arrival {
 fn cbr(config: &CbrConfig) -> Arrival {
     let length = u64::from(config.packet.ip_length());
     let counted = config.rate_counts.map_or(config.packet.counted(), |framing| framing.wire_bytes(length));
-    // Gaps vary independently, so all may be short.
+    // Gaps vary independently, so all gaps may be short.
     let shortest = gap(counted, config.rate) * (1.0 - config.jitter);
     let shortest = if config.jitter == 0.0 { shortest } else { shortest - PICOSECOND };
     paced(length as f64, shortest)
 }
 
-/// The curve of bursts of n packets per cycle, with n = ⌈on-time / gap⌉ or a mean of on-time / gap: within
-/// the peak rate, within the burst beyond the mean rate, and within the mean rate.
+/// The arrival curve of a burst of n packets in each cycle. n is ⌈on-time / gap⌉, or on-time / gap on
+/// average. The curve is the minimum of two token buckets: one with the peak rate, and one with the mean
+/// rate, whose burst is the part of n packets above the mean rate.
 fn on_off(config: &OnOffConfig) -> Arrival {
     let OnOffConfig { rate, packet, on_time, off_time, law, cut_gap } = config;
     let (gap, length) = (gap(packet.counted(), *rate), f64::from(packet.ip_length()));
@@ -150,7 +151,8 @@ fn on_off(config: &OnOffConfig) -> Arrival {
             let mean = packets * length / cycle;
             (mean, packets * length - mean * (packets - 1.0) * gap)
         }
-        // The packets in any span are one plus those of its ON time, at most a burst and its share.
+        // A span contains at most one packet plus the packets of its ON time. The ON time is at most one
+        // whole period plus the average share of the rest.
         CutGap::Carried => {
             let mean = gaps * length / cycle;
             (mean, length + gaps * length - mean * on_time.as_seconds())
@@ -162,7 +164,8 @@ fn on_off(config: &OnOffConfig) -> Arrival {
 /// Packets with the same headers, their times and lengths.
 type Lot = (Packet, Vec<(Time, u32)>);
 
-/// The packets of a record, by their headers; each lot within token buckets that touch it.
+/// The packets of a recording in lots with equal headers. The arrival curve of each lot consists of the
+/// smallest token buckets that admit it.
 fn recorded(packets: impl Iterator<Item = (Packet, Time, u32)>) -> Vec<Sent> {
     let mut lots: BTreeMap<(FlowKey, u8, String), Lot> = BTreeMap::new();
     for (packet, time, length) in packets {
@@ -193,12 +196,12 @@ fn envelope(times: &[(Time, u32)]) -> Arrival {
         Arrival::token_bucket(least_burst(times, rate) + rate * PICOSECOND, rate)
     };
     let rates = [1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0];
-    // All packets may arrive at once after a path that delays them.
+    // The path before may delay packets so that all arrive at once.
     let all = Arrival::token_bucket(total, 0.0);
     rates.iter().map(|factor| bucket(*factor)).fold(all, |sum, one| sum.within(&one))
 }
 
-/// The least burst of a token bucket of `rate` bytes per second that all packets pass.
+/// The least burst of a token bucket of `rate` bytes per second that admits all packets.
 fn least_burst(times: &[(Time, u32)], rate: f64) -> f64 {
     let (mut level, mut most, mut before) = (0.0f64, 0.0f64, None::<Time>);
     for (time, length) in times {
@@ -219,7 +222,8 @@ mod tests {
 
     #[test]
     fn bursts_of_three_packets() {
-        // 1000 bytes each millisecond for 3 ms, then 7 ms of silence: packets at 0, 1, 2, 10, 11, 12 ms …
+        // A packet of 1000 bytes leaves each millisecond for 3 ms, then none for 7 ms: packets leave at 0, 1,
+        // 2, 10, 11, 12 ms …
         let config = OnOffConfig {
             rate: Rate::from_bits_per_second(8_000_000),
             packet: PacketSize::Ip(ByteSize::from_bytes(1000)),
@@ -229,14 +233,15 @@ mod tests {
             cut_gap: CutGap::Dropped,
         };
         let curve = on_off(&config);
-        // One, two, three packets in 0, 1, 2 ms; the fourth in 8 ms (from the third packet of a burst), six
-        // in 12 ms.
+        // One packet leaves in 0 ms, two in 1 ms, three in 2 ms, and six in 12 ms. The fourth leaves 8 ms
+        // after the third packet of a burst.
         for (span, packets) in [(0.0, 1.0), (1e-3, 2.0), (2e-3, 3.0), (10e-3, 4.0), (12e-3, 6.0)] {
             assert!(curve.at(span) >= packets * 1000.0, "{span}: {}", curve.at(span));
         }
         assert!(curve.at(2e-3) < 3001.0 && curve.at(12e-3) < 6001.0);
         assert!((curve.rate() - 3e5).abs() < 1e-6);
-        // The next burst may begin with a packet whether or not its gap was cut: one packet more at once.
+        // The next burst may begin with the packet of a gap that was carried over, so the curve has at most
+        // one packet more.
         let carried = on_off(&OnOffConfig { cut_gap: CutGap::Carried, ..config.clone() });
         assert!((carried.rate() - 3e5).abs() < 1e-6);
         assert!(carried.at(10e-3) >= 4000.0 && carried.at(12e-3) < 7001.0);
@@ -252,7 +257,7 @@ mod tests {
             rate_counts: None,
             jitter: 0.2,
         };
-        // A gap of 1 ms, at least 0.8 ms: 125 kB/s.
+        // The gap is 1 ms, and with jitter at least 0.8 ms. This gives 125 kB/s.
         assert!((cbr(&config).rate() - 125_000.0).abs() < 1.0);
         assert!((cbr(&CbrConfig { jitter: 0.0, ..config }).rate() - 100_000.0).abs() < 1e-3);
     }
@@ -269,7 +274,8 @@ mod tests {
                 assert!(curve.at((*time - *from).as_seconds()) >= sum - 1e-9);
             }
         }
-        // 1000 bytes at once; by the mean, 100 bytes per ms: 1000 − 500 + 200 − 100 + 700 = 1300.
+        // 1000 bytes arrive at once. The mean rate is 100 bytes per ms and needs a burst of 1000 − 500 + 200
+        // − 100 + 700 = 1300.
         assert!((curve.at(0.0) - 1000.0).abs() < 1e-6);
         assert!((least_burst(&times, 1e5) - 1300.0).abs() < 1e-9);
     }

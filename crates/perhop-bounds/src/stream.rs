@@ -7,7 +7,7 @@ use perhop_qos::packet::Packet;
 use crate::arrival::Arrival;
 use crate::lengths::{Lengths, Measure};
 
-/// Packets of the flows of one entry of traffic, in one direction, with the same headers.
+/// Packets with the same headers in one direction, from flows of one entry of traffic.
 #[derive(Clone, Debug)]
 pub struct Stream {
     /// The entry of the scenario's traffic.
@@ -16,20 +16,20 @@ pub struct Stream {
     pub answers: bool,
     /// The number of flows.
     pub flows: u32,
-    /// The headers at this place, with the length of any of the packets.
+    /// The headers of the packets at this place. The length in it is that of any packet.
     pub packet: Packet,
-    /// Their lengths.
+    /// The lengths of the packets.
     pub lengths: Lengths,
-    /// The arrival curve of all of them, IP bytes; `None` if it is unbounded.
+    /// The arrival curve of all packets, IP bytes; `None` if it is unbounded.
     pub own: Option<Arrival>,
-    /// The limits that they share with other streams, the oldest first.
+    /// The limits that the stream shares with other streams, the oldest first.
     pub limits: Vec<Limit>,
 }
 
 /// The common arrival curve of several streams.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// The number of the limit: all streams that have it are limited together.
+    /// The number of the limit: all streams with the same number are limited together.
     pub id: usize,
     /// The unit of the curve.
     pub measure: Measure,
@@ -42,7 +42,7 @@ impl Stream {
     pub fn of_lengths(&self, lengths: Lengths) -> Stream {
         Stream { lengths, ..self.clone() }
     }
-    /// Restricts it to `curve` in `measure`.
+    /// Restricts the stream to `curve` in `measure`.
     pub fn restrict(&mut self, measure: Measure, curve: &Arrival) {
         let more = curve.scaled(Measure::Ip.per(measure, &self.lengths));
         self.own = Some(self.own.take().map_or(more.clone(), |own| own.within(&more)));
@@ -73,8 +73,9 @@ pub fn arrival<'a>(streams: impl IntoIterator<Item = &'a Stream>, measure: Measu
     together(all, measure)
 }
 
-/// The common arrival curve of streams, each with the number of its limits that count: groups under the same
-/// newest limit, each within that limit and within the sum of its members.
+/// The common arrival curve of streams. Each stream has the number of its limits that count. Streams with the
+/// same newest limit form a group. The curve of a group is within this limit and within the sum of its
+/// members.
 fn together(streams: Vec<(&Stream, usize)>, measure: Measure) -> Option<Arrival> {
     let mut sum = Some(Arrival::nothing());
     let mut groups: BTreeMap<usize, Vec<(&Stream, usize)>> = BTreeMap::new();
@@ -100,8 +101,8 @@ fn together(streams: Vec<(&Stream, usize)>, measure: Measure) -> Option<Arrival>
     sum
 }
 
-/// The newest common limit of `members`, at the given position of each, in `measure`. If they came by
-/// different paths, the most stretched one is valid for all.
+/// The newest common limit of `members` in `measure`, at the given position of each member. If the members
+/// came by different paths, the limit with the largest burst applies to all.
 fn newest_limit(members: &[(&Stream, usize)], measure: Measure) -> Option<Arrival> {
     let of_each = members.iter().map(|(stream, place)| &stream.limits[*place]);
     let widest = of_each.max_by(|one, two| one.curve.burst().total_cmp(&two.curve.burst()))?;
@@ -139,12 +140,13 @@ mod tests {
         let link = (1, 100.0, 1000.0);
         let policer = (2, 300.0, 50.0);
         let (first, two) = (stream(Some((100.0, 40.0)), &[link]), stream(None, &[link, policer]));
-        // The second alone: within its policer and the link. Both: the policer groups only the second.
+        // The second stream alone is within its policer and the link. With both streams, the policer limits
+        // only the second.
         let alone = arrival([&two], Measure::Ip).unwrap();
         assert_eq!([alone.at(0.0), alone.at(10.0)], [100.0, 800.0]);
         let both = arrival([&first, &two], Measure::Ip).unwrap();
         assert_eq!(both.at(10.0), 500.0 + 800.0);
-        // Packets of 100 bytes: 800 bytes are 8 packets.
+        // With packets of 100 bytes, 800 bytes are 8 packets.
         assert_eq!(arrival([&two], Measure::Packets).unwrap().at(10.0), 8.0);
         assert_eq!(arrival([&stream(None, &[])], Measure::Ip), None);
         assert_eq!(arrival([], Measure::Ip), Some(Arrival::nothing()));

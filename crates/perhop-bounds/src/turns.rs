@@ -3,25 +3,26 @@
 use crate::arrival::Arrival;
 use crate::service::Service;
 
-/// Service in turns: to send `amount`, a class needs `⌈amount / grant⌉` turns, and every other class has one
-/// turn before each of them.
+/// Service in turns. To send `amount`, a class needs `⌈amount / grant⌉` turns, and every other class has one
+/// turn before each turn of this class.
 ///
-/// The staircase of Boyer, Stea and Sofack ("Deficit round robin with network calculus", VALUETOOLS 2012) and
-/// of Tabatabaee and Le Boudec (RTAS 2021), packet by packet. The straight line below it has the latency (3F
-/// − 2φ) / C of Stiliadis and Varma 1998.
+/// The staircase is that of Boyer, Stea and Sofack ("Deficit round robin with network calculus",
+/// VALUETOOLS 2012) and of Tabatabaee and Le Boudec (RTAS 2021), packet by packet. The straight line below
+/// the staircase has the latency (3F − 2φ) / C of Stiliadis and Varma 1998.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turns {
     /// The service that the turns share.
     pub of: Service,
-    /// The units of that service for one unit of the class.
+    /// The units of this service that one unit of the class takes.
     pub factor: f64,
-    /// The amount that the class may send in a turn.
+    /// The amount that the class may send in one turn.
     pub grant: f64,
-    /// The amount that the others send between two turns.
+    /// The amount that the other classes send between two turns.
     pub others: f64,
-    /// The amount that is sent once in addition: the others' saved deficits and the packet on the wire.
+    /// The amount that is sent only once: the saved deficits of the other classes, and the packet on the
+    /// wire.
     pub fixed: f64,
-    /// The granularity of the class's packets: all amounts are multiples of it.
+    /// The granularity of the class's packets: all amounts are multiples of the grain.
     pub grain: f64,
 }
 
@@ -37,13 +38,13 @@ impl Turns {
         let (per_unit, saved) = (self.others / self.grant, self.others * (self.grant - step) / self.grant);
         self.of.shared(self.factor + per_unit, self.fixed + saved)
     }
-    /// The longest time for `amount`, seconds.
+    /// The longest time until `amount` has been sent, seconds.
     pub fn time(&self, amount: f64) -> f64 {
-        // A rounding error must not add or remove a turn: amounts are whole numbers of grains.
+        // Amounts are whole numbers of grains, so a rounding error must not add a turn.
         let turns = (amount / self.grant - 1e-9).ceil().max(1.0);
         self.of.time(amount * self.factor + turns * self.others + self.fixed)
     }
-    /// The largest delay of departures after arrivals, seconds; `None` if it is unbounded or needs too many
+    /// The largest delay of departures after arrivals, seconds; `None` if it is unbounded or takes too many
     /// turns to compute.
     pub fn delay(&self, arrival: &Arrival) -> Option<f64> {
         let (least, most) = (self.whole_grains(arrival.burst()), self.busy_amount(arrival)?);
@@ -99,9 +100,9 @@ fn common_divisor(mut first: f64, mut two: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Two classes with quanta of 1500 on 1 MB/s, packets of 1000 and 1500 bytes. Before each turn of the
-    /// class of 1000, the other may send its 1499 saved bytes and one quantum, and one of the class's own
-    /// packets may be on the wire.
+    /// Two classes have quanta of 1500 bytes on a line of 1 MB/s. Their packets have 1000 and 1500 bytes.
+    /// Before each turn of the class with packets of 1000 bytes, the other class may send its 1499 saved
+    /// bytes and one quantum. One packet of the first class may be on the wire.
     fn turns() -> Turns {
         let of = Service::rate_latency(1e6, 0.0);
         Turns { of, factor: 1.0, grant: 1500.0, others: 1500.0, fixed: 1499.0 + 1000.0, grain: 1000.0 }
@@ -111,10 +112,10 @@ mod tests {
     fn a_stair_by_hand() {
         let turns = turns();
         assert_eq!(turns.time(1000.0), 4999e-6);
-        // Two packets of 1000 take a second turn, three do not take a third.
+        // Two packets of 1000 bytes need a second turn. Three packets need no third turn.
         assert_eq!(turns.time(2000.0), 7499e-6);
         assert_eq!(turns.time(3000.0), 8499e-6);
-        // The line: 2 units each, 2499 + 1500 · (1500 − 500) / 1500 more.
+        // On the line, each unit takes 2 units, and 2499 + 1500 · (1500 − 500) / 1500 are added.
         assert!((turns.line().lines()[0].latency - 3499e-6).abs() < 1e-12);
         assert_eq!(turns.line().rate(), 5e5);
     }
@@ -122,18 +123,19 @@ mod tests {
     #[test]
     fn the_delay_of_a_burst_and_of_a_flow() {
         let turns = turns();
-        // A burst of three at a low rate: the burst determines the delay.
+        // At a low rate, the burst of three packets determines the delay.
         assert_eq!(turns.delay(&Arrival::token_bucket(3000.0, 1.0)), Some(8499e-6));
-        // One packet, then one each 3 ms: the second needs a second turn 3 ms later, 7499 − 3000 < 4999.
+        // One packet arrives, and then one every 3 ms. The second packet needs a second turn and arrives 3 ms
+        // later, so it is not the latest: 7499 − 3000 < 4999.
         let slow = turns.delay(&Arrival::token_bucket(1000.0, 1000.0 / 3e-3)).unwrap();
         assert!((slow - 4999e-6).abs() < 1e-12, "{slow}");
-        // One each 2.1 ms: 7499 − 2100 = 5399 > 4999; the third, 8499 − 4200, the fourth 11999 − 6300 = 5699
-        // …
+        // One packet arrives every 2.1 ms. The delay of the second is 7499 − 2100 = 5399 > 4999, that of the
+        // third 8499 − 4200, and that of the fourth 11999 − 6300 = 5699.
         let fast = turns.delay(&Arrival::token_bucket(1000.0, 1000.0 / 2.1e-3)).unwrap();
         let by_hand =
             (1..200).map(|packets| turns.time(1000.0 * f64::from(packets)) - 2.1e-3 * f64::from(packets - 1));
         assert!((fast - by_hand.fold(0.0, f64::max)).abs() < 1e-9, "{fast}");
-        // Faster than half the wire: unbounded.
+        // The arrivals exceed half of the wire, so the delay is unbounded.
         assert_eq!(turns.delay(&Arrival::token_bucket(1000.0, 5.1e5)), None);
     }
 }

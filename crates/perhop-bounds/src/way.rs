@@ -13,21 +13,21 @@ use crate::stream::Stream;
 /// A queue that a stream crossed.
 #[derive(Clone, Debug)]
 pub struct Crossed {
-    /// The direction of a link, and the queue of its port.
+    /// Index of the direction of a link.
     pub port: usize,
-    /// The queue of the port.
+    /// Number of the queue at the port of this direction.
     pub queue: usize,
-    /// Its bound, seconds.
+    /// The largest delay of the queue, seconds.
     pub delay: Result<f64, String>,
     /// The propagation delay of the wire, seconds.
     pub propagation: f64,
-    /// The service curve, IP bytes, if packets leave in the order of arrival.
+    /// The service curve in IP bytes, if packets leave in the order of arrival.
     pub service: Option<Service>,
-    /// The arrival curve, IP bytes.
+    /// The arrival curve in IP bytes.
     pub arrival: Option<Arrival>,
-    /// All streams of the queue.
+    /// All streams that cross the queue.
     pub population: Vec<(usize, String)>,
-    /// The lengths of its packets.
+    /// The lengths of the packets of the queue.
     pub lengths: Lengths,
 }
 
@@ -36,17 +36,17 @@ pub struct Crossed {
 pub struct Ways {
     /// The class and the last hop of each entry, and whether routers may fragment its packets.
     entries: Vec<(String, usize, bool)>,
-    /// The possible queues of the packets, by entry and hop.
+    /// The queues that packets may cross, by entry and hop.
     crossed: Vec<BTreeMap<usize, Vec<Crossed>>>,
 }
 
-/// A bound from end to end.
+/// The bound of one class of traffic from end to end.
 #[derive(Clone, Debug)]
 pub struct EndToEnd {
     /// The class of traffic.
     pub class: String,
-    /// The time from the sending of a packet to its last bit at the receiver, seconds, or the reason why it
-    /// is unbounded.
+    /// The time in seconds from the sending of a packet to its last bit at the receiver, or the reason why
+    /// this time is unbounded.
     pub delay: Result<f64, String>,
     /// The number of ports on the path.
     pub hops: usize,
@@ -55,7 +55,7 @@ pub struct EndToEnd {
 }
 
 impl Ways {
-    /// The paths before any crossing.
+    /// Creates the paths of `entries`, on which no queue has been crossed.
     pub fn new(entries: &[Entry]) -> Ways {
         let known = entries.iter().map(|entry| (entry.class.clone(), entry.path.len(), entry.may_cut));
         Ways { entries: known.collect(), crossed: vec![BTreeMap::new(); entries.len()] }
@@ -64,7 +64,7 @@ impl Ways {
     pub fn may_cut(&self, entry: usize) -> bool {
         self.entries[entry].2
     }
-    /// The identity of a queue's set of streams: entries and their flows.
+    /// The identity of the set of streams at a queue: the entries and their flows.
     pub fn population<'a>(&self, streams: impl Iterator<Item = (usize, &'a Stream)>) -> Vec<(usize, String)> {
         let name = |(entry, stream): (usize, &Stream)| {
             (entry, format!("{} {}", stream.packet.flow_key(), stream.lengths.most()))
@@ -81,7 +81,7 @@ impl Ways {
             here.push(crossed);
         }
     }
-    /// The bounds of classes, in order of their first entries.
+    /// The bounds of the classes in the order of their first entries.
     pub fn end_to_end(&self) -> Vec<EndToEnd> {
         let mut rows: Vec<EndToEnd> = Vec::new();
         for (entry, (class, hops, _)) in self.entries.iter().enumerate() {
@@ -130,7 +130,7 @@ impl Ways {
     }
 }
 
-/// The delay along the path `way`, with bursts counted once in each run of queues with the same streams.
+/// The delay along the path `way`, which counts bursts once in each run of queues with the same streams.
 fn in_runs(way: &[&Crossed]) -> Option<f64> {
     let (mut sum, mut first) = (0.0, 0);
     while first < way.len() {

@@ -32,8 +32,8 @@ struct Contract {
     lengths: &'static [u32],
 }
 
-/// The packets of one class: when it starts, its first lengths, then its later ones; each is sent as soon as
-/// its tokens allow.
+/// The packets of one class: the time at which it starts, the lengths of its first packets and the lengths of
+/// its later packets. Each packet is sent as soon as its tokens permit.
 #[derive(Clone)]
 struct Pattern {
     starts: Time,
@@ -54,7 +54,7 @@ impl Pattern {
         match (draws.uniform() * 4.0) as usize {
             0 => changed.starts = other.starts,
             1 => {
-                // A little earlier or later: it decides who is first.
+                // A small change of the time decides which class sends first.
                 let step = Time::from_seconds_f64(draws.uniform() * 2e-4);
                 let later = draws.uniform() < 0.5;
                 changed.starts =
@@ -74,7 +74,7 @@ impl Pattern {
         let mut arrivals = Vec::new();
         for length in self.first.iter().copied().chain(std::iter::repeat(self.then)) {
             let missing = (f64::from(length) - tokens).max(0.0);
-            // Rounded up: a picosecond early would break the contract.
+            // The time is rounded up, because a packet that is a picosecond early would break the contract.
             let wait = (missing / contract.rate * PICOSECONDS_PER_SECOND as f64).ceil() as u64;
             now += Time::from_picoseconds(wait + u64::from(wait > 0));
             if now > end {
@@ -95,7 +95,7 @@ struct Node<'a> {
     contracts: &'a [Contract],
 }
 
-/// The longest delay of class `tagged` if all classes send by their patterns, seconds.
+/// The longest delay of class `tagged` if all classes send according to their patterns, seconds.
 fn longest_delay(node: Node, patterns: &[Pattern], tagged: usize) -> f64 {
     let Node { policy, wire, contracts } = node;
     let mut port = policy.build_port(&wire, &[], &Streams::new(0, 0)).unwrap();
@@ -135,7 +135,8 @@ fn poll(port: &mut QosPort, now: Time, tagged: usize) -> Time {
     longest
 }
 
-/// The worst that a search finds for class `tagged`: climbing from several random patterns.
+/// The longest delay that a search finds for class `tagged`. The search improves several random patterns step
+/// by step.
 fn reached(node: Node, tagged: usize, climbs: usize) -> f64 {
     let contracts = node.contracts;
     let mut draws = Streams::new(1, 0).child("adversary").stream();
@@ -200,7 +201,8 @@ fn policy(queueing: &Value) -> PolicyConfig {
     serde_json::from_value(json!({"queueing": queueing})).unwrap()
 }
 
-/// A small class, one of two lengths, and a large one; together 0.85 of the wire.
+/// A class with small packets, one with packets of two lengths, and one with large packets. Together they use
+/// 0.85 of the wire.
 const CONTRACTS: [Contract; 3] = [
     Contract { burst: 600.0, rate: 1.5e5, lengths: &[200] },
     Contract { burst: 6000.0, rate: 3.0e5, lengths: &[500, 1500] },
@@ -234,7 +236,7 @@ fn strict_priority_is_nearly_as_late_as_its_bound() {
     check(&flat("priority", &[json!({}), json!({}), json!({})]));
 }
 
-/// Voice above the others, which `inner` serves.
+/// A voice class has priority over the other classes, which `inner` serves.
 fn voice_above(inner: &str, properties: &[Value; 3]) -> Value {
     let mut classes = classes(properties);
     let voice = classes.remove(0);
@@ -323,6 +325,6 @@ fn no_search_exceeds_a_bound() {
             }
         }
     }
-    // Or it would search for nothing.
+    // The search proves nothing for classes without a bound.
     assert!(bounded * 10 >= of_all * 8, "{bounded} of {of_all}");
 }

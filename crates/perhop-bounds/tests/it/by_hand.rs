@@ -1,4 +1,4 @@
-//! Bounds of one port, worked out by hand: a raw wire of 8 Mb/s takes a microsecond for a byte.
+//! Bounds of one port, calculated by hand. A raw wire of 8 Mb/s sends one byte per microsecond.
 
 use perhop_bounds::arrival::Arrival;
 use perhop_bounds::lengths::Lengths;
@@ -21,7 +21,8 @@ const WIRE: WireConfig = WireConfig {
     ring: RingConfig::Packets(1),
 };
 
-/// Packets of one length: a burst and bytes per microsecond, or no bound.
+/// A stream of packets with one length. Its arrival curve has a burst and a rate in bytes per microsecond, or
+/// is unbounded.
 fn stream(length: u32, own: Option<(f64, f64)>) -> Vec<Stream> {
     vec![Stream {
         traffic: 0,
@@ -57,7 +58,7 @@ fn share(key: &str, value: impl Into<Value>) -> Value {
     json!({"share": {key: value.into()}})
 }
 
-/// A delay in microseconds, less than a millionth part above the calculation.
+/// Checks that the delay is `microseconds`, or at most one part in a million above.
 #[track_caller]
 fn assert_delay(bound: &QueueBound, microseconds: f64) {
     let delay = bound.delay.as_ref().unwrap() * 1e6;
@@ -66,7 +67,7 @@ fn assert_delay(bound: &QueueBound, microseconds: f64) {
 
 #[test]
 fn a_fifo_counts_cells() {
-    // Three packets of 40 bytes, each a cell of 53 bytes, because the port has no policy.
+    // Three packets of 40 bytes are three cells of 53 bytes, because the port has no policy.
     let wire = WireConfig { framing: Framing::Aal5Mux, ..WIRE };
     let bounds = bounds_on(wire, None, vec![stream(40, Some((120.0, 0.01)))]);
     assert_delay(&bounds[0], 159.0);
@@ -94,11 +95,11 @@ fn self_clocked_fair_queueing() {
     let queueing = classes("scfq", &[share("weight", 2), share("weight", 3)]);
     let streams = vec![stream(200, Some((600.0, 0.1))), stream(1500, None)];
     let bounds = bounds(queueing, streams);
-    // 600 bytes at two fifths of the wire, and one packet of the other.
+    // The delay is 600 bytes at two fifths of the wire, and one packet of the other class.
     assert_delay(&bounds[0], 600.0 * 2.5 + 1500.0);
     assert!((bounds[0].rate - 4e5).abs() < 1e-3);
-    // For any arrivals, the other queue has at most 64 packets: served at three fifths, behind one packet of
-    // each class on the wire.
+    // The arrivals at the other queue are unbounded, but it holds at most 64 packets. They are served at
+    // three fifths of the wire, after one packet of each class.
     assert_delay(&bounds[1], 64.0 * 1500.0 * 5.0 / 3.0 + 1500.0 + 200.0);
     assert_eq!(bounds[1].rules, [Rule::Scfq, Rule::QueueLimit]);
     assert_eq!((bounds[1].overflows, bounds[0].overflows), (Some(true), Some(false)));
@@ -108,8 +109,9 @@ fn self_clocked_fair_queueing() {
 fn deficit_round_robin() {
     let queueing = classes("drr", &[share("quantum", "750B"), share("quantum", "1500B")]);
     let bounds = bounds(queueing, vec![stream(200, Some((600.0, 0.1))), stream(1500, Some((1500.0, 0.2)))]);
-    // 600 bytes in one turn: a quantum of the other, 1499 that it saved, and one of its own on the wire. What
-    // the other brings in that time is less: 1500 + 0.2 · t, by which 600 bytes end after 2100 / 0.8.
+    // By the rule of deficit round robin, the delay is 600 bytes in one turn, a quantum of the other class,
+    // 1499 bytes that it saved, and one packet of the class itself on the wire. The other class brings less
+    // in this time: 1500 + 0.2 · t. With these arrivals, the 600 bytes end after 2100 / 0.8.
     assert_delay(&bounds[0], 2100.0 / 0.8);
     assert_eq!(bounds[0].rules, [Rule::Rest]);
     let queueing = classes("drr", &[share("quantum", "750B"), share("quantum", "1500B")]);
@@ -122,7 +124,8 @@ fn deficit_round_robin() {
 fn weighted_round_robin() {
     let queueing = classes("wrr", &[share("weight", 2), share("weight", 3)]);
     let bounds = bounds(queueing, vec![stream(200, Some((600.0, 0.01))), stream(1500, None)]);
-    // Three packets in two turns: 600, twice three of the other, one that it saved, and one of its own.
+    // Three packets need two turns: 600 bytes, two times three packets of the other class, one packet that it
+    // saved, and one packet of the class itself.
     assert_delay(&bounds[0], 600.0 + 9000.0 + 1500.0 + 200.0);
 }
 
@@ -135,8 +138,9 @@ fn levels_of_priority() {
     let bounds = bounds(queueing, streams);
     assert_delay(&bounds[0], 1500.0 + 600.0);
     assert_delay(&bounds[1], (1500.0 + 600.0 + 1000.0) / 0.85);
-    // The lowest level: when the busy period begins, only packets of the levels above can be on the wire.
-    // They have 600 + 0.15 · (t + D) and 1000 + 0.1 · (t + D) while this level waits; and one packet of 1500.
+    // When the busy period of the lowest level begins, only packets of the levels above can be on the wire.
+    // While this level waits, they bring 600 + 0.15 · (t + D) and 1000 + 0.1 · (t + D) bytes. One packet of
+    // 1500 bytes is added.
     let (first, second) = (bounds[0].delay.clone().unwrap() * 1e6, bounds[1].delay.clone().unwrap() * 1e6);
     let before = 600.0 + 0.15 * first + 1000.0 + 0.1 * second;
     assert_delay(&bounds[2], (64.0 * 1500.0 + 1500.0 + before) / 0.75);
@@ -147,17 +151,19 @@ fn unbounded_priority_leaves_lower_levels_unbounded() {
     let level = json!({});
     let queueing = classes("priority", &[level.clone(), level]);
     let bounds = bounds(queueing, vec![stream(200, None), stream(1000, Some((1000.0, 0.1)))]);
-    // Its own queue holds 64 packets.
+    // The queue of the first level holds 64 packets.
     assert_delay(&bounds[0], 64.0 * 200.0 + 1000.0);
     assert!(bounds[1].delay.as_ref().unwrap_err().contains("`0` has priority over it"), "{bounds:?}");
-    // A policer while others wait, and a cap, bound it: 2000 + 0.25 · t.
+    // A policer that drops while other packets wait bounds the level to 2000 + 0.25 · t, and a cap does the
+    // same.
     for limit in [
         json!({"police": {"rate": "2Mb/s", "burst": "2000B"}}),
         share("cap", json!({"rate": "2Mb/s", "burst": "2000B"})),
     ] {
         let queueing = classes("priority", &[limit, json!({})]);
         let bounds = self::bounds(queueing, vec![stream(200, None), stream(1000, Some((1000.0, 0.1)))]);
-        // A packet on the wire, 1000 bytes, then 2000 + 0.25 · t and its own.
+        // The delay is a packet of 1000 bytes on the wire, 2000 + 0.25 · t of the first level, and the packet
+        // itself.
         assert_delay(&bounds[1], (1000.0 + 2000.0 + 1000.0) / 0.75);
     }
 }
@@ -169,9 +175,9 @@ fn a_cap_that_is_never_reached() {
         let queueing = classes("priority", &[cap, json!({})]);
         bounds(queueing, vec![stream(200, Some((burst, 0.05))), stream(1000, None)])
     };
-    // After 1400 µs, the delay with priority, at most 400 + 0.05 · 1400 bytes leave at once.
+    // The delay with priority is 1400 µs, so at most 400 + 0.05 · 1400 bytes leave at once.
     assert_delay(&bounds_behind(400.0)[0], 1000.0 + 400.0);
-    // 1900 and 0.05 · 2900 would be more than 2000.
+    // 1900 + 0.05 · 2900 bytes would exceed the burst of 2000 bytes.
     assert!(bounds_behind(1900.0)[0].delay.as_ref().unwrap_err().contains("above its cap"));
 }
 
@@ -179,7 +185,8 @@ fn a_cap_that_is_never_reached() {
 fn a_shaper_before_the_wire() {
     let shape = json!({"shape": {"rate": "2Mb/s", "burst": "4000B"}});
     let bounds = bounds(classes("fifo", &[shape]), vec![stream(1000, Some((3000.0, 0.1)))]);
-    // 3000 bytes at a quarter byte per microsecond, one packet on the wire before, and its own.
+    // The delay is 3000 bytes at a quarter byte per microsecond, one packet on the wire, and the packet
+    // itself.
     assert_delay(&bounds[0], 12_000.0 + 2000.0);
     assert_eq!(bounds[0].rules, [Rule::Shaper]);
 }
@@ -191,11 +198,11 @@ fn a_shaper_next_to_other_classes() {
         let queueing = classes("scfq", &[shaped(burst), json!({})]);
         bounds(queueing, vec![stream(1000, Some((2000.0, 0.01))), stream(1500, None)])
     };
-    // Half of the wire, behind one packet of the other class and the packet on the wire: 2000 + 1500 + 1500
-    // for each of the two packets, and 8 µs for each byte at an eighth of a byte per microsecond.
+    // Each of the two packets has half of the wire, and waits for one packet of the other class and for the
+    // packet on the wire: 2000 + 1500 + 1500. Each byte takes 8 µs at an eighth of a byte per microsecond.
     assert_delay(&bounds_at("1500B")[0], 2.0 * 5000.0 + 2.0 * 8000.0);
-    // A burst with room for two packets and the bytes of 3 ms, 2375 bytes, compensates for that: the delay
-    // includes the latency once, and one packet at half of the wire.
+    // A burst of 2375 bytes has room for two packets and the bytes of 3 ms. With this burst, the delay
+    // includes the latency only once, and one packet at half of the wire.
     assert_delay(&bounds_at("2375B")[0], 2.0 * 8000.0 + 3000.0 + 2000.0);
 }
 
@@ -203,7 +210,8 @@ fn a_shaper_next_to_other_classes() {
 fn minima_with_deadlines() {
     let queueing = classes("three-parameter", &[share("minimum", "4Mb/s"), share("minimum", "2Mb/s")]);
     let bounds = bounds(queueing, vec![stream(500, Some((1000.0, 0.1))), stream(1500, None)]);
-    // 1000 bytes and one packet before at half a byte per microsecond; the packet on the wire and one more.
+    // The delay is 1000 bytes and the packet before at half a byte per microsecond, the packet on the wire,
+    // and one more packet.
     assert_delay(&bounds[0], 2000.0 + 1000.0 + 1500.0 + 1500.0);
     assert_eq!(bounds[0].rules, [Rule::Minimum]);
 }

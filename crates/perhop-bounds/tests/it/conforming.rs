@@ -1,5 +1,4 @@
-//! In random networks with conforming traffic, no packet is later and no queue is longer than the
-//! bounds.
+//! In random networks with conforming traffic, no delay and no queue exceeds its bound.
 
 use std::path::Path;
 
@@ -31,7 +30,7 @@ impl Dice {
 }
 
 pub(crate) const CODEPOINTS: [&str; 4] = ["ef", "af41", "af21", "default"];
-/// The bottleneck, bits per second.
+/// The rate of the bottleneck, bits per second.
 pub(crate) const RATE: u64 = 4_000_000;
 
 fn class(index: usize, count: usize, share: &Value, limit: &Value) -> Value {
@@ -68,7 +67,8 @@ pub(crate) fn flat(dice: &mut Dice, scheduler: &str, count: usize) -> Value {
     json!({"scheduler": scheduler, "classes": classes})
 }
 
-/// A policy: flat; voice with priority above the others; under a shaper; or one class shaped.
+/// One of four policies: flat classes; voice with priority over the other classes; classes under a shaper; or
+/// classes with one shaped class.
 fn queueing(dice: &mut Dice, count: usize) -> Value {
     const FLAT: [&str; 8] = ["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter"];
     const INNER: [&str; 4] = ["scfq", "drr", "wrr", "three-parameter"];
@@ -112,7 +112,8 @@ fn source(dice: &mut Dice, kilobits: u64) -> Value {
     }
 }
 
-/// Two bottlenecks in a row, or one: hosts, routers r1, r2 and r3, and a policy at each.
+/// A scenario with one bottleneck or two in a row: hosts, the routers r1, r2 and r3, and a policy at each
+/// bottleneck.
 fn scenario(seed: u64) -> Value {
     let mut dice = Dice::from_seed(seed);
     let count = dice.number(2, 4) as usize;
@@ -133,7 +134,7 @@ fn scenario(seed: u64) -> Value {
         json!({"between": ["r3", "sink"], "rate": "1Gb/s"}),
     ];
     let (mut traffic, mut policers) = (Vec::new(), Vec::new());
-    // Up to nine tenths of the slowest rate on the path, framing included.
+    // The load is at most nine tenths of the slowest rate on the path, including framing.
     let load = dice.number(30, 70) * RATE / 1000 / 100;
     for (index, codepoint) in CODEPOINTS.iter().enumerate().take(count) {
         let host = format!("h{index}");
@@ -153,7 +154,7 @@ fn scenario(seed: u64) -> Value {
             }));
         }
     }
-    // A source that is limited only by TCP, and not policed.
+    // Only TCP limits this source, and no policer drops its packets.
     if dice.chance(25) {
         hosts["tcp"] = json!({});
         links.push(json!({"between": ["tcp", "r1"], "rate": "100Mb/s"}));
@@ -237,7 +238,7 @@ fn no_delay_in_200_random_scenarios_exceeds_its_bound() {
     println!(
         "{bounded} of {queues} queues, {end_to_end} of {classes} classes; closest {closest:.3}, median {median:.3}"
     );
-    // Or the test would compare nothing.
+    // A comparison proves nothing without enough bounded queues and classes.
     assert!(
         *bounded * 100 >= *queues * 85 && *end_to_end * 100 >= *classes * 60,
         "{bounded} of {queues}, {end_to_end} of {classes}"

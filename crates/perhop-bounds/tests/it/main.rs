@@ -1,4 +1,4 @@
-//! Tests of `perhop-bounds` from outside, linked as one program.
+//! Tests of `perhop-bounds` through its public interface, linked as one program.
 
 mod adversary;
 mod by_hand;

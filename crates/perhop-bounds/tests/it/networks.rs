@@ -1,4 +1,4 @@
-//! Bounds of small networks, worked out by hand: raw wires of 8 Mb/s take a microsecond for a byte.
+//! Bounds of small networks, calculated by hand. Raw wires of 8 Mb/s send one byte per microsecond.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use perhop_bounds::network::{Bounds, QueueRow, bounds};
 use perhop_bounds::way::EndToEnd;
 use serde_json::{Value, json};
 
-/// From host `a` by routers r1 and r2 to host `b`, with traffic and policies.
+/// Returns the bounds of a network with `traffic` and `policies` from host `a` via the routers r1 and r2 to
+/// host `b`.
 fn bounds_of(traffic: &Value, policies: &Value, interfaces: &Value) -> Bounds {
     let scenario = json!({
         "perhop": 1, "name": "hops", "duration": "1s", "hosts": {"a": {}, "b": {}},
@@ -40,25 +41,25 @@ fn assert_time(seconds: f64, microseconds: f64) {
 
 #[test]
 fn a_link_smooths_simultaneous_arrivals() {
-    // Three flows of one packet each 10 ms: together 3000 bytes at once at the host, and at r1 as its link
-    // sends them.
+    // Each of three flows sends one packet every 10 ms. Together they are 3000 bytes at once at the host.
+    // They arrive at r1 at the rate of the host's link.
     let traffic = json!([cbr("x", "800kb/s"), cbr("y", "800kb/s"), cbr("z", "800kb/s")]);
     let bounds = bounds_of(&traffic, &json!({}), &json!({}));
     assert_time(at(&bounds, "a->r1").bound.delay.clone().unwrap(), 300.0);
     let late = at(&bounds, "r1->r2").bound.delay.clone().unwrap();
-    // The third packet comes 200 µs behind the first, and all three must go.
+    // The third packet arrives 200 µs after the first, and leaves after all three have been sent.
     assert_time(late, 3000.0 - 200.0);
-    // The same streams pass both: at r2 they come one by one, no burst is paid again.
+    // The same streams pass both routers. They arrive at r2 one by one, so their burst does not count again.
     let end = class(&bounds, "x");
     assert!(end.pays_once && end.hops == 3);
-    // Behind r1: 1000 + t. At r2 each packet leaves before the next comes.
+    // After r1 the arrivals are 1000 + t. At r2 each packet leaves before the next one arrives.
     assert_time(at(&bounds, "r2->b").bound.delay.clone().unwrap(), 1000.0);
 }
 
 #[test]
 fn bursts_are_paid_once() {
-    // A policed source without a profile: 5000 bytes at once, a tenth of a byte each microsecond. Both
-    // routers serve it by half of the wire; other traffic may take the other half.
+    // A policed source without a profile sends 5000 bytes at once and a tenth of a byte per microsecond. Both
+    // routers serve it with half of the wire. Other traffic may use the other half.
     let halves = json!({"queueing": {"scheduler": "scfq", "classes": [
         {"name": "x", "match": {"dscp": "ef"}}, {"name": "rest"},
     ]}});
@@ -94,12 +95,13 @@ fn bursts_are_paid_once() {
         .sum();
     let (end, pays_once) = (x.delay.unwrap(), x.pays_once);
     assert!(pays_once && end < sum, "{end} {sum}");
-    // At r1: the fifth packet comes 400 µs behind the first: at half a byte each microsecond, behind one
-    // packet of the other.
+    // At r1 the fifth packet arrives 400 µs after the first. It waits for its class at half a byte per
+    // microsecond, and for one packet of the other class.
     let first = 2.0 * 5000.0 + 1000.0 - 400.0;
     let of_first = bounds.queues.iter().find(|row| row.port == "r1->r2" && row.queue == "x").unwrap();
     assert_time(of_first.bound.delay.clone().unwrap(), first);
-    // Both routers: the burst once, each its latency, one packet at the second's rate.
+    // Over both routers, the burst counts once. Each router adds its latency, and the second one adds one
+    // packet at its rate.
     let hosts: f64 =
         ["a->r1", "r3->b"].iter().map(|port| at(&bounds, port).bound.delay.clone().unwrap()).sum();
     assert_time(end - hosts, first + 1000.0 + 2000.0);
@@ -107,7 +109,7 @@ fn bursts_are_paid_once() {
 
 #[test]
 fn shapers_and_policers_bound_the_traffic_behind_them() {
-    // TCP has no profile; behind a shaper of 2 Mb/s it has one.
+    // The arrivals of TCP are unbounded. A shaper of 2 Mb/s bounds them.
     let tcp = json!([{"name": "x", "from": "a", "to": "b", "source": {"bulk": {"tcp": {"profile": "linux-modern"}}}}]);
     let shape = json!({"shaped": {"queueing": {"classes": [{"name": "all", "shape": {"rate": "2Mb/s", "burst": "3000B"}}]}}});
     let shaped = bounds_of(&tcp, &shape, &json!({"r1": {"output": "shaped"}}));
@@ -124,7 +126,7 @@ fn shapers_and_policers_bound_the_traffic_behind_them() {
 
 #[test]
 fn cyclic_paths_have_no_bound() {
-    // A ring of five routers, each flow over two of its links: every port depends on the previous one.
+    // In a ring of five routers, each flow crosses two links, so every port depends on the previous one.
     const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
     let (mut hosts, mut routers) = (json!({}), json!({}));
     let (mut links, mut traffic) = (Vec::new(), Vec::new());

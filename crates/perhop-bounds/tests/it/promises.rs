@@ -1,4 +1,5 @@
-//! Network calculus guarantees in the long run at least the rate that `perhop_analysis::rates` promises.
+//! The long-term rate that network calculus guarantees is at least the rate that `perhop_analysis::rates`
+//! guarantees.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::conforming::{CODEPOINTS, Dice, RATE, flat};
 
-/// A bottleneck with classes under one scheduler, or with a policed class before them; each has traffic.
+/// A bottleneck with classes under one scheduler, or with an additional policed class that has priority. Each
+/// class has traffic.
 fn scenario(seed: u64) -> Value {
     const SCHEDULERS: [&str; 5] = ["drr", "scfq", "wfq", "wf2q-plus", "three-parameter"];
     let mut dice = Dice::from_seed(seed);
@@ -64,9 +66,9 @@ fn service_curves_match_promised_rates() {
             let row =
                 found.queues.iter().find(|row| row.port == "r->b" && row.queue == promise.path).unwrap();
             let (sure, promised) = (8.0 * row.bound.rate, promise.promised.unwrap_or(0.0));
-            // A rate in whole bits, and instants in whole picoseconds.
+            // Rates are in whole bits and times in whole picoseconds, so a small difference remains.
             assert!(sure >= promised * (1.0 - 1e-6), "seed {seed}: {} {sure} {promise:?}", row.queue);
-            // A policer is in front of the queue, whose service does not depend on it.
+            // A policer is in front of the queue and does not limit its service.
             let most = promise.service.unwrap_or(0.0).max(promise.maximum.unwrap_or(0.0));
             let is_alone = promise.class.police.is_none() && policy.queueing.is_some();
             if is_alone && !promise.has_priority {
