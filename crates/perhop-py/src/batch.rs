@@ -52,7 +52,7 @@ impl Batch {
     }
     /// Adds points: a number, and changes as `(path, text)`.
     fn submit(&self, points: Vec<(u64, Vec<(String, String)>)>) {
-        // Each point may use all free memory: points that run in parallel rarely need much of it.
+        // Each point may use all free memory, because points that run in parallel rarely need much.
         let points = points.into_iter().map(|(number, changes)| Point { number, changes }).collect();
         self.0.submit(points, memory::available());
     }

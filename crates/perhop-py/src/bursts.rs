@@ -1,17 +1,17 @@
-//! The bursts that traffic needs of a policer, for `perhop design policer`.
+//! The policer bursts that traffic needs, for `perhop design policer`.
 
 use perhop_lint::needed_burst::{self, TcpBurst};
 use pyo3::prelude::*;
 
-/// The burst that a TCP connection needs: the product of bandwidth and delay, the bytes of the sawtooth above
-/// the rate, the initial window, and the largest of them, in bytes.
+/// The burst that a TCP connection needs, in bytes: the product of bandwidth and delay, the bytes of the
+/// sawtooth above the rate, the initial window, and the largest of these.
 #[pyfunction]
 pub(crate) fn tcp_burst(rate_bps: f64, rtt_s: f64, packet: u64) -> (f64, f64, f64, f64) {
     let burst = TcpBurst::new(rate_bps, rtt_s, packet);
     (burst.product, burst.sawtooth, burst.initial, burst.committed())
 }
 
-/// The burst of calls whose packets meet, bytes.
+/// The burst of calls whose packets arrive together, bytes.
 #[pyfunction]
 pub(crate) fn calls_burst(calls: f64, packet: u64, late: f64) -> f64 {
     needed_burst::calls_burst(calls, packet, late)

@@ -21,8 +21,8 @@ type BinRow = (u64, String, f64, u64);
 /// R, MOS, mouth-to-ear delay in seconds and late packets in percent, of one replication.
 type RatedRow = (Option<f64>, Option<f64>, Option<f64>, Option<f64>);
 
-/// Returns every codec: its name, its description, seconds of speech per packet, seconds of coding and
-/// packetization.
+/// Returns the name, the description, the seconds of speech per packet, and the seconds of coding and
+/// packetization of every codec.
 #[pyfunction]
 pub(crate) fn codecs() -> Vec<(&'static str, &'static str, f64, f64)> {
     let planning = Codec::ALL.map(Codec::planning);
@@ -38,8 +38,8 @@ pub(crate) fn speech_category(r: f64) -> &'static str {
     emodel::category(r).0
 }
 
-/// Judges the classes of the summary by their roles. `known_json` has R and the guaranteed rate by class.
-/// Returns JSON: a list of classes, roles, verdicts and compared figures.
+/// Judges the classes of the summary by their roles. `known_json` contains R and the guaranteed rate of each
+/// class. Returns JSON: a list of classes, roles, verdicts and compared figures.
 #[pyfunction]
 pub(crate) fn judge_roles(summary_json: &str, known_json: &str) -> PyResult<String> {
     let invalid = |error: serde_json::Error| PyValueError::new_err(error.to_string());
@@ -48,8 +48,8 @@ pub(crate) fn judge_roles(summary_json: &str, known_json: &str) -> PyResult<Stri
     serde_json::to_string(&fitness::judge(&summary, &known)).map_err(invalid)
 }
 
-/// Returns the call through each class, in the order of `classes`: the class, its ratings by replication, and
-/// a remark.
+/// Returns the class, the ratings by replication, and a remark for the call through each class, in the order
+/// of `classes`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python hands over new lists
 pub(crate) fn rate_calls(

@@ -8,8 +8,8 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// The columns of a table. They become arrays when these are first used: importing `NumPy` takes longer than
-/// many a run.
+/// The columns of a table. They become arrays when an array is first used, because importing `NumPy` takes
+/// longer than a short run.
 #[pyclass(module = "perhop._core")]
 pub(crate) struct TableColumns(Columns);
 
@@ -123,7 +123,7 @@ fn list_of_array<'py>(column: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>
     Ok(found.into_any())
 }
 
-/// Returns the array of a column: of text, that of the codes.
+/// Returns the array of a column. For text, this is the array of the codes.
 fn codes_or_values<'py>(column: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     column.cast::<PyTuple>().map_or_else(|_| Ok(column.clone()), |text| text.get_item(0))
 }

@@ -13,8 +13,9 @@ use crate::router::wrong;
 
 /// Returns the differences between two router configurations as JSON: `moved`, `changed`, `renamed`,
 /// `examples`, `lines`, `not_compared`, `assumed`, `not_looked_at` and `remarks`. `names` names the
-/// configurations in messages. Packets arrive at the interface `at`, by default at any. The comparison covers
-/// the interfaces in `only`, by default all. Raises a `ValueError` of message and help.
+/// configurations in messages. Packets arrive at the interface `at`, by default at any interface. The
+/// comparison covers the interfaces in `only`, by default all interfaces. Raises a `ValueError` of message
+/// and help.
 #[pyfunction]
 #[pyo3(signature = (texts, names, platform=None, assume=None, at=None, only=None))]
 #[allow(clippy::needless_pass_by_value)] // Python hands over new lists

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use crate::diagnostics;
 
 /// Returns the configured drop probabilities of every queue with early drops. The scenario is not checked, so
-/// a scenario of an earlier run can be drawn without its traces.
+/// the scenario of an earlier run can be drawn without its traces.
 #[pyfunction]
 pub(crate) fn drop_curves<'py>(py: Python<'py>, scenario_json: &str) -> PyResult<Bound<'py, PyAny>> {
     let scenario: Scenario =
@@ -27,8 +27,8 @@ pub(crate) fn queue_descriptions(scenario_json: &str) -> PyResult<String> {
     serde_json::to_string(&descriptions::queue_descriptions(&scenario)).map_err(wrong)
 }
 
-/// Returns indices of at most `4 * buckets` of `values` for a line that looks like the line through all of
-/// them: the first, least, greatest and last value of each bucket.
+/// Returns the indices of the first, least, greatest and last value of each bucket, at most `4 * buckets` of
+/// `values`. A line through these values looks like the line through all values.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // a borrowed array comes by value
 pub(crate) fn envelope<'py>(

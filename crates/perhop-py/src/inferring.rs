@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 use crate::{diagnostics, router};
 
 /// Infers a scenario from a configuration. `request` is JSON with the fields of `perhop_inference::Request`,
-/// the result is JSON with the fields of `perhop_inference::Inferred`. `capture` is the content of a capture
-/// file. Raises a `ValueError` of message, help and, for an error in given traffic, the index of its line; or
-/// a `ScenarioError` with the attribute `interfaces`.
+/// and the result is JSON with the fields of `perhop_inference::Inferred`. `capture` is the content of a
+/// capture file. Raises a `ValueError` of message, help and, for an error in given traffic, the index of its
+/// line; or a `ScenarioError` with the attribute `interfaces`.
 #[pyfunction]
 #[pyo3(signature = (request, capture=None))]
 pub(crate) fn infer_scenario(py: Python<'_>, request: &str, capture: Option<&[u8]>) -> PyResult<String> {

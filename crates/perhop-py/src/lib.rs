@@ -1,7 +1,7 @@
 //! `perhop._core`: the only crate that depends on Python.
 //!
-//! The interface is deliberately small: the input is text and JSON, the output a running experiment and
-//! columns of numbers. Scenarios and their checks are in `perhop-scenario`; the Python package selects
+//! The interface is deliberately small: the input is text and JSON, and the output is a running experiment
+//! and columns of numbers. Scenarios and their checks are in `perhop-scenario`; the Python package selects
 //! experiments and evaluates results.
 
 mod batch;

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 
 use crate::{diagnostics, loading};
 
-/// Returns the processes, ports and cables of a live run as JSON. Frames through a bridge keep their headers,
-/// so a bridge accepts links with any headers.
+/// Returns the processes, ports and cables of a live run as JSON. A bridge does not change the headers of
+/// frames, so it accepts links with any headers.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, base, seed, replication = 0, *, bridge = false))]
 #[allow(clippy::needless_pass_by_value)] // Python hands over new objects

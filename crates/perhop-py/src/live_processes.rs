@@ -1,4 +1,5 @@
-//! The processes of a live run: forwarders, hosts and their traffic; and results from their records.
+//! The processes of a live run, which are forwarders and hosts with their traffic, and the results from their
+//! records.
 
 use std::path::PathBuf;
 

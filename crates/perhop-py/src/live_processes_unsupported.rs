@@ -1,4 +1,5 @@
-//! The live functions on systems without packet sockets and network namespaces: each raises an error.
+//! The live functions on systems without packet sockets and network namespaces: each function raises an
+//! error.
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;

@@ -40,7 +40,7 @@ impl Loaded {
     }
 }
 
-/// Warnings about a file.
+/// The warnings about a file.
 #[pyclass(frozen, module = "perhop._core")]
 pub(crate) struct Warnings(Vec<Diagnostic>);
 
@@ -85,7 +85,7 @@ pub(crate) fn load(py: Python<'_>, path: PathBuf, overrides: Vec<(String, String
     loaded(py, read)
 }
 
-/// Loads a scenario from JSON text, with overrides applied; paths in it are relative to `base`.
+/// Loads a scenario from JSON text, with overrides applied; paths in the text are relative to `base`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn load_json(
@@ -97,7 +97,7 @@ pub(crate) fn load_json(
     loaded(py, parse(py, json, &base, &overrides)?)
 }
 
-/// Returns a scenario as JSON, with router configurations converted. The scenario is not checked, so a
+/// Returns a scenario as JSON, with router configurations converted. The scenario is not checked, so the
 /// scenario of an earlier run can be drawn without its traces.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
@@ -123,8 +123,8 @@ pub(crate) fn parse(
     loader().load_document(&document, base).map_err(|found| diagnostics::raise(py, &found))
 }
 
-/// Returns the findings of the lint rules for a scenario of an earlier run. Paths in it are relative to
-/// `base`.
+/// Returns the findings of the lint rules for a scenario of an earlier run. Paths in the scenario are
+/// relative to `base`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn findings(py: Python<'_>, json: &str, base: PathBuf) -> PyResult<Warnings> {
@@ -134,7 +134,7 @@ pub(crate) fn findings(py: Python<'_>, json: &str, base: PathBuf) -> PyResult<Wa
     found.map(Warnings).map_err(|found| diagnostics::raise(py, &found))
 }
 
-/// Checks a file with a scenario or only policies. Returns its kind, and warnings.
+/// Checks a file with a scenario or only policies. Returns the kind of the file, and warnings.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Warnings)> {
@@ -168,9 +168,9 @@ pub(crate) fn packet_hops(py: Python<'_>, scenario_json: &str, base: PathBuf) ->
     Ok(budget::packet_hops(&parse(py, scenario_json, &base, &[])?.resolved))
 }
 
-/// Returns the tins of CAKE for the setting `tins`, by their names in results. Each has a fraction of the
-/// bandwidth, up to which it is served before the tins listed earlier (the first gets the remainder), and its
-/// codepoints.
+/// Returns the tins of CAKE for the setting `tins`, by their names in results. Each tin has its codepoints
+/// and a fraction of the bandwidth. Up to this fraction, it is served before the tins that are listed
+/// earlier. The first tin gets the remainder.
 #[pyfunction]
 pub(crate) fn cake_tins(tins: &str) -> PyResult<Vec<(&'static str, f64, Vec<u8>)>> {
     let tins: CakeTins =

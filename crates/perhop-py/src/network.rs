@@ -28,9 +28,8 @@ pub(crate) struct Network(Snapshot<'static>);
 
 #[pymethods]
 impl Network {
-    /// Reads configurations and outputs of devices (`[{file, name, text, platform}]`) with the facts that the
-    /// user wrote (`{links, cables, routes, hosts}`), both as JSON. Raises a `ValueError` of message and
-    /// help.
+    /// Reads configurations and outputs of devices (`[{file, name, text, platform}]`) with the facts from the
+    /// user (`{links, cables, routes, hosts}`), both as JSON. Raises a `ValueError` of message and help.
     #[new]
     fn new(py: Python<'_>, files: &str, written: &str) -> PyResult<Network> {
         let files: Vec<ConfigurationFile> = serde_json::from_str(files).map_err(wrong)?;
@@ -72,8 +71,8 @@ impl Network {
         serde_json::to_string(&inferred).map_err(wrong)
     }
 
-    /// Returns the report of a device's configuration, as `check_router` does; `None` for a file that is not
-    /// a device. Raises a `ValueError`.
+    /// Returns the report of a device's configuration in the form of `check_router`; `None` for a file that
+    /// is not a device. Raises a `ValueError`.
     fn report(&self, file: &str, detail: &str) -> PyResult<Option<String>> {
         let detail = Detail::named(detail).map_err(router::wrong)?;
         let device = self.0.devices.iter().find(|device| device.file == file);

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::{diagnostics, loading};
 
-/// Start and end of a span in seconds, and named columns of numbers about its packets.
+/// Start and end of a span in seconds, and named columns of numbers about the packets in it.
 type Columns = (f64, f64, Vec<(&'static str, Vec<f64>)>);
 
 /// The first replication of a scenario, for viewing packet by packet.
@@ -22,7 +22,7 @@ pub(crate) struct Playback {
     scenario: Scenario,
     base: PathBuf,
     seed: u64,
-    /// A repetition of the run that records the packets at the port of this number.
+    /// A port number, and a repetition of the run that records the packets at this port.
     current: Mutex<Option<(usize, playback::Playback)>>,
 }
 

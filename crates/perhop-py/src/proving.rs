@@ -22,14 +22,14 @@ struct SideOfProof {
     platform: Option<String>,
     at: Option<String>,
     policy: Option<String>,
-    /// The direction to compare, of the first side.
+    /// The direction to compare, which only the first side gives.
     #[serde(default)]
     direction: Option<Direction>,
 }
 
 /// Returns whether two configurations treat all packets equally, as JSON: `verdict`, `place`,
-/// `counterexample`, `not_decided`, `compared`, `not_looked_at` and `assumed`. `sides` is JSON, two times
-/// `name`, `text`, `platform`, `at` and `policy`. Raises a `ValueError` of message and help.
+/// `counterexample`, `not_decided`, `compared`, `not_looked_at` and `assumed`. `sides` is JSON with two
+/// objects of `name`, `text`, `platform`, `at` and `policy`. Raises a `ValueError` of message and help.
 #[pyfunction]
 #[pyo3(signature = (sides, assume=None, rate=None))]
 pub(crate) fn prove(

@@ -31,8 +31,8 @@ struct Policer<'a> {
     scope: Scope,
 }
 
-/// Returns the rates of each queue of a policy as JSON, on a line of `line_bps` bits per second if known.
-/// Raises a `ValueError`.
+/// Returns the rates of each queue of a policy as JSON, on a line of `line_bps` bits per second, if this rate
+/// is known. Raises a `ValueError`.
 #[pyfunction]
 #[pyo3(signature = (policy, line_bps=None))]
 pub(crate) fn class_rates(py: Python<'_>, policy: &str, line_bps: Option<u64>) -> PyResult<String> {

@@ -12,10 +12,11 @@ use pyo3::prelude::*;
 use serde::Serialize;
 
 /// Checks a router configuration on `platform`, or on the detected platform, with the match criteria of
-/// `assume` for classes. Returns JSON with `platform`, `lines` (state of each line), `counts` and
-/// `diagnostics`. `detail` selects the amount: `policies` adds `router` (the resulting policies), `remarks`
-/// limits `lines` to those that may affect packets or have a diagnostic. `hardware` is `platform` of a
-/// router's configuration in a scenario, as JSON. Raises a `ValueError` of message and help.
+/// classes from `assume`. Returns JSON with `platform`, `lines` (state of each line), `counts` and
+/// `diagnostics`. `detail` selects the amount. `policies` adds `router`, which contains the resulting
+/// policies. `remarks` limits `lines` to lines that may affect packets or have a diagnostic. `hardware` is
+/// the value of `platform` of a router's configuration in a scenario, as JSON. Raises a `ValueError` of
+/// message and help.
 #[pyfunction]
 #[pyo3(signature = (text, platform=None, assume=None, detail="policies", hardware=None))]
 pub(crate) fn check_router(
@@ -104,8 +105,8 @@ pub(crate) fn open_thresholds(text: &str, commands: Vec<String>) -> PyResult<Str
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns `platform` if its rules can read the text, and `None` if the text is in another language:
-/// certainly, or as far as can be seen, and without any sign of the language of the platform. Raises a
+/// Returns `platform` if its rules can read the text, and `None` if the text is in another language. The
+/// other language must be certain, or the text must contain no sign of the platform's language. Raises a
 /// `ValueError` of message and help.
 #[pyfunction]
 pub(crate) fn reading_platform(py: Python<'_>, text: &str, platform: &str) -> PyResult<Option<String>> {

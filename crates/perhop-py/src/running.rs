@@ -65,16 +65,17 @@ impl Run {
     fn progress(&self) -> (f64, f64, u64) {
         (self.progress.fraction(), self.progress.simulated_seconds(), self.progress.packet_hops())
     }
-    /// Returns the number of parts in which a network ran last, and the reason if it could not be divided.
-    /// `None` if no division was tried, or if none was faster.
+    /// Returns the number of parts in which a network ran last, and the reason if the network could not be
+    /// divided. `None` if no division was tried, or if no division was faster.
     fn division(&self) -> Option<(usize, Option<String>)> {
         self.progress.division().map(|division| match division {
             Ok(Divided { parts, .. }) => (parts, None),
             Err(reason) => (1, Some(reason.to_string())),
         })
     }
-    /// Returns the next snapshot of the first replication: seconds, queues as `(port, queue, packets,
-    /// bytes)`, classes as [`SeenClass`], and the number of skipped snapshots. `None` if there is no new one.
+    /// Returns the next snapshot of the first replication: seconds, queues as
+    /// `(port, queue, packets, bytes)`, classes as [`SeenClass`], and the number of skipped snapshots. `None`
+    /// if there is no new snapshot.
     fn snapshot(&self) -> Option<Seen> {
         let Snapshot { time, queues, classes, left_out } = self.progress.snapshot()?;
         let queues =
@@ -106,8 +107,9 @@ impl Run {
             !matches!(*waited.0, State::Running)
         }))
     }
-    /// Returns `(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}},
-    /// captured files as JSON)`. Can be called once, because it moves the memory.
+    /// Returns
+    /// `(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}}, captured files as JSON)`.
+    /// This can be called only once, because it moves the memory.
     fn result<'py>(
         &self,
         py: Python<'py>,

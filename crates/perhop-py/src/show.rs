@@ -24,8 +24,9 @@ struct Request {
     after_s: Option<f64>,
 }
 
-/// Returns the links, each as a node and its neighbor, whose queues appear in the output of `commands`.
-/// `scenario` is JSON; its files are relative to `base`. Raises a `ValueError` of message and help.
+/// Returns the links whose queues appear in the output of `commands`, each as a node and its neighbor.
+/// `scenario` is JSON, and paths of its files are relative to `base`. Raises a `ValueError` of message and
+/// help.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python hands over a new list
 pub(crate) fn shown_links(
@@ -42,8 +43,9 @@ pub(crate) fn shown_links(
 }
 
 /// Returns the output of a command on the devices of a run, as JSON: `node`, `hostname`, `profile`,
-/// `heading`, `texts`, `documents` and `without_link` of each. `scenario` and `tables` come from the results;
-/// `request` has `command`, `interface`, `style` and `after_s`. Raises a `ValueError` of message and help.
+/// `heading`, `texts`, `documents` and `without_link` of each device. `scenario` and `tables` come from the
+/// results; `request` has `command`, `interface`, `style` and `after_s`. Raises a `ValueError` of message and
+/// help.
 #[pyfunction]
 pub(crate) fn print_show(py: Python<'_>, scenario: &str, tables: &str, request: &str) -> PyResult<String> {
     let (scenario, tables): (Scenario, Tables) = (read(scenario)?, read(tables)?);
@@ -56,9 +58,9 @@ pub(crate) fn print_show(py: Python<'_>, scenario: &str, tables: &str, request: 
     serde_json::to_string(&shown).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns the output of a command that shows the configuration `text`, of its object `name` or of all, as
-/// JSON: `hostname`, `profile` and `objects`, each with `name`, `text` and `document`. Raises a `ValueError`
-/// of message and help.
+/// Returns the output of a command that shows the object `name`, or all objects, of the configuration `text`,
+/// as JSON: `hostname`, `profile` and `objects`, each with `name`, `text` and `document`. Raises a
+/// `ValueError` of message and help.
 #[pyfunction]
 #[pyo3(signature = (text, command, name=None, platform=None))]
 pub(crate) fn print_configured(
@@ -74,7 +76,7 @@ pub(crate) fn print_configured(
 }
 
 /// Parses the output of a device. Returns JSON: `policies` with their classes and counters, and the
-/// `commands` that print such output. Raises a `ValueError` of message and help for other texts.
+/// `commands` that print such output. For any other text, raises a `ValueError` of message and help.
 #[pyfunction]
 pub(crate) fn read_show(py: Python<'_>, output: &str) -> PyResult<String> {
     let (policies, commands) = py.detach(|| FRONT_ENDS.read_show(output)).map_err(wrong)?;
@@ -89,8 +91,8 @@ pub(crate) fn is_counter_output(py: Python<'_>, text: &str) -> PyResult<bool> {
 }
 
 /// Compares the output of a device with the output of a run. Returns JSON. Ignores differences of rates and
-/// packet sizes up to `percent` of the device's values, and of shares up to `points`. Raises a `ValueError`
-/// of message and help if a text is not such output.
+/// packet sizes up to `percent` of the device's values, and differences of shares up to `points`. Raises a
+/// `ValueError` of message and help if a text is not the output of a device.
 #[pyfunction]
 pub(crate) fn compare_shown(
     py: Python<'_>,

@@ -21,8 +21,9 @@ struct Request {
 }
 
 /// Returns the packet memory of a switch from its configuration or its output, as JSON: the fields of
-/// `perhop_device::SwitchMemory`, with `room` of each threshold and `printed` of each port. `request` is JSON
-/// with `model`, `port_units`, `frame_bytes` and `arrival_bps`. Raises a `ValueError` of message and help.
+/// `perhop_device::SwitchMemory`, with `room` for each threshold and `printed` for each port. `request` is
+/// JSON with `model`, `port_units`, `frame_bytes` and `arrival_bps`. Raises a `ValueError` of message and
+/// help.
 #[pyfunction]
 pub(crate) fn switch_memory(py: Python<'_>, text: &str, request: &str) -> PyResult<String> {
     let request: Request =

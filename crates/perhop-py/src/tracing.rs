@@ -20,11 +20,11 @@ use crate::router;
 #[serde(deny_unknown_fields)]
 struct RequestedNode {
     interfaces: Vec<String>,
-    /// The interface at which packets arrive; any if missing.
+    /// The interface at which packets arrive; any interface if it is missing.
     arrives: Option<String>,
     input: Option<PolicyConfig>,
     output: Option<PolicyConfig>,
-    /// Whether packets leave with a VLAN tag, and with MPLS labels.
+    /// Whether packets leave with a VLAN tag (`tag`) and with MPLS labels (`labels`).
     tag: bool,
     labels: bool,
 }
@@ -57,8 +57,9 @@ struct Reached {
     packet: Option<String>,
 }
 
-/// Returns for every queue of the output policy a packet that may reach it, as it arrives, or none. The
-/// answer is exact over the fields that conditions read, for any meter state. JSON. Raises a `ValueError`.
+/// Returns, as JSON, a packet that may reach each queue of the output policy, as it arrives at the node;
+/// `None` for a queue that no packet reaches. The answer is exact over the fields that conditions read, for
+/// any meter state. Raises a `ValueError`.
 #[pyfunction]
 pub(crate) fn reach_queues(py: Python<'_>, node: &str) -> PyResult<String> {
     let requested: RequestedNode = serde_json::from_str(node).map_err(wrong)?;
@@ -154,8 +155,8 @@ impl Device {
     }
 }
 
-/// Returns the packets of a capture that differ in any field that a condition may read, with their counts, as
-/// JSON, the most frequent first. Raises a `ValueError`.
+/// Returns one packet for each combination of field values in a capture that a condition may distinguish,
+/// with the count, as JSON. The most frequent packet is first. Raises a `ValueError`.
 #[pyfunction]
 pub(crate) fn distinct_packets(py: Python<'_>, capture: &[u8]) -> PyResult<String> {
     let capture = py.detach(|| perhop_capture::read(capture)).map_err(wrong)?;
