@@ -240,7 +240,8 @@ fn negated(condition: Condition) -> Condition {
 fn interface(name: &str, interfaces: &[String]) -> Result<InterfaceId, ConfigError> {
     if let Some(index) = interfaces.iter().position(|known| known == name) {
         if index >= Ingress::INTERFACES {
-            let message = format!("`{name}` is beyond interface {} of this node", Ingress::INTERFACES);
+            let message =
+                format!("only the first {} interfaces can be matched, not `{name}`", Ingress::INTERFACES);
             return Err(ConfigError::new("", message));
         }
         return Ok(InterfaceId(index as u16));

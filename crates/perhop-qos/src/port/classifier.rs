@@ -189,12 +189,12 @@ fn reachable(class: &ClassConfig, earlier: &[ClassConfig], last: Option<&Class>)
     }
 }
 
-/// Rejects `key` in a class with inner classes: which only queues can have.
+/// Rejects `key`, which only queues can have, in a class with inner classes.
 fn leaf_only(key: &str, is_set: bool, class: &ClassConfig) -> Result<(), ConfigError> {
     if is_set {
         return Err(ConfigError::new(
             key,
-            format!("class `{}` has classes of its own and no queue for this", class.name),
+            format!("class `{}` has inner classes and no queue for this", class.name),
         )
         .help(format!("write `{key}` in the classes inside it, or leave out `queueing`")));
     }

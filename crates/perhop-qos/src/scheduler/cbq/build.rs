@@ -133,7 +133,7 @@ fn check_inner(
 ) -> Result<(), ConfigError> {
     let at = |key: &str, message: &str| ConfigError::new(key, message).within(index).within("classes");
     if config.share.level.is_some() {
-        return Err(error_in(index, "level", "a class with cbq inside has no turn of its own")
+        return Err(error_in(index, "level", "a class with cbq inside has no level")
             .help("write the level in its inner classes"));
     }
     if config.shape.is_some() {
