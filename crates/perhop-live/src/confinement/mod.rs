@@ -26,7 +26,7 @@ use crate::socket::system;
 pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     let threads = fs::read_dir("/proc/self/task")?.count();
     if threads != 1 {
-        let message = format!("the process has {threads} threads; it must be one of its own");
+        let message = format!("the process has {threads} threads; it must have only one");
         return Err(io::Error::other(message));
     }
     system::gain_no_privileges()?;

@@ -221,7 +221,7 @@ fn entrances(config: &ForwarderConfig, devices: &[&str]) -> Result<Vec<Option<En
                 *closed = Some(entrance);
                 Ok(())
             }
-            _ => Err(ConfigError::new("", format!("frames of {name} already go somewhere else"))),
+            _ => Err(ConfigError::new("", format!("frames of {name} already have a destination"))),
         }
     };
     for (index, direction) in config.directions.iter().enumerate() {

@@ -118,7 +118,7 @@ impl DatagramSender {
         report.send_delay = SendDelay::from_histogram(&delays);
         if let Some(error) = refusal {
             let refused = report.refused_packets;
-            report.notes.push(format!("the kernel refused to send {refused} datagrams: {error}"));
+            report.notes.push(format!("the kernel did not send {refused} datagrams: {error}"));
         }
         Ok(report)
     }
