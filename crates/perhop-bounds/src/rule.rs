@@ -52,7 +52,7 @@ impl Rule {
             }
             Rule::Shaper => "β(t) = r·(t − Θ − L/C), at most the curve above; r: its rate",
             Rule::Rest => "β(t) = C·t − Σ α_j(t) over all other classes j",
-            Rule::QueueLimit => "D = T(limit), where β(T(x)) = x; packets beyond the limit are dropped",
+            Rule::QueueLimit => "D = T(limit), where β(T(x)) = x; packets above the limit are dropped",
         }
     }
     /// The source of the formula.
