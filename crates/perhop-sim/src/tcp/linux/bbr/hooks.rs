@@ -115,7 +115,7 @@ impl LinuxSender {
             rate.begin();
         }
     }
-    /// `bbr_main`: reports an acknowledgment , with `delivered` delivered and `losses` lost segments.
+    /// `bbr_main`: reports an acknowledgment with `delivered` delivered and `losses` lost segments.
     pub(in crate::tcp::linux) fn control_bbr(
         &mut self,
         stream: &Sender,
