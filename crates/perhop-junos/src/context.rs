@@ -144,19 +144,24 @@ impl Context {
         self.found_fixed((rule, node), message, "the commit fails", near.map(|near| (name, near)));
     }
 
+    /// Returns the statements at a path; `*` is any word.
+    pub(crate) fn at_pattern(&self, path: &[&str]) -> Vec<NodeId> {
+        let mut nodes = vec![NodeId::ROOT];
+        for word in path {
+            let below = |node: &NodeId| match *word {
+                "*" => self.tree.children(*node),
+                word => self.tree.child(*node, word).into_iter().collect(),
+            };
+            nodes = nodes.iter().flat_map(below).collect();
+        }
+        nodes
+    }
+
     /// Returns the names of a kind that the configuration defines.
     fn defined(&self, kind: &str) -> Vec<String> {
         let mut found = Vec::new();
         for (_, path) in DEFINITIONS.iter().filter(|(own, _)| *own == kind) {
-            let mut nodes = vec![NodeId::ROOT];
-            for word in *path {
-                let below = |node: &NodeId| match *word {
-                    "*" => self.tree.children(*node),
-                    word => self.tree.child(*node, word).into_iter().collect(),
-                };
-                nodes = nodes.iter().flat_map(below).collect();
-            }
-            let names = nodes.into_iter().flat_map(|node| self.tree.children(node));
+            let names = self.at_pattern(path).into_iter().flat_map(|node| self.tree.children(node));
             found.extend(names.take(MOST_NAMES).map(|node| self.tree.word(node).to_owned()));
         }
         found

@@ -3,12 +3,13 @@
 use perhop_device::{Route, RouteOrigin, RouteTarget};
 use perhop_qos::classifier::Prefix;
 
-use crate::context::Context;
+use crate::context::{Context, Word};
 use crate::firewall::prefix;
+use crate::hierarchy_parts::{NOT_MODELED, SPREAD};
 use crate::tree::NodeId;
 
 /// Hierarchies without effect on the queueing and dropping of transit packets.
-const IRRELEVANT: [&str; 23] = [
+const IRRELEVANT: [&str; 28] = [
     "version",
     "system",
     "snmp",
@@ -28,52 +29,15 @@ const IRRELEVANT: [&str; 23] = [
     "redundant-power-system",
     "jsrc",
     "diameter",
-    "applications",
     "smtp",
     "wlan",
     "unified-edge",
-];
-
-/// Hierarchies whose statements can change the treatment of packets. A hierarchy without parts counts as a
-/// whole.
-const NOT_MODELED: [(&str, &[(&str, &str)]); 8] = [
-    ("logical-systems", &[("", "logical systems")]),
-    ("tenants", &[("", "tenant systems")]),
-    ("routing-instances", &[("", "forwarding in routing instances")]),
-    (
-        "security",
-        &[
-            ("policies", "packets that security policies reject"),
-            ("zones", "packets between security zones"),
-            ("nat", "address translation"),
-            ("screen", "packets that screens drop"),
-            ("flow", "sessions"),
-            ("idp", "intrusion detection"),
-            ("ipsec", "encryption"),
-        ],
-    ),
-    (
-        "forwarding-options",
-        &[
-            ("family", "filters of whole routing tables"),
-            ("storm-control", "storm control"),
-            ("storm-control-profiles", "storm control"),
-            ("vxlan-tos-copy-filter", "the codepoints of packets in VXLAN tunnels"),
-        ],
-    ),
-    (
-        "services",
-        &[
-            ("network-slicing", "hierarchical scheduling"),
-            ("service-set", "services such as address translation"),
-            ("stateful-firewall", "packets that stateful firewalls drop"),
-            ("ids", "packets that intrusion detection drops"),
-            ("traffic-load-balance", "next hops by load"),
-            ("nat", "address translation"),
-        ],
-    ),
-    ("chassis", &[]),
-    ("dynamic-profiles", &[("", "dynamic profiles")]),
+    "security",
+    "forwarding-options",
+    "services",
+    "chassis",
+    "vlans",
+    "bridge-domains",
 ];
 
 /// Reads the name of the device and static routes, and marks the remaining hierarchies.
@@ -89,25 +53,17 @@ pub(crate) fn read(context: &mut Context) -> (Option<String>, Vec<Route>) {
             context.irrelevant(node, "");
         }
     }
-    for (name, parts) in NOT_MODELED {
-        let Some(node) = context.tree.child(NodeId::ROOT, name) else { continue };
-        context.irrelevant(node, "");
-        for (part, note) in parts {
-            if part.is_empty() {
-                context.not_modeled(node, note);
-            } else if let Some(part) = context.tree.child(node, part) {
-                context.not_modeled(part, note);
-            }
+    for (path, note) in NOT_MODELED {
+        for node in context.at_pattern(path) {
+            context.not_modeled(node, note);
         }
     }
     chassis(context);
-    labels(context);
-    bridges(context);
     policy_options(context);
     (hostname, routes(context))
 }
 
-/// Marks the statements about line cards that change scheduling.
+/// Marks the statements about line cards that change scheduling, ports or the choice of a next hop.
 fn chassis(context: &mut Context) {
     let Some(chassis) = context.tree.child(NodeId::ROOT, "chassis") else { return };
     let words = context.all_below(chassis);
@@ -129,35 +85,25 @@ fn chassis(context: &mut Context) {
             "max-queues-per-interface" | "red-buffer-occupancy" => "queues of line cards",
             "ingress-policer-overhead" | "egress-policer-overhead" => "bytes that policers count",
             "no-packet-scheduling" | "packet-scheduling" => "packet scheduling of line cards",
+            "number-of-sub-ports"
+            | "channel-speed"
+            | "channelization-speed"
+            | "number-of-ports"
+            | "pic-mode"
+            | "port-speed"
+            | "framing"
+            | "unused" => "the ports of a card, and their rates",
+            "device-count" => "the number of bundles",
+            "maximum-ecmp" => SPREAD,
+            "cluster" => "the active node of a cluster",
+            "power" if context.tree.child(word.node, "off").is_some() => "cards without power",
             _ => continue,
         };
         context.not_modeled(word.node, note);
     }
 }
 
-/// Marks the interfaces with MPLS.
-fn labels(context: &mut Context) {
-    if let Some(mpls) = context.tree.at(NodeId::ROOT, &["protocols", "mpls", "interface"]) {
-        context.not_modeled(mpls, "labels make packets longer and hide the DS field");
-    }
-}
-
-/// Marks VLANs and bridge domains. Only their filters affect packets.
-fn bridges(context: &mut Context) {
-    for name in ["vlans", "bridge-domains"] {
-        let Some(all) = context.tree.child(NodeId::ROOT, name) else { continue };
-        context.irrelevant(all, "");
-        for one in context.keywords(all) {
-            for options in [&["filter"][..], &["forwarding-options", "filter"]] {
-                if let Some(filter) = context.tree.at(one.node, options) {
-                    context.not_modeled(filter, "filters of VLANs and bridge domains");
-                }
-            }
-        }
-    }
-}
-
-/// Marks routing policies. The reader of filters has already read the prefix lists.
+/// Marks routing policies; the readers of filters have already read the prefix lists.
 fn policy_options(context: &mut Context) {
     let Some(options) = context.tree.child(NodeId::ROOT, "policy-options") else { return };
     context.modeled(options);
@@ -166,8 +112,12 @@ fn policy_options(context: &mut Context) {
             context.irrelevant(word.node, "routing policies");
         }
         for below in context.all_below(word.node) {
-            if matches!(below.text.as_str(), "forwarding-class" | "cos-next-hop-map" | "source-class") {
-                context.not_modeled(below.node, "classes and next hops by route");
+            match below.text.as_str() {
+                "forwarding-class" | "cos-next-hop-map" | "source-class" => {
+                    context.not_modeled(below.node, "classes and next hops by route");
+                }
+                "load-balance" => context.not_modeled(below.node, SPREAD),
+                _ => {}
             }
         }
     }
@@ -183,10 +133,27 @@ fn routes(context: &mut Context) -> Vec<Route> {
             "static" => static_routes(context, word.node, &mut found),
             "rib" => ribs(context, word.node, &mut found),
             "flow" => context.not_modeled(word.node, "flow routes, which filter packets"),
-            _ => context.irrelevant(word.node, ""),
+            _ => other_routes(context, &word),
         }
     }
     found
+}
+
+/// Marks routes that are neither static nor announced by a neighbor, and the choice among next hops.
+fn other_routes(context: &mut Context, word: &Word) {
+    context.irrelevant(word.node, "");
+    match word.text.as_str() {
+        "aggregate" | "generate" => context.not_modeled(word.node, "aggregate and generated routes"),
+        "rib-groups" | "interface-routes" | "instance-import" | "auto-export" => {
+            context.not_modeled(word.node, "routes of several tables");
+        }
+        "forwarding-table" => {
+            if let Some(policy) = context.tree.child(word.node, "export") {
+                context.not_modeled(policy, SPREAD);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Reads the static routes of `rib inet.0` and `rib inet6.0`.
@@ -198,7 +165,7 @@ fn ribs(context: &mut Context, ribs: NodeId, found: &mut Vec<Route>) {
             match word.text.as_str() {
                 "static" if is_main => static_routes(context, word.node, found),
                 "static" => context.not_modeled(word.node, "routes of other tables"),
-                _ => context.irrelevant(word.node, ""),
+                _ => other_routes(context, &word),
             }
         }
     }
@@ -207,14 +174,29 @@ fn ribs(context: &mut Context, ribs: NodeId, found: &mut Vec<Route>) {
 fn static_routes(context: &mut Context, table: NodeId, found: &mut Vec<Route>) {
     context.modeled(table);
     for word in context.keywords(table) {
-        if word.text != "route" {
-            context.irrelevant(word.node, "");
+        match word.text.as_str() {
+            "route" => {}
+            "defaults" | "rib-group" => static_options(context, &word),
+            _ => context.irrelevant(word.node, ""),
         }
     }
     for route in context.items(table, "route") {
         match prefix(&route.text) {
             Some(prefix) => hops(context, route.node, prefix, found),
             None => context.irrelevant(route.node, ""),
+        }
+    }
+}
+
+/// Marks the options of all static routes.
+fn static_options(context: &mut Context, word: &Word) {
+    if word.text == "rib-group" {
+        return context.not_modeled(word.node, "routes of several tables");
+    }
+    context.irrelevant(word.node, "");
+    for option in context.keywords(word.node) {
+        if matches!(option.text.as_str(), "no-install" | "preference" | "resolve") {
+            context.not_modeled(option.node, "options of all static routes");
         }
     }
 }
@@ -226,7 +208,12 @@ const PREFERENCE: u8 = 5;
 fn hops(context: &mut Context, route: NodeId, prefix: Prefix, found: &mut Vec<Route>) {
     let parse = |text: &str| text.parse::<u8>().ok();
     let distance = context.parsed(route, "preference", parse).map_or(PREFERENCE, |at| at.value);
+    // Juniper, "static (Routing Options)": the route is announced, but packets do not take it.
+    let is_installed = context.tree.child(route, "no-install").is_none();
     let mut add = |line, via, distance| {
+        if !is_installed {
+            return;
+        }
         found.push(Route {
             line,
             vrf: None,
@@ -254,6 +241,7 @@ fn hops(context: &mut Context, route: NodeId, prefix: Prefix, found: &mut Vec<Ro
                 }
             }
             "preference" => {}
+            "no-install" => context.modeled(word.node),
             "next-table" | "lsp-next-hop" | "static-lsp-next-hop" | "receive" => {
                 context.not_modeled(word.node, "routes to other tables, label-switched paths and the device");
             }
@@ -265,15 +253,9 @@ fn hops(context: &mut Context, route: NodeId, prefix: Prefix, found: &mut Vec<Ro
 /// Whether perhop knows a top-level hierarchy.
 pub(crate) fn is_known(name: &str) -> bool {
     IRRELEVANT.contains(&name)
-        || NOT_MODELED.iter().any(|(known, _)| *known == name)
+        || NOT_MODELED.iter().any(|(path, _)| path.first() == Some(&name))
         || matches!(
             name,
-            "class-of-service"
-                | "firewall"
-                | "interfaces"
-                | "policy-options"
-                | "routing-options"
-                | "vlans"
-                | "bridge-domains"
+            "class-of-service" | "firewall" | "interfaces" | "policy-options" | "routing-options"
         )
 }

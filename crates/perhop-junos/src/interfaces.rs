@@ -9,7 +9,8 @@ use perhop_qos::Rate;
 use crate::context::{Context, Word};
 use crate::firewall::{FilterFamily, Firewall};
 use crate::interface_options::{
-    ETHERNET_NOT_MODELED, ETHERNET_OPTIONS, FAMILY_NOT_MODELED, FAMILY_OPTIONS, PORT_OPTIONS, UNIT_OPTIONS,
+    ETHERNET_NOT_MODELED, ETHERNET_OPTIONS, FAMILY_NOT_MODELED, FAMILY_OPTIONS, UNIT_NOT_MODELED,
+    UNIT_OPTIONS, lacking, mark_port_option,
 };
 use crate::tree::NodeId;
 use crate::values::number;
@@ -144,15 +145,18 @@ fn interface(context: &mut Context, name: &Word, firewall: &Firewall) -> Interfa
     for word in context.keywords(node) {
         match word.text.as_str() {
             "description" => found.description = text(context, node, "description"),
-            "disable" => {
+            // Juniper's CLI reference, `unused`: the device creates no interface for the port.
+            "disable" | "unused" => {
                 context.modeled(word.node);
                 found.disabled = Some(word.line);
             }
             "mtu" => found.mtu = context.parsed(node, "mtu", number),
             "speed" | "link-speed" => found.speed = speed(context, node, &word),
-            "gigether-options" | "ether-options" | "fastether-options" | "aggregated-ether-options" => {
-                options(context, &word, &mut found);
-            }
+            "gigether-options"
+            | "ether-options"
+            | "fastether-options"
+            | "aggregated-ether-options"
+            | "redundant-ether-options" => options(context, &word, &mut found),
             "vlan-tagging" | "flexible-vlan-tagging" | "stacked-vlan-tagging" => {
                 context.modeled(word.node);
                 found.is_tagged = true;
@@ -175,32 +179,14 @@ fn interface(context: &mut Context, name: &Word, firewall: &Firewall) -> Interfa
                     found.units.push(unit);
                 }
             }
-            other => known_option(context, &word, other),
+            "number-of-sub-ports" => {
+                context.modeled(word.node);
+                context.names(word.node);
+            }
+            _ => mark_port_option(context, &word),
         }
     }
     found
-}
-
-/// Marks options of interfaces that perhop does not read.
-fn known_option(context: &mut Context, word: &Word, name: &str) {
-    match name {
-        "atm-options"
-        | "mlfr-uni-nni-bundle-options"
-        | "multiservice-options"
-        | "input-traffic-control-profile"
-        | "radio-router" => {
-            context.not_modeled(word.node, "bundles, ATM and services");
-        }
-        "number-of-sub-ports" => {
-            context.modeled(word.node);
-            context.names(word.node);
-        }
-        "receive-bucket" | "transmit-bucket" => {
-            context.not_modeled(word.node, "packets that a bucket of the wire drops");
-        }
-        _ if PORT_OPTIONS.contains(&name) => context.irrelevant(word.node, ""),
-        _ => {}
-    }
 }
 
 /// Reads options of Ethernet: `speed`, flow control, membership in a bundle.
@@ -218,8 +204,9 @@ fn options(context: &mut Context, word: &Word, found: &mut Interface) {
                 context.tree.mark_deep(option.node, perhop_lint::LineState::Modelled, "");
             }
             name if ETHERNET_OPTIONS.contains(&name) => context.irrelevant(option.node, ""),
+            "link-mode" => mark_port_option(context, &option),
             name => {
-                if let Some((_, note)) = ETHERNET_NOT_MODELED.iter().find(|(known, _)| *known == name) {
+                if let Some(note) = lacking(&ETHERNET_NOT_MODELED, name) {
                     context.not_modeled(option.node, note);
                 }
             }
@@ -309,15 +296,12 @@ fn unit(context: &mut Context, name: &Word, firewall: &Firewall) -> Unit {
                 }
             }
             "filter" => side_filters(context, (FilterFamily::Any, &word), firewall, &mut found),
-            "policer-overhead" | "layer2-policer" | "input-policer" | "output-policer" => {
-                context.not_modeled(word.node, "policers of frames");
-            }
-            "tunnel" => context.not_modeled(word.node, "tunnels"),
-            "input-vlan-map" | "output-vlan-map" | "inner-vlan-id-swap-ranges" => {
-                context.not_modeled(word.node, "changes of tags");
-            }
             name if UNIT_OPTIONS.contains(&name) => context.irrelevant(word.node, ""),
-            _ => {}
+            name => {
+                if let Some(note) = lacking(&UNIT_NOT_MODELED, name) {
+                    context.not_modeled(word.node, note);
+                }
+            }
         }
     }
     found
@@ -360,7 +344,7 @@ fn family(context: &mut Context, family: &Word, firewall: &Firewall, unit: &mut 
             "policer" => side_policers(context, (known, &word), firewall, unit),
             name if FAMILY_OPTIONS.contains(&name) => context.irrelevant(word.node, ""),
             name => {
-                if let Some((_, note)) = FAMILY_NOT_MODELED.iter().find(|(known, _)| *known == name) {
+                if let Some(note) = lacking(&FAMILY_NOT_MODELED, name) {
                     context.not_modeled(word.node, note);
                 }
             }
@@ -382,9 +366,13 @@ fn other_family(
             ("policer", Some(known)) => side_policers(context, (known, &word), firewall, unit),
             ("filter" | "policer", None) => context.not_modeled(word.node, "filters of other families"),
             ("storm-control", _) => context.not_modeled(word.node, "storm control"),
-            ("vlan" | "vlan-id" | "vlan-id-list" | "interface-mode" | "port-mode" | "vlan-rewrite", _) => {
-                context.not_modeled(word.node, "forwarding in VLANs");
-            }
+            ("mtu", Some(_)) => context.not_modeled(word.node, "the MTU of a family"),
+            ("destination-udp-port", _) => context.not_modeled(word.node, "tunnels"),
+            (
+                "vlan" | "vlan-id" | "vlan-id-list" | "inner-vlan-id-list" | "native-vlan-id"
+                | "interface-mode" | "port-mode" | "vlan-rewrite",
+                _,
+            ) => context.not_modeled(word.node, "forwarding in VLANs"),
             _ => context.irrelevant(word.node, ""),
         }
     }
@@ -399,7 +387,12 @@ fn addresses(context: &mut Context, family: FilterFamily, word: &Word, unit: &mu
             Some((ip, length.parse::<u8>().ok().filter(|length| *length <= most)?))
         });
         for option in context.keywords(address.node) {
-            context.irrelevant(option.node, "");
+            match option.text.as_str() {
+                "vrrp-group" | "vrrp-inet6-group" | "virtual-gateway-address" => {
+                    context.not_modeled(option.node, "an address that several devices share");
+                }
+                _ => context.irrelevant(option.node, ""),
+            }
         }
         match parsed {
             Some((ip, prefix_length)) => {

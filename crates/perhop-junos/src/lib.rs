@@ -23,6 +23,7 @@ mod firewall;
 mod front_end;
 mod groups;
 mod hierarchies;
+mod hierarchy_parts;
 mod interface_options;
 mod interfaces;
 mod lower;

@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::tree::NodeId;
 
-/// Statements that perhop does not model, with the missing behavior.
-const NOT_MODELED: [(&str, &str); 21] = [
+/// Statements and the behavior that perhop lacks.
+const NOT_MODELED: [(&str, &str); 22] = [
     ("interface-set", "hierarchical scheduling"),
     ("forwarding-class-sets", "enhanced transmission selection"),
     ("forwarding-class-map", "forwarding classes of single interfaces"),
@@ -26,14 +26,11 @@ const NOT_MODELED: [(&str, &str); 21] = [
     ("adjustment-control-profiles", "dynamic bandwidth adjustment"),
     ("application-traffic-control", "rate limiters of applications"),
     ("strict-priority-scheduler", "pure priority scheduling"),
+    ("host-outbound-traffic", "the class and the marks of packets of the device itself"),
 ];
 
 /// Statements without effect on transit packets.
-const IRRELEVANT: [(&str, &str); 3] = [
-    ("host-outbound-traffic", "packets of the device itself"),
-    ("traceoptions", "tracing"),
-    ("copy-plp-all", "mirrored packets"),
-];
+const IRRELEVANT: [(&str, &str); 2] = [("traceoptions", "tracing"), ("copy-plp-all", "mirrored packets")];
 
 /// Marks the statements.
 pub(super) fn mark(context: &mut Context, cos: NodeId) {

@@ -129,7 +129,7 @@ fn statements_that_change_what_packets_experience_are_not_modeled() {
     for text in [
         "set interfaces ge-0/0/0 unit 0 family inet no-redirects\n",
         "set interfaces ge-0/0/0 unit 0 family inet accounting source-class-usage input\n",
-        "set vlans v10 vlan-id 10\n",
+        "set vlans v10 description office\n",
         "set policy-options policy-statement p term t then accept\n",
         "set protocols ospf area 0 interface ge-0/0/0.0\n",
         "set interfaces ge-0/0/0 gigether-options auto-negotiation\n",

@@ -6,6 +6,7 @@ mod forms;
 mod hostile;
 mod intentions;
 mod nodes;
+mod other_statements;
 mod read;
 mod readings;
 mod show;
