@@ -32,8 +32,15 @@ const KINDS: &[Kind] = &[
         effect: "entries of access lists are treated as always active",
     },
 ];
-/// A command of `dial-peer`, with its effect.
-const CALL_MARK: (&str, &str) = ("ip qos dscp", "the packets of the router's own calls are marked");
+/// Commands of blocks that otherwise have no effect on packets: the word that opens the block, the words of
+/// the command, and its effect.
+const COMMANDS: &[(&str, &str, &str)] = &[
+    ("dial-peer", "ip qos dscp", "the packets of the router's own calls are marked"),
+    ("vlan", "private-vlan", "frames between ports of a private VLAN are dropped"),
+    ("vlan", "shutdown", "frames of the VLAN are dropped"),
+    ("vlan", "state suspend", "frames of the VLAN are dropped"),
+    ("vlan", "vn-segment", "VXLAN's headers make packets longer"),
+];
 
 pub(super) fn check(configuration: &mut Configuration) {
     let lines = &configuration.lines;
@@ -48,13 +55,15 @@ pub(super) fn check(configuration: &mut Configuration) {
             found.extend(blocks.iter().copied().chain(inside).map(|line| (line, kind.effect)));
         }
     }
-    let (command, effect) = CALL_MARK;
-    let of_call = |line: &&Line| {
-        let peer = line.block.and_then(|block| lines.get(block.wrapping_sub(1)));
-        line.text.trim_start().starts_with(command)
-            && peer.is_some_and(|peer| peer.text.trim_start().starts_with("dial-peer"))
-    };
-    found.extend(lines.iter().filter(of_call).map(|line| (line.number, effect)));
+    for line in lines {
+        let opening = line.block.and_then(|block| lines.get(block.wrapping_sub(1)));
+        let Some(opening) = opening else { continue };
+        let is_own = |(block, command, _): &&(&str, &str, &str)| {
+            line.text.trim_start().starts_with(command)
+                && opening.text.split_ascii_whitespace().next() == Some(*block)
+        };
+        found.extend(COMMANDS.iter().find(is_own).map(|(_, _, effect)| (line.number, *effect)));
+    }
     for (number, effect) in found {
         let line = configuration.lines.get_mut(number.wrapping_sub(1));
         if let Some(line) = line.filter(|line| line.state == LineState::Irrelevant && !line.is_blank('!')) {

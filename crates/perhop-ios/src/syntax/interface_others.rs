@@ -1,6 +1,7 @@
 //! Commands of the block `interface` that are outside the model or have no effect on packets.
 
 use super::command::{Command, irrelevant, not_modelled, not_modelled_block};
+use super::irrelevant::SPREAD;
 use crate::ast::Interface;
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[
@@ -63,6 +64,29 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("flowcontrol", "pause frames delay packets"),
     not_modelled("macsec", "MACsec's headers make packets longer"),
     not_modelled("zone-member", "the firewall between zones drops packets"),
+    not_modelled("access-session closed", UNKNOWN_HOSTS),
+    not_modelled("access-session port-control", UNKNOWN_HOSTS),
+    not_modelled("authentication port-control", UNKNOWN_HOSTS),
+    not_modelled("dot1x port-control", UNKNOWN_HOSTS),
+    not_modelled("ip admission", UNKNOWN_HOSTS),
+    not_modelled("crc 32", "a longer check sequence makes frames longer"),
+    not_modelled_block("cts dot1x", TRUSTSEC),
+    not_modelled_block("cts manual", TRUSTSEC),
+    not_modelled(
+        "glbp",
+        "a group of routers shares one address: perhop forwards to the own address of each router",
+    ),
+    not_modelled("ip audit", "packets that match a signature may be dropped"),
+    not_modelled("ip ips", "packets that match a signature may be dropped"),
+    not_modelled("ip directed-broadcast", "packets to the whole subnet are forwarded"),
+    not_modelled("ip load-sharing", SPREAD),
+    not_modelled("ip multicast boundary", "multicast packets are dropped here"),
+    not_modelled("ip multicast rate-limit", "multicast packets above a rate are dropped"),
+    not_modelled("lacp max-bundle", "fewer members carry packets: perhop adds the rates of all"),
+    not_modelled("lisp", "the headers of LISP make packets longer"),
+    not_modelled("loopback", "the port returns packets to the router"),
+    not_modelled("timeslot", SUBRATE),
+    not_modelled("transmit-interface", "packets leave through another interface"),
     irrelevant("access-session"),
     irrelevant("alarm"),
     irrelevant("alarm-profile"),
@@ -101,13 +125,11 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     irrelevant("flowcontrol send off"),
     irrelevant("framing"),
     irrelevant("full-duplex"),
-    irrelevant("glbp"),
     irrelevant("h323-gateway"),
     irrelevant("host-reachability"),
     irrelevant("if-state"),
     irrelevant("ingress-replication"),
     irrelevant("ip accounting"),
-    irrelevant("ip admission"),
     irrelevant("ip arp"),
     irrelevant("ip authentication"),
     irrelevant("ip bandwidth-percent"),
@@ -115,7 +137,6 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     irrelevant("ip cgmp"),
     irrelevant("ip ddns"),
     irrelevant("ip dhcp"),
-    irrelevant("ip directed-broadcast"),
     irrelevant("ip dvmrp"),
     irrelevant("ip eigrp"),
     irrelevant("ip flow"),
@@ -124,9 +145,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     irrelevant("ip helper-address"),
     irrelevant("ip hold-time"),
     irrelevant("ip igmp"),
-    irrelevant("ip ips"),
     irrelevant("ip irdp"),
-    irrelevant("ip load-sharing"),
     irrelevant("ip local-proxy-arp"),
     irrelevant("ip mask-reply"),
     irrelevant("ip mfib"),
@@ -153,10 +172,8 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     irrelevant("keepalive"),
     irrelevant("l2protocol-tunnel"),
     irrelevant("lacp"),
-    irrelevant("lisp"),
     irrelevant("lldp"),
     irrelevant("logging"),
-    irrelevant("loopback"),
     irrelevant("mab"),
     irrelevant("mac-address"),
     irrelevant("macro"),
@@ -187,8 +204,6 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     irrelevant("synchronous"),
     irrelevant("timeout"),
     irrelevant("timeouts"),
-    irrelevant("timeslot"),
-    irrelevant("transmit-interface"),
     irrelevant("twamp"),
     irrelevant("udld"),
     irrelevant("vtp"),
@@ -197,5 +212,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     irrelevant("zone"),
 ];
 
+const TRUSTSEC: &str = "the headers of TrustSec make frames longer, and packets may be dropped";
+const UNKNOWN_HOSTS: &str = "frames of hosts that are not authenticated are dropped";
 const FRAMES: &str = "frames are switched, not routed";
 const SUBRATE: &str = "the line is slower than its kind: the link of a scenario has its rate";

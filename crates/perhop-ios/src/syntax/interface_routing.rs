@@ -5,10 +5,10 @@ use std::net::Ipv4Addr;
 use perhop_device::LinkSettingKind;
 use perhop_device::intent::At;
 
-use super::command::{Command, noted, recorded};
+use super::command::{Command, modelled, noted, recorded};
 use super::numbers::address;
 use crate::ast::Interface;
-use crate::words::Reader;
+use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[
     noted("ip ospf", |interface, reader| {
@@ -49,8 +49,8 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     ),
     noted("ip nhrp map", nhrp_map),
     noted("ip nhrp nhs", nhrp_server),
-    noted("standby", group),
-    noted("vrrp", group),
+    modelled("standby", group),
+    modelled("vrrp", group),
 ];
 
 /// Notes a setting with the rest of the line as its value.
@@ -94,7 +94,8 @@ fn set_map(interface: &mut Interface, reader: &Reader, inside: Ipv4Addr, outside
 }
 
 /// `standby [GROUP] ip ADDRESS`, `standby [GROUP] priority NUMBER`
-fn group(interface: &mut Interface, reader: &mut Reader) {
+#[allow(clippy::unnecessary_wraps)] // all readers of a table have one type
+fn group(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let number = reader.maybe_number().and_then(|number| u16::try_from(number).ok()).unwrap_or(0);
     let (line, is_set) = (reader.line, !reader.negated());
     let group = interface.routing.groups.entry(number).or_default();
@@ -111,6 +112,7 @@ fn group(interface: &mut Interface, reader: &mut Reader) {
             group.priority =
                 value.and_then(|value| u8::try_from(value).ok()).map(|value| At::new(line, value));
         }
-        _ => {}
+        _ => return Ok(Finding::IRRELEVANT),
     }
+    Ok(Finding::MODELLED)
 }

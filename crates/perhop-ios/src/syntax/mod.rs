@@ -161,14 +161,18 @@ fn read_other(
 /// Whether `words`, in the block `mode`, begin a global command of several words that the block does not
 /// have.
 pub(crate) fn is_only_global(grammar: Grammar, mode: Mode, words: &[&str]) -> bool {
-    let (of_ios, many) = (grammar == Grammar::Ios, |row: &&str| row.contains(' '));
-    let global = || lookup::longest(&[global::COMMANDS], words).filter(many);
-    match mode {
-        Mode::Interface(_) | Mode::InterfaceRange(_) | Mode::ServiceInstance(..) if of_ios => {
-            global().is_some_and(|row| !INTERFACE.iter().copied().flatten().any(|own| own.words == row))
+    let many = |row: &&str| row.contains(' ');
+    let longest = |tables| lookup::longest(tables, words).filter(many);
+    let is_interface =
+        matches!(mode, Mode::Interface(_) | Mode::InterfaceRange(_) | Mode::ServiceInstance(..));
+    match (grammar, mode) {
+        (Grammar::Ios, _) if is_interface => {
+            let own = |row| INTERFACE.iter().copied().flatten().any(|own| own.words == row);
+            longest(&[global::COMMANDS]).is_some_and(|row| !own(row))
         }
-        Mode::ControlPlane if of_ios => {
-            global().or_else(|| lookup::longest(&[irrelevant::COMMANDS], words).filter(many)).is_some()
+        (Grammar::IosXr, _) if is_interface => xr::is_only_global(words),
+        (Grammar::Ios, Mode::ControlPlane) => {
+            longest(&[global::COMMANDS]).or_else(|| longest(&[irrelevant::COMMANDS])).is_some()
         }
         _ => false,
     }

@@ -65,9 +65,9 @@ pub(super) fn other_type(name: Option<&str>) -> Finding {
         Some("inspect" | "access-control" | "urlfilter" | "port-filter" | "queue-threshold" | "logging") => {
             Finding::not_modelled("a firewall's policy: packets may be dropped")
         }
-        Some("network-qos" | "pbr" | "service-chain" | "redirect" | "packet-service" | "epbr") => {
-            Finding::not_modelled("a policy of a type other than quality of service")
-        }
+        Some(
+            "network-qos" | "pbr" | "traffic" | "service-chain" | "redirect" | "packet-service" | "epbr",
+        ) => Finding::not_modelled("a policy of a type other than quality of service"),
         _ => Finding::irrelevant("a policy that measures, or controls sessions"),
     }
 }

@@ -45,6 +45,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
 
 /// Effect of the default switching mode.
 pub(super) const CUT_THROUGH: &str = "frames leave before they have arrived whole: perhop sends whole ones";
+const NETWORK_CLASS: &str = "a class by group, for frame lengths and pause frames";
 /// A block that configures the control plane.
 const CONTROL_PLANE: &str = "packets to the switch itself are policed";
 
@@ -65,8 +66,8 @@ fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
     reader.end()?;
     let line = reader.line;
     if kind == "network-qos" {
-        reader.opens = (!reader.negated()).then_some(Mode::Irrelevant);
-        return Ok(Finding::irrelevant("a class by group, for frame lengths and pause frames"));
+        reader.opens = (!reader.negated()).then_some(Mode::NotModelled(NETWORK_CLASS));
+        return Ok(Finding::not_modelled(NETWORK_CLASS));
     }
     if reader.negated() {
         configuration.class_maps.remove(name);

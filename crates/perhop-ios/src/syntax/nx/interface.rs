@@ -3,7 +3,7 @@
 use crate::ast::{At, Direction, Family, Interface, InterfaceAddress, LinkEncapsulation, PacketFilter, Rank};
 use crate::rules;
 use crate::syntax::command::{
-    Command, irrelevant, irrelevant_block, modelled, not_modelled, not_modelled_block, noted, recorded,
+    Command, irrelevant, modelled, not_modelled, not_modelled_block, noted, recorded,
 };
 use crate::syntax::interface::{number, speed, tags, vrf};
 use crate::syntax::interface_link::{ipv6_address, tunnel};
@@ -70,11 +70,8 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
         interface.private_vlan = is_private.then(|| At::new(reader.line, ()));
         Ok(())
     }),
-    irrelevant("switchport access"),
     irrelevant("switchport description"),
-    irrelevant("switchport monitor"),
-    irrelevant("switchport trunk"),
-    irrelevant("switchport vlan"),
+    not_modelled("switchport monitor", "the port sends only copies of packets of other ports"),
     not_modelled("switchport block", "frames to unknown addresses are dropped"),
     not_modelled("switchport port-security", "frames from unexpected addresses are dropped"),
     not_modelled("priority-flow-control", PAUSES),
@@ -110,6 +107,10 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
         "fabric forwarding",
         "all switches share one address: perhop forwards to the own address of each switch",
     ),
+    not_modelled("duplex half", "half duplex shares the wire with the other direction"),
+    not_modelled("lacp max-bundle", "fewer members carry packets: perhop adds the rates of all"),
+    not_modelled("rate-mode shared", "ports of a group share one rate"),
+    not_modelled_block("service instance", "frames are bridged, not routed"),
     irrelevant("bfd"),
     irrelevant("beacon"),
     irrelevant("cdp"),
@@ -168,7 +169,6 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     irrelevant("switchport host"),
     irrelevant("udld"),
     irrelevant("vpc"),
-    irrelevant_block("service instance"),
 ];
 
 /// `service-policy [type qos] input|output NAME`, `service-policy type queuing output NAME`

@@ -3,8 +3,10 @@
 use super::global::CUT_THROUGH;
 use crate::ast::Configuration;
 use crate::syntax::command::{Command, irrelevant, irrelevant_block, not_modelled, not_modelled_block};
+use crate::syntax::irrelevant::SPREAD;
 
 const TO_SWITCH: &str = "packets to the switch itself are policed";
+const PORTS: &str = "the ports that exist, and their rates";
 const LABELS: &str = "labels make packets longer and hide the DS field: `headers` of a link adds them";
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
@@ -31,6 +33,14 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled_block("segment-routing", LABELS),
     not_modelled_block("table-map", "a table of markings of the system"),
     not_modelled_block("fcoe", "frames of Fibre Channel have a class without drops"),
+    not_modelled("apply profile", "the lines of a profile apply here"),
+    not_modelled_block("configure profile", "lines that `apply profile` adds"),
+    not_modelled("hardware profile front portmode", PORTS),
+    not_modelled("hardware profile portmode", PORTS),
+    not_modelled("ip load-sharing", SPREAD),
+    not_modelled("port-channel load-balance", SPREAD),
+    not_modelled_block("l2vpn", "frames are bridged, not routed"),
+    not_modelled("vlan dot1q tag native", "frames of the native VLAN have a tag, too"),
     // Lines of `show inventory` and `show version` that name the product.
     irrelevant("NAME:"),
     irrelevant("PID:"),
@@ -38,7 +48,6 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     irrelevant("aaa"),
     irrelevant_block("aaa group"),
     irrelevant_block("analytics"),
-    irrelevant_block("apply profile"),
     irrelevant("bfd"),
     irrelevant("boot"),
     irrelevant_block("callhome"),
@@ -46,7 +55,6 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     irrelevant("cfs"),
     irrelevant("cli"),
     irrelevant("clock"),
-    irrelevant_block("configure profile"),
     irrelevant_block("crypto"),
     irrelevant("diagnostic"),
     irrelevant("errdisable"),
@@ -75,7 +83,6 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     irrelevant("ip http"),
     irrelevant("ip icmp-errors"),
     irrelevant("ip igmp"),
-    irrelevant("ip load-sharing"),
     irrelevant("ip msdp"),
     irrelevant("ip multicast"),
     irrelevant("ip name-server"),
@@ -95,7 +102,6 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     irrelevant("ipv6 pim"),
     irrelevant("ipv6 prefix-list"),
     irrelevant_block("key chain"),
-    irrelevant("l2vpn"),
     irrelevant("lacp"),
     irrelevant("ldap-server"),
     irrelevant("license"),
@@ -145,7 +151,6 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     irrelevant("version"),
     irrelevant_block("virtual-service"),
     irrelevant_block("vlan"),
-    irrelevant("vlan dot1q"),
     irrelevant_block("vpc domain"),
     irrelevant("vtp"),
     irrelevant("xml"),

@@ -32,7 +32,7 @@ pub(super) const CONTROLLER: &[Command<Configuration>] = &[
     not_modelled("mode etm", "each user's queues are in one chip: other classes, levels and limits"),
     irrelevant("mode"),
     irrelevant("admin-state"),
-    irrelevant("breakout"),
+    not_modelled("breakout", "the ports that exist, and their rates: perhop assumes those of the file"),
     irrelevant("bits-per-symbol"),
     irrelevant("cd-min"),
     irrelevant("cd-max"),

@@ -12,6 +12,7 @@ use crate::syntax::command::{
 };
 use crate::syntax::interface::{prefix_length, speed, tags, vrf};
 use crate::syntax::interface_link::ipv6_address;
+use crate::syntax::irrelevant::SPREAD;
 use crate::syntax::numbers::address;
 use crate::syntax::queueing::other_type;
 use crate::words::{Finding, Reader, Reading};
@@ -77,6 +78,12 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("loopback", "the port returns packets to the router"),
     not_modelled("macsec", "the header of MACsec makes frames longer: `headers` of a link adds it"),
     not_modelled("rewrite", BRIDGED),
+    not_modelled("bundle load-balancing", SPREAD),
+    not_modelled("duplex half", "half duplex shares the wire with the other direction"),
+    not_modelled("ipv4 directed-broadcast", "packets to the whole subnet are forwarded"),
+    not_modelled("ipv4 tcp-mss-adjust", "hosts send shorter TCP segments"),
+    not_modelled("ipv6 tcp-mss-adjust", "hosts send shorter TCP segments"),
+    not_modelled("mpls mtu", "longer packets with labels are fragmented or dropped"),
     not_modelled("ipv4 verify", "packets from unexpected sources are dropped"),
     not_modelled("ipv6 verify", "packets from unexpected sources are dropped"),
     not_modelled("ipv4 unnumbered", "the address is that of another interface"),

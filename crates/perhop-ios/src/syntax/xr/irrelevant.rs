@@ -2,6 +2,11 @@
 
 use crate::ast::Configuration;
 use crate::syntax::command::{Command, irrelevant, irrelevant_block, not_modelled, not_modelled_block};
+use crate::syntax::irrelevant::SPREAD;
+
+const PORTS: &str = "the ports that exist, and their rates";
+const SHARED: &str =
+    "a group of routers shares one address: perhop forwards to the own address of each router";
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled_block("l2vpn", "frames are bridged, not routed"),
@@ -23,6 +28,18 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled("hw-module oversubscription", "an overloaded chip first drops packets of other classes"),
     not_modelled("hw-module storm-control-combine-policer-bw", "frames above a rate are dropped"),
     not_modelled("hw-module profile priority-flow-control", "the neighbor pauses the port"),
+    // Cisco, xrdocs.io, "NCS5500 hw-module profiles".
+    not_modelled("hw-module fib dlb", SPREAD),
+    not_modelled("hw-module port-range", PORTS),
+    not_modelled("hw-module profile load-balance", SPREAD),
+    not_modelled("hw-module profile segment-routing", "the headers of SRv6 make packets longer"),
+    not_modelled("hw-module profile sr-policy", "labels make packets longer"),
+    not_modelled("hw-module quad", PORTS),
+    not_modelled("hw-module shutdown", "a card without power"),
+    not_modelled("bundle load-balancing", SPREAD),
+    not_modelled("cef load-balancing", SPREAD),
+    not_modelled_block("router hsrp", SHARED),
+    not_modelled_block("router vrrp", SHARED),
     not_modelled("vty-pool", "access to the router itself"),
     irrelevant_block("aaa"),
     irrelevant_block("arp"),

@@ -16,7 +16,7 @@ mod routes;
 pub(super) mod units;
 
 use super::command::Command;
-use super::lookup::{CommandReference, Spelling, list, run};
+use super::lookup::{CommandReference, Spelling, list, longest, run};
 use super::{object_group, policy_map};
 use crate::ast::Configuration;
 use crate::mode::Mode;
@@ -65,6 +65,13 @@ pub(super) fn read(
         }
         _ => None,
     }
+}
+
+/// Whether `words` begin a global command of several words, such as `ipv4 access-list`, of which the block
+/// `interface` has only the first word.
+pub(super) fn is_only_global(words: &[&str]) -> bool {
+    let row = longest(&[global::COMMANDS], words).filter(|row| row.contains(' '));
+    row.is_some_and(|row| !interface::COMMANDS.iter().any(|own| own.words == row))
 }
 
 /// Returns the first words of the commands in a block.
