@@ -101,10 +101,13 @@ fn group(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let group = interface.routing.groups.entry(number).or_default();
     match reader.next() {
         Some("ip") => {
-            let own = address(reader, "an address").ok().filter(|_| is_set);
-            // A group has one primary address, and the model ignores secondary ones.
-            if reader.peek() != Some("secondary") {
-                group.address = own.map(|own| At::new(line, own));
+            let own = address(reader, "an address").ok();
+            if reader.peek() == Some("secondary") {
+                return Ok(Finding::not_modelled("further addresses of a group"));
+            }
+            group.address = own.filter(|_| is_set).map(|own| At::new(line, own));
+            if is_set && own.is_none() {
+                return Ok(Finding::not_modelled("an address that the other routers of the group announce"));
             }
         }
         Some("priority") => {

@@ -103,6 +103,7 @@ fn the_shared_address_of_a_group_of_routers_is_modeled() {
     assert_eq!(states[2..], [LineState::Modelled, LineState::Irrelevant]);
     let router = convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
     assert_eq!(router.ports[0].forwarding.shared_addresses.len(), 1);
+    are_not_modeled(PORT, &[" standby 5 ip", " standby 5 ip 192.0.2.9 secondary"]);
 }
 
 #[test]
