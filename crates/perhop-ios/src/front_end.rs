@@ -6,8 +6,9 @@ use std::str::FromStr;
 use perhop_device::show::Shows;
 use perhop_device::{
     AddedInterface, Certainty, ClassLines, Concern, DeviceModel, DeviceTables, Evidence, FrontEnd,
-    HardwareOptions, MadeInterface, MemoryOptions, OpenLine, OpenThresholds, ParseOptions, PlatformRule,
-    PolicyUses, PortMemory, RecognizedPlatform, SwitchMemory, Writer, interfaces_of_common_port,
+    HardwareOptions, HiddenParts, MadeInterface, MemoryOptions, OpenLine, OpenThresholds, ParseOptions,
+    PlatformRule, PolicyUses, PortMemory, RecognizedPlatform, SwitchMemory, Writer,
+    interfaces_of_common_port,
 };
 use perhop_lint::{Diagnostic, Line, Rule, rules as common_rules};
 use perhop_qos::framing::Framing;
@@ -84,10 +85,12 @@ impl FrontEnd for Ios {
         }
         if !recognized.supported {
             let help = if recognition.dialect == Dialect::Catalyst { REFUSED_SWITCH } else { REFUSED };
-            return Ok(DeviceModel::refused(recognized, configuration.lines, COMMENT, help));
+            let refused = |lines| DeviceModel::refused(recognized, lines, COMMENT, help);
+            return Ok(without_queues(configuration, &platform, options.hidden_parts, refused));
         }
         if let Some(problem) = switch::product_unknown(&configuration, &platform) {
-            return Ok(without_product(recognized, configuration.lines, &problem));
+            let refused = |lines| without_product(recognized, lines, &problem);
+            return Ok(without_queues(configuration, &platform, options.hidden_parts, refused));
         }
         settings.apply_to(&mut platform, &options.hardware);
         let assumed = assumed_platform(&recognized, &configuration.lines);
@@ -258,6 +261,27 @@ fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -
         because: recognition.because.iter().map(evidence).collect(),
         memory_rules: BTreeMap::new(),
     }
+}
+
+/// Returns the model of a device that perhop does not simulate, from its `refused` lines: with ports, routes
+/// and the findings of the rules that hold on every platform.
+fn without_queues(
+    mut configuration: Configuration,
+    platform: &Platform,
+    hidden_parts: HiddenParts,
+    refused: impl FnOnce(Vec<Line>) -> DeviceModel,
+) -> DeviceModel {
+    let router = convert_with(&mut configuration, platform, hidden_parts);
+    let Configuration { lines, diagnostics, .. } = configuration;
+    let mut model = refused(lines);
+    let is_general = |found: &Diagnostic| rules::ON_EVERY_PLATFORM.contains(&found.rule);
+    let general = diagnostics.into_iter().filter(is_general);
+    model.diagnostics.extend(general.map(|diagnostic| Concern {
+        assumable: check::undefined_class(&diagnostic).map(str::to_owned),
+        interfaces: None,
+        diagnostic,
+    }));
+    DeviceModel { router, ..model }
 }
 
 /// Returns the model of a switch whose product is unknown. Its memory is then unknown, too.

@@ -1,9 +1,9 @@
 //! The rules of this language, and the vendor-neutral rules that it applies itself.
 
-use perhop_lint::declare_rules;
 pub(crate) use perhop_lint::rules::{
     CLASS_CONTRADICTORY, CLASS_SHADOWED, CLASSES_OVERLAP, CONDITIONS_TOO_COMPLEX,
 };
+use perhop_lint::{Rule, declare_rules};
 
 declare_rules! {
     CLASS_MAP_UNDEFINED = "class-map-undefined" Error;
@@ -96,3 +96,23 @@ declare_rules! {
     SWITCH_MEMORY_UNKNOWN = "switch-memory-unknown" Warning;
     SWITCH_POLICY_REFUSED = "switch-policy-refused" Error;
 }
+
+/// The rules about names, access lists and addresses, which hold on every platform.
+pub(crate) static ON_EVERY_PLATFORM: [&Rule; 16] = [
+    &CLASS_MAP_UNDEFINED,
+    &POLICY_MAP_UNDEFINED,
+    &ACCESS_LIST_UNDEFINED,
+    &OBJECT_GROUP_UNDEFINED,
+    &TABLE_MAP_UNDEFINED,
+    &INTERFACE_UNDEFINED,
+    &CLASS_MAP_NESTING,
+    &CLASS_MAP_EMPTY,
+    &CLASS_MAP_REDEFINED,
+    &CLASS_CONTRADICTORY,
+    &ACCESS_ENTRY_SHADOWED,
+    &ACCESS_ENTRY_REPEATED,
+    &ACCESS_LIST_KIND,
+    &ADDRESS_REPEATED,
+    &POLICE_PEAK_BELOW_COMMITTED,
+    &CLASS_SHADOWED,
+];

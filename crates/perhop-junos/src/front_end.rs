@@ -90,7 +90,7 @@ impl FrontEnd for Junos {
         };
         let family = chosen.or(recognized.certain);
         let source = Source { text, read: &read, recognized, is_chosen: chosen.is_some() };
-        Ok(source.model(tree, inherited, family))
+        Ok(source.model(tree, &inherited, family))
     }
 }
 
@@ -102,17 +102,48 @@ struct Source<'s> {
     is_chosen: bool,
 }
 
+/// A device as the rules of a family read it.
+struct ReadDevice {
+    lines: Vec<Line>,
+    diagnostics: Vec<Diagnostic>,
+    router: Router,
+}
+
 impl Source<'_> {
-    fn model(&self, tree: Tree, inherited: Inherited, family: Option<Family>) -> DeviceModel {
-        // A text of an unknown family is read by the rules of an MX and then refused.
-        let rules_of = family.unwrap_or(Family::Mx);
+    fn model(&self, tree: Tree, inherited: &Inherited, family: Option<Family>) -> DeviceModel {
+        let platform = self.platform(family);
+        let is_refused = self.read.template.is_some() || !platform.supported;
+        // A text of an unknown family is read by the rules of the likely families. The first gives the ports.
+        let others = if family.is_none() { self.recognized.likely.get(1..).unwrap_or_default() } else { &[] };
+        let by_others: Vec<_> =
+            others.iter().map(|other| self.read_as(tree.clone(), inherited, *other).diagnostics).collect();
+        let likely = self.recognized.likely.first().copied().unwrap_or(Family::Mx);
+        let mut read = self.read_as(tree, inherited, family.unwrap_or(likely));
+        if is_refused {
+            read.diagnostics.retain(|found| by_others.iter().all(|other| other.contains(found)));
+            return self.refused(platform, read, family);
+        }
+        mark_suspicious(&mut read.lines, &read.diagnostics);
+        DeviceModel {
+            open_lines: OpenLine::all(&read.lines, |_| None),
+            platform,
+            lines: read.lines,
+            comment: COMMENT,
+            diagnostics: read.diagnostics.into_iter().map(concern).collect(),
+            router: read.router,
+            memory: None,
+        }
+    }
+
+    /// Reads the statements by the rules of a family.
+    fn read_as(&self, tree: Tree, inherited: &Inherited, family: Family) -> ReadDevice {
         let mut context = Context::new(tree);
-        let cos = cos::read(&mut context, rules_of);
+        let cos = cos::read(&mut context, family);
         let firewall = firewall::read(&mut context, &cos);
         let interfaces = interfaces::read(&mut context, &firewall);
         let (hostname, routes) = hierarchies::read(&mut context);
         self.report(&mut context, inherited);
-        let device = Device { rules: rules_of.rules(), cos: &cos, firewall: &firewall };
+        let device = Device { rules: family.rules(), cos: &cos, firewall: &firewall };
         let mut findings = Findings::default();
         let ports = ports(device, &interfaces, &mut findings);
         let checked =
@@ -126,32 +157,18 @@ impl Source<'_> {
                 (line.state, line.note) = (LineState::NotModelled, Some(note));
             }
         }
-        let platform = self.platform(family);
-        let is_template = self.read.template.is_some();
-        if is_template || !platform.supported {
-            return self.refused(platform, &lines, family, is_template);
-        }
         let mut diagnostics: Vec<Diagnostic> = context.diagnostics;
         diagnostics.extend(findings.diagnostics);
         diagnostics.extend(doubtful);
         diagnostics.sort();
-        mark_suspicious(&mut lines, &diagnostics);
-        let concern = |diagnostic| Concern { diagnostic, interfaces: None, assumable: None };
-        DeviceModel {
-            open_lines: OpenLine::all(&lines, |_| None),
-            platform,
-            lines,
-            comment: COMMENT,
-            diagnostics: diagnostics.into_iter().map(concern).collect(),
-            router: Router { hostname, ports, forwarding: Forwarding { routes, ..Forwarding::default() } },
-            memory: None,
-        }
+        let router = Router { hostname, ports, forwarding: Forwarding { routes, ..Forwarding::default() } };
+        ReadDevice { lines, diagnostics, router }
     }
 
     /// Reports findings about the text as a whole.
-    fn report(&self, context: &mut Context, inherited: Inherited) {
-        for (node, name) in inherited.undefined {
-            context.undefined(node, "group", &name);
+    fn report(&self, context: &mut Context, inherited: &Inherited) {
+        for (node, name) in &inherited.undefined {
+            context.undefined(*node, "group", name);
         }
         if inherited.is_cut {
             let message = "the groups of this text have too many statements for perhop";
@@ -189,17 +206,14 @@ impl Source<'_> {
         }
     }
 
-    /// Returns the model of a text that perhop does not simulate.
-    fn refused(
-        &self,
-        platform: RecognizedPlatform,
-        lines: &[Line],
-        family: Option<Family>,
-        is_template: bool,
-    ) -> DeviceModel {
+    /// Returns the model of a text that perhop does not simulate. It has the ports and routes, which do not
+    /// depend on queues, and for an unknown family the findings of every likely family.
+    fn refused(&self, platform: RecognizedPlatform, read: ReadDevice, family: Option<Family>) -> DeviceModel {
         let platform = RecognizedPlatform { supported: false, ..platform };
-        let refused = |help: &str| DeviceModel::refused(platform.clone(), lines.to_vec(), COMMENT, help);
-        if let Some(line) = self.read.template.filter(|_| is_template) {
+        let because = platform.because.clone();
+        let ReadDevice { lines, diagnostics, router } = read;
+        let refused = |help: &str| DeviceModel::refused(platform, lines, COMMENT, help);
+        if let Some(line) = self.read.template {
             let mut model = refused("");
             let message = "this is a Jinja template of a Junos configuration, which has no values yet";
             let diagnostic =
@@ -209,14 +223,16 @@ impl Source<'_> {
         }
         if let Some(family) = family {
             let others: Vec<&str> = family.chips().iter().map(|chip| chip.name()).collect();
-            return refused(&format!(
+            let help = format!(
                 "perhop does not model {}; name it: --platform {}",
                 family.lacks(),
                 others.join(", or ")
-            ));
+            );
+            return DeviceModel { router, ..refused(&help) };
         }
-        let mut model = refused("");
-        model.diagnostics[0].diagnostic = self.unknown_family(&platform.because);
+        let mut model = DeviceModel { router, ..refused("") };
+        model.diagnostics[0].diagnostic = self.unknown_family(&because);
+        model.diagnostics.extend(diagnostics.into_iter().map(concern));
         model
     }
 
@@ -232,6 +248,10 @@ impl Source<'_> {
         let help = format!("name it: --platform {}", likely.join(", or "));
         Diagnostic::new(&common_rules::PLATFORM_NOT_SUPPORTED, line, message, help)
     }
+}
+
+fn concern(diagnostic: Diagnostic) -> Concern {
+    Concern { diagnostic, interfaces: None, assumable: None }
 }
 
 /// Marks the lines with errors and warnings.

@@ -8,7 +8,7 @@ use perhop_device::{
     ClassLines, DeviceModel, FrontEnd, FrontEnds, OpenLine, ParseOptions, Port, PortRole, Route, RouteOrigin,
     RouteTarget, Router, Wire,
 };
-use perhop_lint::Line;
+use perhop_lint::{Diagnostic, Line};
 use perhop_qos::classifier::Prefix;
 use perhop_qos::framing::Header;
 use perhop_qos::{ConfigError, Packet};
@@ -66,14 +66,38 @@ impl<'a> NetworkDevice<'a> {
         text: &str,
         options: &ParseOptions,
     ) -> Result<NetworkDevice<'a>, ConfigError> {
+        let device = NetworkDevice::read_member(front_ends, text, options)?;
+        match device.refusal() {
+            Some(refusal) => Err(ConfigError::new("", refusal.message.clone()).help(refusal.router.clone())),
+            None => Ok(device),
+        }
+    }
+
+    /// Reads the configuration of a device of a network. If perhop does not simulate its system, the device
+    /// has addresses, routes, lists and classes, and all its queues are unmodeled.
+    ///
+    /// # Errors
+    /// An option is invalid.
+    pub(crate) fn read_member(
+        front_ends: FrontEnds<'a>,
+        text: &str,
+        options: &ParseOptions,
+    ) -> Result<NetworkDevice<'a>, ConfigError> {
         let front_end = front_ends.choose(text, options.platform.as_deref())?;
-        let model = front_end.parse(text, options)?;
-        if let Some(refusal) = model.refusal() {
-            return Err(ConfigError::new("", refusal.message.clone()).help(refusal.router.clone()));
+        let mut model = front_end.parse(text, options)?;
+        if let Some(reason) = model.refusal().map(|refusal| refusal.message.clone()) {
+            for port in &mut model.router.ports {
+                port.unmodeled_queues.get_or_insert_with(|| reason.clone());
+            }
         }
         let (text, options, class_lines) = (text.to_owned(), options.clone(), OnceLock::new());
         let configured = Configured { model, front_end, text, options, class_lines };
         Ok(NetworkDevice { source: Source::Configuration(Box::new(configured)), given: Given::default() })
+    }
+
+    /// Returns the diagnostic with which perhop refuses to simulate the device.
+    pub(crate) fn refusal(&self) -> Option<&Diagnostic> {
+        self.model().and_then(DeviceModel::refusal)
     }
 
     /// Returns the node `name` of a resolved scenario. Its ports have the names of the neighbors, and its

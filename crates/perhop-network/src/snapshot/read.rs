@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use perhop_device::{DeviceModel, DeviceTables, FrontEnds, ParseOptions};
+use perhop_lint::Diagnostic;
 use perhop_qos::ConfigError;
 use rayon::prelude::*;
 
@@ -45,6 +46,14 @@ impl<'a> Snapshot<'a> {
         }
         devices.sort_by(|a, b| (&a.name, &a.file).cmp(&(&b.name, &b.file)));
         let mut remarks = unique_names(&mut devices);
+        let refused = devices.iter().filter_map(|device| Some((device, device.device.refusal()?)));
+        let without_queues = |(device, refusal): (&SnapshotDevice, &Diagnostic)| {
+            format!(
+                "the queues of {} are not simulated, only its addresses, routes, lists and classes are read: {}",
+                device.name, refusal.message
+            )
+        };
+        remarks.extend(refused.map(without_queues).collect::<Vec<_>>());
         let shown = tables::assign(&mut devices, &outputs);
         left_out.extend(shown.left_out);
         let cables: Vec<_> = written.cables.iter().cloned().chain(shown.cables).collect();
@@ -103,9 +112,11 @@ fn read_device<'a>(
         assume: file.assume.clone(),
         ..ParseOptions::default()
     };
-    let device = NetworkDevice::read(front_ends, &file.text, &options)?;
+    let device = NetworkDevice::read_member(front_ends, &file.text, &options)?;
     if device.router().ports.is_empty() {
-        return Err(ConfigError::new("", "the configuration has no interface".to_owned()));
+        let refused = device.refusal().map(|refusal| refusal.message.clone());
+        let because = refused.unwrap_or_else(|| "the configuration has no interface".to_owned());
+        return Err(ConfigError::new("", because));
     }
     let own = device.router().hostname.clone();
     let name = file.name.clone().or(own).unwrap_or_else(|| stem(&file.file).to_owned());
