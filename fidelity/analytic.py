@@ -304,5 +304,5 @@ def _comparison_by_chance(
 
 def part(effort: Effort) -> Part:
     """Return the comparisons with theory as a part of the page."""
-    about = "Formulas that use no value of perhop, compared with its runs. Shares and buckets are not random."
+    about = "The peer is formulas that use no value of perhop. Shares and buckets are not random."
     return Part(PEER, "Theory", about, list(compare(effort)))

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 INTRODUCTION = """\
 # Fidelity
 
-This page summarizes how perhop agrees with theory, ns-2, the queueing disciplines and TCP of Linux, and
-readings of real routers. `make fidelity` measures everything and writes this page and its data:
-`fidelity/results.csv` has one row per comparison, with both values, their intervals, the allowed difference,
-the rule and the verdict; `fidelity/peers.json` describes the peers. `python -m fidelity --render` writes the
-page again from the data. Seeds are fixed: the same perhop gives the same numbers, except for `kernel` and
-`live-tcp`, which measure the kernel of the machine in real time.
+This page compares perhop with *peers*: theory, ns-2, the queueing disciplines and TCP of Linux, and published
+outputs and measurements of real routers. `make fidelity` measures everything and writes this page and its
+data. `fidelity/results.csv` has one row per comparison, with both values, their intervals, the allowed
+difference, the rule and the verdict. `fidelity/peers.json` describes the peers. `python -m fidelity --render`
+writes the page again from the data. Seeds are fixed: the same perhop gives the same numbers, except for
+`kernel` and `live-tcp`, which measure the kernel of the machine in real time.
 
-A comparison is met if its rule allows the difference of the two values. *chance* is the root of the sum of
-the squares of both halves of the 95 % confidence intervals; other parts of a rule are added to it. If a rule
-is only *chance*, one comparison in twenty is missed without a cause. The reason of a miss is an entry of the
-[deviations](reference/generated/deviations.md), or unknown."""
+A comparison is met if its rule allows the difference of the two values, and missed otherwise. *chance* is the
+square root of the sum of the squares of the half-widths of both 95 % confidence intervals; a rule such as
+"chance + 1 %" adds the two parts. If a rule is only *chance*, one comparison in twenty is missed without a
+cause. The reason of a miss is an entry of the [deviations](reference/generated/deviations.md), or unknown."""
 
 REPEAT = """\
 ```console
@@ -36,7 +36,7 @@ $ .venv/bin/python -m fidelity --quick --output /tmp/fidelity  # short runs, fil
 ```
 
 Debian's package `ns2` provides ns-2. The peers `kernel` and `live-tcp` need root and network namespaces. "Not
-compared" lists missing peers. To find the rows of one comparison, use its name:
+compared" lists the peers that are not installed. To find the rows of one comparison, use its name:
 `grep '^linux-aqm,codel,' fidelity/results.csv`."""
 
 WIDTH = 110
@@ -100,8 +100,8 @@ def _misses(kept: Record) -> str:
         return "None."
     head = ["peer", "compared", "cases", "quantities", "misses", "times allowed", "reason"]
     note = (
-        'Misses are grouped by reason. "Times allowed" is the greatest difference of a group in multiples\n'
-        "of the difference that its rule allows; it is empty if the rule is equality. `grep ,missed,\n"
+        'Misses are grouped by reason. "Times allowed" is the greatest difference of a group, divided by\n'
+        "the difference that the rule allows; it is empty if the rule requires equality. `grep ,missed,\n"
         "fidelity/results.csv` prints the rows."
     )
     return f"{note}\n\n{_lines(head, lines, {4, 5})}"

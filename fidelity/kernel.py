@@ -426,7 +426,8 @@ def part(effort: Effort) -> Part:
     title = "Linux"
     release = platform.release().partition("-")[0]
     about = (
-        f"Counters of `tc -s` on Linux {release}, in a network namespace, {RUNS} times for {SECONDS:g} s.\n"
+        f"The peer is the counters of `tc -s` on Linux {release}, in a network namespace, {RUNS} times for "
+        f"{SECONDS:g} s.\n"
         "These numbers differ from run to run and from machine to machine."
     )
     why = missing()

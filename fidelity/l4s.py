@@ -98,11 +98,12 @@ def compare(effort: Effort, pairs: Iterable[Mapping[str, str]]) -> Iterator[Comp
 def part(effort: Effort) -> Part:
     """Return the comparisons with the L4S team's kernel as a part of the page."""
     about = (
-        "Two flows in DualPI2 (`law: linux`), Prague with ECT(1) and CUBIC with RFC 3168, and the same "
-        "flows of\nL4STeam/linux in August 2020 (heistp/l4s-tests, tests/readings/l4s-tests.csv): the share "
-        "of the\n"
-        "first flow in the last minute of three. Each of its cases ran once, in real time; 10 % of a rate\n"
-        "is random. Two cases differ, two Prague flows and two CUBIC flows: there, a kernel with\n"
-        "these rules and virtual time has 25 %, and 41 and 43 % ([the study l4s-tests](study-l4s-tests.md))."
+        "perhop runs two flows in DualPI2 (`law: linux`), of Prague with ECT(1) or CUBIC with RFC 3168.\n"
+        "The peer is the same pair of flows of L4STeam/linux in August 2020 (heistp/l4s-tests,\n"
+        "tests/readings/l4s-tests.csv). The share of the first flow in the last of three minutes is\n"
+        "compared. Each case of the peer ran once, in real time, and 10 % of a rate is random. One case\n"
+        "with two Prague flows and one with two CUBIC flows differ. There, a kernel with these rules and\n"
+        "virtual time has 25 % in the first case, and 41 and 43 % in the second ([the study\n"
+        "l4s-tests](study-l4s-tests.md))."
     )
     return Part(PEER, "L4S", about, list(compare(effort, cases())))

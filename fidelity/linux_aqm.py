@@ -119,10 +119,10 @@ def compare(effort: Effort) -> Iterator[Comparison]:
 def part(effort: Effort) -> Part:
     """Return the comparisons with Linux's queues as a part of the page."""
     about = (
-        "Four flows of `linux-6` through a queue of Linux at 10 Mb/s for 300 s, and four flows of Linux\n"
-        "6.1.192 in a kernel with virtual time ([the study linux-aqm](study-linux-aqm.md)), counted from\n"
-        "20 s on: three runs of the kernel, one of the FIFO, and four of perhop. Intervals are not part\n"
-        "of the rules: a 99th percentile of few losses is missed by chance, too. The study describes each\n"
-        "miss."
+        "perhop sends four flows of `linux-6` through a queue of Linux at 10 Mb/s for 300 s. The peer is\n"
+        "four flows of Linux 6.1.192 in a kernel with virtual time ([the study\n"
+        "linux-aqm](study-linux-aqm.md)). Both count from 20 s on. There are three runs of the kernel\n"
+        "(one for the FIFO) and four of perhop. Intervals are not part of the rules, so a 99th percentile\n"
+        "of few losses may also be missed by chance. The study describes each miss."
     )
     return Part(PEER, "Linux's queues and TCP", about, list(compare(effort)))

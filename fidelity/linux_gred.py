@@ -188,8 +188,9 @@ def near(there: Value, here: Value) -> Rule:
 def part(effort: Effort) -> Part:
     """Return the comparisons with Linux's TCP through its GRED as a part of the page."""
     about = (
-        "`linux-6` through `law: linux-gred`, and Linux 6.1.192 through GRED in a kernel with virtual time\n"
-        "(tests/readings/linux-gred.toml), counted from 10 s on: the payload of all connections of a color\n"
-        "together, and drops relative to arrivals. Rates are within 2 %, or within chance if that is wider."
+        "perhop sends TCP of `linux-6` through `law: linux-gred`. The peer is TCP of Linux 6.1.192\n"
+        "through GRED in a kernel with virtual time (tests/readings/linux-gred.toml). Both count from 10\n"
+        "s on: the payload of all connections of a color together, and drops relative to arrivals. The\n"
+        "rule for rates is 2 %, or chance if that is wider."
     )
     return Part(PEER, "Linux's GRED and TCP", about, list(compare(effort)))

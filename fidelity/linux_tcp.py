@@ -135,8 +135,9 @@ def _apart(rows: pl.DataFrame, wanted: Mapping[int, int]) -> float:
 def part(effort: Effort) -> Part:
     """Return the comparisons with Linux's TCP as a part of the page."""
     about = (
-        "One flow of `linux-6` through a FIFO of 100 packets at 10 Mb/s, and one flow of Linux 6.1.192 in\n"
-        "a kernel with virtual time (studies/linux-aqm/reference/windows.toml): windows each 10 ms for 3 s,\n"
-        "then each 100 ms up to 60 s. Only the phase of the hosts' clocks is random."
+        "perhop sends one flow of `linux-6` through a FIFO of 100 packets at 10 Mb/s. The peer is one\n"
+        "flow of Linux 6.1.192 in a kernel with virtual time (studies/linux-aqm/reference/windows.toml).\n"
+        "The windows are compared every 10 ms for 3 s, then every 100 ms up to 60 s. Only the phase of\n"
+        "the hosts' clocks is random."
     )
     return Part(PEER, "Linux's TCP", about, list(compare(effort)))

@@ -193,11 +193,11 @@ def part(effort: Effort) -> Part:
     """Return the comparisons with the kernel's TCP as a part of the page."""
     release = platform.release().partition("-")[0]
     about = (
-        f"Four CUBIC flows of the TCP of Linux {release} through the queues of `perhop live`, {RUNS} times\n"
-        f"({RUNS_AT_TAIL_DROP} through the tail drop) for {SECONDS:g} s at {RATE.replace('Mb', ' Mb')}, "
-        "and of `linux-6` in the\n"
-        f"simulation of the same scenario, counted from {WARMUP_S:g} s on. These numbers differ from run to\n"
-        "run. Intervals are not part of the rules."
+        f"The peer is four CUBIC flows of the TCP of Linux {release} through the queues of `perhop live`,\n"
+        f"{RUNS} times ({RUNS_AT_TAIL_DROP} through tail drop) for {SECONDS:g} s at "
+        f"{RATE.replace('Mb', ' Mb')}. perhop simulates the same\n"
+        f"scenario with `linux-6`. Both count from {WARMUP_S:g} s on. The numbers of the peer differ from\n"
+        "run to run. Intervals are not part of the rules."
     )
     why = missing()
     if why:

@@ -84,10 +84,11 @@ def part(effort: Effort) -> Part:
     """Return the comparisons with routers as a part of the page."""
     found = list(compare(effort))
     about = (
-        "Delays come from the testbed of `studies/ef-star`, read from plots to about 2 % of full scale.\n"
-        "The path adds a constant and a time for each byte of a frame to the delay of the router. Both are\n"
-        "fitted to the seven readings at 1450 kb/s, and added to all. Counters and settings come from\n"
-        "`tests/readings/routers-show.toml`, compared with one run each."
+        "Delays come from the testbed of `studies/ef-star`. They are read from plots to about 2 % of full\n"
+        "scale. The path of the testbed adds a constant and a time for each byte of a frame to the delay\n"
+        "of the router. These two values are fitted to the seven readings at 1450 kb/s, and added to all\n"
+        "delays of perhop. Counters and settings come from `tests/readings/routers-show.toml`; each set\n"
+        "is compared with one run."
     )
     return Part(PEER, "Routers", f"{about}\n{_distances(found)}", found)
 
