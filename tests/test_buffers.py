@@ -97,7 +97,7 @@ def test_the_output_of_a_switch_gives_the_same_table(perhop: Command, switch: Pa
         (["--interface", "te9/9"], "there is no switch port `te9/9`"),
         (["--model", "c9500x-28c8d"], "Silicon One"),
         (["--model", "isr4331"], "the memory of isr4331 is not known"),
-        (["--frame", "20"], "is not a frame of Ethernet"),
+        (["--frame", "20"], "is not the length of an Ethernet frame"),
         (["--arrival", "10"], "is not a rate"),
     ],
 )

@@ -174,7 +174,7 @@ def test_a_cost_of_a_routing_protocol_is_named_in_words(compared: Any) -> None:
     found, proof, text = compared({**STAR, "b1.cfg": own}, {**STAR, "b1.cfg": costly})
     assert (found["changes"], proof["verdict"]) == ([], "not-decided")
     assert any(reason.endswith("cost 10 and cost 7") for reason in proof["not_decided"]), proof
-    assert "1 changed line, 1 of them without effect on this device alone" in text
+    assert "1 changed line; 1 without an effect on the device itself" in text
 
 
 def test_a_folder_and_a_file_are_refused(perhop: Command, tmp_path: Path) -> None:

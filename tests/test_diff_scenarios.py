@@ -74,7 +74,7 @@ def test_packets_that_change_queues_have_an_example(perhop: Command, old: Path) 
     new = _changed(old, ("[af21, af22]", "af21"))
     ended = perhop("diff", old, new, "--strict")
     assert ended.code == 4
-    assert ended.out.splitlines()[0] == "edge->server: packets that wait elsewhere"
+    assert ended.out.splitlines()[0] == "edge->server: packets that wait in another queue"
     (moved,) = perhop("diff", old, new, "--json").json()["moved"]
     assert moved["interface"] == "edge->server"
     assert (moved["before"], moved["after"]) == ("data", "rest")

@@ -181,7 +181,7 @@ def test_queues_with_0_percent_are_promised_nothing(perhop: Command, leaf: Path)
     found = {row.split()[0]: row.split()[1:] for row in out.splitlines() if "c-out-8q-q" in row}
     assert found["others/c-out-8q-q6"][0] == "-" and found["others/c-out-8q-q6"][-2:] == ["0", "%"]
     assert "e-0" not in out
-    assert "Without a promise, because of 0 percent: c-out-8q-q6" in " ".join(out.split())
+    assert "No promise, because the share is 0 percent: c-out-8q-q6" in " ".join(out.split())
 
 
 def test_the_assumed_speed_is_stated(perhop: Command, leaf: Path) -> None:

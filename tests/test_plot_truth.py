@@ -75,7 +75,7 @@ def test_stacked_throughput_fits_the_line(classes: perhop.Results) -> None:
     total = np.sum([line.y for line in lines(chart)], axis=0)
     # A packet more or less falls into an interval: 1500 of 50,000 bytes.
     assert 3.5 < total.max() <= 4.0 * 1.001, "Mb/s"
-    assert "without what goes the other way: business (back)" in chart.caption
+    assert "without the reverse direction: business (back)" in chart.caption
 
 
 def test_traffic_in_the_opposite_direction_is_recognized() -> None:

@@ -132,7 +132,7 @@ def test_policers_before_the_queues_are_named(
     assert max(one["maximum_bps"] for one in port["queues"]) == most_bps
     (found,) = (one for one in port["assumed"] if one.startswith("Before the queues"))
     assert f"a policer of {what}" in found
-    assert "drops above 1 Mb/s" in found
+    assert "drops packets above 1 Mb/s" in found
 
 
 def test_a_run_shows_no_guarantee_behind_a_limiter_of_all_packets(perhop: Command, tmp_path: Path) -> None:

@@ -285,7 +285,7 @@ def test_a_fragment_gets_an_interface_of_a_rate(perhop: Command, tmp_path: Path)
     assert ended.code == 0, ended.err
     # The outermost policy shapes to 20 Mb/s on any line.
     assert "to Serial99/0, 20,000 kb/s:\n" in ended.err
-    assert "Serial99/0 is made for WAN\n" in ended.err
+    assert "perhop adds the interface Serial99/0 for WAN\n" in ended.err
     slow = perhop("run", file, "--rate", "5Mb/s", "--load", "overload", "--json")
     obtained = sum(
         one["throughput_bps"]["mean"] for one in slow.json()["classes"] if "(back)" not in one["class"]
@@ -326,7 +326,7 @@ def test_a_shorter_run_has_a_shorter_warm_up(perhop: Command, duration: str, war
 
 def test_a_policy_without_an_interface_is_reported(perhop: Command) -> None:
     ended = perhop("run", CONFIGURATIONS / "no-policy.cfg", "--quiet")
-    assert "on no interface: `SOME-DAY`; --rate 50Mb/s --policy SOME-DAY runs it" in ended.err
+    assert "not attached to an interface: `SOME-DAY`; --rate 50Mb/s --policy SOME-DAY runs it" in ended.err
     made = perhop(
         "run", CONFIGURATIONS / "no-policy.cfg", "--rate", "5Mb/s", "--policy", "SOME-DAY", "--quiet"
     )

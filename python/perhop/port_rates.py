@@ -178,7 +178,7 @@ def _of_interface(port: RouterPort, rate: str | None, report: RouterReport) -> P
         return found
     queues = [_with_leftovers(one, line) if one["queue"] in without else one for one in found.queues]
     names = ", ".join(one["queue"].rpartition("/")[2] for one in queues if one["queue"] in without)
-    remark = f"Without a promise, because of 0 percent: {names}. They send what the others leave."
+    remark = f"No promise, because the share is 0 percent: {names}. They get the rate that the others leave."
     return replace(found, queues=queues, assumed=[*found.assumed, remark])
 
 
@@ -236,18 +236,18 @@ def _assumed(policy: PolicyConfig, line_bps: float | None, queues: list[QueueRat
     unlimited = [one["queue"] for one in queues if one["priority"] and one["limit_bps"] is None]
     if unlimited:
         names = ", ".join(unlimited)
-        yield f"Priority without a limit: {names}. Promises to others hold while it is silent."
+        yield f"Priority without a limit: {names}. Promises to others hold while these send nothing."
     for one in json.loads(_core.policers(json.dumps(policy))):
         if one["scope"] != "class":
             what = "all packets" if one["scope"] == "all" else "other packets than those of one class"
             name = f" ({one['name']})" if one["name"] else ""
             yield (
-                f"Before the queues, a policer of {what}{name} drops above {rate_words(one['limit_bps'])},"
-                " regardless of promises, which hold for the packets that it passes."
+                f"Before the queues, a policer of {what}{name} drops packets above"
+                f" {rate_words(one['limit_bps'])}. The promises hold for the packets that it passes."
             )
     approximate = [one["queue"] for one in queues if one["approximate"]]
     if approximate:
         yield (
-            f"HTB: {', '.join(approximate)} claim together more than there is. Bursts cut their turns short,"
-            " so that these rates are an approximation; `perhop run` measures them."
+            f"HTB: the rates of {', '.join(approximate)} add up to more than the available rate. Bursts"
+            " shorten the turns of these queues, so these rates are approximate; `perhop run` measures them."
         )

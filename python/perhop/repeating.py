@@ -212,7 +212,7 @@ def _of_tables(before: Results, now: Results) -> Iterator[Difference]:
     for name in dict.fromkeys([*before.names, *now.names]):
         file = f"{name}.parquet"
         if name not in now.names or name not in before.names:
-            yield Difference(file, 0, 0, "is not made now" if name in before.names else "was not saved")
+            yield Difference(file, 0, 0, "is not written now" if name in before.names else "was not saved")
         elif before.encoded(name) != now.encoded(name):
             # The columns are not checked: another version may have had other columns.
             saved = read_parquet(Path(file), before.encoded(name), {})

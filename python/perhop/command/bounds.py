@@ -45,7 +45,7 @@ def bounds(
     explain: Annotated[bool, Parameter(negative=())] = False,
     set_: Overrides = None,
     seed: Annotated[
-        Seed, Parameter(help="With --simulate: seed of all random streams. Default: that of the scenario.")
+        Seed, Parameter(help="With --simulate: seed of all random streams. Default: the scenario's seed.")
     ] = None,
     duration: Duration = None,
     interface: Interface = None,

@@ -58,21 +58,21 @@ def buffers(
     interface
         Show only this port. Can be given several times.
     model
-        The product, as c9300-24t, if the configuration does not name it.
+        The product, for example c9300-24t, if the configuration does not name it.
     port_units
         The memory of each port in units of 256 bytes, if it is not published.
     frame
         The length of a frame, bytes with Ethernet header and check sequence.
     arrival
-        The rate at which a burst arrives, as 10Gb/s: the sum of all senders.
+        The rate at which a burst arrives, for example 10Gb/s: the sum of all senders.
     printed
-        Print the output of the command of the switch.
+        Print the limits in the format of the switch's own command.
     rules
         Show the rules behind the numbers, with their evidence.
 
     """
     if frame not in _FRAMES:
-        raise InvalidInputError(f"--frame {frame} is not a frame of Ethernet", "64 to 9216 bytes")
+        raise InvalidInputError(f"--frame {frame} is not the length of an Ethernet frame", "64 to 9216 bytes")
     found = switch_memory(
         file, model=model, port_units=port_units, frame_bytes=frame, arrival_bps=_arrival(arrival)
     )
@@ -108,7 +108,7 @@ def _arrival(text: str | None) -> int | None:
         return None
     found = quantity(text)
     if found is None or found[1] != "b/s" or found[0] <= 0:
-        raise InvalidInputError(f"--arrival {text} is not a rate", "give a rate with its unit, as 10Gb/s")
+        raise InvalidInputError(f"--arrival {text} is not a rate", "give a rate and its unit: 10Gb/s")
     return int(found[0])
 
 

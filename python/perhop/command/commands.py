@@ -166,7 +166,7 @@ _add(
     COMMANDS,
     "prove",
     "prove:prove_",
-    "Prove that two configurations treat all packets equally, or show a packet that they do not.",
+    "Prove that two configurations treat all packets equally, or show a packet that they treat differently.",
     examples.PROVE,
 )
 _add(

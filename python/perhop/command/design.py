@@ -251,7 +251,7 @@ def buffers(
     queue
         The class or the number of the queue. Default: the last queue.
     model
-        The product, as c9300-24t, if the configuration does not name it.
+        The product, for example c9300-24t, if the configuration does not name it.
     port_units
         The memory of the port in units of 256 bytes, if it is not published.
     frame

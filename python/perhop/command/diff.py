@@ -66,7 +66,9 @@ def diff(
     strict: bool = False,
     seed: Annotated[
         Seed,
-        Parameter(help="Seed of all random streams in both simulations. Default: that of the first."),
+        Parameter(
+            help="Seed of all random streams in both simulations. Default: that of the first scenario."
+        ),
     ] = None,
     replications: Replications = None,
     platform: Platform = None,

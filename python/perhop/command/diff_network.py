@@ -133,7 +133,7 @@ def _device(device: Mapping[str, Any]) -> Iterator[str]:
     difference = device["difference"]
     both = [LineChange(**one) for one in (*difference["lines"], *difference["not_compared"])]
     irrelevant = sum(line.effect in ("irrelevant", "elsewhere") for line in both)
-    aside = f", {irrelevant} of them without effect on this device alone" if irrelevant else ""
+    aside = f"; {irrelevant} without an effect on the device itself" if irrelevant else ""
     yield f"{device['device']} ({device['new']}): {counted(len(both), 'changed line')}{aside}"
     for title, lines in changed_lines(both):
         yield f"  {title}"

@@ -22,7 +22,7 @@ def text_of(found: Difference, old: str) -> Iterator[str]:
     if found.simulated:
         real = [row for row in found.simulated if row["inside_interval"] is False]
         alike = len(found.simulated) - len(real)
-        yield f"simulated: {counted(len(real), 'figure')} differ, {alike} by no more than chance"
+        yield f"simulated: {counted(len(real), 'figure')} differ; {alike} others differ only by chance"
         for row in real:
             yield printable(
                 f"  {row['class']}, {row['quantity']}: {_figure(row, 'first')} -> {_figure(row, 'second')}"
@@ -36,7 +36,7 @@ def text_of(found: Difference, old: str) -> Iterator[str]:
 def _findings(found: Difference) -> Iterator[str]:
     for (interface, arrives), several in groupby(found.moved, key=lambda one: (one.interface, one.arrives)):
         by = f" of those that arrive on {arrives}" if arrives else ""
-        yield f"{interface}: packets that wait elsewhere{by}"
+        yield f"{interface}: packets that wait in another queue{by}"
         for one in several:
             yield f"  {_queue(one.before)} -> {_queue(one.after)}: {one.packet}"
     for interface, changes in groupby(found.changed, key=lambda one: one.interface):
@@ -44,7 +44,7 @@ def _findings(found: Difference) -> Iterator[str]:
         for change in changes:
             yield f"  {_change(change)}"
     for interface, names in groupby(found.renamed, key=lambda one: one.interface):
-        yield f"{interface}: other names with the same meaning"
+        yield f"{interface}: new names with the same contents"
         yield from (f"  {one.before} -> {one.after}" for one in names)
     for arrives, examples in groupby(found.examples, key=lambda one: one.arrives):
         yield f"{arrives}: packets that a changed input policy treats differently"
@@ -58,7 +58,7 @@ def _findings(found: Difference) -> Iterator[str]:
 
 def _lines(found: Difference) -> Iterator[tuple[str, list[LineChange]]]:
     """Generate each kind of change with its changed lines."""
-    kinds = {"compared": "changed lines", "same": "changed lines that do the same as before"}
+    kinds = {"compared": "changed lines", "same": "changed lines with the same effect as before"}
     for effect, title in kinds.items():
         if lines := [line for line in found.lines if line.effect == effect]:
             yield title, lines
@@ -188,7 +188,7 @@ def _change(change: Changed) -> str:
     for kind, value, other in (("new", change.after, change.before), ("gone", change.before, change.after)):
         if other is None and change.packet is None:
             return " ".join(filter(None, [f"{kind}:", change.part, change.what, value]))
-    example = f"; only one of them takes {change.packet}" if change.packet else ""
+    example = f"; for example, only one of them matches {change.packet}" if change.packet else ""
     before, after = (one or "all packets" for one in (change.before, change.after))
     return f"{change.part}, {change.what}: {before} -> {after}{example}"
 

@@ -35,7 +35,7 @@ def network(
     folder
         A folder of configurations: any layout, also those of Batfish, containerlab, oxidized and RANCID.
     write
-        Write the links and sites to network.yaml in the folder, for corrections by the user.
+        Write the links and sites to network.yaml in the folder, so that you can correct them.
 
     """
     found = Network.read(_folder(folder), routes)

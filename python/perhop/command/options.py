@@ -49,7 +49,7 @@ RoutesFile = Annotated[
     Path | None,
     Parameter(
         name="--routes",
-        help="Of a folder of configurations: a CSV of routes (device,prefix,next_hop, or Batfish's answer to"
+        help="For a folder of configurations: a CSV of routes (device,prefix,next_hop, or Batfish's answer to"
         " `routes`), or the output of `show ip route` as a file or a folder of files. These routes replace"
         " those that perhop computes for the devices.",
     ),
@@ -60,8 +60,8 @@ Threads = Annotated[
     int | None,
     Parameter(
         validator=Number(gte=1, lte=1024),
-        help="Number of threads, by default one for each processor; it does not change the results. They run"
-        " replications, and parts of one network if that is faster.",
+        help="Number of threads, by default one for each processor. The threads run replications, and parts"
+        " of one network if that is faster. The number does not change the results.",
     ),
 ]
 Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]

@@ -56,7 +56,7 @@ def prove_(
     policy
         The policy to compare; given twice, the policy of the first and of the second configuration.
     rate
-        The rate of an interface, as 50Mb/s, for an unattached policy.
+        The rate of the interface, for example 50Mb/s, for a policy that is not attached to one.
 
     """
     files = _files(first, second, third)

@@ -170,9 +170,10 @@ def run(
     snap_length
         Bytes to keep of each captured frame. Default: the headers.
     engine
-        The simulation engine; the results are the same. `fast` divides a network into parts that run at the
-        same time if --threads permits it and a run of it is faster then. `parallel` always divides it, one
-        replication after the other. `plain` handles every step as an event and is the reference.
+        The simulation engine; the results are the same. `fast` (the default) divides a network into parts
+        that run at the same time, if --threads permits it and the run becomes faster. `parallel` always
+        divides it, one replication after the other. `plain` handles every step as an event and is the
+        reference.
     assert_
         A condition on the results of a class, for example 'voice.delay_p99 < 20ms', or @FILE for a file with
         one condition per line. May be given several times. If a condition is not met, the exit code is 4.

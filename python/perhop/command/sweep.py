@@ -64,7 +64,7 @@ def sweep(
     method: Method = "sobol",
     seed: Annotated[
         Seed,
-        Parameter(help="Seed of all random streams, the same at every point. Default: that of the scenario."),
+        Parameter(help="Seed of all random streams, the same at every point. Default: the scenario's seed."),
     ] = None,
     replications: Replications = None,
     until: str | None = None,

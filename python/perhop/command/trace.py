@@ -192,7 +192,7 @@ def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
         case "forwarding":
             yield _forwarding(stage)
         case "encapsulation":
-            seen = f"classified by the {stage['classified_by']} one"
+            seen = f"classified by the {stage['classified_by']} header"
             yield f"gets a second header at {stage['interface']}: {seen}"
             yield f"    {stage['packet']}"
         case "queue":
@@ -218,7 +218,7 @@ def _forwarding(stage: Mapping[str, Any]) -> str:
         case "discard":
             return f"{destination}: the route {stage['prefix']} discards"
         case "chosen":
-            return f"out via {interface}, as chosen"
+            return f"out via {interface}, chosen with --out"
         case "unknown":
             return f"no route to {destination}" + (f": out via {interface}" if interface else "")
         case kind:

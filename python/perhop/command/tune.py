@@ -50,7 +50,7 @@ def tune(
     least: Count = 2,
     replications: Count = 10,
     seed: Annotated[
-        Seed, Parameter(help="Seed of every trial and of the search. Default: that of the scenario.")
+        Seed, Parameter(help="Seed of every trial and of the search. Default: the scenario's seed.")
     ] = None,
     duration: Duration = None,
     output: Output = None,

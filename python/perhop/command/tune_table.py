@@ -39,7 +39,7 @@ def _show_front(found: Tuning) -> None:
         Column(goal.text, [row[at][1] for row in outcomes]) for at, goal in enumerate(found.question.goals)
     ]
     more = len(found.front_trials) - len(trials)
-    title = "trials that no other trial beats in every wish" + (f", and {more} more" if more else "")
+    title = "trials that no other trial beats in every goal" + (f", and {more} more" if more else "")
     show(title, keys, columns)
 
 

@@ -150,8 +150,8 @@ def buffers(
         Step("left", "frames that it drops with the lines below", "simulated", lost[1], "", _SIMULATION),
     )
     notes = (
-        "the line sends only from this queue while the burst lasts: queues that are served before it add "
-        "to the need",
+        "during the burst, the line sends only from this queue: queues that are served before it increase "
+        "the need",
         "the limit is not a reservation: other ports use the memory of the chip too, and it must have room",
         "only this queue is simulated: the other queues of the port are empty, and the memory has room",
     )

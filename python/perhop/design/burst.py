@@ -75,7 +75,7 @@ def policer(
         "a policer has no queue: TCP fills the bucket while it sends less than the rate and empties it above",
         "senders without SACK lose several segments of a window at once and wait for timeouts, at any "
         "burst: RFC 5681 alone got 17 to 90 % in simulations where CUBIC with SACK got 93 % and more",
-        "several connections share the bucket: each needs its own rate's part",
+        "several connections share the bucket: each needs the burst for its part of the rate",
     )
     return Advice(
         f"policer of {rate_bps / 1e3:g} kb/s for TCP with a round-trip time of {rtt_s * 1e3:g} ms",
@@ -129,7 +129,7 @@ def voice_policer(
         steps,
         f"policy-map police-voice\n class voice\n  priority {kilobits} {burst}",
         (
-            "IP bytes: with HQF routers add the link's header to each, 14 bytes of Ethernet or 4 of PPP",
+            "the burst counts IP bytes; HQF also counts the link's header, 14 bytes of Ethernet or 4 of PPP",
             "IOS takes 200 ms of the rate by default, which is more",
         ),
     )
@@ -183,7 +183,7 @@ def shaper(
     )  # fmt: skip
     notes = [
         "Be is 0: an excess burst would leave at once and wait in the next queue of the network",
-        "shapers of HQF and IOS-XE have intervals of 4 ms by default: leave the burst out there",
+        "shapers of HQF and IOS-XE have intervals of 4 ms by default: omit the burst there",
     ]
     if burst_bits < 8 * 1500:
         notes.append(

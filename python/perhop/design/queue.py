@@ -125,7 +125,9 @@ def _queue_notes(steps: list[Step], limit: int) -> tuple[str, ...]:
     if "max_th" not in values:
         notes.append(f"{limit} packets leave no room for thresholds of WRED: tail drop")
     else:
-        notes.append("WRED compares an average: the limit bounds the delay, the thresholds its mean")
+        notes.append(
+            "WRED uses the average queue: its thresholds bound the mean delay, the limit bounds any delay"
+        )
     return tuple(notes)
 
 
@@ -160,7 +162,7 @@ def ring(line: str | float, delay: str | float, *, packet: str | float = 1500) -
              source),
     ]  # fmt: skip
     lines = ["interface Serial0/0", f" tx-ring-limit {held}"]
-    notes = ["framing makes packets longer: give the largest packet with it"]
+    notes = ["framing makes packets longer: include it in the length of the largest packet"]
     if fitting < 1:
         fragment = math.floor(delay_s * line_bps / 8)
         steps.append(
@@ -173,7 +175,7 @@ def ring(line: str | float, delay: str | float, *, packet: str | float = 1500) -
             " ppp multilink interleave",
             *lines,
         ]
-        notes.append("one packet takes longer than the delay: fragments, or a faster line")
+        notes.append("one packet takes longer than the delay: use fragments or a faster line")
     return Advice(
         f"transmit ring of a line of {line_bps / 1e3:g} kb/s with at most {delay_s * 1e3:g} ms",
         tuple(steps),

@@ -77,9 +77,9 @@ def star(
         raise InvalidInputError(
             f"a service rate of {service / 1e3:g} kb/s exceeds what can be reserved: "
             f"{reservable / 1e3:g} kb/s, 75 % of the link",
-            f"a delay of at least {least * 1e3:.4g} ms, or strict priority"
+            f"allow a delay of at least {least * 1e3:.4g} ms, or use strict priority"
             if arrival_bps * ratio <= reservable
-            else "a faster link, or less EF traffic",
+            else "use a faster link, or send less EF traffic",
         )
     steps = [
         Step("G", "minimum service rate of EF: one packet of maximum length within the delay",

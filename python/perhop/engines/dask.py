@@ -68,8 +68,8 @@ def work(version: str, task: Task, points: list[Assignment]) -> Done:
 
     if version != _core.__version__:
         raise EngineLostError(
-            f"a worker has perhop {_core.__version__}, and this is {version}",
-            "install the same version on every worker: others may give other numbers",
+            f"a worker has perhop {_core.__version__}, but this process has {version}",
+            "install the same version on every worker: other versions may give other numbers",
         )
     begin = time.monotonic()
     found = list(Embedded(1).simulate(task, iter(points)))

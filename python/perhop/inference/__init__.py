@@ -124,7 +124,7 @@ def infer(
         made = made_for(text, configuration, rate, policy)
         configuration = {**configuration, "add": [*configuration.get("add", []), *made["commands"]]}
         chosen = interface or made["name"]
-        remarks.append(f"{made['name']} is made for {made['policy']}")
+        remarks.append(f"perhop adds the interface {made['name']} for {made['policy']}")
     elif policy is not None:
         raise InvalidInputError(
             "--policy needs --rate", "give the rate of an interface for it: --rate 50Mb/s"
@@ -218,5 +218,6 @@ def _unattached(text: str, configuration: RouterConfiguration) -> list[str]:
         return []
     shown = ", ".join(f"`{name}`" for name in names)
     return [
-        f"on no interface: {shown}; --rate 50Mb/s --policy {names[0]} runs it on an interface made for it"
+        f"not attached to an interface: {shown};"
+        f" --rate 50Mb/s --policy {names[0]} runs it on an interface that perhop adds"
     ]

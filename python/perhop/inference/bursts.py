@@ -58,7 +58,7 @@ def burst_of(text: str) -> dict[str, Any]:
         raise _wrong(f"{count} senders are out of range: 1 to {_MOST_SENDERS}")
     frame = _bytes(options["frame"]) if "frame" in options else _FRAME
     if frame not in _FRAMES:
-        raise _wrong(f"frame={frame} is not a frame of Ethernet: 64 to 9216 bytes")
+        raise _wrong(f"frame={frame} is not the length of an Ethernet frame: 64 to 9216 bytes")
     size = _bytes(parts[1])
     if count * size > _MOST_FRAMES * frame:
         raise _wrong(f"it has more than {_MOST_FRAMES:,} frames")

@@ -131,7 +131,7 @@ def _of_file(file: Path, base: Path, seconds: float | None) -> Given:
         return Given({"outputs": {"text": text, "seconds": seconds}})
     line = first.line if first else 1
     raise InvalidInputError(
-        f"`{file}`, line {line}: neither rates by class nor flow records nor counters nor a capture",
+        f"`{file}`, line {line}: not recognized as rates by class, flow records, counters or a capture",
         f"the first line is `{_HEADER}`, or the header of flow records with at least "
         "src,dst,proto,bytes,first,last; a capture is pcap or pcapng",
     )
@@ -163,7 +163,7 @@ def _load(row: Row, cells: dict[str, str]) -> dict[str, Any]:
         raise row.wrong(f"`{size}` is not a packet size", "a whole number of IP bytes from 28 to 65535")
     connections = cells.get("connections", "")
     if connections and (rate or not greedy):
-        raise row.wrong("connections are those of greedy TCP", "leave `rate` empty, with kind `greedy`")
+        raise row.wrong("`connections` applies only to greedy TCP", "leave `rate` empty, with kind `greedy`")
     if connections and not (
         re.fullmatch("[0-9]{1,4}", connections) and 1 <= int(connections) <= _MOST_CONNECTIONS
     ):

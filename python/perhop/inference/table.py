@@ -29,7 +29,7 @@ class Row:
         """Return the cells by the names in the header; raises `InvalidInputError`."""
         if len(self.cells) != len(header):
             raise self.wrong(
-                f"{len(self.cells)} cells, and {len(header)} in the header",
+                f"{len(self.cells)} cells, but {len(header)} in the header",
                 f"the columns are {','.join(header)}",
             )
         return dict(zip(header, self.cells, strict=True))

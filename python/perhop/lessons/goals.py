@@ -91,7 +91,7 @@ class Check:
             f"{'met    ' if one.met else 'not met'}  {one.text}: {one.words}"
             for one in (*self.goals, *self.conditions)
         ]
-        wrong = [f"changed, and should not be: {one}" for one in self.changed]
+        wrong = [f"must not be changed: {one}" for one in self.changed]
         return "\n".join([self._head, *goal_lines, *wrong])
 
     @property
@@ -106,7 +106,7 @@ class Check:
             for one in (*self.goals, *self.conditions)
         )
         wrong = "".join(
-            f"<p>changed, and should not be: <code>{html.escape(one)}</code></p>" for one in self.changed
+            f"<p>must not be changed: <code>{html.escape(one)}</code></p>" for one in self.changed
         )
         return f"<p><b>{html.escape(self._head)}</b></p><table>{rows}</table>{wrong}"
 

@@ -30,7 +30,7 @@ def opened(
     for folder, other in ((old, new), (new, old)):
         if not folder.is_dir():
             raise InvalidInputError(
-                f"{folder} is not a folder, and {other} is one",
+                f"{folder} is not a folder, but {other} is one",
                 "give two configurations, or two folders of them",
             )
     first, second = (Network.read(folder, routes, platform=platform, assume=assume) for folder in (old, new))

@@ -35,7 +35,7 @@ class SameTraffic:
         both = [one for one in first.demands if {one["from"], one["to"]} <= known]
         if not both:
             raise InvalidInputError(
-                "the networks have no two sites in common with traffic between them",
+                "no two sites with traffic between them exist in both networks",
                 "give sites the same names: hosts in network.yaml",
             )
         if len(both) < len(first.demands):

@@ -66,7 +66,7 @@ def throughput(results: Results, *, stacked: bool = False) -> Chart:
         marks.append(_line(name, role, moments, divisor, edges=edges, filled=stacked))
     notes = [("mean with 95 % confidence band" if banded else "mean")] if results.replications > 1 else []
     notes += ["bands end at 0 and at the line rate"] if cut else []
-    notes += [f"without what goes the other way: {', '.join(sorted(left_out))}"] if left_out else []
+    notes += [f"without the reverse direction: {', '.join(sorted(left_out))}"] if left_out else []
     return Chart(
         kind="throughput-stacked" if stacked else "throughput",
         title="Throughput of each class, stacked" if stacked else "Throughput of each class",

@@ -113,7 +113,7 @@ class Tuned:
         ]
         heads = [Column("goal"), Column("parameter"), Column("part of the variance, %", numeric=True)]
         return Table(
-            "The variance that a parameter alone explains, over the points drawn evenly", heads, rows
+            "The variance that a parameter alone explains, over the uniformly drawn points", heads, rows
         )
 
     @cached_property
