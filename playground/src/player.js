@@ -17,7 +17,7 @@ export class Player {
     $("back").addEventListener("click", () => this.step(-1));
     $("drop").addEventListener("click", () => this.step(1, (way, at) => way.dropped === at));
     $("time").addEventListener("input", ({ target }) => this.seek(Number(target.value)));
-    $("speed").append(...SPEEDS.map((speed, index) => new Option(speed === 1 ? "as fast as it is" : `1 : ${Math.round(1 / speed).toLocaleString("en-US")}`, index)));
+    $("speed").append(...SPEEDS.map((speed, index) => new Option(speed === 1 ? "real time" : `1 : ${Math.round(1 / speed).toLocaleString("en-US")}`, index)));
     $("speed").addEventListener("change", ({ target }) => { this.speed = Number(target.value); });
     addEventListener("keydown", (event) => this.key(event));
   }

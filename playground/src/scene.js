@@ -12,7 +12,7 @@ const REASONS = {
   "queue-full": "its queue was full", "early-random": "random early detection dropped it",
   "early-forced": "the average queue was above the maximum threshold", policed: "a policer dropped it",
   "no-route": "there is no route", "no-class": "no class matches it", lost: "it was lost on the wire", "too-big": "it exceeds the MTU",
-  "shared-memory": "the shared memory had no room for its queue", "port-memory": "its port was at its limit of the memory",
+  "shared-memory": "the shared memory had no free space for its queue", "port-memory": "the queues of its port had reached the limit of the port",
 };
 
 export class Scene {

@@ -27,7 +27,7 @@ export class SliderPanel {
     const made = around ? [["Line and traffic", this.around(around)]] : [];
     const parts = [...made, ...free].map(([name, rows], index) => group(name, rows, index < OPEN_GROUPS));
     const open = lesson && !free.length ? [element("p", "Edit the text to solve this lesson.", "hint")] : [];
-    const kept = fixed.length ? [element("p", "The lesson does not change these values.", "hint fixed"), ...fixed.map(([name, rows]) => group(name, rows, false))] : [];
+    const kept = fixed.length ? [element("p", "You cannot change these values in this lesson.", "hint fixed"), ...fixed.map(([name, rows]) => group(name, rows, false))] : [];
     this.parent.replaceChildren(...open, ...parts, ...kept);
     $("around").hidden = !around;
   }

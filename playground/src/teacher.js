@@ -4,7 +4,7 @@ import { $, element } from "./page.js";
 import { save } from "./saving.js";
 import { csvOf, readSheet } from "./sheet.js";
 
-const WORDS = { claimed: "says met", open: "not met", verified: "met", differs: "met, but another run", wrong: "is not met" };
+const WORDS = { claimed: "claimed met", open: "not met", verified: "met", differs: "met, but another run", wrong: "is not met" };
 
 export class Teacher {
   constructor(lessons, client, { onEnd }) {
