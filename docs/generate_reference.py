@@ -38,7 +38,7 @@ def scenario_page(schema: Schema) -> str:
     parts = [
         "# The scenario language\n",
         "Generated from the schema that `perhop schema` prints. Every key is listed with its type;"
-        " keys without a default must be given.\n",
+        " keys marked as required must be given.\n",
         section("The file", schema),
     ]
     parts += [section(name, definition) for name, definition in schema["$defs"].items()]
@@ -141,7 +141,7 @@ def command_page() -> str:
 def rule_page(all_rules: Iterable[Rule]) -> str:
     parts = [
         "# Rules\n",
-        "What `perhop check` finds, by the name of its rule; `perhop explain` prints the same.\n",
+        "The rules of `perhop check`. `perhop explain RULE` prints the text of one rule.\n",
     ]
     for rule in all_rules:
         parts += [f"## {rule.id}\n", f"**{rule.severity}.** {rule.what}\n", f"{rule.why}\n"]
@@ -159,7 +159,10 @@ def not_modelled_page(readme: str) -> str:
 
 
 def deviation_page(deviations: list[dict[str, str]]) -> str:
-    parts = ["# Deviations\n", "Where perhop departs from the text of a source, and why.\n"]
+    parts = [
+        "# Deviations\n",
+        "Each place at which perhop departs from the text of a source, with the reason.\n",
+    ]
     for algorithm in dict.fromkeys(one["algorithm"] for one in deviations):
         parts += [f"## {algorithm}\n"]
         for one in deviations:

@@ -300,7 +300,7 @@ def lacking() -> dict[str, str]:
             words = ["tc", "qdisc", "add", "dev", "near0", "root", "handle", "1:", name, *options.split()]
             tried = subprocess.run(inside.within(*words), capture_output=True, text=True, check=False)
         if tried.returncode:
-            found[name] = f"this kernel says `{tried.stderr.splitlines()[0].rstrip('.')}`"
+            found[name] = f"this kernel reports `{tried.stderr.splitlines()[0].rstrip('.')}`"
     return found
 
 
