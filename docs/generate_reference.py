@@ -161,7 +161,7 @@ def not_modelled_page(readme: str) -> str:
 def deviation_page(deviations: list[dict[str, str]]) -> str:
     parts = [
         "# Deviations\n",
-        "Each place at which perhop departs from the text of a source, with the reason.\n",
+        "Where perhop departs from a source, with the quoted text and the reason.\n",
     ]
     for algorithm in dict.fromkeys(one["algorithm"] for one in deviations):
         parts += [f"## {algorithm}\n"]
