@@ -43,6 +43,7 @@ declare_rules! {
     EXCEED_REORDERS = "exceed-reorders" Warning;
     SHAPE_BURST_RANGE = "shape-burst-range" Error;
     WRED_THRESHOLDS_CROSSED = "wred-thresholds-crossed" Error;
+    WRED_CODEPOINT_ABSENT = "wred-codepoint-absent" Warning;
     WRED_UNITS_MIXED = "wred-units-mixed" Error;
     WRED_WITHOUT_QUEUE = "wred-without-queue" Error;
     QUEUE_LIMIT_WITHOUT_QUEUE = "queue-limit-without-queue" Error;
@@ -57,6 +58,7 @@ declare_rules! {
     MARK_NEVER_MATCHED = "mark-never-matched" Note;
     ACCESS_ENTRY_SHADOWED = "access-entry-shadowed" Warning;
     ACCESS_ENTRY_REPEATED = "access-entry-repeated" Error;
+    WILDCARD_IS_MASK = "wildcard-is-mask" Warning;
     ACCESS_LIST_KIND = "access-list-kind" Error;
     OBJECT_GROUP_TOO_LARGE = "object-group-too-large" Warning;
     ADDRESS_REPEATED = "address-repeated" Error;

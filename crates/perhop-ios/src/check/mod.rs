@@ -1,13 +1,15 @@
 //! Checks across the parts of a configuration.
 //!
-//! `nesting`: class-maps inside class-maps. `names`: undefined classes, policies and access lists.
-//! `class_maps`: criteria that no packet matches. `labels`: groups that are never set. `links`: the bandwidth
-//! of bundles and channels. `marks`: partly modeled marks. `queue_limits`: queues that are too short.
-//! `value_limits`: queue limits without effect. `unused`: unused maps. `usual_marks`: unusual codepoints.
-//! `dependencies`: the interfaces that a line affects.
+//! `nesting`: class-maps inside class-maps. `names`: undefined classes, policies and lists. `class_maps`:
+//! criteria that no packet matches. `labels`: groups that are never set. `links`: the bandwidth of bundles
+//! and channels. `marks`: partly modeled marks. `queue_limits`: queues that are too short. `value_limits`:
+//! queue limits without effect. `unused`: unused maps. `usual_marks`: unusual codepoints. `drop_profiles`:
+//! thresholds without packets. `wildcards`: masks in access lists. `dependencies`: the interfaces that a line
+//! affects.
 
 mod class_maps;
 mod dependencies;
+mod drop_profiles;
 mod labels;
 mod links;
 mod marks;
@@ -18,6 +20,7 @@ mod queue_limits;
 mod unused;
 mod usual_marks;
 mod value_limits;
+mod wildcards;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,6 +48,8 @@ pub(crate) fn check(configuration: &mut Configuration) {
     links::check(configuration, &mut found);
     queue_limits::check(configuration, &mut found);
     value_limits::check(configuration, &mut found);
+    drop_profiles::check(configuration, &mut found);
+    wildcards::check(configuration, &mut found);
     labels::check(configuration, &mut found);
     unused::check(configuration, &mut found);
     usual_marks::check(configuration, &mut found);
