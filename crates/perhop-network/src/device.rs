@@ -203,13 +203,17 @@ impl<'a> NetworkDevice<'a> {
         lines.map(|line| (line.number, line.text.trim_end()))
     }
 
-    /// Returns the line that begins with `command` in the block of a first line.
+    /// Returns the line that begins with the words of `command` in the block of a first line.
     pub(crate) fn line_in_block(&self, first: usize, command: &str) -> Option<usize> {
         let depth = |line: &Line| line.text.len() - line.text.trim_start().len();
         let lines = self.lines().get(first.checked_sub(1)?..)?;
         let outside = depth(lines.first()?);
         let mut inside = lines[1..].iter().take_while(|line| depth(line) > outside);
-        inside.find(|line| line.text.split_whitespace().next() == Some(command)).map(|line| line.number)
+        let begins = |line: &&Line| {
+            let mut words = line.text.split_whitespace();
+            command.split(' ').all(|word| words.next() == Some(word))
+        };
+        inside.find(begins).map(|line| line.number)
     }
 
     /// Returns the forwarding decision of the device.

@@ -99,12 +99,18 @@ pub(super) fn demands(class: &Class) -> BTreeMap<&'static str, Demand> {
     let mut found = BTreeMap::new();
     let mut add = |kind, line, value| found.insert(kind, Demand { line, value, drops: false });
     if let Some(at) = &class.priority {
-        let value = match at.value.rate {
-            PriorityRate::Unlimited => Value::Words("without a limit".to_owned()),
-            PriorityRate::Kilobits(kilobits) => Value::Amount(1000 * kilobits, Unit::BitsPerSecond),
-            PriorityRate::Percent(percent) => Value::Amount(percent, Unit::Percent),
+        let (line, value) = match at.value.rate {
+            // A policer limits a class with priority as a rate of the priority does.
+            PriorityRate::Unlimited => class.police.as_ref().map_or_else(
+                || (at.line, Value::Words("without a limit".to_owned())),
+                |police| (police.line, policed(&police.value).0),
+            ),
+            PriorityRate::Kilobits(kilobits) => {
+                (at.line, Value::Amount(1000 * kilobits, Unit::BitsPerSecond))
+            }
+            PriorityRate::Percent(percent) => (at.line, Value::Amount(percent, Unit::Percent)),
         };
-        add("priority", at.line, value);
+        add("priority", line, value);
     }
     if let Some(at) = &class.guarantee {
         let value = match at.value {
@@ -153,7 +159,7 @@ fn policed(police: &Police) -> (Value, bool) {
 }
 
 /// Returns the field that a mark writes, and its value. `set dscp` and `set precedence` write one header.
-fn mark_words(mark: &Mark) -> Option<(&'static str, String)> {
+pub(super) fn mark_words(mark: &Mark) -> Option<(&'static str, String)> {
     let kind = match mark.field()? {
         Field::Dscp | Field::Precedence => CODEPOINT,
         Field::Cos => "class of service",

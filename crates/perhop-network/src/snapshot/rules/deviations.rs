@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::outline::{Deviation, DeviationKind, Numbered, deviations};
+use super::outline::{Deviation, DeviationKind, deviations};
+use super::tree::Numbered;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
@@ -27,6 +28,10 @@ pub(super) fn add(snapshot: &Snapshot, deviations: Vec<Deviation>, found: &mut V
             continue;
         }
         let (rule, effect) = match deviation.kind {
+            DeviationKind::Decisive => (
+                &rules::NETWORK_PEERS_DISAGREE,
+                "packets of this device are treated differently, or do not pass, unlike those of all the others",
+            ),
             DeviationKind::Missing => {
                 (&rules::NETWORK_LINE_MISSING, "this device does not do what all the others do there")
             }

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use perhop_device::RoutingProtocol;
 
+use super::reach::is_translated;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::forwarding::addresses;
 use crate::rules;
@@ -20,6 +21,9 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             addresses(snapshot.port(id)).find(|own| own.address == duplicate.address).map(|own| own.line)
         };
         if first.device == second.device && line(first) == line(second) {
+            continue;
+        }
+        if [first, second].into_iter().all(|id| is_translated(snapshot, id)) {
             continue;
         }
         // Networks that are not connected may use the same addresses.

@@ -4,6 +4,7 @@ use perhop_device::{Port, PortRouting, Router, RoutingProtocol};
 use perhop_qos::ByteSize;
 use perhop_qos::framing::Header;
 
+use super::peers::Peers;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
@@ -20,10 +21,13 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         check_mtu(snapshot, [first, second], found);
         check_mtu(snapshot, [second, first], found);
     }
+    for link in snapshot.links.iter().filter(|link| link.ends.len() > 2) {
+        let ends: Vec<PortId> = link.ends.iter().map(|end| end.id).collect();
+        check_mtu_of_several(snapshot, &ends, found);
+    }
     for [own, other] in snapshot.wires() {
         check_tags(snapshot, own, other, found);
         check_neighbors(snapshot, own, other, found);
-        check_costs(snapshot, own, other, found);
     }
 }
 
@@ -46,6 +50,27 @@ fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<Net
     let effect = "one end fragments or drops long packets of the other; OSPF forms no adjacency".to_owned();
     let line = line(own).unwrap_or(snapshot.port(own).line);
     found.push(snapshot.finding(own.device, &rules::NETWORK_MTU_DIFFERS, line, (message, effect)));
+}
+
+/// Reports the end of a link of several with another MTU than most ends.
+fn check_mtu_of_several(snapshot: &Snapshot, ends: &[PortId], found: &mut Vec<NetworkFinding>) {
+    let written = |id: &PortId| {
+        let port = snapshot.port(*id);
+        Some((*id, port.forwarding.mtu_line?, port.wire.mtu.map(ByteSize::as_bytes)?))
+    };
+    let written: Vec<(PortId, usize, u64)> = ends.iter().filter_map(written).collect();
+    let peers: Peers<u64> = written.iter().map(|(.., mtu)| *mtu).collect();
+    let Some(usual) = peers.usual() else { return };
+    for (id, line, mtu) in written.iter().filter(|(.., mtu)| peers.is_exception(mtu)) {
+        let message = format!(
+            "{} accepts packets of {mtu} bytes, and most of {} ends of its link accept {usual}",
+            snapshot.port_name(*id),
+            written.len()
+        );
+        let effect = "one end fragments or drops long packets of the other; OSPF forms no adjacency";
+        let rule = &rules::NETWORK_MTU_DIFFERS;
+        found.push(snapshot.finding(id.device, rule, *line, (message, effect.to_owned())));
+    }
 }
 
 /// Returns the tags of frames of a port, the outermost last.
@@ -156,34 +181,5 @@ fn obstacle(own: Option<&PortRouting>, other: Option<&PortRouting>) -> Option<(O
             Some((Some(own.line), format!("areas {} and {}", area(own), area(theirs))))
         }
         Some(_) => None,
-    }
-}
-
-/// Reports the end with a configured cost that differs from the other end's: packets return over another
-/// path.
-fn check_costs(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
-    let parts = |id: PortId| snapshot.port(id).forwarding.routing.iter();
-    let processes = |id: PortId| &snapshot.router(id.device).forwarding.processes;
-    for here in parts(own) {
-        let protocol = processes(own)[here.process].protocol;
-        let Some(there) = parts(other).find(|part| processes(other)[part.process].protocol == protocol)
-        else {
-            continue;
-        };
-        // A cost computed from the bandwidth has the line of the process.
-        let is_set = here.cost.line != processes(own)[here.process].line;
-        if here.cost.value == there.cost.value || !is_set {
-            continue;
-        }
-        let message = format!(
-            "the cost of {} is {}, but the cost of {} at the other end is {}",
-            snapshot.port_name(own),
-            here.cost.value,
-            snapshot.port_name(other),
-            there.cost.value
-        );
-        let effect = "packets may return over another path with other queues".to_owned();
-        let rule = &rules::NETWORK_COST_DIFFERS;
-        found.push(snapshot.finding(own.device, rule, here.cost.line, (message, effect)));
     }
 }

@@ -13,6 +13,10 @@ use super::treatment::{Kind, Treatments, conforming, interfaces, packet};
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
+/// The minimum number of codepoints that a port keeps, for each one that it resets, to trust marks.
+const LEAST_KEPT: usize = 3;
+const MOST_KEPT: usize = 3;
+
 /// The two sides of a port.
 const SIDES: [Side; 2] = [Side::Input, Side::Output];
 
@@ -54,10 +58,14 @@ fn check_side(
     }
     let names = interfaces(snapshot.router(id.device));
     let mut changes: BTreeMap<(Vec<usize>, Dscp), Vec<Dscp>> = BTreeMap::new();
+    // The codepoints that the port keeps, and those that it resets because it does not know them.
+    let (mut kept, mut reset) = (0, Vec::new());
     for (dscp, kind) in best {
         let Ok(ways) = conditioned(config, &names, &packet(*dscp)) else { continue };
         // A policer may mark down excess packets inside a class.
-        let Some(way) = conforming(ways).filter(|way| way.packet.dscp != *dscp) else { continue };
+        let way = conforming(ways);
+        kept += usize::from(way.as_ref().is_some_and(|way| way.packet.dscp == *dscp));
+        let Some(way) = way.filter(|way| way.packet.dscp != *dscp) else { continue };
         let after = best.get(&way.packet.dscp).copied().unwrap_or(Kind::Rest);
         if after >= *kind {
             continue;
@@ -66,9 +74,16 @@ fn check_side(
         let lines = step.map_or_else(Vec::new, |step| links.lines_of_conditioner(step.index));
         let is_input = side == Side::Input;
         if is_input && port.intent.input.iter().any(|policy| is_distrust(policy, &lines, *dscp)) {
+            reset.push(((lines, way.packet.dscp), *dscp));
             continue;
         }
         changes.entry((lines, way.packet.dscp)).or_default().push(*dscp);
+    }
+    // A port that keeps nearly all codepoints with a class trusts them.
+    if kept >= LEAST_KEPT && MOST_KEPT * reset.len() <= kept {
+        for (key, dscp) in reset {
+            changes.entry(key).or_default().push(dscp);
+        }
     }
     for ((lines, after), codepoints) in changes {
         let whole = attachment_of_all(port, side, &lines);

@@ -7,6 +7,8 @@ mod access_lists;
 mod attachments;
 mod bgp;
 mod circuits;
+mod class_marks;
+mod costs;
 mod demands;
 mod deviations;
 mod finding;
@@ -17,20 +19,25 @@ mod links;
 mod lists;
 mod marks;
 mod namesakes;
+mod negotiation;
 mod outline;
 mod packets;
 mod peers;
 mod protocols;
 mod rates;
 mod reach;
+mod route_gaps;
 mod routes;
 mod settings;
 mod strays;
 mod subnets;
+mod texts;
 mod treatment;
 mod treatments;
+mod tree;
 mod tunnels;
 mod uncompared;
+mod uplinks;
 
 pub use finding::NetworkFinding;
 use finding::line_of_output;
@@ -45,26 +52,30 @@ type Check = fn(&Snapshot, &mut Vec<NetworkFinding>);
 type CheckOfTreatments = fn(&Snapshot, &Treatments, &mut Vec<NetworkFinding>);
 
 /// The slow ones first, so that no processor waits for them at the end.
-const CHECKS: [Check; 16] = [
+const CHECKS: [Check; 20] = [
     namesakes::check,
     routes::check,
     attachments::check,
     bgp::check,
     circuits::check,
+    costs::check,
     groups::check,
     identities::check,
     links::check,
     lists::check,
+    negotiation::check,
     protocols::check,
     reach::check,
     settings::check,
     strays::check,
+    texts::check,
     tunnels::check,
     subnets::check,
     uncompared::check,
+    uplinks::check,
 ];
-const CHECKS_OF_TREATMENTS: [CheckOfTreatments; 5] =
-    [frames::check, access_lists::check, marks::check, treatments::check, rates::check];
+const CHECKS_OF_TREATMENTS: [CheckOfTreatments; 6] =
+    [frames::check, access_lists::check, marks::check, treatments::check, rates::check, class_marks::check];
 
 impl Snapshot<'_> {
     /// Returns the findings of all rules about networks, in the order of files and lines.

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use perhop_device::RouteOrigin;
+use perhop_device::{InterfaceAddress, Port, RouteOrigin};
 
 use super::bgp::{BgpFamily, families};
 use super::links::line_without_part;
@@ -16,6 +16,8 @@ use crate::snapshot::{Site, carries_packets};
 /// and the minimum number of announced subnets for each.
 const LEAST: usize = 3;
 const FOR_EACH: usize = 6;
+/// The longest prefix of a subnet of hosts.
+const OF_HOSTS: u8 = 29;
 
 /// Reports subnets that only their device does not announce, and tunnels to an address without a route.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
@@ -76,12 +78,15 @@ fn check_announced(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut V
         .filter(|(id, site)| site.address.is_ipv4() && has_hosts_with_marks(snapshot, *id))
         .filter(|(id, _)| speaks(snapshot, *id, &of_bgp[id.device]))
         .collect();
-    let silent: Vec<&(PortId, Site)> = sites
-        .iter()
-        .filter(|(id, site)| !is_announced(snapshot, *id, site.address, &of_bgp[id.device]))
-        .collect();
-    let announced = sites.len() - silent.len();
-    if announced < LEAST || announced < FOR_EACH * silent.len() {
+    let (known, mut silent): (Vec<&(PortId, Site)>, Vec<&(PortId, Site)>) =
+        sites.iter().partition(|(id, site)| is_announced(snapshot, *id, site.address, &of_bgp[id.device]));
+    // Others do not see translated addresses, unless packets to other sites keep them.
+    if !known.iter().any(|(id, _)| is_translated(snapshot, *id)) {
+        silent.retain(|(id, _)| !is_translated(snapshot, *id));
+    }
+    let announced = known.len();
+    let are_few = announced >= LEAST && announced >= FOR_EACH * silent.len();
+    if !are_few && !is_only_device(snapshot, &silent) {
         return;
     }
     for (id, site) in silent {
@@ -107,6 +112,34 @@ fn check_announced(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut V
         let effect = "the rest of the network cannot reach its hosts".to_owned();
         found.push(snapshot.finding(id.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
     }
+}
+
+/// Whether the device translates the addresses of hosts at a port.
+pub(super) fn is_translated(snapshot: &Snapshot, id: PortId) -> bool {
+    let device = &snapshot.devices[id.device].device;
+    device.line_in_block(snapshot.port(id).line, "ip nat inside").is_some()
+}
+
+/// Whether all silent subnets are of one device, and routing protocols of all other devices with subnets of
+/// hosts announce all of theirs.
+fn is_only_device(snapshot: &Snapshot, silent: &[&(PortId, Site)]) -> bool {
+    let Some((first, _)) = silent.first() else { return false };
+    let of_hosts = |port: &Port| {
+        let is_large = |own: &InterfaceAddress| own.address.is_ipv4() && own.prefix_length <= OF_HOSTS;
+        port.forwarding.vrf.is_none() && addresses(port).any(|own| is_large(&own))
+    };
+    let announces = |device: usize| {
+        let router = snapshot.router(device);
+        let mut own = router.ports.iter().filter(|port| carries_packets(router, port) && of_hosts(port));
+        // A switch without a routing protocol has an address for its management.
+        let first = own.next().filter(|_| !router.forwarding.processes.is_empty())?;
+        Some(!first.forwarding.routing.is_empty() && own.all(|port| !port.forwarding.routing.is_empty()))
+    };
+    let others = (0..snapshot.devices.len()).filter(|device| *device != first.device);
+    let announced: Vec<bool> = others.filter_map(announces).collect();
+    silent.iter().all(|(id, _)| id.device == first.device)
+        && announced.len() >= LEAST
+        && announced.iter().all(|announces| *announces)
 }
 
 /// Whether a device announces subnets of the table of a port to other devices.

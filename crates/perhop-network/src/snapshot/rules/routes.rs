@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use perhop_device::{Route, RouteOrigin, RouteTarget};
 
 use super::peers::Peers;
-use super::{NetworkFinding, PortId, Snapshot};
+use super::{NetworkFinding, PortId, Snapshot, route_gaps};
 use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::{Site, carries_packets};
@@ -30,20 +30,21 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
     check_missing(snapshot, &sites, found);
     check_tunnel_defaults(snapshot, &sites, found);
+    route_gaps::check(snapshot, &sites, found);
     check_announced(snapshot, found);
     check_preferences(snapshot, found);
 }
 
 /// A static route across a link.
-struct Crossing {
+pub(super) struct Crossing {
     /// The port through which its packets leave.
-    leaves: PortId,
+    pub(super) leaves: PortId,
     /// The port of the next hop.
-    arrives: PortId,
+    pub(super) arrives: PortId,
 }
 
 /// Returns the first link on the path of a route, if it has two ends.
-fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
+pub(super) fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
     let (RouteTarget::NextHop(hop) | RouteTarget::Interface { next_hop: Some(hop), .. }) = &route.via else {
         return None;
     };
@@ -102,7 +103,7 @@ fn check_neighbor(
 }
 
 /// Whether a static route of a device, other than the default route, leads to an address.
-fn has_route(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
+pub(super) fn has_route(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
     let router = snapshot.router(device);
     let routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() > 0);
     let is_own = router.ports.iter().any(|port| addresses(port).any(|own| own.is_neighbor(address)));
@@ -192,7 +193,12 @@ fn check_tunnel_defaults(snapshot: &Snapshot, sites: &[(usize, Site)], found: &m
     }
 }
 
-fn report_missing(snapshot: &Snapshot, port: PortId, site: &Site, found: &mut Vec<NetworkFinding>) {
+pub(super) fn report_missing(
+    snapshot: &Snapshot,
+    port: PortId,
+    site: &Site,
+    found: &mut Vec<NetworkFinding>,
+) {
     let message = format!(
         "{} has no route to {}, but receives packets from there at {}",
         snapshot.devices[port.device].name,
@@ -200,7 +206,7 @@ fn report_missing(snapshot: &Snapshot, port: PortId, site: &Site, found: &mut Ve
         snapshot.port_name(port)
     );
     let effect = "hosts there get no replies".to_owned();
-    let line = snapshot.port(port).line;
+    let line = route_gaps::line_of_route(snapshot, port, site.address).unwrap_or(snapshot.port(port).line);
     found.push(snapshot.finding(port.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
 }
 

@@ -11,7 +11,8 @@ use perhop_qos::packet::{Color, LinkMark};
 use perhop_qos::{Dscp, Packet};
 use rayon::prelude::*;
 
-use crate::snapshot::{PortId, Snapshot};
+use super::treatments::leads_out;
+use crate::snapshot::{PortId, Snapshot, carries_packets};
 
 /// The kind of treatment at a port with queues, from worst to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -142,12 +143,13 @@ pub(super) fn treatment<'a>(
 /// Returns the treatment of a packet of a class, for which the policy inside the class has the treatment
 /// `inner`.
 fn innermost<'a>(policy: &'a Policy, class: &'a Class, inner: Option<Treatment<'a>>) -> Treatment<'a> {
+    // The share of the default class is for all packets without a class.
     let own = if class.priority.is_some() {
         Kind::Priority
-    } else if class.guarantee.is_some() {
-        Kind::Guarantee
     } else if class.takes_rest {
         Kind::Rest
+    } else if class.guarantee.is_some() {
+        Kind::Guarantee
     } else {
         Kind::Class
     };
@@ -238,7 +240,7 @@ pub(super) struct Treatments<'s> {
 impl<'s> Treatments<'s> {
     pub(super) fn new(snapshot: &'s Snapshot) -> Treatments<'s> {
         let mut policies = BTreeMap::new();
-        for (id, _) in snapshot.inside_ports() {
+        for id in snapshot.queueing_ports() {
             let Some(policy) = queueing_policy(snapshot.port(id)) else { continue };
             policies.entry((id.device, policy.line)).or_insert(policy);
         }
@@ -278,6 +280,24 @@ impl<'s> Treatments<'s> {
 }
 
 impl Snapshot<'_> {
+    /// Returns the ports with queues that lead to other devices: ends of links, tunnels, and ports towards a
+    /// provider.
+    pub(super) fn queueing_ports(&self) -> Vec<PortId> {
+        let mut found = Vec::new();
+        for device in 0..self.devices.len() {
+            let router = self.router(device);
+            for (port, own) in router.ports.iter().enumerate() {
+                let id = PortId { device, port };
+                let leads_on = || self.link_of(id).is_some() || own.forwarding.tunnel.is_some();
+                let has_queues = queueing_policy(own).is_some() && carries_packets(router, own);
+                if has_queues && (leads_on() || leads_out(self, id)) {
+                    found.push(id);
+                }
+            }
+        }
+        found
+    }
+
     /// Returns the rate that percentages of a port's output policy refer to, bits per second: the rate of its
     /// shaper, otherwise of the line.
     pub(super) fn output_rate(&self, id: PortId) -> Option<u64> {

@@ -8,6 +8,7 @@ use perhop_qos::Dscp;
 
 use super::treatment::{
     Kind, Matcher, Treatment, Treatments, demand_line, interfaces, packet, queueing_policy, reads_labels,
+    shaper,
 };
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::forwarding::addresses;
@@ -16,6 +17,12 @@ use crate::rules;
 /// A port, the line to check, its own treatment, and the treatment of most ports.
 type Exception = (PortId, usize, Kind, Kind);
 
+/// Their codepoints, and the name of the usual class.
+type Exceptions = BTreeMap<Exception, (Vec<Dscp>, String)>;
+
+/// The number of devices with one exception from which on it is an intended variant: two, and one of twenty.
+const LEAST_VARIANT: usize = 2;
+const FEW_DEVICES: usize = 20;
 /// The minimum fraction of ports with queues that agree on a treatment, for another treatment to be an
 /// exception.
 const MOST: f64 = 0.5;
@@ -27,23 +34,27 @@ const NEARLY_ALL: f64 = 0.75;
 /// Reports ports that treat a codepoint worse than most ports of the network do, and link ends without queues
 /// if the other end has queues.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
-    let with_queues: Vec<PortId> = snapshot
-        .inside_ports()
-        .filter(|(id, link)| !link.is_tunnel && queues_by_codepoint(snapshot, *id))
-        .map(|(id, _)| id)
-        .collect();
-    let mut exceptions: BTreeMap<Exception, (Vec<Dscp>, String)> = BTreeMap::new();
+    let with_queues: Vec<PortId> =
+        snapshot.queueing_ports().into_iter().filter(|id| queues_by_codepoint(snapshot, *id)).collect();
+    let mut exceptions = Exceptions::new();
     for dscp in (1..64).filter_map(Dscp::new) {
         let kinds: Vec<(PortId, Treatment)> =
             with_queues.iter().filter_map(|id| Some((*id, treatments.at(snapshot, *id, dscp)?))).collect();
         let Some(usual) = usual_treatment(&kinds) else { continue };
         let name = common_name(&kinds, usual);
-        for (id, own) in kinds.iter().filter(|(_, own)| own.kind < usual) {
+        // A port towards a provider sends the packets of its own site: a class that matches them by another
+        // criterion than the codepoint is enough.
+        let has_namesake = |(id, own): &&(PortId, Treatment)| {
+            snapshot.link_of(*id).is_none() && own.policy.classes.iter().any(|class| class.name == name)
+        };
+        let worse = kinds.iter().filter(|(_, own)| own.kind < usual);
+        for (id, own) in worse.filter(|exception| !has_namesake(exception)) {
             let line = line_of_exception(snapshot, *id, own, &name);
             let key = (*id, line, own.kind, usual);
             exceptions.entry(key).or_insert_with(|| (Vec::new(), name.clone())).0.push(dscp);
         }
     }
+    remove_variants(snapshot, &mut exceptions);
     for ((id, line, own, usual), (codepoints, name)) in exceptions {
         let names: Vec<String> = codepoints.iter().map(Dscp::to_string).collect();
         let rule =
@@ -60,6 +71,21 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     }
     check_ends(snapshot, found);
     check_marking(snapshot, found);
+}
+
+/// Removes codepoints that several devices treat in one way: their sites have no such class on purpose.
+fn remove_variants(snapshot: &Snapshot, exceptions: &mut Exceptions) {
+    let mut devices: BTreeMap<(Kind, Dscp), BTreeSet<usize>> = BTreeMap::new();
+    for ((id, _, own, _), (codepoints, _)) in exceptions.iter() {
+        for dscp in codepoints {
+            devices.entry((*own, *dscp)).or_default().insert(id.device);
+        }
+    }
+    let least = LEAST_VARIANT.max(snapshot.devices.len() / FEW_DEVICES);
+    for ((_, _, own, _), (codepoints, _)) in exceptions.iter_mut() {
+        codepoints.retain(|dscp| devices[&(*own, *dscp)].len() < least);
+    }
+    exceptions.retain(|_, (codepoints, _)| !codepoints.is_empty());
 }
 
 /// Whether a port has queues for codepoints. In the core of an MPLS network, labels hide them.
@@ -108,12 +134,17 @@ fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &st
     if own.policy.line > 0 { own.policy.line } else { line_of_output(snapshot.port(id)) }
 }
 
-/// Whether the marks of hosts at a port count: neither the default route nor tunnels leave there, which is
-/// the way to a provider, and the device does not queue by labels alone.
+/// Whether the marks of hosts at a port count: it is not the way to a provider, and the device does not queue
+/// by labels alone.
 pub(super) fn has_hosts_with_marks(snapshot: &Snapshot, id: PortId) -> bool {
+    !leads_out(snapshot, id) && !is_core(snapshot.router(id.device))
+}
+
+/// Whether the default route or tunnels leave at a port, which is the way to a provider.
+pub(super) fn leads_out(snapshot: &Snapshot, id: PortId) -> bool {
     let router = snapshot.router(id.device);
     let mut default_routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() == 0);
-    let leads_out = default_routes.any(|route| match &route.via {
+    let is_default = default_routes.any(|route| match &route.via {
         RouteTarget::NextHop(hop) => addresses(snapshot.port(id)).any(|own| own.is_neighbor(*hop)),
         RouteTarget::Interface { name, .. } => snapshot.port(id).name == *name,
         RouteTarget::Discard | RouteTarget::Learned => false,
@@ -123,7 +154,7 @@ pub(super) fn has_hosts_with_marks(snapshot: &Snapshot, id: PortId) -> bool {
         TunnelSource::Interface(name) => snapshot.port(id).name == *name,
         TunnelSource::Address(own) => addresses(snapshot.port(id)).any(|address| address.address == *own),
     });
-    !leads_out && !is_source && !is_core(router)
+    is_default || is_source
 }
 
 /// Whether a device queues by labels alone.
@@ -179,8 +210,16 @@ fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             snapshot.port_name(*other)
         );
         let effect = "packets of all classes wait in the same queue".to_owned();
-        let line = snapshot.port(*own).line;
         let rule = &rules::NETWORK_POLICY_MISSING;
+        let line = line_of_queues(snapshot, *own);
         found.push(snapshot.finding(own.device, rule, line, (message, effect)));
     }
+}
+
+/// Returns the line to look at if a port has one queue: the shaper without classes, else the line that
+/// attaches the policy, else the port.
+pub(super) fn line_of_queues(snapshot: &Snapshot, id: PortId) -> usize {
+    let port = snapshot.port(id);
+    let shaped = port.intent.output.iter().find_map(|policy| shaper(policy, 0));
+    shaped.map_or_else(|| line_of_output(port), |(_, line)| line)
 }

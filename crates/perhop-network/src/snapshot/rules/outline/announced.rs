@@ -6,13 +6,17 @@ use std::net::Ipv4Addr;
 use super::block::Block;
 use super::block::Blocks;
 use super::form::{Deviation, DeviationKind, OTHER_INTERFACES};
+use super::words::Entry;
+
+/// The addresses that a process names, with their wildcards, if it has them.
+type Named = BTreeSet<(Ipv4Addr, Option<Ipv4Addr>)>;
 
 /// Reports the only process of its kind that does not name a subnet of hosts of its device.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     let is_process = |path: &str| path.starts_with("router ") && !path.contains('/');
     for (_, group) in blocks.by_path.iter().filter(|(path, _)| is_process(path)) {
         // A process that names no subnet takes them from elsewhere.
-        let named: Vec<(&Block, BTreeSet<Ipv4Addr>)> =
+        let named: Vec<(&Block, Named)> =
             group.iter().map(|block| (block, named(block))).filter(|(_, named)| !named.is_empty()).collect();
         let lacks: Vec<(&Block, Ipv4Addr)> = named
             .iter()
@@ -35,17 +39,22 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     }
 }
 
-fn named(block: &Block) -> BTreeSet<Ipv4Addr> {
+/// Returns the addresses that a process names.
+fn named(block: &Block) -> Named {
     let lines = block.entries.iter().filter(|entry| entry.command() == "network");
-    lines.filter_map(|entry| entry.values.first()?.parse().ok()).collect()
+    let address = |entry: &Entry, place: usize| entry.values.get(place)?.parse().ok();
+    lines.filter_map(|entry| Some((address(entry, 0)?, address(entry, 1)))).collect()
 }
 
 /// Whether a named address is in the subnet, or the first of a larger one around it.
-fn covers(named: &BTreeSet<Ipv4Addr>, network: Ipv4Addr, mask: u32) -> bool {
-    let is_around = |one: &Ipv4Addr| {
+fn covers(named: &Named, network: Ipv4Addr, mask: u32) -> bool {
+    let is_around = |(one, wildcard): &(Ipv4Addr, Option<Ipv4Addr>)| {
         let length = 32 - one.to_bits().trailing_zeros().min(24);
-        let wide = u32::MAX.checked_shl(32 - length).unwrap_or(0);
-        one.to_bits() == network.to_bits() & wide && wide <= mask
+        let by_address = u32::MAX.checked_shl(32 - length).unwrap_or(0);
+        // A mask in place of a wildcard begins with ones.
+        let written = wildcard.map(Ipv4Addr::to_bits).filter(|written| written.leading_zeros() > 0);
+        let wide = written.map_or(by_address, |written| !written);
+        one.to_bits() & wide == network.to_bits() & wide && wide <= mask
     };
-    named.iter().any(|one| one.to_bits() & mask == network.to_bits() || is_around(one))
+    named.iter().any(|one| one.0.to_bits() & mask == network.to_bits() || is_around(one))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::super::tree::{Node, Numbered, tree};
 use super::names::{NameUses, stem};
 use super::words::{Entry, canonical, is_left_out, without_values};
 
@@ -20,9 +21,6 @@ const ONE_KIND: f64 = 0.6;
 const LONG: usize = 200;
 /// Separates the path of a block from that of its lines about one thing.
 pub(super) const PART: &str = " // ";
-
-/// A line of a configuration with its number.
-pub(crate) type Numbered<'t> = (usize, &'t str);
 
 /// A block of a configuration: its first line, and the lines inside.
 #[derive(Debug)]
@@ -67,12 +65,6 @@ impl Block {
     pub(super) fn single_entries(&self) -> impl Iterator<Item = &Entry> {
         self.single.iter().map(|place| &self.entries[*place])
     }
-}
-
-/// A block as a tree of lines.
-struct Node<'t> {
-    line: Numbered<'t>,
-    inner: Vec<Node<'t>>,
 }
 
 /// The blocks of all devices, by path, and the names that each device defines.
@@ -340,28 +332,6 @@ fn kinds(devices: &[Defined]) -> Vec<usize> {
 fn header(node: &Node, names: &BTreeSet<&str>) -> Entry {
     let words: Vec<String> = node.line.1.split_whitespace().map(str::to_owned).collect();
     Entry::new(node.line.0, &words, names)
-}
-
-/// Returns the lines as a tree by their indentation.
-fn tree<'t>(lines: &[Numbered<'t>]) -> Vec<Node<'t>> {
-    let mut open: Vec<(usize, Node)> = Vec::new();
-    let mut found = Vec::new();
-    let close = |open: &mut Vec<(usize, Node<'t>)>, found: &mut Vec<Node<'t>>, depth: usize| {
-        while open.last().is_some_and(|(own, _)| *own >= depth) {
-            let Some((_, node)) = open.pop() else { break };
-            match open.last_mut() {
-                Some((_, outer)) => outer.inner.push(node),
-                None => found.push(node),
-            }
-        }
-    };
-    for line in lines {
-        let depth = line.1.len() - line.1.trim_start().len();
-        close(&mut open, &mut found, depth);
-        open.push((depth, Node { line: *line, inner: Vec::new() }));
-    }
-    close(&mut open, &mut found, 0);
-    found
 }
 
 /// Returns the names that blocks define: the last word of their first line.

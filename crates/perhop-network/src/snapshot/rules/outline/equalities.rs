@@ -63,7 +63,8 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
             entry.text(),
             instead.text()
         );
-        found.push(Deviation { device: *device, line: entry.line, kind: DeviationKind::Unusual, message });
+        let kind = DeviationKind::Unusual.of_entries([entry, instead]);
+        found.push(Deviation { device: *device, line: entry.line, kind, message });
     }
 }
 

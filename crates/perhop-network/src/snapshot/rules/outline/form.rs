@@ -3,11 +3,42 @@
 use std::collections::BTreeMap;
 
 use super::block::{Block, INTERFACE, PART};
+use super::words::Entry;
 
 /// The number of other blocks that must agree: interfaces of several tasks may look alike, and blocks with
 /// one name have one task.
 pub(super) const OTHER_INTERFACES: usize = 3;
 const OTHER_NAMESAKES: usize = 2;
+
+/// Commands of interfaces that decide about the marks, queues and tunnels of packets.
+const OF_PACKETS: &[&str] = &[
+    "auto qos ",
+    "crypto map ",
+    "ip access-group ",
+    "mls qos trust",
+    "priority-queue ",
+    "qos pre-classify",
+    "service-policy ",
+    "switchport voice ",
+    "trust ",
+    "tunnel protection ",
+];
+/// Commands with a key or number that both ends of a link or session need.
+const OF_NEIGHBORS: &[&str] = &[
+    "encapsulation ",
+    "ip authentication ",
+    "ip nhrp authentication ",
+    "ip nhrp network-id ",
+    "ip ospf authentication",
+    "ip ospf message-digest-key ",
+    "isis authentication ",
+    "isis password ",
+    "tunnel key ",
+];
+/// Words of such lines about a neighbor.
+const OF_SESSIONS: &[&str] = &["remote-as", "password"];
+/// Commands of the entries of access lists.
+const OF_LISTS: &[&str] = &["deny", "permit"];
 
 /// An interface: its device and first line.
 pub(crate) type End = (usize, usize);
@@ -24,10 +55,45 @@ pub(crate) struct Deviation {
 /// The kind of a [`Deviation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DeviationKind {
+    /// A line that decides about marks, queues, lists of packets or neighbors, where all others agree.
+    Decisive,
     /// A line that all others have.
     Missing,
     /// Another value or line than all others have.
     Unusual,
+}
+
+impl DeviationKind {
+    /// Returns `Decisive` for an entry of a list with a name, otherwise this kind.
+    pub(super) fn in_block(self, block: &Block, text: &str) -> DeviationKind {
+        let is_entry = OF_LISTS.contains(&first(text)) && block.has_name();
+        if is_entry { DeviationKind::Decisive } else { self }
+    }
+
+    /// Returns `Decisive` for a key or number that both ends of a link or session need, otherwise this kind.
+    pub(super) fn of_neighbors(self, text: &str) -> DeviationKind {
+        let is_needed = OF_NEIGHBORS.iter().any(|start| text.starts_with(start))
+            || text.starts_with("neighbor ") && text.split(' ').any(|word| OF_SESSIONS.contains(&word));
+        if is_needed { DeviationKind::Decisive } else { self }
+    }
+
+    /// Returns `Decisive` for two entries of lists, otherwise this kind.
+    pub(super) fn of_entries(self, entries: [&Entry; 2]) -> DeviationKind {
+        let are_entries = entries.iter().all(|entry| OF_LISTS.contains(&entry.command()));
+        if are_entries { DeviationKind::Decisive } else { self }
+    }
+
+    /// Returns `Decisive` for a missing line without which an interface treats packets differently, and for
+    /// an entry of a list, otherwise this kind.
+    pub(super) fn of_missing(self, block: &Block, text: &str) -> DeviationKind {
+        let has = |command: &str| block.entries.iter().any(|entry| entry.command() == command);
+        let is_lost = OF_PACKETS.iter().any(|start| text.starts_with(start)) && !has("shutdown");
+        if block.is_of_interface() && is_lost { DeviationKind::Decisive } else { self.in_block(block, text) }
+    }
+}
+
+fn first(text: &str) -> &str {
+    text.split(' ').next().unwrap_or_default()
 }
 
 /// Blocks with the same shapes of lines.

@@ -70,12 +70,8 @@ fn check_presence(pairs: &[Pair], found: &mut Vec<Deviation>) {
             other.text(),
             pairs.len() - 1
         );
-        found.push(Deviation {
-            device: block.device,
-            line: block.header.line,
-            kind: DeviationKind::Missing,
-            message,
-        });
+        let kind = DeviationKind::Missing.of_neighbors(&other.text());
+        found.push(Deviation { device: block.device, line: block.header.line, kind, message });
     }
 }
 
@@ -114,12 +110,8 @@ fn check_values(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation>)
                 block.title(),
                 both.len() - 1
             );
-            found.push(Deviation {
-                device: block.device,
-                line: entry.line,
-                kind: DeviationKind::Unusual,
-                message,
-            });
+            let kind = DeviationKind::Unusual.of_neighbors(&entry.text());
+            found.push(Deviation { device: block.device, line: entry.line, kind, message });
         }
     }
 }
@@ -141,7 +133,8 @@ fn check_several(ends: &[&Block], found: &mut Vec<Deviation>) {
                 ends.len() - 1
             );
             let (device, line) = (ends[odd].device, entries[odd].line);
-            found.push(Deviation { device, line, kind: DeviationKind::Unusual, message });
+            let kind = DeviationKind::Unusual.of_neighbors(&entries[odd].text());
+            found.push(Deviation { device, line, kind, message });
         }
     }
 }

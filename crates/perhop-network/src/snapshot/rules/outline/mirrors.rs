@@ -121,12 +121,8 @@ fn check_values(numbered: &Numbered, lines: &[Line], found: &mut Vec<Deviation>)
                     line.entry.text(),
                     back.entry.values[value]
                 );
-                found.push(Deviation {
-                    device: line.device,
-                    line: line.entry.line,
-                    kind: DeviationKind::Unusual,
-                    message,
-                });
+                let kind = DeviationKind::Unusual.of_neighbors(&line.entry.text());
+                found.push(Deviation { device: line.device, line: line.entry.line, kind, message });
             }
         }
         check_numbers(numbered, lines, value, found);
@@ -148,12 +144,8 @@ fn check_numbers(numbered: &Numbered, lines: &[Line], value: usize, found: &mut 
                 line.entry.text(),
                 path.replace('#', number)
             );
-            found.push(Deviation {
-                device: line.device,
-                line: line.entry.line,
-                kind: DeviationKind::Unusual,
-                message,
-            });
+            let kind = DeviationKind::Unusual.of_neighbors(&line.entry.text());
+            found.push(Deviation { device: line.device, line: line.entry.line, kind, message });
         }
     }
 }

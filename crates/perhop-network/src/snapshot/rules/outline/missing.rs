@@ -166,7 +166,7 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
         Some(entry) if is_extension(entry, example) => return,
         Some(entry) => (
             entry.line,
-            DeviationKind::Unusual,
+            DeviationKind::Unusual.in_block(block, &example.text()),
             format!(
                 "`{}` in `{}`: {} such blocks have `{}`",
                 entry.text(),
@@ -177,7 +177,7 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
         ),
         None => (
             line_beside(block, peers, &example.text()).unwrap_or(block.header.line),
-            DeviationKind::Missing,
+            DeviationKind::Missing.of_missing(block, &example.text()),
             format!("`{}` lacks `{}`, which {} such blocks have", block.title(), example.text(), peers.len()),
         ),
     };

@@ -27,7 +27,8 @@ use block::{Block, Blocks, INTERFACE};
 use form::{OTHER_INTERFACES, forms};
 use rayon::prelude::*;
 
-pub(crate) use block::Numbered;
+use super::tree::Numbered;
+
 pub(crate) use form::{Deviation, DeviationKind, End};
 
 /// Returns the lines in which blocks differ from those of other devices. `devices` has the lines of each

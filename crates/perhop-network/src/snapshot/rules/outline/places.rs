@@ -73,5 +73,6 @@ fn report(
         words(entry),
         others.len()
     );
-    found.push(Deviation { device: block.device, line: entry.line, kind: DeviationKind::Unusual, message });
+    let kind = DeviationKind::Unusual.in_block(block, &entry.text());
+    found.push(Deviation { device: block.device, line: entry.line, kind, message });
 }

@@ -116,12 +116,12 @@ fn report(
     let (line, kind, message) = match instead {
         Some(entry) => (
             entry.line,
-            DeviationKind::Unusual,
+            DeviationKind::Unusual.in_block(block, text),
             format!("`{}` in `{title}`: {} such blocks have `{text}`", entry.text(), peers.len()),
         ),
         None => (
             line_beside(block, &blocks, text).unwrap_or(block.header.line),
-            DeviationKind::Missing,
+            DeviationKind::Missing.of_missing(block, text),
             format!("`{title}` lacks `{text}`, which {} such blocks have", peers.len()),
         ),
     };

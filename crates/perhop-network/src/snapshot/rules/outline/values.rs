@@ -64,12 +64,8 @@ fn check_single(form: &Form, lines: &[&Entry], devices: &[Defined], found: &mut 
             block.title(),
             others.len()
         );
-        found.push(Deviation {
-            device: block.device,
-            line: entry.line,
-            kind: DeviationKind::Unusual,
-            message,
-        });
+        let kind = DeviationKind::Unusual.in_block(block, &entry.text());
+        found.push(Deviation { device: block.device, line: entry.line, kind, message });
     }
 }
 
@@ -141,12 +137,12 @@ fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found:
         let (line, kind, message) = match own {
             Some((own, line)) => (
                 *line,
-                DeviationKind::Unusual,
+                DeviationKind::Unusual.in_block(block, text),
                 format!("`{own}` in `{}`: {} such blocks have `{text}`", block.title(), others.len()),
             ),
             None => (
                 line_beside(block, &others, text).unwrap_or(block.header.line),
-                DeviationKind::Missing,
+                DeviationKind::Missing.of_missing(block, text),
                 format!("`{}` lacks `{text}`, which {} such blocks have", block.title(), others.len()),
             ),
         };

@@ -1,0 +1,97 @@
+//! Routes that a device lacks although it has others of the same task.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use perhop_device::{Route, RouteOrigin};
+
+use super::routes::{crossing, has_route, report_missing};
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::rules;
+use crate::snapshot::Site;
+
+/// The minimum number of devices with hosts and routes for a device without a route to be an exception.
+const LEAST_ROUTED: usize = 2;
+/// Lines by which a device may have routes that perhop does not compute.
+const LEARNED: &[&str] =
+    &["ip address dhcp", "ip address negotiated", "ip default-", "ip route ", "neighbor ", "router "];
+
+/// Reports devices that lack a route to one of the subnets of a neighbor, or all routes.
+pub(super) fn check(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
+    check_siblings(snapshot, sites, found);
+    check_isolated(snapshot, sites, found);
+}
+
+/// Returns the line of the static route through a port whose destination is next to an address: a route to it
+/// belongs there.
+pub(super) fn line_of_route(snapshot: &Snapshot, port: PortId, address: IpAddr) -> Option<usize> {
+    let routes = snapshot.router(port.device).forwarding.routes.iter();
+    let own = routes.filter(|route| route.origin == RouteOrigin::Configured && route.prefix.length() > 0);
+    let through = own.filter(|route| {
+        crossing(snapshot, port.device, route).is_some_and(|crossing| crossing.leaves == port)
+    });
+    let (before, after): (Vec<&Route>, Vec<&Route>) =
+        through.partition(|route| route.prefix.network() <= address);
+    let nearest = before.into_iter().max_by_key(|route| route.prefix.network());
+    nearest.or_else(|| after.into_iter().min_by_key(|route| route.prefix.network())).map(|route| route.line)
+}
+
+/// Reports devices with static routes to most subnets of a neighbor, and none to another one, which no
+/// routing protocol announces.
+fn check_siblings(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
+    let mut by_owner: BTreeMap<usize, Vec<&Site>> = BTreeMap::new();
+    for (owner, site) in sites {
+        by_owner.entry(*owner).or_default().push(site);
+    }
+    let mut neighbors: BTreeSet<(PortId, usize)> = BTreeSet::new();
+    for device in 0..snapshot.devices.len() {
+        for route in &snapshot.router(device).forwarding.routes {
+            let is_own = route.origin == RouteOrigin::Configured && route.prefix.length() > 0;
+            let crossing = is_own.then(|| crossing(snapshot, device, route)).flatten();
+            neighbors.extend(crossing.map(|crossing| (crossing.leaves, crossing.arrives.device)));
+        }
+    }
+    let is_silent = |site: &Site| site.id.is_some_and(|id| snapshot.port(id).forwarding.routing.is_empty());
+    for (port, neighbor) in neighbors {
+        let subnets = by_owner.get(&neighbor).map_or(&[][..], Vec::as_slice);
+        let is_known = |site: &&&Site| has_route(snapshot, port.device, site.address);
+        let known = subnets.iter().filter(is_known).count();
+        let unknown = subnets.iter().filter(|site| !is_known(site) && is_silent(site));
+        if 2 * known > subnets.len() {
+            unknown.for_each(|site| report_missing(snapshot, port, site, found));
+        }
+    }
+}
+
+/// Reports devices with hosts that have links to others, and no route at all.
+fn check_isolated(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
+    let owners: BTreeSet<usize> = sites.iter().map(|(owner, _)| *owner).collect();
+    let (isolated, others): (Vec<usize>, Vec<usize>) =
+        owners.into_iter().partition(|device| is_isolated(snapshot, *device));
+    if others.len() < LEAST_ROUTED {
+        return;
+    }
+    for device in isolated {
+        let wires = snapshot.wires().filter(|[own, _]| own.device == device);
+        let Some([own, other]) = wires.into_iter().next() else { continue };
+        let message = format!(
+            "{} has no route, only its own subnets: its hosts do not reach the devices behind {}",
+            snapshot.devices[device].name, snapshot.devices[other.device].name
+        );
+        let effect = "the site is cut off".to_owned();
+        let line = snapshot.port(own).line;
+        found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
+    }
+}
+
+/// Whether a device has neither routes nor a routing protocol, and gets no default route with an address.
+fn is_isolated(snapshot: &Snapshot, device: usize) -> bool {
+    let forwarding = &snapshot.router(device).forwarding;
+    let learns = |(_, text): (usize, &str)| {
+        let text = text.trim_start();
+        LEARNED.iter().any(|start| text.starts_with(start))
+    };
+    forwarding.routes.is_empty()
+        && forwarding.processes.is_empty()
+        && !snapshot.devices[device].device.numbered_lines().any(learns)
+}

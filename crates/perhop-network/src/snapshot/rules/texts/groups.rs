@@ -1,0 +1,131 @@
+//! Groups of ends of a tunnel, for which a hub has a policy each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use perhop_device::{Port, TunnelSource};
+use perhop_qos::Rate;
+
+use super::super::treatment::shaper;
+use super::super::tree::Node;
+use super::super::{NetworkFinding, Snapshot};
+use crate::rules;
+
+/// The maximum ratio of a hub's shaper to the circuit of the other end, and the minimum one.
+const MOST: f64 = 1.05;
+const LEAST: f64 = 0.5;
+
+/// A line about a group: the device, the interface, its line and the group.
+struct Line<'t> {
+    device: usize,
+    interface: &'t str,
+    line: usize,
+    group: &'t str,
+}
+
+/// Reports groups without a policy at a hub, and shapers for a group that do not fit the circuit of its end.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    let (hubs, ends) = lines(trees);
+    let known: BTreeSet<&str> = hubs.iter().map(|hub| hub.group).collect();
+    let used: BTreeSet<&str> = ends.iter().map(|end| end.group).collect();
+    if known.intersection(&used).next().is_some() {
+        let unknown = ends.iter().filter(|end| !known.contains(end.group));
+        unknown.for_each(|end| report_unknown(snapshot, end, &hubs, &used, found));
+    }
+    let mut circuits: BTreeMap<&str, Vec<(usize, u64)>> = BTreeMap::new();
+    for end in &ends {
+        if let Some(circuit) = circuit(snapshot, end) {
+            circuits.entry(end.group).or_default().push((end.device, circuit));
+        }
+    }
+    for hub in &hubs {
+        for (device, circuit) in circuits.get(hub.group).map_or(&[][..], Vec::as_slice) {
+            check_shaper(snapshot, hub, (*device, *circuit), found);
+        }
+    }
+}
+
+/// Returns the lines of hubs that give groups a policy, and the lines of ends that name their group.
+fn lines<'t>(trees: &[Vec<Node<'t>>]) -> (Vec<Line<'t>>, Vec<Line<'t>>) {
+    let (mut hubs, mut ends) = (Vec::new(), Vec::new());
+    for (device, nodes) in trees.iter().enumerate() {
+        for node in nodes {
+            let ["interface", interface] = *node.words().as_slice() else { continue };
+            for inner in &node.inner {
+                let words = inner.words();
+                let words = words.strip_prefix(&["ip"]).unwrap_or(&words);
+                let line = |group| Line { device, interface, line: inner.line.0, group };
+                match words {
+                    ["nhrp", "map", "group", group, ..] => hubs.push(line(*group)),
+                    ["nhrp", "group", group] => ends.push(line(*group)),
+                    _ => {}
+                }
+            }
+        }
+    }
+    (hubs, ends)
+}
+
+/// Reports the end, and the line of a hub for a group without an end if it is the only one.
+fn report_unknown(
+    snapshot: &Snapshot,
+    end: &Line,
+    hubs: &[Line],
+    used: &BTreeSet<&str>,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let rule = &rules::NETWORK_TUNNEL_GROUP_UNKNOWN;
+    let name = &snapshot.devices[end.device].name;
+    let effect = || "the hub sends to this end without its shaper and its queues".to_owned();
+    let message = format!("{name} is in the group {}, for which no hub has a policy", end.group);
+    found.push(snapshot.finding(end.device, rule, end.line, (message, effect())));
+    let mut unused = hubs.iter().filter(|hub| !used.contains(hub.group));
+    if let (Some(hub), None) = (unused.next(), unused.next()) {
+        let message =
+            format!("no end is in the group {}, and no hub has a policy for {}", hub.group, end.group);
+        found.push(snapshot.finding(hub.device, rule, hub.line, (message, effect())));
+    }
+}
+
+/// Returns the rate of the circuit below the tunnel of an end.
+fn circuit(snapshot: &Snapshot, end: &Line) -> Option<u64> {
+    let ports = &snapshot.router(end.device).ports;
+    let tunnel = ports.iter().find(|port| port.name == end.interface)?.forwarding.tunnel.as_ref()?;
+    let Some(TunnelSource::Interface(source)) = tunnel.source.as_ref().map(|at| &at.value) else {
+        return None;
+    };
+    let below = ports.iter().find(|port| port.name == *source)?;
+    below.bandwidth.map(Rate::as_bits_per_second)
+}
+
+fn shaped(port: &Port, around: u64) -> Option<(u64, usize)> {
+    port.intent.output.iter().find_map(|policy| shaper(policy, around))
+}
+
+fn check_shaper(
+    snapshot: &Snapshot,
+    hub: &Line,
+    (end, circuit): (usize, u64),
+    found: &mut Vec<NetworkFinding>,
+) {
+    let name = format!("{} {}", hub.interface, hub.group);
+    let port = snapshot.router(hub.device).ports.iter().find(|port| port.name == name);
+    let Some((rate, line)) = port.and_then(|port| shaped(port, circuit)) else { return };
+    if (LEAST..=MOST).contains(&(rate as f64 / circuit as f64)) {
+        return;
+    }
+    let message = format!(
+        "{} shapes to {} for the group {}, but the circuit of {} has {}",
+        snapshot.devices[hub.device].name,
+        Rate::from_bits_per_second(rate),
+        hub.group,
+        snapshot.devices[end].name,
+        Rate::from_bits_per_second(circuit)
+    );
+    let effect = if rate > circuit {
+        "the carrier drops the excess, in packets of every class"
+    } else {
+        "packets of every class wait or are dropped although the circuit has unused rate"
+    };
+    let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
+    found.push(snapshot.finding(hub.device, rule, line, (message, effect.to_owned())));
+}

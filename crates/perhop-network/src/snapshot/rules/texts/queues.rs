@@ -1,0 +1,88 @@
+//! Queue limits and thresholds of WRED that are far from those of the same packets elsewhere.
+
+use std::collections::BTreeMap;
+
+use perhop_qos::Dscp;
+
+use super::super::{NetworkFinding, Snapshot};
+use super::parts::{ClassPart, Parts};
+use crate::rules;
+
+/// The factor from which on lengths of queues contradict each other: they are set by experience.
+const FAR: u64 = 8;
+/// The minimum number of other classes with the same packets.
+const OTHERS: usize = 2;
+
+/// A length of a queue.
+struct Length<'d> {
+    device: usize,
+    class: &'d ClassPart<'d>,
+    line: usize,
+    packets: u64,
+}
+
+/// Reports the only queue limit, or maximum threshold of a codepoint, that is far from those of all other
+/// classes with the same packets.
+pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
+    let mut by_packets: BTreeMap<(&str, Vec<u8>), Vec<Length>> = BTreeMap::new();
+    for (device, parts) in devices.iter().enumerate() {
+        for class in &parts.classes {
+            for (line, words) in &class.lines {
+                let length = |packets| Length { device, class, line: *line, packets };
+                match words.as_slice() {
+                    ["queue-limit", packets] | ["queue-limit", packets, "packets"] => {
+                        let codepoints = match class.name {
+                            "class-default" => Some(Vec::new()),
+                            name => parts.codepoints(name),
+                        };
+                        if let (Some(key), Ok(packets)) = (codepoints, packets.parse()) {
+                            by_packets.entry(("queue limit", key)).or_default().push(length(packets));
+                        }
+                    }
+                    ["random-detect", "dscp", dscp, _, packets, ..] => {
+                        if let (Ok(dscp), Ok(packets)) = (dscp.parse::<Dscp>(), packets.parse()) {
+                            let key = ("maximum threshold", vec![dscp.value()]);
+                            by_packets.entry(key).or_default().push(length(packets));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    for ((what, _), mut lengths) in by_packets {
+        lengths.sort_by_key(|own| own.packets);
+        if lengths.len() <= OTHERS {
+            continue;
+        }
+        let (low, high) = (lengths[1].packets, lengths[lengths.len() - 2].packets);
+        let (shortest, longest) = (&lengths[0], &lengths[lengths.len() - 1]);
+        if shortest.packets * FAR <= low {
+            report(snapshot, what, shortest, [low, longest.packets], found);
+        }
+        if longest.packets >= high * FAR {
+            report(snapshot, what, longest, [shortest.packets, high], found);
+        }
+    }
+}
+
+fn report(
+    snapshot: &Snapshot,
+    what: &str,
+    own: &Length,
+    [least, most]: [u64; 2],
+    found: &mut Vec<NetworkFinding>,
+) {
+    let others = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    let message = format!(
+        "class {} of {} has a {what} of {} packets, and all other such classes have {others}",
+        own.class.name, own.class.policy, own.packets
+    );
+    let effect = if own.packets < least {
+        "the class drops bursts that the others queue"
+    } else {
+        "its packets wait longer than those of the others before any is dropped"
+    };
+    let rule = &rules::NETWORK_QUEUE_DIFFERS;
+    found.push(snapshot.finding(own.device, rule, own.line, (message, effect.to_owned())));
+}

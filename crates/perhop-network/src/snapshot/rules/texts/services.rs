@@ -1,0 +1,136 @@
+//! Services (protocol, host and port) that access lists of several devices name.
+//!
+//! Clients name a service as the destination, servers as the source, so both directions are compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use perhop_qos::Dscp;
+
+use super::super::peers::Peers;
+use super::super::{NetworkFinding, Snapshot};
+use super::parts::{Parts, Words, list_of};
+use super::service::{Service, services};
+use crate::rules;
+
+/// The minimum number of other devices that write a service in one way.
+const LEAST_OTHERS: usize = 2;
+/// The part of the other devices with a host or port that must write it so: two thirds.
+const MOST: usize = 2;
+const WHOLE: usize = 3;
+/// A host or port with more services has no usual one.
+const MOST_SERVICES: usize = 64;
+
+/// The devices that name each service, each with its first line.
+type Uses<'t> = BTreeMap<Service<'t>, BTreeMap<usize, usize>>;
+
+/// Reports services that only one device marks or writes in another way.
+pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
+    check_marks(snapshot, devices, found);
+    let mut uses: Uses = BTreeMap::new();
+    for (device, parts) in devices.iter().enumerate() {
+        for (line, words) in parts.lists.values().flatten() {
+            for service in services(words) {
+                uses.entry(service).or_default().entry(device).or_insert(*line);
+            }
+        }
+    }
+    check_writing(snapshot, &uses, found);
+}
+
+/// A mark of a service: the device, the codepoint, its line and the class.
+type Mark<'d> = (usize, Dscp, usize, &'d str);
+
+/// Reports the only device that gives a service another codepoint.
+fn check_marks(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
+    let mut marks: BTreeMap<Service, Vec<Mark>> = BTreeMap::new();
+    for (device, parts) in devices.iter().enumerate() {
+        for (service, own) in marks_of(device, parts) {
+            marks.entry(service).or_default().push(own);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for (service, marks) in marks {
+        let peers: Peers<Dscp> = marks.iter().map(|(_, dscp, ..)| *dscp).collect();
+        let Some(usual) = peers.usual() else { continue };
+        for (device, dscp, line, class) in marks.iter().filter(|(_, dscp, ..)| peers.is_exception(dscp)) {
+            if !seen.insert((*device, *line)) {
+                continue;
+            }
+            let message = format!(
+                "class {class} of {} marks {service} with {dscp}, and most of {} devices with this service mark \
+                 it with {usual}",
+                snapshot.devices[*device].name,
+                marks.len()
+            );
+            let effect = "packets of the service get other treatment from this device than from the others";
+            let rule = &rules::NETWORK_SERVICE_DIFFERS;
+            found.push(snapshot.finding(*device, rule, *line, (message, effect.to_owned())));
+        }
+    }
+}
+
+/// Returns the services that a device gives one codepoint.
+fn marks_of<'d>(device: usize, parts: &'d Parts) -> Vec<(Service<'d>, Mark<'d>)> {
+    let mut found: BTreeMap<Service, Vec<Mark>> = BTreeMap::new();
+    for class in &parts.classes {
+        let Some((line, dscp)) = class.lines.iter().find_map(mark) else { continue };
+        let criteria = parts.class_maps.get(class.name).map_or(&[][..], |own| &own.lines);
+        for list in criteria.iter().filter_map(|(_, words)| list_of(words)) {
+            let entries = parts.lists.get(list).map_or(&[][..], Vec::as_slice);
+            // The class of all packets of a port follows from their source.
+            let own = entries.iter().flat_map(|(_, words)| services(words));
+            for service in own.filter(|service| service.host != "any") {
+                found.entry(service).or_default().push((device, dscp, line, class.name));
+            }
+        }
+    }
+    let is_clear = |marks: &Vec<Mark>| marks.iter().all(|(_, dscp, ..)| *dscp == marks[0].1);
+    found
+        .into_iter()
+        .filter(|(_, marks)| is_clear(marks))
+        .map(|(service, marks)| (service, marks[0]))
+        .collect()
+}
+
+fn mark((line, words): &Words) -> Option<(usize, Dscp)> {
+    let (["set", "dscp", value] | ["set", "ip", "dscp", value]) = words.as_slice() else { return None };
+    Some((*line, value.parse().ok()?))
+}
+
+/// Reports a service that only one device names, if it lacks one that most others name and that differs by a
+/// typing error.
+fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFinding>) {
+    // The services with a common host or a common port.
+    let mut groups: BTreeMap<(&str, &str), Vec<(&Service, &BTreeMap<usize, usize>)>> = BTreeMap::new();
+    let mut holders: BTreeMap<(&str, &str), BTreeSet<usize>> = BTreeMap::new();
+    for (service, devices) in uses {
+        for key in [("host", service.host), ("port", service.ports.as_str())] {
+            groups.entry(key).or_default().push((service, devices));
+            holders.entry(key).or_default().extend(devices.keys());
+        }
+    }
+    for (key, group) in groups.iter().filter(|(_, group)| (2..MOST_SERVICES).contains(&group.len())) {
+        for (own, devices) in group.iter().filter(|(_, devices)| devices.len() == 1) {
+            let Some((device, line)) = devices.first_key_value() else { continue };
+            // A host or port that others name as well is not a typing error.
+            let is_known = |key| holders.get(&key).is_some_and(|devices| devices.len() > 1);
+            let others = holders[key].len() - usize::from(holders[key].contains(device));
+            let usual = group.iter().find(|(other, devices)| {
+                let differs = own.typing_error(other);
+                !devices.contains_key(device)
+                    && devices.len() >= LEAST_OTHERS
+                    && WHOLE * devices.len() >= MOST * others
+                    && differs.is_some_and(|key| !is_known(key))
+            });
+            let Some((usual, devices)) = usual else { continue };
+            let message = format!(
+                "a list of {} has {own}, which no other device has, and lacks {usual}, which {} devices have",
+                snapshot.devices[*device].name,
+                devices.len()
+            );
+            let effect = "packets of the service are not in its class at this device".to_owned();
+            let rule = &rules::NETWORK_SERVICE_DIFFERS;
+            found.push(snapshot.finding(*device, rule, *line, (message, effect)));
+        }
+    }
+}

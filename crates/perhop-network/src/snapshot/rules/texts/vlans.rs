@@ -1,0 +1,134 @@
+//! VLANs that do not reach the devices that use them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::tree::Node;
+use super::super::{NetworkFinding, PortId, Snapshot};
+use super::vlan_ports::{At, Switch, Trunk, USUAL};
+use crate::rules;
+
+/// The minimum number of ports with a VLAN for the trunk to be at fault, and not the port.
+const SEVERAL: usize = 2;
+/// The minimum number of VLANs that two trunks have in common to have one task.
+const LEAST_COMMON: usize = 2;
+
+/// Reports VLANs of ports that no trunk carries, and trunks that do not carry a VLAN of the other end.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    let switches: Vec<Switch> = trees.iter().map(|nodes| Switch::read(nodes)).collect();
+    for (device, own) in switches.iter().enumerate().filter(|(_, own)| !own.trunks.is_empty()) {
+        check_lost(snapshot, device, own, found);
+        check_uplinks(snapshot, device, own, found);
+    }
+    if switches.iter().all(|own| own.trunks.is_empty()) {
+        return;
+    }
+    for [first, second] in cables(snapshot) {
+        for [own, other] in [[first, second], [second, first]] {
+            check_ends(snapshot, &switches, [own, other], found);
+        }
+    }
+}
+
+/// Returns the pairs of ports that a cable or a description connects.
+fn cables(snapshot: &Snapshot) -> Vec<[PortId; 2]> {
+    let suggested = snapshot.guesses().into_iter().map(|guess| guess.ends.map(|end| end.id));
+    snapshot.wires().filter(|[own, other]| own < other).chain(suggested).collect()
+}
+
+/// Reports VLANs of ports that leave the device by no trunk and have no interface of the device.
+fn check_lost(snapshot: &Snapshot, device: usize, own: &Switch, found: &mut Vec<NetworkFinding>) {
+    // Ports without a use are often in the VLAN without a tag.
+    let natives: BTreeSet<u16> =
+        own.trunks.values().filter_map(|trunk| Some(trunk.native?.0)).chain([USUAL]).collect();
+    let mut ports: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+    for (vlan, line) in own.access.iter().chain(&own.voice) {
+        ports.entry(*vlan).or_default().push(*line);
+    }
+    let leaves = |vlan: u16| own.own.contains(&vlan) || own.trunks.values().any(|trunk| trunk.carries(vlan));
+    if !ports.keys().any(|vlan| leaves(*vlan)) {
+        return;
+    }
+    for (vlan, lines) in ports.iter().filter(|(vlan, _)| !leaves(**vlan) && !natives.contains(vlan)) {
+        let of_trunks = || own.trunks.values().map(|trunk| trunk.line).collect();
+        let at: Vec<usize> = if lines.len() < SEVERAL { lines.clone() } else { of_trunks() };
+        for line in at {
+            let message = format!(
+                "no trunk of {} carries VLAN {vlan}, which {} of its ports have",
+                snapshot.devices[device].name,
+                lines.len()
+            );
+            report(snapshot, (device, line), message, found);
+        }
+    }
+}
+
+/// Reports a trunk that lacks one VLAN in use, which another trunk with the same VLANs carries.
+fn check_uplinks(snapshot: &Snapshot, device: usize, own: &Switch, found: &mut Vec<NetworkFinding>) {
+    let limited: Vec<(&str, &Trunk, &BTreeSet<u16>)> =
+        own.trunks.iter().filter_map(|(name, trunk)| Some((*name, trunk, trunk.allowed.as_ref()?))).collect();
+    let mut lacking: BTreeMap<usize, (u16, &str, &str)> = BTreeMap::new();
+    for (name, trunk, allowed) in &limited {
+        for (other, _, more) in &limited {
+            let mut missing = more.difference(allowed);
+            let (Some(vlan), None) = (missing.next(), missing.next()) else { continue };
+            if allowed.len() >= LEAST_COMMON && allowed.is_subset(more) && own.uses(*vlan) {
+                lacking.entry(trunk.line).or_insert((*vlan, name, other));
+            }
+        }
+    }
+    for (line, (vlan, name, other)) in lacking {
+        let message = format!(
+            "{}:{name} does not carry VLAN {vlan}, which the device uses and {other} carries with the same others",
+            snapshot.devices[device].name
+        );
+        report(snapshot, (device, line), message, found);
+    }
+}
+
+/// Reports an end of a cable that does not carry VLANs of the other end, and different VLANs without a tag.
+fn check_ends(
+    snapshot: &Snapshot,
+    switches: &[Switch],
+    [own, other]: [PortId; 2],
+    found: &mut Vec<NetworkFinding>,
+) {
+    let trunk = |id: PortId| switches[id.device].trunks.get(snapshot.port(id).name.as_str());
+    let Some(here) = trunk(own) else { return };
+    let there = trunk(other);
+    // A router has sub-interfaces in place of a trunk.
+    let tags = || switches[other.device].tags.get(snapshot.port(other).name.as_str());
+    let far: BTreeSet<u16> = match there.and_then(|there| there.allowed.as_ref()) {
+        Some(allowed) => allowed.iter().copied().filter(|vlan| switches[own.device].uses(*vlan)).collect(),
+        None => tags().into_iter().flatten().map(|(vlan, _)| *vlan).collect(),
+    };
+    for vlan in far.into_iter().filter(|vlan| !here.carries(*vlan)) {
+        let message = format!(
+            "{} does not carry VLAN {vlan}, which {} at the other end has",
+            snapshot.port_name(own),
+            snapshot.port_name(other)
+        );
+        report(snapshot, (own.device, here.line), message, found);
+    }
+    let native = |trunk: &Trunk| trunk.native.unwrap_or((USUAL, trunk.line));
+    let Some((theirs, _)) = there.map(native) else { return };
+    let (vlan, line): At = native(here);
+    if vlan != theirs {
+        let message = format!(
+            "{} sends VLAN {vlan} without a tag, and {} at the other end VLAN {theirs}",
+            snapshot.port_name(own),
+            snapshot.port_name(other)
+        );
+        let effect = "packets of one VLAN arrive in the other one".to_owned();
+        found.push(snapshot.finding(own.device, &rules::NETWORK_TAG_DIFFERS, line, (message, effect)));
+    }
+}
+
+fn report(
+    snapshot: &Snapshot,
+    (device, line): (usize, usize),
+    message: String,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let effect = "its hosts or phones do not reach their gateway, or not after a failure".to_owned();
+    found.push(snapshot.finding(device, &rules::NETWORK_VLAN_MISSING, line, (message, effect)));
+}

@@ -1,0 +1,39 @@
+//! [`Node`]: the lines of a configuration as a tree, by their indentation.
+
+/// A line of a configuration with its number.
+pub(crate) type Numbered<'t> = (usize, &'t str);
+
+/// A line with the lines inside its block.
+pub(crate) struct Node<'t> {
+    pub(crate) line: Numbered<'t>,
+    pub(crate) inner: Vec<Node<'t>>,
+}
+
+impl<'t> Node<'t> {
+    /// Returns the words of its line.
+    pub(crate) fn words(&self) -> Vec<&'t str> {
+        self.line.1.split_whitespace().collect()
+    }
+}
+
+/// Returns the lines as a tree by their indentation.
+pub(crate) fn tree<'t>(lines: &[Numbered<'t>]) -> Vec<Node<'t>> {
+    let mut open: Vec<(usize, Node)> = Vec::new();
+    let mut found = Vec::new();
+    let close = |open: &mut Vec<(usize, Node<'t>)>, found: &mut Vec<Node<'t>>, depth: usize| {
+        while open.last().is_some_and(|(own, _)| *own >= depth) {
+            let Some((_, node)) = open.pop() else { break };
+            match open.last_mut() {
+                Some((_, outer)) => outer.inner.push(node),
+                None => found.push(node),
+            }
+        }
+    };
+    for line in lines {
+        let depth = line.1.len() - line.1.trim_start().len();
+        close(&mut open, &mut found, depth);
+        open.push((depth, Node { line: *line, inner: Vec::new() }));
+    }
+    close(&mut open, &mut found, 0);
+    found
+}

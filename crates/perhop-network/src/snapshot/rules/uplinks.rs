@@ -1,0 +1,56 @@
+//! Ports towards a provider outside of the folder that have no queues.
+
+use perhop_device::PortRole;
+
+use super::treatment::queueing_policy;
+use super::treatments::{leads_out, line_of_queues};
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::rules;
+use crate::snapshot::carries_packets;
+
+/// The minimum number and fraction of such ports with queues for one without them to be an exception.
+const LEAST: usize = 3;
+const NEARLY_ALL: f64 = 0.75;
+
+/// Reports the only port towards a provider that sends all classes through one queue.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let uplinks = uplinks(snapshot);
+    let (with, without): (Vec<PortId>, Vec<PortId>) =
+        uplinks.into_iter().partition(|id| queues(snapshot, *id));
+    let [id] = without.as_slice() else { return };
+    let count = with.len() + 1;
+    if with.len() < LEAST || (with.len() as f64) < NEARLY_ALL * count as f64 {
+        return;
+    }
+    let message = format!(
+        "{} has one queue for all classes, and {} of {count} ports towards a provider have queues",
+        snapshot.port_name(*id),
+        with.len()
+    );
+    let effect = "packets of all classes wait in the same queue, or the provider drops them".to_owned();
+    let line = line_of_queues(snapshot, *id);
+    found.push(snapshot.finding(id.device, &rules::NETWORK_POLICY_MISSING, line, (message, effect)));
+}
+
+/// Returns the ports through which the default route or tunnels leave to a device outside of the folder.
+fn uplinks(snapshot: &Snapshot) -> Vec<PortId> {
+    let mut found = Vec::new();
+    for device in 0..snapshot.devices.len() {
+        let router = snapshot.router(device);
+        for (port, own) in router.ports.iter().enumerate() {
+            let id = PortId { device, port };
+            let is_wire = own.forwarding.role == PortRole::Interface && own.forwarding.tunnel.is_none();
+            let is_last = snapshot.link_of(id).is_none() && carries_packets(router, own);
+            if is_wire && is_last && leads_out(snapshot, id) {
+                found.push(id);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a port, or a tunnel of its device, has queues for classes.
+fn queues(snapshot: &Snapshot, id: PortId) -> bool {
+    let mut tunnels = snapshot.router(id.device).ports.iter().filter(|port| port.forwarding.tunnel.is_some());
+    queueing_policy(snapshot.port(id)).is_some() || tunnels.any(|port| queueing_policy(port).is_some())
+}
