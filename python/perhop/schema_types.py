@@ -174,6 +174,7 @@ class ConditionerConfig(TypedDict):
     match: NotRequired[MatchConfig | None]
     meter: NotRequired[MeterConfig | None]
     per: NotRequired[MeterScope]
+    shared: NotRequired[str | None]
     green: NotRequired[list[Action]]
     yellow: NotRequired[list[Action]]
     red: NotRequired[list[Action]]
@@ -211,6 +212,7 @@ MeterConfig = TypedDict("MeterConfig", {
     "tsw3cm": 'NotRequired[Tsw3cmConfig]',
     "rate-based": 'NotRequired[RateBasedMarkerConfig]',
     "early-tcm": 'NotRequired[EarlyTcmConfig]',
+    "hierarchical": 'NotRequired[HierarchicalConfig]',
 })
 
 
@@ -286,6 +288,15 @@ class EarlyTcmConfig(TypedDict):
     cbs: ByteSize
     ebs: NotRequired[ByteSize | None]
     mode: NotRequired[ColorMode]
+
+
+HierarchicalConfig = TypedDict("HierarchicalConfig", {
+    "premium": 'OneOrManyuint8',
+    "premium-rate": 'Rate',
+    "premium-burst": 'ByteSize',
+    "rate": 'Rate',
+    "burst": 'ByteSize',
+})
 
 
 ActionParameters = TypedDict("ActionParameters", {
@@ -439,6 +450,7 @@ class WeightedTailDropConfig(TypedDict):
 class FillProfileConfig(TypedDict):
     limit: QueueSize
     precedences: list[list[FillStep]]
+    ecn: NotRequired[EcnConfig]
 
 
 class FillStep(TypedDict):
@@ -453,7 +465,14 @@ SharedMemoryConfig = TypedDict("SharedMemoryConfig", {
     "port-minimum": 'NotRequired[int | None]',
     "pool-minimum": 'NotRequired[int | None]',
     "thresholds": 'NotRequired[list[int]]',
+    "profiles": 'NotRequired[MemoryProfilesConfig | None]',
 })
+
+
+class MemoryProfilesConfig(TypedDict):
+    full: int
+    precedences: list[list[FillStep]]
+    ecn: NotRequired[EcnConfig]
 
 
 MredConfig = TypedDict("MredConfig", {
@@ -1031,6 +1050,7 @@ FallSlope = Literal["linear", "early", "late"]
 Cells = Literal["none", "atm"]
 ShapeForm = Literal["average", "peak"]
 PoliceWhen = Literal["congested", "always"]
+EcnConfig = Literal["ignore", "mark", "mark-all"]
 Law = Literal["floyd-1993", "ns-2-1999", "ns-2.35", "ns-2.35-dsred", "ns-2.35-rio", "linux-red", "linux-red-in-class", "linux-gred", "cisco"]
 Averages = Literal["single", "coupled", "coupled-sampled", "decoupled"]
 UpdateConfig = Literal["arrivals", "arrivals-and-departures"]
@@ -1039,7 +1059,6 @@ AboveMaxConfig = Literal["drop", "gentle"]
 SparedConfig = Literal["nothing", "first-above-min", "short-queue-and-first"]
 AfterForcedConfig = Literal["restart", "go-on"]
 ProbabilityConfig = Literal["per-packet", "per-byte"]
-EcnConfig = Literal["ignore", "mark", "mark-all"]
 QueueDepth = str
 LowLatencyEcn = Literal["l4s", "any-ect"]
 LimitCounts = Literal["queue", "averaged"]

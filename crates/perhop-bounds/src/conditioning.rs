@@ -180,6 +180,18 @@ fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
             let (green, yellow) = (bucket(config.cir, config.cbs), bucket(config.eir, config.ebs));
             three(green.clone(), &yellow, green.plus(&yellow))
         }
+        // Green packets spend the tokens of all packets, or leave a debt. A debt is at most the premium burst
+        // if premium packets do not arrive faster than these tokens.
+        MeterConfig::Hierarchical(config) => {
+            let burst = config.burst.as_bytes().saturating_add(config.premium_burst.as_bytes());
+            let green = if config.premium_rate <= config.rate {
+                bucket(config.rate, ByteSize::from_bytes(burst))
+            } else {
+                let premium = bucket(config.premium_rate, config.premium_burst);
+                bucket(config.rate, config.burst).plus(&premium)
+            };
+            vec![within(Color::GREEN, &green, green.clone()), any(Color::YELLOW), any(Color::RED)]
+        }
         // An average rate gives no bound for a span.
         MeterConfig::Tsw2cm(_)
         | MeterConfig::Tsw3cm(_)

@@ -39,7 +39,7 @@ fn config(input: &Input) -> Value {
     let burst = input.bursts.map(|burst| format!("{}B", burst.up_to(u64::MAX)));
     let mode = if input.is_aware { "color-aware" } else { "color-blind" };
     let interval = format!("{}us", input.bursts[0].up_to(100_000_000));
-    match input.kind % 11 {
+    match input.kind % 12 {
         0 => json!({"token-bucket": {"rate": rate[0], "burst": burst[0], "excess": "yellow"}}),
         1 => json!({"packet-rate": {
             "rate": format!("{} packets/s", input.rates[0].up_to(1_000_000_000)),
@@ -59,6 +59,13 @@ fn config(input: &Input) -> Value {
             json!({"rate-based": {"buckets": buckets, "mode": mode}})
         }
         9 => json!({"tsw2cm": {"ctr": rate[0], "avg-interval": interval}}),
+        10 => json!({"hierarchical": {
+            "premium": [1, 4, 6],
+            "premium-rate": rate[0],
+            "premium-burst": burst[0],
+            "rate": rate[1],
+            "burst": burst[1],
+        }}),
         _ => json!({"tsw3cm": {"ctr": rate[0], "ptr": more, "avg-interval": interval}}),
     }
 }
@@ -80,7 +87,8 @@ fn check(input: &Input) -> Outcome {
         now = now.saturating_add(Time::from_picoseconds(gap));
         let color = Color::new(usize::from(*color) % Color::COUNT);
         let arrival = Arrival { at: now, length: (*length).max(1), color };
-        let mut packet = Packet { color, ..Packet::new(FlowKey::default(), arrival.length) };
+        let label = color.index() as u8;
+        let mut packet = Packet { color, label, ..Packet::new(FlowKey::default(), arrival.length) };
         let found = meter.measure(now, &packet);
         let Some(expected) = plain.color(&arrival) else { break };
         assert_eq!(found, expected, "packet {number} of {config:?}");

@@ -35,6 +35,13 @@ impl Accounting {
         }
         Ok(Accounting { overhead })
     }
+    /// The accounting with `overhead` more bytes for each packet.
+    ///
+    /// # Errors
+    /// If the sum is out of range.
+    pub fn with_more(self, overhead: u16) -> Result<Accounting, ConfigError> {
+        Accounting::new(self.overhead + i32::from(overhead))
+    }
     /// Whether only IP bytes count.
     pub fn is_ip(self) -> bool {
         self == Accounting::IP

@@ -31,6 +31,10 @@ pub struct ConditionerConfig {
     /// of each flow separately (`flow`).
     #[serde(default, skip_serializing_if = "MeterScope::is_aggregate")]
     pub per: MeterScope,
+    /// The name of a meter that several conditioners share: its buckets count the packets of all of them.
+    /// They have equal `meter` and `per`. Default: the conditioner has its own meter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<String>,
     /// Actions for packets that are green after metering.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub green: Vec<Action>,
@@ -53,6 +57,15 @@ pub struct TrafficConditioner {
     leaves_by: Option<Encapsulation>,
     /// The time after which the stages count packets.
     counts_from: Time,
+    meters: Meters,
+}
+
+/// Whether stages share a meter, as few conditioners do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Meters {
+    #[default]
+    Own,
+    Shared,
 }
 
 #[derive(Clone, Debug)]
@@ -75,6 +88,8 @@ enum StageMeter {
     Plain(Metering),
     /// Meters of the accounting of the policy.
     Counting(Box<(Accounting, Metering)>),
+    /// The meter of the earlier stage with this number.
+    Of(usize),
 }
 
 /// The meter of a stage, or one for each flow.
@@ -119,14 +134,19 @@ impl TrafficConditioner {
         streams: &Streams,
     ) -> Result<TrafficConditioner, ConfigError> {
         let mut stages: Vec<Stage> = Vec::with_capacity(configs.len());
+        let mut meters = Meters::Own;
         for (index, config) in configs.iter().enumerate() {
             let name = config.name.clone().unwrap_or_else(|| index.to_string());
-            let stage = follows(&name, &stages)
+            let owner = owner(configs, index).map_err(|error| error.within(index))?;
+            let mut stage = follows(&name, &stages)
                 .and_then(|()| Stage::build(name, config, interfaces, streams))
                 .map_err(|error| error.within(index))?;
+            if let Some(owner) = owner {
+                (stage.meter, meters) = (Some(StageMeter::Of(owner)), Meters::Shared);
+            }
             stages.push(stage);
         }
-        Ok(TrafficConditioner { stages: stages.into_boxed_slice(), ..TrafficConditioner::default() })
+        Ok(TrafficConditioner { stages: stages.into_boxed_slice(), meters, ..TrafficConditioner::default() })
     }
     /// Sets the link of an output, with this `encapsulation`: packets get their tags and labels before a
     /// stage reads them.
@@ -155,7 +175,7 @@ impl TrafficConditioner {
     /// Announces `flow` to the stages that meter per flow.
     pub fn announce(&mut self, flow: &FlowKey) {
         for stage in &mut self.stages {
-            if let Some(Metering::Flow(meters)) = stage.meter.as_mut().map(StageMeter::metering) {
+            if let Some(Metering::Flow(meters)) = stage.meter.as_mut().and_then(StageMeter::metering) {
                 meters.announce(flow);
             }
         }
@@ -165,8 +185,35 @@ impl TrafficConditioner {
         if let Some(encapsulation) = self.leaves_by {
             packet.depart(encapsulation);
         }
+        if self.meters == Meters::Shared {
+            return self.condition_with_shared_meters(now, packet);
+        }
         for stage in &mut self.stages {
             match stage.condition(now, packet, self.counts_from) {
+                Outcome::Continue => {}
+                Outcome::Transmit => return Verdict::Pass,
+                Outcome::Drop => return Verdict::Drop(DropCause::Policed),
+            }
+        }
+        Verdict::Pass
+    }
+    /// Does the same as [`condition`](TrafficConditioner::condition). A stage with the meter of another stage
+    /// has this meter for the packet.
+    #[inline(never)]
+    fn condition_with_shared_meters(&mut self, now: Time, packet: &mut Packet) -> Verdict {
+        for index in 0..self.stages.len() {
+            let owner = match self.stages[index].meter {
+                Some(StageMeter::Of(owner)) => Some(owner),
+                _ => None,
+            };
+            if let Some(owner) = owner {
+                self.stages[index].meter = self.stages[owner].meter.take();
+            }
+            let outcome = self.stages[index].condition(now, packet, self.counts_from);
+            if let Some(owner) = owner {
+                self.stages[owner].meter = self.stages[index].meter.replace(StageMeter::Of(owner));
+            }
+            match outcome {
                 Outcome::Continue => {}
                 Outcome::Transmit => return Verdict::Pass,
                 Outcome::Drop => return Verdict::Drop(DropCause::Policed),
@@ -187,6 +234,27 @@ impl ConditionerConfig {
         let own = [&self.green, &self.yellow, &self.red][color.index().min(2)];
         if own.is_empty() { &self.actions } else { own }
     }
+}
+
+/// The earlier stage whose meter stage `index` uses: the first one with the same name of a shared meter.
+fn owner(configs: &[ConditionerConfig], index: usize) -> Result<Option<usize>, ConfigError> {
+    let config = &configs[index];
+    let Some(name) = &config.shared else { return Ok(None) };
+    if config.meter.is_none() {
+        return Err(ConfigError::new("shared", "`shared` needs a meter")
+            .help("give the conditioner a `meter`, or leave `shared` out"));
+    }
+    let Some(owner) = configs[..index].iter().position(|earlier| earlier.shared.as_ref() == Some(name))
+    else {
+        return Ok(None);
+    };
+    if configs[owner].meter != config.meter || configs[owner].per != config.per {
+        let message = format!("conditioners with the shared meter `{name}` have different meters");
+        return Err(
+            ConfigError::new("shared", message).help("give them equal `meter` and `per`, or different names")
+        );
+    }
+    Ok(Some(owner))
 }
 
 /// Checks that a stage `name` may follow `earlier`.
@@ -242,7 +310,8 @@ impl Stage {
             return Outcome::Continue;
         }
         match &mut self.meter {
-            None => {}
+            // The caller replaces the meter of another stage.
+            None | Some(StageMeter::Of(_)) => {}
             Some(StageMeter::Plain(Metering::Aggregate(meter))) => {
                 packet.color = meter.measure_here(now, packet);
             }
@@ -277,10 +346,11 @@ impl StageMeter {
         };
         built.map(|metering| Some(StageMeter::Plain(metering))).map_err(|error| error.within("meter"))
     }
-    fn metering(&mut self) -> &mut Metering {
+    fn metering(&mut self) -> Option<&mut Metering> {
         match self {
-            StageMeter::Plain(metering) => metering,
-            StageMeter::Counting(counting) => &mut counting.1,
+            StageMeter::Plain(metering) => Some(metering),
+            StageMeter::Counting(counting) => Some(&mut counting.1),
+            StageMeter::Of(_) => None,
         }
     }
     /// The meter of a stage with this `accounting`.
@@ -288,6 +358,7 @@ impl StageMeter {
         let metering = match self {
             StageMeter::Plain(metering) => metering,
             StageMeter::Counting(counting) => counting.1,
+            StageMeter::Of(_) => return self,
         };
         if accounting.is_ip() {
             StageMeter::Plain(metering)

@@ -65,13 +65,14 @@ pub fn shaped_rate(shape: &ShapeConfig) -> f64 {
 pub fn conditioner_limit(stage: &ConditionerConfig) -> Option<f64> {
     let drops = |actions: &[Action]| actions.contains(&Action::Drop);
     let (committed, peak) = metered_rates(stage.meter.as_ref()?)?;
-    if drops(&stage.yellow) {
+    let limit = if drops(&stage.yellow) {
         Some(committed)
     } else if drops(&stage.red) {
         Some(peak)
     } else {
         None
-    }
+    };
+    limit.filter(|limit| limit.is_finite())
 }
 
 /// Returns the rates of a meter up to which packets are green, and up to which they are not red.
@@ -89,6 +90,8 @@ fn metered_rates(meter: &MeterConfig) -> Option<(f64, f64)> {
         MeterConfig::Rfc4115(meter) => (bits(meter.cir), bits(meter.cir) + bits(meter.eir)),
         MeterConfig::Tsw2cm(meter) => both_rates(meter.ctr),
         MeterConfig::Tsw3cm(meter) => (bits(meter.ctr), bits(meter.ptr)),
+        // Other packets above the rate of all packets are yellow, without a limit.
+        MeterConfig::Hierarchical(meter) => (bits(meter.rate).max(bits(meter.premium_rate)), f64::INFINITY),
         MeterConfig::PacketRate(_) | MeterConfig::RateBased(_) => return None,
     })
 }

@@ -33,6 +33,9 @@ pub(super) fn stage_lines(
     if stage.per == MeterScope::Flow {
         return Err(Missing::new("meter per flow", "all flows of a class share its policer"));
     }
+    if stage.shared.is_some() {
+        return Err(Missing::new("meter of several classes", "each class of IOS has a policer of its own"));
+    }
     let Some(meter) = &stage.meter else {
         let actions = if stage.actions.is_empty() { &stage.green } else { &stage.actions };
         return unmetered(actions, tables);

@@ -1,6 +1,6 @@
 //! The buffer of a queue: its bytes, and its drop profiles.
 
-use perhop_qos::buffer::{BufferConfig, FillProfileConfig, FillStep, TailDropConfig};
+use perhop_qos::buffer::{BufferConfig, EcnConfig, FillProfileConfig, FillStep, TailDropConfig};
 use perhop_qos::{QueueSize, Rate};
 
 use super::device::Device;
@@ -81,7 +81,11 @@ pub(super) fn buffer(device: Device, scheduler: Option<&Scheduler>, bytes: u64) 
     if profiles.iter().flatten().all(|step| step.fill >= 100) {
         return BufferConfig::TailDrop(TailDropConfig { limit });
     }
-    BufferConfig::FillProfile(FillProfileConfig { limit, precedences: profiles })
+    BufferConfig::FillProfile(FillProfileConfig {
+        limit,
+        precedences: profiles,
+        ecn: EcnConfig::Ignore,
+    })
 }
 
 /// Returns the steps of a profile: the samples at which the probability changes.

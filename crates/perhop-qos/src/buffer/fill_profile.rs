@@ -4,9 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contract::BufferManager;
+use super::fill_tables::{self, FillStep, FillTables};
+use super::mred::options::EcnConfig;
 use super::tail_drop::TailDrop;
 use crate::queue::Occupancy;
-use crate::random::{Stream, Streams};
+use crate::random::Streams;
 use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 
 /// The configuration of fill profiles in a policy.
@@ -18,16 +20,9 @@ pub struct FillProfileConfig {
     /// The steps of each drop precedence, from 0, in ascending order of the fill level. Higher drop
     /// precedences than listed have the last profile.
     pub precedences: Vec<Vec<FillStep>>,
-}
-
-/// The drop probability from a fill level up to the fill level of the next step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct FillStep {
-    /// The fill level, percent of the limit.
-    pub fill: u8,
-    /// The probability, percent.
-    pub drop: u8,
+    /// The treatment of ECN-capable packets that the profile selects. Default: they are dropped like others.
+    #[serde(default, skip_serializing_if = "fill_tables::ignores_ecn")]
+    pub ecn: EcnConfig,
 }
 
 impl FillProfileConfig {
@@ -36,33 +31,12 @@ impl FillProfileConfig {
     /// # Errors
     /// The limit is 0, there are no profiles or too many, or their steps are out of range or order.
     pub fn build(&self, streams: &Streams) -> Result<FillProfile, ConfigError> {
-        let count = self.precedences.len();
-        let Some(last) = self.precedences.last().filter(|_| count <= Color::COUNT) else {
-            return Err(ConfigError::new("precedences", format!("{count} profiles are out of range"))
-                .help(format!("1 to {}: one for each drop precedence", Color::COUNT)));
-        };
         if self.limit.count() == 0 {
             return Err(ConfigError::new("limit", "a queue with a limit of 0 drops every packet")
                 .help("for example 64 packets"));
         }
-        for (index, steps) in self.precedences.iter().enumerate() {
-            let is_out = steps.iter().any(|step| step.fill > 100 || step.drop > 100);
-            if is_out || steps.windows(2).any(|pair| pair[1].fill <= pair[0].fill) {
-                let message = "fill levels and probabilities are percentages, and the levels ascend";
-                return Err(ConfigError::new(&index.to_string(), message)
-                    .within("precedences")
-                    .help("for example [{fill: 50, drop: 10}, {fill: 80, drop: 100}]"));
-            }
-        }
-        let percent_by_fill = |steps: &[FillStep]| {
-            std::array::from_fn(|fill| {
-                let reached = steps.iter().rev().find(|step| usize::from(step.fill) <= fill);
-                reached.map_or(0, |step| step.drop)
-            })
-        };
-        let tables =
-            (0..Color::COUNT).map(|index| percent_by_fill(self.precedences.get(index).unwrap_or(last)));
-        Ok(FillProfile { limit: self.limit, tables: tables.collect(), random: streams.stream() })
+        let tables = FillTables::new(&self.precedences, self.ecn, streams)?;
+        Ok(FillProfile { limit: self.limit, tables })
     }
 }
 
@@ -73,9 +47,7 @@ impl FillProfileConfig {
 #[derive(Clone, Debug)]
 pub struct FillProfile {
     limit: QueueSize,
-    /// The probability by fill level, percent, for each drop precedence.
-    tables: Box<[[u8; 101]]>,
-    random: Stream,
+    tables: FillTables,
 }
 
 impl FillProfile {
@@ -93,21 +65,14 @@ impl BufferManager for FillProfile {
         if !TailDrop::fits(self.limit, packet, queue) {
             return Verdict::Drop(DropCause::QueueFull);
         }
-        match self.tables[precedence.index()][self.fill(queue)] {
-            0 => Verdict::Pass,
-            100.. => Verdict::Drop(DropCause::EarlyForced),
-            percent if self.random.uniform() * 100.0 < f64::from(percent) => {
-                Verdict::Drop(DropCause::EarlyRandom)
-            }
-            _ => Verdict::Pass,
-        }
+        self.tables.judge(packet, precedence, self.fill(queue))
     }
     fn decides_on_arrival(&self) -> bool {
         true
     }
     fn ignores_an_empty_queue(&self) -> bool {
         // A limit in bytes can be less than one packet.
-        matches!(self.limit, QueueSize::Packets(_)) && self.tables.iter().all(|table| table[0] == 0)
+        matches!(self.limit, QueueSize::Packets(_)) && self.tables.spare_an_empty_queue()
     }
 }
 
@@ -120,7 +85,8 @@ mod tests {
     }
 
     fn build(precedences: Vec<Vec<FillStep>>) -> Result<FillProfile, ConfigError> {
-        FillProfileConfig { limit: QueueSize::Packets(10), precedences }.build(&Streams::new(1, 0))
+        let ecn = EcnConfig::Ignore;
+        FillProfileConfig { limit: QueueSize::Packets(10), precedences, ecn }.build(&Streams::new(1, 0))
     }
 
     #[test]

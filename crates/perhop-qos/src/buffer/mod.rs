@@ -6,6 +6,7 @@ mod codel;
 mod contract;
 mod dualpi2;
 mod fill_profile;
+mod fill_tables;
 mod fq_codel;
 mod fq_pie;
 mod mred;
@@ -23,7 +24,8 @@ pub use codel::config::{CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw,
 pub use contract::BufferManager;
 pub use dualpi2::DualPi2;
 pub use dualpi2::config::{DualPi2Config, DualPi2Law, NativeMarking, RampConfig};
-pub use fill_profile::{FillProfile, FillProfileConfig, FillStep};
+pub use fill_profile::{FillProfile, FillProfileConfig};
+pub use fill_tables::FillStep;
 pub use fq_codel::{FqCodel, FqCodelConfig};
 pub use fq_pie::{FqPie, FqPieConfig};
 pub use mred::Mred;
@@ -40,7 +42,9 @@ pub use mred::thresholds::{
 pub use pie::Pie;
 pub use pie::config::{PieConfig, PieDelay, PieLaw, PieSpacing};
 pub use scalable::{DepthRampConfig, ScalableConfig, ScalableMarking};
-pub use shared_memory::config::{FallConfig, FallSlope, MemoryConfig, SharedMemoryConfig};
+pub use shared_memory::config::{
+    FallConfig, FallSlope, MemoryConfig, MemoryProfilesConfig, SharedMemoryConfig,
+};
 pub use shared_memory::{MemoryPools, MemoryQueue, PoolKey, PortMemory};
 pub use tail_drop::{TailDrop, TailDropConfig};
 pub use weighted_tail_drop::{WeightedTailDrop, WeightedTailDropConfig};

@@ -14,7 +14,7 @@ mod units;
 
 use std::sync::Arc;
 
-use config::SharedMemoryConfig;
+use config::{MemoryProfilesConfig, SharedMemoryConfig};
 use limits::Limits;
 pub use pool::PoolKey;
 pub use pools::MemoryPools;
@@ -22,7 +22,9 @@ pub use port_memory::PortMemory;
 use units::UnitSize;
 
 use super::contract::BufferManager;
+use super::fill_tables::FillTables;
 use crate::queue::Occupancy;
+use crate::random::Streams;
 use crate::{Color, ConfigError, DropCause, Packet, Time, Verdict};
 
 /// The buffer manager of a queue that draws on a [`PortMemory`]. A clone draws on the same memory.
@@ -38,6 +40,29 @@ pub struct MemoryQueue {
     reserved: u64,
     limits: Limits,
     port: Arc<PortMemory>,
+    /// Boxed, because few queues have profiles.
+    profiles: Option<Box<Profiles>>,
+}
+
+/// Early drops by the fill level.
+#[derive(Clone, Debug)]
+struct Profiles {
+    /// The units of a full queue.
+    full: u64,
+    tables: FillTables,
+}
+
+impl Profiles {
+    fn new(config: &MemoryProfilesConfig, streams: &Streams) -> Result<Profiles, ConfigError> {
+        let tables = FillTables::new(&config.precedences, config.ecn, streams)?;
+        Ok(Profiles { full: config.full.into(), tables })
+    }
+
+    /// The verdict about a packet that finds `used` units in the queue.
+    fn judge(&mut self, packet: &Packet, precedence: Color, used: u64) -> Verdict {
+        let fill = (used * 100 / self.full).min(100) as usize;
+        self.tables.judge(packet, precedence, fill)
+    }
 }
 
 impl PortMemory {
@@ -45,10 +70,17 @@ impl PortMemory {
     ///
     /// # Errors
     /// The errors of [`SharedMemoryConfig::check`].
-    pub fn queue(self: &Arc<Self>, config: &SharedMemoryConfig) -> Result<MemoryQueue, ConfigError> {
+    pub fn queue(
+        self: &Arc<Self>,
+        config: &SharedMemoryConfig,
+        streams: &Streams,
+    ) -> Result<MemoryQueue, ConfigError> {
         let limits = Limits::new(config)?;
         let reserved = config.reserved.into();
-        Ok(MemoryQueue { used: 0, unit: self.unit(), reserved, limits, port: Arc::clone(self) })
+        let profiles =
+            config.profiles.as_ref().map(|profiles| Profiles::new(profiles, streams).map(Box::new));
+        let profiles = profiles.transpose().map_err(|error| error.within("profiles"))?;
+        Ok(MemoryQueue { used: 0, unit: self.unit(), reserved, limits, port: Arc::clone(self), profiles })
     }
 }
 
@@ -106,8 +138,15 @@ impl MemoryQueue {
 impl BufferManager for MemoryQueue {
     #[inline]
     fn admit(&mut self, _: Time, packet: &Packet, precedence: Color, _: &Occupancy) -> Verdict {
+        let verdict = match &mut self.profiles {
+            None => Verdict::Pass,
+            Some(profiles) => profiles.judge(packet, precedence, self.used),
+        };
+        if matches!(verdict, Verdict::Drop(_)) {
+            return verdict;
+        }
         match self.take(packet.length, precedence) {
-            Ok(()) => Verdict::Pass,
+            Ok(()) => verdict,
             Err(cause) => Verdict::Drop(cause),
         }
     }

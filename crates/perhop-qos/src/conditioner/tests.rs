@@ -124,3 +124,40 @@ fn unreachable_actions_are_refused() {
         assert!(found.starts_with(error), "{found}\nexpected: {error}");
     }
 }
+
+#[test]
+fn conditioners_with_a_shared_meter_use_one_bucket() {
+    let stage = |name: &str, dscp: &str, shared: Option<&str>| {
+        let mut stage = json!({"name": name, "match": {"dscp": dscp}, "meter": bucket(), "red": ["drop"]});
+        if let Some(shared) = shared {
+            stage["shared"] = json!(shared);
+        }
+        stage
+    };
+    let passed = |shared: Option<&str>| {
+        let stages = json!([stage("a", "ef", shared), stage("b", "af41", shared), stage("c", "cs6", None)]);
+        let mut conditioner = build(stages).unwrap();
+        let packets = ["ef", "af41", "cs6", "ef"].map(|dscp| {
+            let mut packet = packet(dscp, 600);
+            conditioner.condition(Time::ZERO, &mut packet) == Verdict::Pass
+        });
+        let counted: Vec<u64> = conditioner.counted().map(|(_, colors)| colors[2].packets).collect();
+        (packets, counted)
+    };
+    // 600 of 1000 bytes are green. A second bucket has its own 1000 bytes.
+    assert_eq!(passed(None), ([true, true, true, false], vec![1, 0, 0]));
+    assert_eq!(passed(Some("p")), ([true, false, true, false], vec![1, 1, 0]));
+}
+
+#[test]
+fn conditioners_with_different_meters_share_none() {
+    let other = json!({"token-bucket": {"rate": "8kb/s", "burst": "999B"}});
+    let stages = json!([
+        {"match": {"dscp": "ef"}, "meter": bucket(), "shared": "p"},
+        {"meter": other, "shared": "p"},
+    ]);
+    let error = build(stages).unwrap_err();
+    assert_eq!(error.path, ["1", "shared"]);
+    let error = build(json!([{"shared": "p"}])).unwrap_err();
+    assert_eq!(error.path, ["0", "shared"]);
+}

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contract::Meter;
 use super::early_tcm::{EarlyTcm, EarlyTcmConfig};
+use super::hierarchical::{Hierarchical, HierarchicalConfig};
 use super::packet_rate::{PacketRateConfig, PacketRateMeter};
 use super::rate_based::{RateBasedMarker, RateBasedMarkerConfig};
 use super::single_rate_tcm::{SingleRateTcm, SingleRateTcmConfig};
@@ -59,6 +60,9 @@ pub enum MeterConfig {
     RateBased(RateBasedMarkerConfig),
     /// The three color marker of February 1999, as in the drop precedence study.
     EarlyTcm(EarlyTcmConfig),
+    /// A bucket for premium packets inside a bucket for all: the hierarchical policer of routers. Premium
+    /// packets are green or red, others green or yellow.
+    Hierarchical(HierarchicalConfig),
 }
 
 /// A meter of any kind, dispatched by one `match`.
@@ -87,6 +91,8 @@ pub enum AnyMeter {
     RateBased(RateBasedMarker),
     /// See [`EarlyTcm`].
     EarlyTcm(Box<EarlyTcm>),
+    /// See [`Hierarchical`].
+    Hierarchical(Box<Hierarchical>),
 }
 
 impl MeterConfig {
@@ -116,6 +122,9 @@ impl MeterConfig {
             MeterConfig::EarlyTcm(config) => {
                 ("early-tcm", config.build().map(Box::new).map(AnyMeter::EarlyTcm))
             }
+            MeterConfig::Hierarchical(config) => {
+                ("hierarchical", config.build().map(Box::new).map(AnyMeter::Hierarchical))
+            }
         };
         built.map_err(|error| error.within(kind))
     }
@@ -142,6 +151,7 @@ impl AnyMeter {
             AnyMeter::Tsw3cm(meter) => meter.measure(now, packet),
             AnyMeter::RateBased(meter) => meter.measure(now, packet),
             AnyMeter::EarlyTcm(meter) => meter.measure(now, packet),
+            AnyMeter::Hierarchical(meter) => meter.measure(now, packet),
         }
     }
 }

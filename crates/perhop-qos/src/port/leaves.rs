@@ -110,14 +110,18 @@ impl Leaves {
         Ok(())
     }
     /// Returns the part of the next queue in the memory of the port, if the queue uses this memory.
-    fn part_of_memory(&self, buffer: &BufferConfig) -> Result<Option<MemoryQueue>, ConfigError> {
+    fn part_of_memory(
+        &self,
+        buffer: &BufferConfig,
+        streams: &Streams,
+    ) -> Result<Option<MemoryQueue>, ConfigError> {
         let BufferConfig::SharedMemory(config) = buffer else { return Ok(None) };
         let Some(memory) = &self.memory else {
             let message = "the port has no memory for its queues";
             return Err(ConfigError::new("shared-memory", message)
                 .help("add `memory: {unit-bytes: 256, shared: 3000}` to the outermost `queueing`"));
         };
-        memory.queue(config).map(Some).map_err(|error| error.within("shared-memory"))
+        memory.queue(config, streams).map(Some).map_err(|error| error.within("shared-memory"))
     }
     /// Adds the leaf `class`.
     pub(super) fn add(
@@ -133,7 +137,8 @@ impl Leaves {
             // drop another packet.
             (None, Some(_)) => BufferConfig::TailDrop(UNLIMITED),
         };
-        let part_of_memory = self.part_of_memory(&buffer).map_err(|error| error.within("buffer"))?;
+        let part_of_memory = self.part_of_memory(&buffer, &streams.child("buffer"));
+        let part_of_memory = part_of_memory.map_err(|error| error.within("buffer"))?;
         let sparse = match &buffer {
             BufferConfig::FqCodel(config) => {
                 let within = |error: ConfigError| error.within("fq-codel").within("buffer");

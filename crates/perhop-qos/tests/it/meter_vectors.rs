@@ -24,6 +24,8 @@ struct Arrival {
     length: u32,
     #[serde(default)]
     color: Color,
+    #[serde(default)]
+    label: u8,
     expect: OneOrMany<Color>,
 }
 
@@ -38,7 +40,8 @@ struct Refused {
 #[test]
 fn every_vector_holds() {
     let markers = ["single-rate-tcm", "two-rate-tcm", "rfc4115", "tsw", "rate-based", "early-tcm"];
-    for file in ["token-bucket", "packet-rate", "token-bucket-with-debt"].into_iter().chain(markers) {
+    let policers = ["token-bucket", "packet-rate", "token-bucket-with-debt", "hierarchical"];
+    for file in policers.into_iter().chain(markers) {
         cases(format!("meter/{file}.toml")).iter().for_each(run);
     }
 }
@@ -47,7 +50,7 @@ fn run(case: &Case) {
     let mut meter = case.meter.build(&Streams::new(1, 0)).expect(&case.name);
     for (index, arrival) in case.packets.iter().enumerate() {
         let mut packet = Packet::new(FlowKey::default(), arrival.length);
-        packet.color = arrival.color;
+        (packet.color, packet.label) = (arrival.color, arrival.label);
         let color = meter.measure(arrival.at, &packet);
         let OneOrMany(expected) = &arrival.expect;
         assert!(

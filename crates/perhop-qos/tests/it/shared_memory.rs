@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use perhop_qos::buffer::{MemoryConfig, MemoryPools, MemoryQueue, SharedMemoryConfig};
+use perhop_qos::buffer::{BufferManager, MemoryConfig, MemoryPools, MemoryQueue, SharedMemoryConfig};
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
 use perhop_qos::policy::{PolicyConfig, WireConfig};
+use perhop_qos::queue::Occupancy;
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
-use perhop_qos::{Color, DropCause, FlowKey, Observer, Packet, Port, Rate, Time};
+use perhop_qos::{Color, DropCause, FlowKey, Observer, Packet, Port, Rate, Time, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -67,8 +68,11 @@ fn run(case: &Case) {
         (MemoryPools::default(), MemoryConfig { pool: Some("chip".to_owned()), ..case.memory.clone() });
     let last = case.queue.iter().map(|queue| queue.port).max().unwrap();
     let ports: Vec<_> = (0..=last).map(|_| pools.port(&memory).unwrap()).collect();
-    let mut queues: Vec<MemoryQueue> =
-        case.queue.iter().map(|queue| ports[queue.port].queue(&queue.buffer).unwrap()).collect();
+    let mut queues: Vec<MemoryQueue> = case
+        .queue
+        .iter()
+        .map(|queue| ports[queue.port].queue(&queue.buffer, &Streams::new(1, 0)).unwrap())
+        .collect();
     for (number, step) in case.step.iter().enumerate() {
         let place = format!("{}: step {}", case.name, number + 1);
         play(&mut queues, step, &place);
@@ -89,10 +93,14 @@ fn play(queues: &mut [MemoryQueue], step: &Step, place: &str) {
     for queue in (0..step.count).flat_map(|_| &step.queues) {
         match step.event {
             Event::Departure => queues[*queue].give_back(step.length),
-            Event::Arrival => match queues[*queue].take(step.length, step.precedence) {
-                Ok(()) => admitted += 1,
-                Err(cause) => causes.push(cause.name()),
-            },
+            Event::Arrival => {
+                let packet = Packet::new(FlowKey::default(), step.length);
+                let queue = &mut queues[*queue];
+                match queue.admit(Time::ZERO, &packet, step.precedence, &Occupancy::default()) {
+                    Verdict::Drop(cause) => causes.push(cause.name()),
+                    Verdict::Pass | Verdict::MarkCe => admitted += 1,
+                }
+            }
         }
     }
     causes.dedup();

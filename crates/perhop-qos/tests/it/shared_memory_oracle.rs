@@ -6,6 +6,7 @@ use perhop_qos::buffer::{
     BufferManager, FallConfig, FallSlope, MemoryConfig, MemoryPools, MemoryQueue, SharedMemoryConfig,
 };
 use perhop_qos::queue::{Occupancy, Stay};
+use perhop_qos::random::Streams;
 use perhop_qos::{Color, DropCause, FlowKey, Packet, Time, Verdict};
 use proptest::prelude::*;
 
@@ -140,6 +141,7 @@ fn queue() -> impl Strategy<Value = SharedMemoryConfig> {
                 port_minimum: limit.map(part),
                 pool_minimum: limit.map(|(limit, one, other)| part((limit, other, one))),
                 thresholds,
+                profiles: None,
             }
         },
     )
@@ -155,11 +157,13 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 
 fn build(config: &MemoryConfig, queues: &[SharedMemoryConfig]) -> Vec<MemoryQueue> {
     let mut pools = MemoryPools::default();
-    let mut managers = Vec::new();
+    let (mut managers, streams) = (Vec::new(), Streams::new(1, 0));
     for (port, pool) in POOL_OF_PORT.into_iter().enumerate() {
         let named = MemoryConfig { pool: Some(format!("pool {pool}")), ..config.clone() };
         let memory = pools.port(&named).unwrap();
-        managers.extend(queues[2 * port..2 * port + 2].iter().map(|queue| memory.queue(queue).unwrap()));
+        managers.extend(
+            queues[2 * port..2 * port + 2].iter().map(|queue| memory.queue(queue, &streams).unwrap()),
+        );
     }
     managers
 }
@@ -214,7 +218,7 @@ proptest! {
         };
         let port = MemoryPools::default().port(&config).unwrap();
         let queue = SharedMemoryConfig { alpha: Some(alpha), ..SharedMemoryConfig::default() };
-        let mut queues: Vec<MemoryQueue> = (0..busy).map(|_| port.queue(&queue).unwrap()).collect();
+        let mut queues: Vec<MemoryQueue> = (0..busy).map(|_| port.queue(&queue, &Streams::new(1, 0)).unwrap()).collect();
         while queues.iter_mut().filter_map(|queue| queue.take(64, Color::GREEN).ok()).count() > 0 {}
         let expected = alpha * f64::from(shared) / (1.0 + alpha * busy as f64);
         for queue in &queues {

@@ -63,6 +63,9 @@ impl Conditioners<'_> {
         if stage.per == MeterScope::Flow {
             return Err(Missing::new("meter per flow", "a policer of Linux is one for all its packets"));
         }
+        if stage.shared.is_some() {
+            return Err(Missing::new("meter of several classes", "perhop writes a policer for each filter"));
+        }
         self.lines.push(format!("# {}", comment(name)));
         if stage.meter.is_some() {
             return self.add_metered(stage, conditions, notes);

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::buffer::fill_tables::{self, FillStep};
+use crate::buffer::mred::options::EcnConfig;
 use crate::{Color, ConfigError};
 
 /// The largest number of units, so that products of two numbers fit in 64 bits.
@@ -111,6 +113,23 @@ pub struct SharedMemoryConfig {
     /// thresholds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<u32>,
+    /// Early drops and ECN marks by the fill level of the queue. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profiles: Option<MemoryProfilesConfig>,
+}
+
+/// The fill profiles of a queue with shared memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MemoryProfilesConfig {
+    /// The units of a full queue, of which fill levels are percentages.
+    pub full: u32,
+    /// The steps of each drop precedence, from 0, in ascending order of the fill level. Higher drop
+    /// precedences than listed have the last profile.
+    pub precedences: Vec<Vec<FillStep>>,
+    /// The treatment of ECN-capable packets that the profile selects. Default: they are dropped like others.
+    #[serde(default, skip_serializing_if = "fill_tables::ignores_ecn")]
+    pub ecn: EcnConfig,
 }
 
 impl MemoryConfig {
@@ -182,6 +201,9 @@ impl SharedMemoryConfig {
                 return Err(ConfigError::new("thresholds", message).help("for example 600"));
             }
         }
+        if let Some(profiles) = &self.profiles {
+            profiles.check().map_err(|error| error.within("profiles"))?;
+        }
         if self.reserved == 0 && self.limit == Some(0) {
             let message = "a queue without reserved units and with a limit of 0 drops every packet";
             return Err(
@@ -189,6 +211,18 @@ impl SharedMemoryConfig {
             );
         }
         Ok(())
+    }
+}
+
+impl MemoryProfilesConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        check_units("full", self.full)?;
+        if self.full == 0 {
+            return Err(
+                ConfigError::new("full", "a queue of 0 units has no fill level").help("for example 600")
+            );
+        }
+        fill_tables::check(&self.precedences)
     }
 }
 

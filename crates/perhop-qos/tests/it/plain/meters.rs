@@ -134,6 +134,13 @@ enum Kind {
         excess: Bucket,
     },
     Levels(Vec<Bucket>),
+    /// The color of a packet on arrival is its label.
+    Hierarchical {
+        labels: Vec<u8>,
+        premium: Bucket,
+        all: Bucket,
+        debt: u128,
+    },
     /// The colors above 0 bit/s, above the first limit, and so on.
     Window {
         window: Window,
@@ -200,6 +207,23 @@ impl PlainMeter {
                 let taken = (color.index()..buckets.len()).find(|level| buckets[*level].at(at).take(length));
                 taken.map_or(color.max(Color::new(buckets.len())), Color::new)
             }
+            Kind::Hierarchical { labels, premium, all, debt } => {
+                let color = arrival.color;
+                let earned = all.earned(at);
+                let paid = earned.min(*debt);
+                *debt -= paid;
+                all.add(earned - paid);
+                if !labels.contains(&(color.index() as u8)) {
+                    return Some(if all.take(length) { Color::GREEN } else { Color::YELLOW });
+                }
+                if !premium.at(at).take(length) {
+                    return Some(Color::RED);
+                }
+                let cost = u128::from(length) * BYTE;
+                *debt += cost.saturating_sub(all.tokens);
+                all.tokens = all.tokens.saturating_sub(cost);
+                Color::GREEN
+            }
             Kind::Window { window, limits, random } => {
                 return drawn(window.update(at, length), limits, random);
             }
@@ -242,6 +266,12 @@ fn kind(config: &MeterConfig, streams: &Streams) -> Kind {
         MeterConfig::RateBased(config) => Kind::Levels(
             config.buckets.iter().map(|bucket| Bucket::full(bucket.rate, bucket.burst)).collect(),
         ),
+        MeterConfig::Hierarchical(config) => Kind::Hierarchical {
+            labels: config.premium.0.clone(),
+            premium: Bucket::full(config.premium_rate, config.premium_burst),
+            all: Bucket::full(config.rate, config.burst),
+            debt: 0,
+        },
         MeterConfig::Tsw2cm(config) => Kind::Window {
             window: Window::new(config.ctr, config.avg_interval),
             limits: vec![(bits(config.ctr), config.excess)],
