@@ -10,8 +10,9 @@ use crate::tree::{NodeId, Problem, Tree, rank};
 const READ: [&str; 4] = ["class-of-service", "firewall", "interfaces", "policy-options"];
 const GROUPS: &str = "groups";
 
-/// Returns the lines of `text`. `tree` is the result of `read`, with marks.
-pub(crate) fn lines(text: &str, read: &Read, tree: &Tree) -> Vec<Line> {
+/// Returns the lines of `text`. `tree` is the result of `read`, with marks. `undefined` are the names of
+/// groups that the text applies and does not define.
+pub(crate) fn lines(text: &str, read: &Read, tree: &Tree, undefined: &[String]) -> Vec<Line> {
     let line = |(index, text): (usize, &str)| Line {
         number: index + 1,
         state: LineState::Irrelevant,
@@ -28,7 +29,7 @@ pub(crate) fn lines(text: &str, read: &Read, tree: &Tree) -> Vec<Line> {
         };
         let (state, note) = match statement.problem {
             Some(problem) => problem_state(problem),
-            None => state_of(tree, &surroundings, statement.node),
+            None => state_of(tree, &surroundings, statement.node, undefined),
         };
         let line = &mut lines[index];
         if !is_set[index] || rank(line.state) < rank(state) {
@@ -59,7 +60,12 @@ fn problem_state(problem: Problem) -> (LineState, Option<String>) {
 
 /// Returns the state of a statement. It comes from the mark of its last node, or from a mark of an enclosing
 /// statement that covers it.
-fn state_of(tree: &Tree, surroundings: &[Around], node: NodeId) -> (LineState, Option<String>) {
+fn state_of(
+    tree: &Tree,
+    surroundings: &[Around],
+    node: NodeId,
+    undefined: &[String],
+) -> (LineState, Option<String>) {
     let around = surroundings[node.index()];
     if let Some(line) = around.removed_by {
         return (LineState::Irrelevant, Some(format!("deleted by line {line}")));
@@ -73,10 +79,7 @@ fn state_of(tree: &Tree, surroundings: &[Around], node: NodeId) -> (LineState, O
     }
     let first = tree.word(around.top);
     if first == GROUPS && !is_inherited(tree, node) {
-        return (
-            LineState::Irrelevant,
-            Some("the group is not applied here".to_owned()).filter(|_| depth > 1),
-        );
+        return (LineState::Irrelevant, (depth > 1).then(|| not_applied(tree, node, undefined)));
     }
     let is_apply = |id: NodeId| tree.word(id).starts_with("apply-groups");
     if is_apply(node) || depth > 1 && is_apply(tree.parent(node)) {
@@ -93,6 +96,17 @@ fn state_of(tree: &Tree, surroundings: &[Around], node: NodeId) -> (LineState, O
     match found {
         Some(mark) => (mark.state, mark.note.as_deref().map(str::to_owned)),
         None => (unmarked(&tree.path(node)), None),
+    }
+}
+
+/// Returns the reason why a statement of a group has no effect.
+fn not_applied(tree: &Tree, node: NodeId, undefined: &[String]) -> String {
+    let name = tree.path(node).get(1).copied().unwrap_or_default().to_owned();
+    match undefined.first() {
+        Some(other) => {
+            format!("nothing applies group {name}; the text applies {other}, which it does not define")
+        }
+        None => format!("nothing applies group {name} here"),
     }
 }
 

@@ -13,7 +13,7 @@ const MOST_CORRECTIONS: usize = 100;
 const MOST_NAMES: usize = 1000;
 
 /// The paths of definitions by kind. `*` is any word.
-const DEFINITIONS: [(&str, &[&str]); 14] = [
+const DEFINITIONS: [(&str, &[&str]); 15] = [
     ("classifier", &["class-of-service", "classifiers", "*"]),
     ("drop profile", &["class-of-service", "drop-profiles"]),
     ("filter", &["firewall", "filter"]),
@@ -21,6 +21,7 @@ const DEFINITIONS: [(&str, &[&str]); 14] = [
     ("forwarding class", &["class-of-service", "forwarding-classes", "class"]),
     ("forwarding class", &["class-of-service", "forwarding-classes", "queue", "*"]),
     ("group", &["groups"]),
+    ("hierarchical policer", &["firewall", "hierarchical-policer"]),
     ("policer", &["firewall", "policer"]),
     ("prefix list", &["policy-options", "prefix-list"]),
     ("rewrite rule", &["class-of-service", "rewrite-rules", "*"]),

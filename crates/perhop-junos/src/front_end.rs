@@ -142,6 +142,7 @@ impl Source<'_> {
         let firewall = firewall::read(&mut context, &cos);
         let interfaces = interfaces::read(&mut context, &firewall);
         let (hostname, routes) = hierarchies::read(&mut context);
+        let undefined: Vec<String> = inherited.undefined.iter().map(|(_, name)| name.clone()).collect();
         self.report(&mut context, inherited);
         let device = Device { rules: family.rules(), cos: &cos, firewall: &firewall };
         let mut findings = Findings::default();
@@ -150,7 +151,7 @@ impl Source<'_> {
             Checked { tree: &context.tree, cos: &cos, firewall: &firewall, interfaces: &interfaces };
         let doubtful = check(checked);
         context.tree.mark_merged();
-        let mut lines = accounting::lines(self.text, self.read, &context.tree);
+        let mut lines = accounting::lines(self.text, self.read, &context.tree, &undefined);
         for (number, note) in findings.not_modeled {
             let Some(line) = number.checked_sub(1).and_then(|index| lines.get_mut(index)) else { continue };
             if rank(line.state) < rank(LineState::NotModelled) {

@@ -8,7 +8,7 @@ const BROADCAST: &str = "packets to the whole subnet";
 const DIALED: &str = "lines that are dialed on demand";
 const DYNAMIC: &str = "an address that is assigned dynamically";
 const ENCAPSULATION: &str = "the header and the forwarding of this encapsulation";
-const FRAME_POLICERS: &str = "policers of frames";
+const POLICED_BYTES: &str = "bytes that policers count";
 const MANY_TAGS: &str = "the tags of several VLANs";
 const PAIRS: &str = "pairs of logical tunnels";
 const SEGMENT: &str = "the device that forwards for a multihomed segment";
@@ -136,23 +136,20 @@ pub(crate) const UNIT_OPTIONS: [&str; 22] = [
 ];
 
 /// Options of a unit that change the treatment of packets.
-pub(crate) const UNIT_NOT_MODELED: [(&str, &str); 23] = [
+pub(crate) const UNIT_NOT_MODELED: [(&str, &str); 20] = [
     ("demux-options", SUBSCRIBERS),
     ("demux-source", SUBSCRIBERS),
     ("dialer-options", DIALED),
     ("encapsulation", ENCAPSULATION),
     ("esi", SEGMENT),
     ("inner-vlan-id-swap-ranges", TAGS),
-    ("input-policer", FRAME_POLICERS),
     ("input-vlan-map", TAGS),
     ("interface-mode", BRIDGING),
-    ("layer2-policer", FRAME_POLICERS),
     ("native-inner-vlan-id", UNTAGGED),
-    ("output-policer", FRAME_POLICERS),
     ("output-vlan-map", TAGS),
     ("peer-interface", PAIRS),
     ("peer-unit", PAIRS),
-    ("policer-overhead", FRAME_POLICERS),
+    ("policer-overhead", POLICED_BYTES),
     ("pppoe-options", "the header of PPPoE"),
     ("swap-by-poppush", TAGS),
     ("targeted-broadcast", BROADCAST),

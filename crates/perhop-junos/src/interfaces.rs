@@ -13,6 +13,7 @@ use crate::interface_options::{
     UNIT_OPTIONS, lacking, mark_port_option,
 };
 use crate::tree::NodeId;
+use crate::unit_filters::{Sides, filters, frame_policers, policers};
 use crate::values::number;
 
 /// An interface.
@@ -64,17 +65,7 @@ pub(crate) struct Unit {
     pub(crate) families: Vec<FilterFamily>,
     /// The line that enables MPLS on the unit.
     pub(crate) mpls: Option<usize>,
-    pub(crate) input: Side,
-    pub(crate) output: Side,
-}
-
-/// The filters and policers of one direction, in the order of the text.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Side {
-    /// Filters by family. The filters of one family form a list.
-    pub(crate) filters: Vec<(FilterFamily, At<String>)>,
-    /// Policers by family.
-    pub(crate) policers: Vec<(FilterFamily, At<String>)>,
+    pub(crate) sides: Sides,
 }
 
 /// Reads `[edit interfaces]`.
@@ -183,7 +174,14 @@ fn interface(context: &mut Context, name: &Word, firewall: &Firewall) -> Interfa
                 context.modeled(word.node);
                 context.names(word.node);
             }
+            "layer2-policer" => {}
             _ => mark_port_option(context, &word),
+        }
+    }
+    if let Some(node) = context.tree.child(node, "layer2-policer") {
+        match found.units.as_mut_slice() {
+            [unit] => frame_policers(context, node, firewall, &mut unit.sides),
+            _ => context.not_modeled(node, "one policer for the units of a port"),
         }
     }
     found
@@ -295,7 +293,8 @@ fn unit(context: &mut Context, name: &Word, firewall: &Firewall) -> Unit {
                     self::family(context, &family, firewall, &mut found);
                 }
             }
-            "filter" => side_filters(context, (FilterFamily::Any, &word), firewall, &mut found),
+            "filter" => filters(context, (FilterFamily::Any, &word), firewall, &mut found.sides),
+            "layer2-policer" => frame_policers(context, word.node, firewall, &mut found.sides),
             name if UNIT_OPTIONS.contains(&name) => context.irrelevant(word.node, ""),
             name => {
                 if let Some(note) = lacking(&UNIT_NOT_MODELED, name) {
@@ -340,8 +339,8 @@ fn family(context: &mut Context, family: &Word, firewall: &Firewall, unit: &mut 
     for word in context.keywords(family.node) {
         match word.text.as_str() {
             "address" => addresses(context, known, &word, unit),
-            "filter" => side_filters(context, (known, &word), firewall, unit),
-            "policer" => side_policers(context, (known, &word), firewall, unit),
+            "filter" => filters(context, (known, &word), firewall, &mut unit.sides),
+            "policer" => policers(context, (known, &word), firewall, &mut unit.sides),
             name if FAMILY_OPTIONS.contains(&name) => context.irrelevant(word.node, ""),
             name => {
                 if let Some(note) = lacking(&FAMILY_NOT_MODELED, name) {
@@ -362,8 +361,8 @@ fn other_family(
 ) {
     for word in context.keywords(family.node) {
         match (word.text.as_str(), known) {
-            ("filter", Some(known)) => side_filters(context, (known, &word), firewall, unit),
-            ("policer", Some(known)) => side_policers(context, (known, &word), firewall, unit),
+            ("filter", Some(known)) => filters(context, (known, &word), firewall, &mut unit.sides),
+            ("policer", Some(known)) => policers(context, (known, &word), firewall, &mut unit.sides),
             ("filter" | "policer", None) => context.not_modeled(word.node, "filters of other families"),
             ("storm-control", _) => context.not_modeled(word.node, "storm control"),
             ("mtu", Some(_)) => context.not_modeled(word.node, "the MTU of a family"),
@@ -403,58 +402,5 @@ fn addresses(context: &mut Context, family: FilterFamily, word: &Word, unit: &mu
             }
             None => context.invalid(&address, "address"),
         }
-    }
-}
-
-fn side_filters(
-    context: &mut Context,
-    (family, word): (FilterFamily, &Word),
-    firewall: &Firewall,
-    unit: &mut Unit,
-) {
-    context.modeled(word.node);
-    for key in ["input", "input-list", "output", "output-list"] {
-        let is_list = key.ends_with("-list");
-        let names = if is_list {
-            context.items(word.node, key)
-        } else {
-            context.value(word.node, key).into_iter().collect()
-        };
-        for name in names {
-            for option in context.keywords(name.node) {
-                if matches!(option.text.as_str(), "precedence" | "shared-name") {
-                    context.not_modeled(option.node, "filters of single subscribers");
-                }
-            }
-            if firewall.filters.get(family, &name.text).is_none() {
-                context.undefined(name.node, "filter", &name.text);
-                continue;
-            }
-            let side = if key.starts_with("input") { &mut unit.input } else { &mut unit.output };
-            side.filters.push((family, At::new(name.line, name.text)));
-        }
-    }
-}
-
-fn side_policers(
-    context: &mut Context,
-    (family, word): (FilterFamily, &Word),
-    firewall: &Firewall,
-    unit: &mut Unit,
-) {
-    context.modeled(word.node);
-    for key in ["input", "output"] {
-        let Some(name) = context.value(word.node, key) else { continue };
-        if !firewall.policers.plain.contains_key(&name.text) {
-            if context.tree.at(NodeId::ROOT, &["firewall", "policer", &name.text]).is_none() {
-                context.undefined(name.node, "policer", &name.text);
-            }
-            continue;
-        }
-        let side = if key == "input" { &mut unit.input } else { &mut unit.output };
-        side.policers.push((family, At::new(name.line, name.text)));
-    }
-    if let Some(arp) = context.tree.child(word.node, "arp") {
-        context.irrelevant(arp, "policers of ARP");
     }
 }

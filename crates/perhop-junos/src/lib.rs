@@ -35,6 +35,7 @@ mod set_lines;
 mod show;
 mod tokens;
 mod tree;
+mod unit_filters;
 mod values;
 mod wildcard;
 mod words;

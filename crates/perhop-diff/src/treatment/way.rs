@@ -60,7 +60,11 @@ impl<'a> Way<'a> {
                 let name = config.name.clone().unwrap_or_else(|| index.to_string());
                 let per = json!(config.per);
                 let is_per_flow = per != json!(perhop_qos::meter::MeterScope::default());
-                let config = json!({ "meter": meter, "per": per, "overhead": policy.overhead });
+                let shared = &config.shared;
+                let mut config = json!({ "meter": meter, "per": per, "overhead": policy.overhead });
+                if let Some(shared) = shared {
+                    config["shared"] = json!(shared);
+                }
                 self.meters.push(Meter { name, config, is_per_flow });
                 self.meters.len() - 1
             });

@@ -11,7 +11,7 @@ pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
     let is_applied = |family: FilterFamily, name: &str| {
         let units = checked.interfaces.iter().flat_map(|interface| &interface.units);
         // Only the last filter of a list discards the packets that match no filter.
-        units.flat_map(|unit| [&unit.input, &unit.output]).any(|side| {
+        units.flat_map(|unit| [&unit.sides.input, &unit.sides.output]).any(|side| {
             let mut own = side.filters.iter().filter(|(known, _)| *known == family);
             own.next_back().is_some_and(|(_, last)| last.value == name)
         })

@@ -30,7 +30,19 @@ pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
         let router = "a classifier, a filter or a policer gives packets another loss priority";
         finding(&rules::JUNOS_DROP_PROFILE_UNREACHED, drop.line, message, router)
     });
-    found.collect()
+    found.chain(marks(checked)).collect()
+}
+
+/// Reports schedulers that mark by a drop profile which they do not have (TechLibrary
+/// cos-qfx-series-explicit-congestion-notification-understanding: ECN uses the profile of the queue).
+fn marks(checked: Checked) -> impl Iterator<Item = Diagnostic> {
+    let schedulers = checked.cos.schedulers.schedulers.iter();
+    let without = schedulers.filter(|(_, scheduler)| scheduler.drops.is_empty());
+    without.filter_map(|(name, scheduler)| {
+        let message = format!("scheduler {name} has no drop profile, so it marks no packet");
+        let router = "ECN marks need a drop profile: without one, packets are dropped at a full queue";
+        finding(&rules::JUNOS_WITHOUT_EFFECT, scheduler.ecn?, message, router)
+    })
 }
 
 /// Returns the loss priorities that classifiers, filters and policers give packets, by number.
@@ -52,10 +64,12 @@ fn losses(checked: Checked) -> BTreeSet<usize> {
     for loss in terms.filter_map(|term| term.then.loss) {
         add(loss);
     }
-    for policer in checked.firewall.policers.plain.values() {
-        policer.exceed.loss.map(&mut add);
+    let policers = &checked.firewall.policers;
+    let hierarchical = policers.hierarchical.values().map(|policer| policer.exceed.loss);
+    for loss in policers.plain.values().map(|policer| policer.exceed.loss).chain(hierarchical) {
+        loss.map(&mut add);
     }
-    if !checked.firewall.policers.three_color.is_empty() {
+    if !policers.three_color.is_empty() {
         add(LossPriority::MediumHigh);
         add(LossPriority::High);
     }

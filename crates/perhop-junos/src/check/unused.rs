@@ -9,13 +9,14 @@ use crate::rules;
 use crate::tree::{NodeId, Tree};
 
 /// The statements above named definitions, with the kind of definition.
-const DEFINITIONS: [(&[&str], &str); 9] = [
+const DEFINITIONS: [(&[&str], &str); 10] = [
     (&["class-of-service", "schedulers"], "scheduler"),
     (&["class-of-service", "scheduler-maps"], "scheduler map"),
     (&["class-of-service", "drop-profiles"], "drop profile"),
     (&["class-of-service", "traffic-control-profiles"], "traffic-control profile"),
     (&["firewall", "policer"], "policer"),
     (&["firewall", "three-color-policer"], "three-color policer"),
+    (&["firewall", "hierarchical-policer"], "hierarchical policer"),
     (&["firewall", "filter"], "filter"),
     (&["firewall", "family", "inet", "filter"], "filter"),
     (&["firewall", "family", "inet6", "filter"], "filter"),

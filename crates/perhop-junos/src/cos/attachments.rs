@@ -305,7 +305,7 @@ fn by_kind(context: &mut Context, word: &Word) -> Vec<(CodePoints, At<String>)> 
         let Some(value) = context.value(word.node, kind.word()) else { continue };
         for option in context.keywords(value.node) {
             match option.text.as_str() {
-                "protocol" => context.not_modeled(option.node, "rewrite rules of single protocols"),
+                "protocol" => protocols(context, kind, option.node),
                 "vlan-tag" => context.not_modeled(option.node, "rewriting of several tags"),
                 _ => {}
             }
@@ -313,6 +313,17 @@ fn by_kind(context: &mut Context, word: &Word) -> Vec<(CodePoints, At<String>)> 
         found.push((kind, At::new(value.line, value.text)));
     }
     found
+}
+
+/// Reads the packets of a rewrite rule. `mpls-any` is all packets with labels, which is the default (printed
+/// by `show class-of-service interface`: `exp (mpls-any)`).
+fn protocols(context: &mut Context, kind: CodePoints, node: NodeId) {
+    let names = context.keywords(node);
+    if kind == CodePoints::Exp && names.iter().all(|name| name.text == "mpls-any") {
+        context.tree.mark_deep(node, perhop_lint::LineState::Modelled, "");
+    } else {
+        context.not_modeled(node, "rewrite rules of single protocols");
+    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ pub(crate) struct ForwardingClass {
     pub(crate) line: usize,
     /// Whether a pause of the sender prevents losses.
     pub(crate) is_lossless: bool,
+    /// Whether hierarchical policers limit its packets by their premium level.
+    pub(crate) is_premium: bool,
 }
 
 /// The forwarding classes of a device by queue; the place of a class is its label.
@@ -47,6 +49,7 @@ impl Classes {
             queue: *queue,
             line: 0,
             is_lossless: LOSSLESS.contains(name),
+            is_premium: false,
         };
         Classes { all: family.rules().classes.iter().map(class).collect(), family }.sorted()
     }
@@ -98,10 +101,26 @@ impl Classes {
         numbered.map(|(label, class)| (label as u8, class)).collect()
     }
 
+    /// Returns the labels of the premium classes.
+    pub(crate) fn premium(&self) -> Vec<u8> {
+        let numbered = self.all.iter().enumerate().filter(|(_, class)| class.is_premium);
+        numbered.map(|(label, _)| label as u8).collect()
+    }
+
+    fn make_premium(&mut self, name: &str) {
+        self.all.iter_mut().filter(|class| class.name == name).for_each(|class| class.is_premium = true);
+    }
+
     /// Assigns a class to a queue. A configured class replaces the built-in classes of its queue.
     fn put(&mut self, name: &str, queue: u8, line: usize) {
         self.all.retain(|class| class.name != name && !(class.queue == queue && class.line == 0));
-        self.all.push(ForwardingClass { name: name.to_owned(), queue, line, is_lossless: false });
+        self.all.push(ForwardingClass {
+            name: name.to_owned(),
+            queue,
+            line,
+            is_lossless: false,
+            is_premium: false,
+        });
     }
 }
 
@@ -150,25 +169,26 @@ pub(super) fn read(context: &mut Context, cos: NodeId, family: Family) -> Classe
         };
         for name in context.names(queue.node) {
             classes.put(&name.text, number as u8, name.line);
-            attributes(context, name.node);
+            if attributes(context, name.node) == Policing::Premium {
+                classes.make_premium(&name.text);
+            }
         }
     }
     for class in context.items(node, "class") {
-        attributes(context, class.node);
+        let policing = attributes(context, class.node);
         let parse = |text: &str| number(text).filter(|queue| *queue < queues);
         if let Some(queue) = context.parsed(class.node, "queue-num", parse) {
             classes.put(&class.text, queue.value as u8, class.line);
         }
-        // In the notation with braces, the attributes follow the queue: `class c queue-num 4 no-loss;`.
         let value =
             context.tree.child(class.node, "queue-num").and_then(|node| context.tree.last_value(node));
         let places: Vec<NodeId> = [Some(class.node), value].into_iter().flatten().collect();
-        if let Some(node) = value {
-            attributes(context, node);
-        }
         let has_pause = places.into_iter().any(|node| context.tree.child(node, "no-loss").is_some());
         if let Some(own) = classes.all.iter_mut().find(|own| own.name == class.text) {
             own.is_lossless |= has_pause;
+        }
+        if policing == Policing::Premium {
+            classes.make_premium(&class.text);
         }
     }
     if classes.all.len() > MOST_CLASSES {
@@ -179,16 +199,36 @@ pub(super) fn read(context: &mut Context, cos: NodeId, family: Family) -> Classe
     classes.sorted()
 }
 
-/// Marks the attributes of a class.
-fn attributes(context: &mut Context, class: NodeId) {
+/// The level of a class in hierarchical policers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Policing {
+    #[default]
+    Normal,
+    Premium,
+}
+
+/// Reads the attributes of a class.
+fn attributes(context: &mut Context, class: NodeId) -> Policing {
+    let mut policing = Policing::default();
     for word in context.keywords(class) {
         match word.text.as_str() {
             "priority" => context.not_modeled(word.node, "priorities of the fabric between line cards"),
-            "policing-priority" => context.not_modeled(word.node, "hierarchical policers"),
+            "policing-priority" => {
+                let parse = |text: &str| match text {
+                    "premium" => Some(Policing::Premium),
+                    "normal" => Some(Policing::Normal),
+                    _ => None,
+                };
+                let written = context.parsed(class, "policing-priority", parse);
+                policing = written.map_or(policing, |at| at.value);
+            }
             "no-loss" | "pfc-priority" => context.not_modeled(word.node, "priority flow control"),
             "restricted-queue" => context.not_modeled(word.node, "ports with four queues"),
             "spu-priority" => context.not_modeled(word.node, "priorities of services processors"),
             _ => {}
         }
+        // In braces the attributes follow each other: `queue-num 4 no-loss policing-priority premium`.
+        policing = policing.max(attributes(context, word.node));
     }
+    policing
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::classes::{ASSURED, BEST_EFFORT, Classes, EXPEDITED, LossPriority, NETWORK_CONTROL};
-use super::code_points::{Aliases, CodePoints};
+use super::code_points::{Aliases, CodePoints, NO_DROP_ELIGIBLE};
 use crate::context::Context;
 use crate::tree::NodeId;
 
@@ -126,7 +126,8 @@ fn built_in(kind: CodePoints, name: &str, classes: &Classes) -> Option<Vec<Treat
             (CodePoints::InetPrecedence, true) => compatibility(point),
             (CodePoints::Dscp | CodePoints::DscpIpv6, false) => dscp_default(point),
             (CodePoints::InetPrecedence, false) => precedence_default(point),
-            (CodePoints::Ieee8021 | CodePoints::Ieee8021ad | CodePoints::Exp, _) => link_default(point),
+            (CodePoints::Ieee8021 | CodePoints::Exp, _) => link_default(point),
+            (CodePoints::Ieee8021ad, _) => link_default(point >> 1),
         }
     };
     let count = 1u8 << kind.bits().min(6);
@@ -188,9 +189,6 @@ pub(super) fn read(context: &mut Context, cos: NodeId, classes: &Classes, aliase
     context.modeled(node);
     for kind in CodePoints::ALL {
         for name in context.items(node, kind.word()) {
-            if kind == CodePoints::Ieee8021ad {
-                context.not_modeled(name.node, "perhop has no drop eligible bit in tags");
-            }
             let import = context.value(name.node, "import").map(|word| word.text);
             let mut classifier = Classifier { line: name.line, import, entries: BTreeMap::new() };
             for class in context.items(name.node, "forwarding-class") {
@@ -228,6 +226,9 @@ fn entries(
         for point in context.items(priority.node, "code-points") {
             match aliases.parse(kind, &point.text) {
                 Some(value) => {
+                    if kind.is_drop_eligible(value) {
+                        context.not_modeled(point.node, NO_DROP_ELIGIBLE);
+                    }
                     let entry = Entry { treatment: Treatment { label, loss }, line: point.line };
                     classifier.entries.insert(value, entry);
                 }

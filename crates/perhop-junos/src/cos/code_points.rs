@@ -47,6 +47,11 @@ impl CodePoints {
         }
     }
 
+    /// Whether a codepoint has the drop eligible bit of IEEE 802.1ad, the last of four.
+    pub(crate) fn is_drop_eligible(self, value: u8) -> bool {
+        self == CodePoints::Ieee8021ad && value & 1 == 1
+    }
+
     /// The built-in aliases (`show class-of-service code-point-aliases`; Juniper techpost, "Wholistic Design
     /// Approach for MPLS Backbone CoS").
     fn built_in(self, name: &str) -> Option<u8> {
@@ -59,6 +64,9 @@ impl CodePoints {
         table.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 }
+
+/// The reason why codepoints with the drop eligible bit are not modeled.
+pub(super) const NO_DROP_ELIGIBLE: &str = "perhop has no drop eligible bit in tags";
 
 const DSCP: [(&str, u8); 23] = [
     ("be", 0),

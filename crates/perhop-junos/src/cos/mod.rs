@@ -25,6 +25,8 @@ pub(crate) use shared_buffer::{Partition, SharedBuffer};
 
 use std::collections::BTreeMap;
 
+use perhop_device::intent::At;
+
 use crate::context::Context;
 use crate::families::Family;
 use crate::tree::NodeId;
@@ -41,6 +43,8 @@ pub(crate) struct ClassOfService {
     pub(crate) profiles: BTreeMap<String, Profile>,
     pub(crate) attachments: Attachments,
     pub(crate) shared_buffer: SharedBuffer,
+    /// The classifier of MPLS of all interfaces.
+    pub(crate) system_exp: Option<At<String>>,
 }
 
 /// Reads `[edit class-of-service]`. Without this hierarchy, the defaults of the family apply.
@@ -65,6 +69,7 @@ pub(crate) fn read(context: &mut Context, family: Family) -> ClassOfService {
     };
     let attachments = attachments::read(context, node, defined);
     let shared_buffer = shared_buffer::read(context, node, &classes);
+    let system_exp = others::system_exp(context, node, &classifiers);
     others::mark(context, node);
     ClassOfService {
         classes,
@@ -76,5 +81,6 @@ pub(crate) fn read(context: &mut Context, family: Family) -> ClassOfService {
         profiles,
         attachments,
         shared_buffer,
+        system_exp,
     }
 }

@@ -1,10 +1,14 @@
 //! Statements of `[edit class-of-service]` that perhop knows but does not model.
 
+use perhop_device::intent::At;
+
+use super::classifiers::Classifiers;
+use super::code_points::CodePoints;
 use crate::context::Context;
 use crate::tree::NodeId;
 
 /// Statements and the behavior that perhop lacks.
-const NOT_MODELED: [(&str, &str); 22] = [
+const NOT_MODELED: [(&str, &str); 21] = [
     ("interface-set", "hierarchical scheduling"),
     ("forwarding-class-sets", "enhanced transmission selection"),
     ("forwarding-class-map", "forwarding classes of single interfaces"),
@@ -14,7 +18,6 @@ const NOT_MODELED: [(&str, &str); 22] = [
     ("translation-table", "ToS translation of IQE PICs"),
     ("fragmentation-maps", "fragments of multilink bundles"),
     ("routing-instances", "classifiers of routing instances"),
-    ("system-defaults", "classifiers of all interfaces"),
     ("multi-destination", "multicast classes"),
     ("dedicated-buffer", "memory of switches"),
     ("dedicated-buffer-profile", "memory of switches"),
@@ -31,6 +34,27 @@ const NOT_MODELED: [(&str, &str); 22] = [
 
 /// Statements without effect on transit packets.
 const IRRELEVANT: [(&str, &str); 2] = [("traceoptions", "tracing"), ("copy-plp-all", "mirrored packets")];
+
+/// Reads `system-defaults classifiers exp`.
+pub(super) fn system_exp(
+    context: &mut Context,
+    cos: NodeId,
+    classifiers: &Classifiers,
+) -> Option<At<String>> {
+    let defaults = context.tree.child(cos, "system-defaults")?;
+    context.modeled(defaults);
+    let node = context.tree.child(defaults, "classifiers")?;
+    context.modeled(node);
+    for other in context.keywords(node).into_iter().filter(|word| word.text != "exp") {
+        context.not_modeled(other.node, "other classifiers of all interfaces");
+    }
+    let name = context.value(node, "exp")?;
+    if !classifiers.exists(CodePoints::Exp, &name.text) {
+        context.undefined(name.node, "classifier", &name.text);
+        return None;
+    }
+    Some(At::new(name.line, name.text))
+}
 
 /// Marks the statements.
 pub(super) fn mark(context: &mut Context, cos: NodeId) {

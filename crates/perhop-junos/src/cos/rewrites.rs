@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::classes::{ASSURED, BEST_EFFORT, Classes, EXPEDITED, LossPriority, NETWORK_CONTROL};
 use super::classifiers::Treatment;
-use super::code_points::{Aliases, CodePoints};
+use super::code_points::{Aliases, CodePoints, NO_DROP_ELIGIBLE};
 use crate::context::Context;
 use crate::tree::NodeId;
 
@@ -56,7 +56,11 @@ fn built_in(kind: CodePoints, classes: &Classes) -> BTreeMap<Treatment, (u8, usi
         CodePoints::InetPrecedence => {
             [(BEST_EFFORT, 0, 0), (EXPEDITED, 5, 5), (ASSURED, 1, 1), (NETWORK_CONTROL, 6, 7)]
         }
-        CodePoints::Ieee8021 | CodePoints::Ieee8021ad | CodePoints::Exp => {
+        // The drop eligible bit is the last of four, and perhop has none.
+        CodePoints::Ieee8021ad => {
+            [(BEST_EFFORT, 0, 2), (EXPEDITED, 4, 6), (ASSURED, 8, 10), (NETWORK_CONTROL, 12, 14)]
+        }
+        CodePoints::Ieee8021 | CodePoints::Exp => {
             [(BEST_EFFORT, 0, 1), (EXPEDITED, 2, 3), (ASSURED, 4, 5), (NETWORK_CONTROL, 6, 7)]
         }
     };
@@ -76,9 +80,6 @@ pub(super) fn read(context: &mut Context, cos: NodeId, classes: &Classes, aliase
     context.modeled(node);
     for kind in CodePoints::ALL {
         for name in context.items(node, kind.word()) {
-            if kind == CodePoints::Ieee8021ad {
-                context.not_modeled(name.node, "perhop has no drop eligible bit in tags");
-            }
             let has_import = context.value(name.node, "import").is_some();
             let mut rule = Rewrite { line: name.line, entries: BTreeMap::new(), has_import };
             for class in context.items(name.node, "forwarding-class") {
@@ -98,6 +99,9 @@ pub(super) fn read(context: &mut Context, cos: NodeId, classes: &Classes, aliase
                         .find(|key| context.tree.child(priority.node, key).is_some());
                     let point = key.and_then(|key| context.parsed(priority.node, key, parse));
                     if let Some(point) = point {
+                        if kind.is_drop_eligible(point.value) {
+                            context.not_modeled(priority.node, NO_DROP_ELIGIBLE);
+                        }
                         rule.entries.insert(Treatment { label, loss }, (point.value, point.line));
                     }
                 }

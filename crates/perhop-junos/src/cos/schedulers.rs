@@ -105,6 +105,8 @@ pub(crate) struct Scheduler {
     /// The index of the dynamic threshold in the shared memory of a switch.
     pub(crate) threshold: Option<At<u8>>,
     pub(crate) drops: Vec<DropMap>,
+    /// The line that marks ECN-capable packets instead of dropping them by a drop profile.
+    pub(crate) ecn: Option<usize>,
 }
 
 /// A scheduler map: a scheduler for each class.
@@ -178,7 +180,8 @@ fn scheduler(
     }
     drop_maps(context, node, profiles, &mut found);
     if let Some(ecn) = context.tree.child(node, "explicit-congestion-notification") {
-        context.not_modeled(ecn, "ECN marks of a drop profile");
+        context.modeled(ecn);
+        found.ecn = Some(context.tree.line(ecn));
     }
     for word in context.keywords(node) {
         match word.text.as_str() {
@@ -189,6 +192,7 @@ fn scheduler(
                 found.threshold = context.parsed(node, &word.text, threshold);
             }
             "buffer-dynamic-threshold" => context.not_modeled(word.node, "shared memory of switches"),
+            "latency-ecn" => context.not_modeled(word.node, "ECN marks by the delay of a packet"),
             "queue-depth-monitoring" => context.irrelevant(word.node, "monitoring"),
             _ => {}
         }

@@ -42,7 +42,26 @@ impl Family {
             },
         ));
         rows.extend(common_rows());
+        rows.push(self.marks_row());
         rows
+    }
+
+    fn marks_row(self) -> PlatformRule {
+        let evidence = if self.is_qfx() {
+            let source = "TechLibrary cos-schedulers-explicit-congestion-notification-configuring: also for \
+                          packets that are not ECN-capable, which it drops; \
+                          cos-drop-profiles-qfx-series-cli has tail drop for them";
+            (EvidenceKind::Documented, source)
+        } else {
+            (EvidenceKind::Recalled, "no document of routers was readable; the rule of QFX")
+        };
+        let meaning = "what `explicit-congestion-notification` marks";
+        row(
+            "ecn-marks",
+            meaning,
+            RuleValue::Word("all early drops of ECN-capable packets".to_owned()),
+            evidence,
+        )
     }
 
     fn classes_row(self) -> PlatformRule {
@@ -333,6 +352,21 @@ fn chip_rows(chip: &Chip) -> Vec<PlatformRule> {
             documented,
         ),
         row(
+            "profile-memory",
+            "the memory of which fill levels of drop profiles are percentages",
+            RuleValue::Word("that of the queue while all others are empty".to_owned()),
+            (
+                EvidenceKind::Inferred,
+                "TechLibrary cos-drop-profiles-qfx-series-cli: the memory of the queue; the chips store cells",
+            ),
+        ),
+        row(
+            "profile-end",
+            "the drop probability from the last fill level of a drop profile on, percent",
+            number(100),
+            (EvidenceKind::Documented, "TechLibrary fill-level-edit-class-of-service"),
+        ),
+        row(
             "dedicated-memory",
             "cells of a queue that others do not use",
             number(0),
@@ -355,6 +389,26 @@ fn common_rows() -> Vec<PlatformRule> {
             "the loss priority of packets within a policer's rate",
             RuleValue::Word("low".to_owned()),
             (EvidenceKind::Documented, "TechLibrary burst-size-limit-edit-firewall-policer"),
+        ),
+        row(
+            "policer-instance",
+            "the uses of a policer in filters that have one bucket, without a statement",
+            RuleValue::Word("each term, unit, family and direction its own".to_owned()),
+            (
+                EvidenceKind::Documented,
+                "TechLibrary policer-filter-specific-overview; filters without `interface-specific` share \
+                 buckets among the units of a line card, which perhop does not model",
+            ),
+        ),
+        row(
+            "hierarchical-policer",
+            "the packets that the aggregate level drops",
+            RuleValue::Word("all but premium ones, which use its tokens with a debt".to_owned()),
+            (
+                EvidenceKind::Documented,
+                "TechLibrary subscriber-management-hierarchical-policer-overview; the debt is inferred from \
+                 its example of 2 and 8 of 10 Mb/s",
+            ),
         ),
         row(
             "rate-limit-burst",

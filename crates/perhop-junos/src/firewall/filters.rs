@@ -139,7 +139,9 @@ fn read_family(
                 "accounting-profile" | "enhanced-mode" | "fast-filter-lookup" => {
                     context.irrelevant(word.node, "counters and tables of the device");
                 }
-                "physical-interface-filter" | "instance-shared" => {
+                // It permits policers with one bucket for a port.
+                "physical-interface-filter" => context.modeled(word.node),
+                "instance-shared" => {
                     context.not_modeled(word.node, "buckets that several interfaces share");
                 }
                 "from" | "then" => {

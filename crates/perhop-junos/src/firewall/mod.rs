@@ -9,9 +9,11 @@ mod then;
 
 pub(crate) use filters::{Counters, Filter, FilterFamily, Filters, Term};
 pub(crate) use from::Condition;
-pub(crate) use policers::{ExceedAction, Measure, Policer, Policers, ThreeColor};
+pub(crate) use policers::{
+    ExceedAction, Hierarchical, Instance, Measure, Metered, PercentOf, Policer, Policers, ThreeColor,
+};
 pub(crate) use prefixes::prefix;
-pub(crate) use then::{End, Metered, Then};
+pub(crate) use then::{End, Then};
 
 use crate::context::Context;
 use crate::cos::ClassOfService;

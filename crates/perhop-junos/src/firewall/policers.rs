@@ -14,10 +14,36 @@ use crate::values::{number, percent};
 pub(crate) enum Measure {
     /// Bits per second and bytes.
     Bits { rate: u64, burst: u64 },
-    /// Percent of the rate of the port, and bytes.
-    Percent { percent: u8, burst: u64 },
+    /// Percent of a rate, and bytes.
+    Percent { percent: u8, of: PercentOf, burst: u64 },
     /// Packets per second and packets.
     Packets { rate: u64, burst: u64 },
+}
+
+/// The rate that a percentage refers to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PercentOf {
+    #[default]
+    Port,
+    /// The shaping rate of the unit, or else the rate of the port (`logical-bandwidth-policer`).
+    Unit,
+}
+
+/// The uses of a policer that have one bucket together.
+///
+/// Junos Routing Policies and Firewall Filters User Guide, "Filter-Specific Policer Overview", "Logical
+/// Interface (Aggregate) Policer Overview" and "Physical Interface Policer Overview".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Instance {
+    /// Each term, and each family of a unit, has its own.
+    #[default]
+    Term,
+    /// All terms of a filter (`filter-specific`).
+    Filter,
+    /// All families of a unit (`logical-interface-policer`).
+    LogicalInterface,
+    /// All families and units of a port (`physical-interface-policer`).
+    PhysicalInterface,
 }
 
 /// The action of a policer for packets above its rate.
@@ -36,6 +62,21 @@ pub(crate) struct Policer {
     pub(crate) node: NodeId,
     pub(crate) measure: Measure,
     pub(crate) exceed: ExceedAction,
+    pub(crate) instance: Instance,
+}
+
+/// A policer with a bucket for premium packets inside a bucket for all packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hierarchical {
+    pub(crate) line: usize,
+    pub(crate) node: NodeId,
+    /// Bits per second and bytes of all packets.
+    pub(crate) aggregate: (u64, u64),
+    /// Bits per second and bytes of premium packets; packets above them are dropped.
+    pub(crate) premium: (u64, u64),
+    /// The action for other packets above the rate of all packets.
+    pub(crate) exceed: ExceedAction,
+    pub(crate) instance: Instance,
 }
 
 /// A policer with three colors.
@@ -53,6 +94,23 @@ pub(crate) struct ThreeColor {
     pub(crate) is_color_aware: bool,
     /// Whether red packets are dropped.
     pub(crate) discards_red: bool,
+    pub(crate) instance: Instance,
+}
+
+/// The name of a policer of any kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Metered {
+    Plain(String),
+    ThreeColor(String),
+    Hierarchical(String),
+}
+
+impl Metered {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Metered::Plain(name) | Metered::ThreeColor(name) | Metered::Hierarchical(name) => name,
+        }
+    }
 }
 
 /// The policers of a device.
@@ -60,8 +118,28 @@ pub(crate) struct ThreeColor {
 pub(crate) struct Policers {
     pub(crate) plain: BTreeMap<String, Policer>,
     pub(crate) three_color: BTreeMap<String, ThreeColor>,
-    /// Names of hierarchical policers.
-    pub(crate) hierarchical: Vec<String>,
+    pub(crate) hierarchical: BTreeMap<String, Hierarchical>,
+}
+
+impl Policers {
+    /// Whether a policer exists.
+    pub(crate) fn has(&self, policer: &Metered) -> bool {
+        match policer {
+            Metered::Plain(name) => self.plain.contains_key(name),
+            Metered::ThreeColor(name) => self.three_color.contains_key(name),
+            Metered::Hierarchical(name) => self.hierarchical.contains_key(name),
+        }
+    }
+
+    /// Returns the uses of a policer that have one bucket together.
+    pub(crate) fn instance(&self, policer: &Metered) -> Instance {
+        let found = match policer {
+            Metered::Plain(name) => self.plain.get(name).map(|policer| policer.instance),
+            Metered::ThreeColor(name) => self.three_color.get(name).map(|policer| policer.instance),
+            Metered::Hierarchical(name) => self.hierarchical.get(name).map(|policer| policer.instance),
+        };
+        found.unwrap_or_default()
+    }
 }
 
 pub(super) fn read(context: &mut Context, firewall: NodeId, cos: &ClassOfService) -> Policers {
@@ -77,8 +155,9 @@ pub(super) fn read(context: &mut Context, firewall: NodeId, cos: &ClassOfService
         }
     }
     for name in context.items(firewall, "hierarchical-policer") {
-        context.not_modeled(name.node, "hierarchical policers");
-        found.hierarchical.push(name.text);
+        if let Some(policer) = hierarchical(context, &name, cos) {
+            found.hierarchical.insert(name.text, policer);
+        }
     }
     for key in ["load-balance-group", "atm-policer", "flexible-match", "interface-set"] {
         if let Some(node) = context.tree.child(firewall, key) {
@@ -92,26 +171,62 @@ fn plain(context: &mut Context, name: &Word, cos: &ClassOfService) -> Option<Pol
     let measure = measure(context, name);
     range(context, name, measure, cos);
     let exceed = exceed(context, name.node, cos);
-    for word in context.keywords(name.node) {
-        match word.text.as_str() {
-            "filter-specific" => {
-                context.not_modeled(word.node, "one bucket for all terms of a filter: each term has its own");
-            }
-            "logical-interface-policer" => {
-                context.not_modeled(word.node, "one bucket for all families of a unit: each has its own");
-            }
-            "physical-interface-policer" => {
-                context.not_modeled(word.node, "one bucket for all units of a port: each has its own");
-            }
-            "logical-bandwidth-policer" => {
-                context.not_modeled(word.node, "percent of the shaping rate of a unit");
-            }
-            "shared-bandwidth-policer" => context.not_modeled(word.node, "bundles over several line cards"),
-            _ => {}
+    let instance = instance(context, name.node);
+    let measure = measure?;
+    Some(Policer { line: name.line, node: name.node, measure, exceed, instance })
+}
+
+/// Reads the statements about the bucket of a policer. A bundle has one bucket of the whole rate, which is
+/// the effect of `shared-bandwidth-policer` (the topic `cos-policer-support-ae-sonet-bundles-overview`).
+fn instance(context: &mut Context, policer: NodeId) -> Instance {
+    let mut found = Instance::default();
+    for (key, instance) in [
+        ("filter-specific", Instance::Filter),
+        ("logical-interface-policer", Instance::LogicalInterface),
+        ("physical-interface-policer", Instance::PhysicalInterface),
+    ] {
+        if let Some(node) = context.tree.child(policer, key) {
+            context.modeled(node);
+            found = instance;
         }
     }
-    let measure = measure?;
-    Some(Policer { line: name.line, node: name.node, measure, exceed })
+    if let Some(node) = context.tree.child(policer, "shared-bandwidth-policer") {
+        context.modeled(node);
+    }
+    found
+}
+
+/// Reads a hierarchical policer (the topic `policer-hierarchical`).
+fn hierarchical(context: &mut Context, name: &Word, cos: &ClassOfService) -> Option<Hierarchical> {
+    let instance = instance(context, name.node);
+    let level = |context: &mut Context, key: &str| {
+        let node = context.tree.child(name.node, key)?;
+        context.modeled(node);
+        if let Some(packets) = context.tree.child(node, "if-exceeding-pps") {
+            context.not_modeled(packets, "hierarchical policers in packets per second");
+            return None;
+        }
+        let limits = context.tree.child(node, "if-exceeding")?;
+        context.modeled(limits);
+        let rate = context.parsed(limits, "bandwidth-limit", number);
+        let burst = context.parsed(limits, "burst-size-limit", number);
+        Some((positive(context, name, rate, burst)?, exceed(context, node, cos)))
+    };
+    let (aggregate, premium) = (level(context, "aggregate"), level(context, "premium"));
+    let is_in_packets = |key| context.tree.at(name.node, &[key, "if-exceeding-pps"]).is_some();
+    let (Some((aggregate, exceed)), Some((premium, _))) = (aggregate, premium) else {
+        if !is_in_packets("aggregate") && !is_in_packets("premium") {
+            let message = format!("hierarchical policer `{}` needs limits of both levels", name.text);
+            context.found(&crate::rules::JUNOS_VALUE_INVALID, name.node, message, "the commit fails");
+        }
+        return None;
+    };
+    if cos.classes.premium().is_empty() {
+        let message = format!("no forwarding class is premium for policer `{}`", name.text);
+        let router = "all packets use the aggregate level: set `policing-priority premium` at a class";
+        context.found(&crate::rules::JUNOS_WITHOUT_EFFECT, name.node, message, router);
+    }
+    Some(Hierarchical { line: name.line, node: name.node, aggregate, premium, exceed, instance })
 }
 
 /// Reports a rate or a burst below the minimum of the device.
@@ -151,7 +266,10 @@ fn measure(context: &mut Context, name: &Word) -> Option<Measure> {
     let part = context.parsed(limits, "bandwidth-percent", |text| percent(text).filter(|part| *part > 0));
     if let (None, Some(part)) = (rate, part) {
         let (_, burst) = positive(context, name, Some(At::new(part.line, 1)), burst)?;
-        return Some(Measure::Percent { percent: part.value, burst });
+        let unit = context.tree.child(name.node, "logical-bandwidth-policer");
+        let of = if unit.is_some() { PercentOf::Unit } else { PercentOf::Port };
+        unit.into_iter().for_each(|node| context.modeled(node));
+        return Some(Measure::Percent { percent: part.value, of, burst });
     }
     let (rate, burst) = positive(context, name, rate, burst)?;
     if burst < LEAST_BURST {
@@ -215,16 +333,7 @@ fn three_color(context: &mut Context, name: &Word) -> Option<ThreeColor> {
             discards_red = loss.text == "high" && then.is_some_and(|then| then.text == "discard");
         }
     }
-    for key in [
-        "filter-specific",
-        "logical-interface-policer",
-        "physical-interface-policer",
-        "shared-bandwidth-policer",
-    ] {
-        if let Some(node) = context.tree.child(name.node, key) {
-            context.not_modeled(node, "one bucket for several terms, families or units");
-        }
-    }
+    let instance = instance(context, name.node);
     let kind = ["single-rate", "two-rate"].into_iter().find_map(|key| context.tree.child(name.node, key))?;
     context.modeled(kind);
     let is_color_aware = context.tree.child(kind, "color-aware");
@@ -248,6 +357,7 @@ fn three_color(context: &mut Context, name: &Word) -> Option<ThreeColor> {
                 excess_burst,
                 is_color_aware: is_color_aware.is_some(),
                 discards_red,
+                instance,
             })
         }
         _ => {

@@ -6,7 +6,7 @@ use crate::context::{Context, Word};
 use crate::cos::{ClassOfService, CodePoints, LossPriority};
 use crate::tree::NodeId;
 
-use super::policers::Policers;
+use super::policers::{Metered, Policers};
 
 /// The end action of a term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,13 +17,6 @@ pub(crate) enum End {
     Discard,
     /// The packet continues with the next term.
     NextTerm,
-}
-
-/// The policer of a term.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Metered {
-    Plain(String),
-    ThreeColor(String),
 }
 
 /// The actions of a term.
@@ -94,7 +87,15 @@ fn action(
             }
         }
         "three-color-policer" => three_color(context, word, policers, found),
-        "hierarchical-policer" => context.not_modeled(word.node, "hierarchical policers"),
+        "hierarchical-policer" => {
+            let Some(value) = context.value(then, "hierarchical-policer") else { return };
+            if policers.hierarchical.contains_key(&value.text) {
+                found.policer = Some(Metered::Hierarchical(value.text));
+            } else if context.tree.at(NodeId::ROOT, &["firewall", &word.text, &value.text]).is_none() {
+                context.undefined(value.node, "hierarchical policer", &value.text);
+            }
+        }
+        "enhanced-hierarchical-policer" => context.not_modeled(word.node, "four levels of policers"),
         "count" => found.count = context.value(then, "count").map(|value| value.text),
         "log"
         | "syslog"

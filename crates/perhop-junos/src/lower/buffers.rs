@@ -72,20 +72,42 @@ pub(super) fn queue_bytes(
 /// Junos CoS User Guide, "RED Drop Profiles": the fill level decides. Between two samples of an interpolated
 /// profile, the lower sample applies (recalled).
 pub(super) fn buffer(device: Device, scheduler: Option<&Scheduler>, bytes: u64) -> BufferConfig {
-    let limit = QueueSize::Bytes(bytes);
-    let mut profiles = vec![Vec::new(); LossPriority::ALL.len()];
-    for map in scheduler.iter().flat_map(|scheduler| &scheduler.drops) {
-        let Some(profile) = device.cos.drop_profiles.get(&map.profile) else { continue };
-        map.losses.iter().for_each(|loss| profiles[*loss as usize] = steps(profile));
-    }
-    if profiles.iter().flatten().all(|step| step.fill >= 100) {
+    of_limit(QueueSize::Bytes(bytes), profiles(device, scheduler, steps), ecn(scheduler))
+}
+
+/// Returns the buffer with a limit and the steps of each loss priority: tail drop if they select only packets
+/// that find the queue full.
+pub(super) fn of_limit(limit: QueueSize, precedences: Vec<Vec<FillStep>>, ecn: EcnConfig) -> BufferConfig {
+    if precedences.iter().flatten().all(|step| step.fill >= 100) {
         return BufferConfig::TailDrop(TailDropConfig { limit });
     }
-    BufferConfig::FillProfile(FillProfileConfig {
-        limit,
-        precedences: profiles,
-        ecn: EcnConfig::Ignore,
-    })
+    BufferConfig::FillProfile(FillProfileConfig { limit, precedences, ecn })
+}
+
+/// Returns the steps of the drop profile of each loss priority; none for one without a profile.
+pub(super) fn profiles(
+    device: Device,
+    scheduler: Option<&Scheduler>,
+    steps: impl Fn(&DropProfile) -> Vec<FillStep>,
+) -> Vec<Vec<FillStep>> {
+    let mut found = vec![Vec::new(); LossPriority::ALL.len()];
+    for map in scheduler.iter().flat_map(|scheduler| &scheduler.drops) {
+        let Some(profile) = device.cos.drop_profiles.get(&map.profile) else { continue };
+        map.losses.iter().for_each(|loss| found[*loss as usize] = steps(profile));
+    }
+    found
+}
+
+/// Returns the treatment of ECN-capable packets that a drop profile selects.
+///
+/// TechLibrary cos-qfx-series-explicit-congestion-notification-understanding: they are marked. Packets that
+/// are not ECN-capable are dropped by the profile (the same topic for QFX5100; another one for QFX10000 has
+/// tail drop for them). Routers: recalled.
+pub(super) fn ecn(scheduler: Option<&Scheduler>) -> EcnConfig {
+    match scheduler.and_then(|own| own.ecn) {
+        Some(_) => EcnConfig::MarkAll,
+        None => EcnConfig::Ignore,
+    }
 }
 
 /// Returns the steps of a profile: the samples at which the probability changes.

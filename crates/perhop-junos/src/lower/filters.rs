@@ -2,41 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use perhop_device::intent::At;
 use perhop_lint::rules as common_rules;
 use perhop_qos::action::{Action, CopyConfig, CopyDefault, CopyField, Value};
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::conditioner::ConditionerConfig;
-use perhop_qos::meter::{
-    ColorMode, MeterConfig, PacketRateConfig, SingleRateTcmConfig, TokenBucketConfig, TwoRateTcmConfig,
-};
-use perhop_qos::units::PacketRate;
-use perhop_qos::{ByteSize, Color, Dscp, QueueSize, Rate};
+use perhop_qos::meter::ColorMode;
+use perhop_qos::{Color, Dscp};
 
-use super::device::{Device, Findings, Stage};
+use super::device::{Findings, Stage};
+use super::meters::{self, Accepted, Place};
 use super::stages::{ACCEPTED, all_of, family_condition};
 use crate::cos::LossPriority;
-use crate::firewall::{
-    Condition, End, ExceedAction, FilterFamily, Measure, Metered, Policer, Term, Then, ThreeColor,
-};
-use crate::interfaces::{Side, Unit};
-
-/// The path of packets after a filter accepts them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Accepted {
-    /// The packets leave the conditioners.
-    Transmit,
-    /// Conditioners follow. A label marks the packets as accepted, so that later terms skip them.
-    Label,
-}
-
-/// The context of filters: a unit, its classes, and the rate of its port.
-#[derive(Clone, Copy)]
-pub(super) struct Place<'p> {
-    pub(super) device: Device<'p>,
-    pub(super) unit: &'p Unit,
-    pub(super) port_rate: Option<Rate>,
-    pub(super) accepted: Accepted,
-}
+use crate::firewall::{Condition, End, ExceedAction, FilterFamily, Metered, Term, Then};
+use crate::unit_filters::Side;
 
 /// A term of a filter attached at a line.
 #[derive(Clone, Copy)]
@@ -146,7 +125,7 @@ fn term(
         matches: all_of(conditions),
         ..ConditionerConfig::default()
     };
-    let mut lines = vec![term.line, attached];
+    let lines = vec![term.line, attached];
     let then = &term.then;
     match &then.policer {
         None if changes_loss(then, None) => {
@@ -154,33 +133,93 @@ fn term(
                 .extend(by_loss(place, then, &config).map(|config| Stage { config, lines: lines.clone() }));
         }
         None => config.actions = marked(place, then, None),
-        Some(Metered::Plain(name)) => {
-            if let Some(policer) = place.device.firewall.policers.plain.get(name) {
-                lines.push(policer.line);
-                note_percent(place, policer, attached, findings);
-                if !policer.exceed.is_discarded && changes_loss(then, policer.exceed.loss) {
-                    findings.not_modeled(
-                        term.line,
-                        "packets above the rate get the loss priority of their codepoint",
-                    );
-                }
-                plain(place, policer, then, &mut config);
-            }
+        Some(policer) => {
+            let term = Some(TermOf { filter, term });
+            let used = Used { policer, line: attached, term };
+            return metered(place, used, then, (config, lines), findings, stages);
         }
-        Some(Metered::ThreeColor(name)) => {
-            if let Some(policer) = place.device.firewall.policers.three_color.get(name) {
-                lines.push(policer.line);
-                let mut mode = ColorMode::ColorBlind;
-                if policer.is_color_aware && term.from.asks_loss_priority() {
-                    let note =
-                        "color-aware metering in a term that matches loss priorities: color-blind here";
-                    findings.not_modeled(term.line, note);
-                } else if policer.is_color_aware {
-                    mode = ColorMode::ColorAware;
-                    stages.extend(colored(&config).map(|config| Stage { config, lines: lines.clone() }));
-                }
-                three_color(place, policer, (mode, then), &mut config);
+    }
+    stages.push(Stage { config, lines });
+}
+
+/// The use of a policer.
+#[derive(Clone, Copy)]
+struct Used<'u> {
+    policer: &'u Metered,
+    /// The line that attaches it, or its filter.
+    line: usize,
+    /// The term; `None` for a policer of the interface.
+    term: Option<TermOf<'u>>,
+}
+
+/// A term of a filter.
+#[derive(Clone, Copy)]
+struct TermOf<'t> {
+    filter: &'t str,
+    term: &'t Term,
+}
+
+/// Adds the stage of a policer with the actions of a term, and the stages that it needs before it.
+fn metered(
+    place: Place,
+    used: Used,
+    then: &Then,
+    (config, lines): (ConditionerConfig, Vec<usize>),
+    findings: &mut Findings,
+    stages: &mut Vec<Stage>,
+) {
+    let (mut config, mut lines) = (config, lines);
+    config.shared = meters::shared(place, used.policer, used.term.map(|one| one.filter));
+    meters::note_units(place, used.policer, used.line, findings);
+    let policers = &place.device.firewall.policers;
+    match used.policer {
+        Metered::Plain(name) => {
+            let Some(policer) = policers.plain.get(name) else { return };
+            lines.push(policer.line);
+            meters::note_percent(place, policer, used.line, findings);
+            if !policer.exceed.is_discarded && changes_loss(then, policer.exceed.loss) {
+                let line = used.term.map_or(used.line, |one| one.term.line);
+                let note = "packets above the rate get the loss priority of their codepoint";
+                findings.not_modeled(line, note);
             }
+            // Packets within the rate get the loss priority low (the topic
+            // `burst-size-limit-edit-firewall-policer`), unless the term sets another loss priority.
+            config.meter = meters::plain(place, policer);
+            config.green = marked(place, then, Some(then.loss.unwrap_or_default()));
+            config.red = exceeding(place, policer.exceed, then);
+        }
+        Metered::ThreeColor(name) => {
+            let Some(policer) = policers.three_color.get(name) else { return };
+            lines.push(policer.line);
+            let mut mode = ColorMode::ColorBlind;
+            let asks_loss = used.term.is_some_and(|one| one.term.from.asks_loss_priority());
+            if policer.is_color_aware && asks_loss {
+                let line = used.term.map_or(used.line, |one| one.term.line);
+                let note = "color-aware metering in a term that matches loss priorities: color-blind here";
+                findings.not_modeled(line, note);
+            } else if policer.is_color_aware {
+                mode = ColorMode::ColorAware;
+                stages.extend(colored(&config).map(|config| Stage { config, lines: lines.clone() }));
+            }
+            // Green is loss priority low, yellow medium-high, red high (Junos Routing Policies and Firewall
+            // Filters User Guide, "Three-Color Policer Configuration").
+            config.meter = Some(meters::three_color(policer, mode));
+            config.green = marked(place, then, Some(LossPriority::Low));
+            config.yellow = marked(place, then, Some(LossPriority::MediumHigh));
+            config.red = match policer.discards_red {
+                true => vec![Action::Drop],
+                false => marked(place, then, Some(LossPriority::High)),
+            };
+        }
+        Metered::Hierarchical(name) => {
+            let Some(policer) = policers.hierarchical.get(name) else { return };
+            lines.push(policer.line);
+            // Other packets above the rate of all are yellow; premium packets above theirs are dropped. The
+            // loss priority low within the rate is that of plain policers (inferred).
+            config.meter = Some(meters::hierarchical(place, policer));
+            config.green = marked(place, then, Some(then.loss.unwrap_or_default()));
+            config.yellow = exceeding(place, policer.exceed, then);
+            config.red = vec![Action::Drop];
         }
     }
     stages.push(Stage { config, lines });
@@ -266,68 +305,6 @@ fn exceeding(place: Place, exceed: ExceedAction, then: &Then) -> Vec<Action> {
     marked(place, &then, exceed.loss)
 }
 
-/// Sets the meter and actions of a single-rate policer. Packets within the rate get the loss priority low,
-/// unless the term sets another one (the topic `burst-size-limit-edit-firewall-policer`).
-fn plain(place: Place, policer: &Policer, then: &Then, config: &mut ConditionerConfig) {
-    config.meter = meter(policer, place.port_rate);
-    config.green = marked(place, then, Some(then.loss.unwrap_or_default()));
-    config.red = exceeding(place, policer.exceed, then);
-}
-
-/// Reports a percentage of an unknown rate, because the policer then passes all packets.
-fn note_percent(place: Place, policer: &Policer, attached: usize, findings: &mut Findings) {
-    if matches!(policer.measure, Measure::Percent { .. }) && place.port_rate.is_none() {
-        findings.not_modeled(attached, "a policer with a percentage of a rate that the text does not state");
-    }
-}
-
-/// Returns the meter of a policer; `None` if it has a percentage of an unknown rate.
-fn meter(policer: &Policer, port_rate: Option<Rate>) -> Option<MeterConfig> {
-    let bucket = |rate: u64, burst: u64| {
-        MeterConfig::TokenBucket(TokenBucketConfig {
-            rate: Rate::from_bits_per_second(rate),
-            burst: ByteSize::from_bytes(burst),
-            excess: Color::RED,
-        })
-    };
-    Some(match policer.measure {
-        Measure::Bits { rate, burst } => bucket(rate, burst),
-        Measure::Percent { percent, burst } => {
-            let rate = u128::from(port_rate?.as_bits_per_second()) * u128::from(percent) / 100;
-            bucket(u64::try_from(rate).ok()?.max(8), burst)
-        }
-        Measure::Packets { rate, burst } => MeterConfig::PacketRate(PacketRateConfig {
-            rate: PacketRate::from_packets_per_second(rate),
-            burst: QueueSize::Packets(burst),
-            excess: Color::RED,
-        }),
-    })
-}
-
-/// RFC 2697 and 2698. The loss priority of green is low, of yellow medium-high, of red high (Junos Routing
-/// Policies and Firewall Filters User Guide, "Three-Color Policer Configuration").
-fn three_color(
-    place: Place,
-    policer: &ThreeColor,
-    (mode, then): (ColorMode, &Then),
-    config: &mut ConditionerConfig,
-) {
-    let (rate, burst) = policer.committed;
-    let (cir, cbs) = (Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst));
-    let excess = ByteSize::from_bytes(policer.excess_burst);
-    config.meter = Some(match policer.peak_rate {
-        Some(peak) => {
-            let pir = Rate::from_bits_per_second(peak);
-            MeterConfig::TwoRateTcm(TwoRateTcmConfig { cir, cbs, pir, pbs: excess, mode })
-        }
-        None => MeterConfig::SingleRateTcm(SingleRateTcmConfig { cir, cbs, ebs: excess, mode }),
-    });
-    config.green = marked(place, then, Some(LossPriority::Low));
-    config.yellow = marked(place, then, Some(LossPriority::MediumHigh));
-    config.red =
-        if policer.discards_red { vec![Action::Drop] } else { marked(place, then, Some(LossPriority::High)) };
-}
-
 /// Returns the conditioners in front of a color-aware policer: a packet with the loss priority medium-high
 /// arrives as yellow, and a packet with high as red (Junos Routing Policies and Firewall Filters User Guide,
 /// "Color-Aware Policers").
@@ -347,17 +324,18 @@ fn colored(config: &ConditionerConfig) -> impl Iterator<Item = ConditionerConfig
 /// Returns the stages of the policers of a direction. Conforming packets continue.
 pub(super) fn policers(place: Place, side: &Side, findings: &mut Findings) -> Vec<Stage> {
     let mut stages = Vec::new();
-    for (family, at) in &side.policers {
-        let Some(policer) = place.device.firewall.policers.plain.get(&at.value) else { continue };
-        note_percent(place, policer, at.line, findings);
-        let then = Then { end: End::NextTerm, ..Then::default() };
-        let mut config = ConditionerConfig {
-            name: Some(format!("policer {}", at.value)),
+    let then = Then { end: End::NextTerm, ..Then::default() };
+    // Policers of frames see a packet before those of its family.
+    let is_of_frames = |(family, _): &&(FilterFamily, At<Metered>)| *family == FilterFamily::Any;
+    let (frames, others): (Vec<_>, Vec<_>) = side.policers.iter().partition(is_of_frames);
+    for (family, at) in frames.into_iter().chain(others) {
+        let config = ConditionerConfig {
+            name: Some(format!("policer {}", at.value.name())),
             matches: family_condition(place.unit, *family),
             ..ConditionerConfig::default()
         };
-        plain(place, policer, &then, &mut config);
-        stages.push(Stage { config, lines: vec![policer.line, at.line] });
+        let used = Used { policer: &at.value, line: at.line, term: None };
+        metered(place, used, &then, (config, vec![at.line]), findings, &mut stages);
     }
     stages
 }

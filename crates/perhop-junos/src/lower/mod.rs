@@ -2,8 +2,10 @@
 
 mod buffers;
 mod chains;
+mod conditioning;
 mod device;
 mod filters;
+mod meters;
 mod nodes;
 mod ports;
 mod queues;

@@ -3,29 +3,26 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use perhop_device::intent::At;
 use perhop_device::lower::Links;
 use perhop_device::{CountedBytes, LineKind, Port, PortForwarding, Wire};
-use perhop_qos::conditioner::ConditionerConfig;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::{ByteSize, Rate};
 
-use super::device::{Device, Findings, Stage, conditioners, links};
-use super::filters::{Accepted, Place, filters, policers};
+use super::device::{Device, Findings};
+use super::meters::Accepted;
 use super::nodes::{Mode, Node, Nodes, REMAINING, TAG};
 use super::shared_memory::memory;
-use super::stages::{behavior_aggregates, rewrites};
 use crate::cos::Attached;
-use crate::interfaces::{Interface, Scheduling, Side, Unit};
+use crate::interfaces::{Interface, Scheduling, Unit};
 use crate::rules;
 
 /// The assumed rate of a port if neither its name nor a statement defines the rate, bits per second.
 const ASSUMED: u64 = 100_000_000_000;
 /// Bytes of an Ethernet header in the MTU of an interface.
-const ETHERNET: u64 = 14;
+pub(super) const ETHERNET: u64 = 14;
 
 /// Returns the ports of a device.
 pub(crate) fn ports(device: Device, interfaces: &[Interface], findings: &mut Findings) -> Vec<Port> {
@@ -127,7 +124,7 @@ impl LineOf<'_> {
         }
     }
 
-    fn line_rate(&self) -> Option<Rate> {
+    pub(super) fn line_rate(&self) -> Option<Rate> {
         rate_of(self.interface).or(self.bundled).map(Rate::from_bits_per_second)
     }
 
@@ -311,39 +308,12 @@ impl LineOf<'_> {
                 shutdown_line: disabled,
                 mtu_line: interface.mtu.map(|mtu| mtu.line),
                 tag_line: unit.vlan.map(|vlan| vlan.line),
-                input_line: unit.input.filters.first().map(|(_, at)| at.line),
-                output_line: unit.output.filters.first().map(|(_, at)| at.line),
+                input_line: unit.sides.input.filters.first().map(|(_, at)| at.line),
+                output_line: unit.sides.output.filters.first().map(|(_, at)| at.line),
                 ..PortForwarding::default()
             },
             ..Port::new(name, unit.line)
         }
-    }
-
-    /// Adds the conditioners of a unit.
-    fn condition(&self, port: &mut Port, unit: &Unit, attached: &Attached, findings: &mut Findings) {
-        let is_own = !unit.number.is_empty() || self.interface.units.is_empty();
-        if !is_own {
-            return;
-        }
-        let place =
-            Place { device: self.device, unit, port_rate: self.line_rate(), accepted: Accepted::Transmit };
-        let mut arriving = behavior_aggregates(self.device, unit, attached);
-        arriving.extend(policers(place, &unit.input, findings));
-        arriving.extend(filters(place, &unit.input, findings));
-        let accepted = accepted(unit, attached);
-        let mut departing = filters(Place { accepted, ..place }, &unit.output, findings);
-        departing.extend(policers(place, &unit.output, findings));
-        departing.extend(rewrites(self.device, unit, attached, accepted == Accepted::Label));
-        let has_meters = |stages: &[Stage]| stages.iter().any(|stage| stage.config.meter.is_some());
-        // A policer in a filter of frames counts the Ethernet header (recalled).
-        if has_meters(&arriving) && of_frames(&unit.input).is_some() && unit.families.is_empty() {
-            port.input.overhead = ETHERNET as i32 + i32::from(TAG * unit.tags);
-        }
-        if let Some(at) = of_frames(&unit.output).filter(|_| has_meters(&departing)) {
-            findings.not_modeled(at.line, "policers of departing frames count IP bytes here");
-        }
-        (port.input.conditioners, port.links.input) = side(arriving);
-        (port.output.conditioners, port.links.output) = side(departing);
     }
 
     /// Returns the port. Removes a policy that perhop cannot build, and reports all its statements.
@@ -374,17 +344,6 @@ impl LineOf<'_> {
     }
 }
 
-/// Returns the first filter or policer of frames.
-fn of_frames(side: &Side) -> Option<&At<String>> {
-    let mut all = side.filters.iter().chain(&side.policers);
-    all.find(|(family, _)| family.has_frames()).map(|(_, at)| at)
-}
-
-fn side(stages: Vec<Stage>) -> (Vec<ConditionerConfig>, Links) {
-    let (configs, classes) = conditioners(stages);
-    (configs, links(classes))
-}
-
 /// Returns the line of the scheduler map of nodes, otherwise of the first statement about their rates.
 fn output_line(chain: &[Node]) -> Option<usize> {
     let map = chain.last().and_then(|node| node.scheduler_map.as_ref());
@@ -392,7 +351,7 @@ fn output_line(chain: &[Node]) -> Option<usize> {
 }
 
 /// Whether conditioners follow the output filters of a unit.
-fn accepted(unit: &Unit, attached: &Attached) -> Accepted {
-    let follow = !attached.rewrites.is_empty() || !unit.output.policers.is_empty();
-    if follow && !unit.output.filters.is_empty() { Accepted::Label } else { Accepted::Transmit }
+pub(super) fn accepted(unit: &Unit, attached: &Attached) -> Accepted {
+    let follow = !attached.rewrites.is_empty() || !unit.sides.output.policers.is_empty();
+    if follow && !unit.sides.output.filters.is_empty() { Accepted::Label } else { Accepted::Transmit }
 }

@@ -133,6 +133,7 @@ fn resolved<'d>(device: Device<'d>, at: QueuesAt) -> Vec<Queue<'d>> {
                 scheduler.excess_priority.map(|at| at.line),
                 scheduler.excess_rate.map(|at| at.line),
                 scheduler.threshold.map(|at| at.line),
+                scheduler.ecn,
             ];
             lines.extend(values.into_iter().flatten());
             if device.rules.chip.is_some() {

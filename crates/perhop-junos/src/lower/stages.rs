@@ -88,10 +88,12 @@ pub(super) fn behavior_aggregates(device: Device, unit: &Unit, attached: &Attach
         );
     }
     // The 802.1p classifier applies to IP packets only if no IP classifier is attached.
-    if let Some(at) = classifier_line(CodePoints::Ieee8021).filter(|_| inet.is_none()) {
-        by_mark(device, CodePoints::Ieee8021, at, &mut stages);
+    for kind in [CodePoints::Ieee8021, CodePoints::Ieee8021ad] {
+        if let Some(at) = classifier_line(kind).filter(|_| inet.is_none()) {
+            by_mark(device, kind, at, &mut stages);
+        }
     }
-    let default = default_exp(device, unit);
+    let default = system_exp(device, unit).or_else(|| default_exp(device, unit));
     if let Some(at) = classifier_line(CodePoints::Exp).or(default.as_ref()) {
         by_mark(device, CodePoints::Exp, at, &mut stages);
     }
@@ -104,6 +106,12 @@ pub(super) fn behavior_aggregates(device: Device, unit: &Unit, attached: &Attach
 fn default_exp(device: Device, unit: &Unit) -> Option<At<String>> {
     let has_default = device.cos.classes.family().has_default_exp();
     unit.mpls.filter(|_| has_default).map(|line| At::new(line, "default".to_owned()))
+}
+
+/// Returns the classifier of all units with MPLS (TechLibrary cos-mpls-exp-classifier-qfx-series-cli,
+/// "Configuring a Global MPLS EXP Classifier").
+fn system_exp(device: Device, unit: &Unit) -> Option<At<String>> {
+    unit.mpls.and(device.cos.system_exp.clone())
 }
 
 /// Returns the treatment of the 64 codepoints.
@@ -140,7 +148,9 @@ fn by_codepoint(
 fn by_mark(device: Device, kind: CodePoints, at: &At<String>, stages: &mut Vec<Stage>) {
     let table = device.cos.classifiers.table(kind, &at.value, &device.cos.classes);
     let mut groups: BTreeMap<Treatment, Vec<LinkMark>> = BTreeMap::new();
-    for (point, treatment) in table.iter().enumerate() {
+    // The fourth bit of IEEE 802.1ad is the drop eligible bit, which no packet has.
+    let points = table.iter().step_by(if kind == CodePoints::Ieee8021ad { 2 } else { 1 });
+    for (point, treatment) in points.enumerate() {
         if let Some(mark) = LinkMark::new(point as u8) {
             groups.entry(*treatment).or_default().push(mark);
         }
@@ -225,6 +235,6 @@ fn mark(kind: CodePoints, value: u8) -> Option<Action> {
         CodePoints::InetPrecedence => IpPrecedence::new(value).map(Action::MarkPrecedence),
         CodePoints::Ieee8021 => LinkMark::new(value).map(Action::MarkCos),
         CodePoints::Exp => LinkMark::new(value).map(Action::MarkExp),
-        CodePoints::Ieee8021ad => None,
+        CodePoints::Ieee8021ad => LinkMark::new(value >> 1).map(Action::MarkCos),
     }
 }

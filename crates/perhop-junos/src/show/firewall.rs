@@ -12,7 +12,7 @@ use perhop_qos::policy::PolicyConfig;
 use serde_json::{Value, json};
 
 use super::applied::Applied;
-use crate::firewall::{Counters, Filter, FilterFamily, Metered, Term};
+use crate::firewall::{Counters, Filter, FilterFamily, Instance, Term};
 
 /// Bytes of an Ethernet header, and of a tag.
 const ETHERNET: i32 = 14;
@@ -34,7 +34,7 @@ pub(super) fn filters(applied: &Applied, device: &CountedDevice) -> Vec<ShownPor
             Counters::OfInterface => places.iter().map(std::slice::from_ref).collect(),
         };
         for places in together.into_iter().filter(|places| !places.is_empty()) {
-            found.push(shown((family, name), filter, places));
+            found.push(shown(applied, (family, name), filter, places));
         }
     }
     found
@@ -77,8 +77,8 @@ fn places<'p>(
         let overhead = if family.has_frames() { ETHERNET + TAG * i32::from(unit.tags) } else { 0 };
         DIRECTIONS.into_iter().flat_map(move |direction| {
             let side = match direction {
-                Direction::Input => &unit.input,
-                Direction::Output => &unit.output,
+                Direction::Input => &unit.sides.input,
+                Direction::Output => &unit.sides.output,
             };
             let own = side.filters.iter().filter(move |(own, at)| *own == family && at.value == name);
             own.map(move |(_, at)| Place { port, direction, line: at.line, overhead })
@@ -86,7 +86,12 @@ fn places<'p>(
     })
 }
 
-fn shown((family, name): (FilterFamily, &str), filter: &Filter, places: &[Place]) -> ShownPort {
+fn shown(
+    applied: &Applied,
+    (family, name): (FilterFamily, &str),
+    filter: &Filter,
+    places: &[Place],
+) -> ShownPort {
     let suffix = match (filter.counters, places) {
         (Counters::OfInterface, [place]) => place.suffix(),
         _ => String::new(),
@@ -98,8 +103,13 @@ fn shown((family, name): (FilterFamily, &str), filter: &Filter, places: &[Place]
             let row = counters.entry(format!("{counter}{suffix}")).or_default();
             *row = traffic.iter().fold(*row, |sum, own| sum + own.accepted);
         }
-        if let Some(Metered::Plain(policer) | Metered::ThreeColor(policer)) = &term.then.policer {
-            let row = policers.entry(format!("{policer}-{}{suffix}", term.name)).or_default();
+        if let Some(policer) = &term.then.policer {
+            let name = match applied.firewall.policers.instance(policer) {
+                // One row for all terms (inferred from its one bucket).
+                Instance::Filter => format!("{}{suffix}", policer.name()),
+                _ => format!("{}-{}{suffix}", policer.name(), term.name),
+            };
+            let row = policers.entry(name).or_default();
             *row = traffic.iter().fold(*row, |sum, own| sum + own.exceeding);
         }
     }

@@ -2,7 +2,7 @@
 
 use perhop_device::NotesAt;
 use perhop_qos::buffer::{
-    AboveMaxConfig, BufferConfig, FillProfileConfig, FillStep, MredConfig, PrecedenceConfig,
+    AboveMaxConfig, BufferConfig, EcnConfig, FillProfileConfig, FillStep, MredConfig, PrecedenceConfig,
 };
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::queue::PrecedenceSource;
@@ -22,6 +22,8 @@ pub(super) struct Drops {
     of_dscp: Vec<u8>,
     /// The loss priority of each color, if the queue reads it.
     of_color: Option<Vec<u8>>,
+    /// Whether early drops of ECN-capable packets are marks instead.
+    pub(super) ecn: EcnConfig,
 }
 
 impl Drops {
@@ -93,6 +95,7 @@ fn of_profiles(config: &FillProfileConfig) -> Drops {
         rows,
         of_dscp: by_codepoint(|dscp| (dscp.color().index() as u8).min(last)),
         of_color: Some(of_color),
+        ecn: config.ecn,
     }
 }
 
@@ -106,8 +109,8 @@ fn of_red(class: &ClassConfig, config: &MredConfig, limit: u64, notes: &mut Note
     if config.above_max == Some(AboveMaxConfig::Gentle) {
         notes.report("above-max: gentle", "the written profile drops every packet above the maximum");
     }
-    if config.ecn != perhop_qos::buffer::EcnConfig::Ignore {
-        notes.report("ECN marks", "perhop does not write `explicit-congestion-notification`");
+    if config.ecn == EcnConfig::Mark {
+        notes.report("ECN marks below the maximum", "Junos also marks the packets above it");
     }
     let mut rows: Vec<Vec<FillStep>> = Vec::new();
     let mut places: Vec<u8> = Vec::new();
@@ -148,7 +151,8 @@ fn of_red(class: &ClassConfig, config: &MredConfig, limit: u64, notes: &mut Note
         }),
     };
     let reads_color = class.precedence == PrecedenceSource::Color;
-    Drops { rows, of_dscp, of_color: reads_color.then(|| (0..8).map(row).collect()) }
+    let of_color = reads_color.then(|| (0..8).map(row).collect());
+    Drops { rows, of_dscp, of_color, ecn: config.ecn }
 }
 
 /// Returns the steps of a line from the minimum to the maximum threshold, one for each percent of the limit.

@@ -193,6 +193,10 @@ impl Filter<'_> {
             }
             let Some(stage) = self.stages.get(metered.stage) else { continue };
             let Some(meter) = &stage.meter else { continue };
+            if stage.shared.is_some() {
+                let reason = "perhop writes a policer for each of them";
+                return Err(Missing::new("meter of several classes", reason));
+            }
             let moved = metered.red.queue != outcome.treatment.queue && !metered.red.is_dropped;
             let red = moved.then(|| self.class(&metered.red)).filter(|red| red != class);
             let name = format!("{}-{}", self.name, found.len() + 1);

@@ -1,7 +1,7 @@
 //! Queues as schedulers of a scheduler map, and their drop profiles.
 
 use perhop_device::{Notes, NotesAt};
-use perhop_qos::buffer::FillStep;
+use perhop_qos::buffer::{EcnConfig, FillStep};
 use perhop_qos::policer::PoliceWhen;
 
 use super::drops::{Drops, PACKET, limit_bytes, limit_packets};
@@ -92,6 +92,9 @@ impl Schedulers<'_> {
                     "schedulers {scheduler} drop-profile-map loss-priority {word} protocol any drop-profile {profile}"
                 )
             }));
+        }
+        if !lines.is_empty() && drops.ecn != EcnConfig::Ignore {
+            lines.push(format!("schedulers {scheduler} explicit-congestion-notification"));
         }
         lines
     }
