@@ -89,8 +89,13 @@ impl Conditioners<'_> {
         stage: &ConditionerConfig,
         stream: &Stream,
     ) -> Result<Vec<(Outcome, Stream)>, ConfigError> {
-        let plain =
-            ConditionerConfig { matches: None, meter: None, per: MeterScope::default(), ..stage.clone() };
+        let plain = ConditionerConfig {
+            matches: None,
+            meter: None,
+            per: MeterScope::default(),
+            shared: None,
+            ..stage.clone()
+        };
         let mut conditioner =
             TrafficConditioner::build(std::slice::from_ref(&plain), self.interfaces, &Streams::new(0, 0))?;
         let metered = metered(stage.meter.as_ref(), stream.packet.color);

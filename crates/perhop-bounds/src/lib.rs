@@ -13,6 +13,7 @@ pub mod entry;
 pub mod expedited;
 mod fragment;
 pub mod guarantee;
+mod guaranteed;
 pub mod lengths;
 pub mod network;
 pub mod port;

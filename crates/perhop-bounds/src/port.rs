@@ -168,15 +168,11 @@ const NO_BOUND_FOR_CBQ: &str = "no bound is known for cbq, which delays a class 
 /// The reason why a class of HFSC has no guarantee.
 const NO_BOUND_FOR_HFSC: &str = "no bound is computed for hfsc, which combines the curves of all classes";
 
-/// The reason why a class of guarantee-excess has no guarantee.
-const NO_BOUND_FOR_GUARANTEE_EXCESS: &str =
-    "no bound is computed for guarantee-excess, whose classes change their priorities";
-
 /// The reason why a tin of CAKE has no guarantee.
 const NO_BOUND_FOR_CAKE: &str = "no bound is known for cake, whose tins are shared by flows and hosts";
 
 /// The recursive pass over the schedulers of a port, from the wire inward.
-struct Walk<'a, 'b> {
+pub(crate) struct Walk<'a, 'b> {
     port: &'a Port<'a>,
     /// The class and the limits of each queue.
     leaves: &'b [(&'b ClassConfig, Vec<QueueSize>)],
@@ -184,15 +180,18 @@ struct Walk<'a, 'b> {
 }
 
 /// A class with traffic, and its queues.
-struct Active<'c> {
-    child: Child<'c>,
-    first: usize,
-    count: usize,
+pub(crate) struct Active<'c> {
+    pub(crate) child: Child<'c>,
+    pub(crate) first: usize,
+    pub(crate) count: usize,
 }
 
 impl<'a> Walk<'a, '_> {
     /// Computes the bounds of the classes of `config`, whose first queue has number `first`.
-    fn node(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
+    pub(crate) fn node(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
+        if config.scheduler == SchedulerConfig::GuaranteeExcess {
+            return self.guarantee_excess(config, first, above);
+        }
         let active = self.active(config, first);
         let children: Vec<Child> = active.iter().map(|member| member.child.clone()).collect();
         // The levels are processed from the highest one, because the delays of higher levels bound the
@@ -213,7 +212,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    fn active(&self, config: &'a QueueingConfig, first: usize) -> Vec<Active<'a>> {
+    pub(crate) fn active(&self, config: &'a QueueingConfig, first: usize) -> Vec<Active<'a>> {
         let mut next = first;
         let active = config.classes.iter().filter_map(|class| {
             let (first, count) = (next, class.queues());
@@ -253,12 +252,13 @@ impl<'a> Walk<'a, '_> {
             Scheduler::Cbq => Guarantee::none(above.counted, NO_BOUND_FOR_CBQ),
             Scheduler::Hfsc => Guarantee::none(above.counted, NO_BOUND_FOR_HFSC),
             Scheduler::Htb => Guarantee::none(above.counted, NO_BOUND_FOR_HTB),
-            Scheduler::GuaranteeExcess => Guarantee::none(above.counted, NO_BOUND_FOR_GUARANTEE_EXCESS),
+            // `guarantee_excess` bounds a tree of this kind as a whole.
+            Scheduler::GuaranteeExcess => Guarantee::none(above.counted, "a class of a tree"),
         }
     }
 
     /// Computes the bounds of a class with the guarantee `scheduled`: of its queue, or of its inner classes.
-    fn class(&mut self, active: &Active<'a>, scheduled: Guarantee, above: &Above, is_alone: bool) {
+    pub(crate) fn class(&mut self, active: &Active<'a>, scheduled: Guarantee, above: &Above, is_alone: bool) {
         let Active { child: Child { class, lengths }, first, count } = active;
         let guarantee = match &class.shape {
             None => scheduled,
@@ -290,7 +290,7 @@ impl<'a> Walk<'a, '_> {
         self.node(inner, *first, &inside);
     }
 
-    fn leaf(&mut self, place: usize, guarantee: Guarantee) {
+    pub(crate) fn leaf(&mut self, place: usize, guarantee: Guarantee) {
         let (class, limits) = &self.leaves[place];
         let streams = &self.port.streams[place];
         let queue = Queue {
@@ -318,7 +318,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// The arrivals at the queues of `active` that compete with other classes, in `measure`.
-    fn brought(&self, active: &Active, measure: Measure, delayed: bool) -> Option<Arrival> {
+    pub(crate) fn brought(&self, active: &Active, measure: Measure, delayed: bool) -> Option<Arrival> {
         let mut sum = Arrival::nothing();
         for place in active.first..active.first + active.count {
             let streams = &self.port.streams[place];
@@ -413,9 +413,17 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Sets `places` to unbounded.
-    fn give_up(&mut self, places: std::ops::Range<usize>, reason: &str) {
+    pub(crate) fn give_up(&mut self, places: std::ops::Range<usize>, reason: &str) {
         for place in places {
             self.leaf(place, Guarantee::none(Measure::Ip, reason));
+        }
+    }
+
+    /// Improves the bound of queue `place` by the service `rest` that the other queues leave, in the unit of
+    /// `above`.
+    pub(crate) fn improve(&mut self, place: usize, rest: &Service, above: &Above) {
+        if let Some(bound) = &mut self.bounds[place] {
+            bound.improve(&self.port.streams[place], rest, above.measure, self.port.wire);
         }
     }
 
@@ -429,10 +437,8 @@ impl<'a> Walk<'a, '_> {
             let others = others.map(|(_, one)| one.clone()).reduce(|one, two| Some(one?.plus(&two?)));
             let Some(Some(others)) = others else { continue };
             let rest = above.plain.less(&others);
-            if let Some(bound) = &mut self.bounds[place]
-                && rest.is_some()
-            {
-                bound.improve(&self.port.streams[place], &rest, above.measure, self.port.wire);
+            if rest.is_some() {
+                self.improve(place, &rest, above);
             }
         }
     }

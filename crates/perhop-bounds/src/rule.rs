@@ -23,6 +23,8 @@ pub enum Rule {
     Wrr,
     /// The minimum rate of three-parameter scheduling.
     Minimum,
+    /// The guaranteed rate of guarantee-excess.
+    GuaranteedRate,
     /// A shaper.
     Shaper,
     /// The rate that all other queues leave, with any order of service.
@@ -50,6 +52,10 @@ impl Rule {
             Rule::Minimum => {
                 "β(t) = m·(t − Θ − L_max/C) − L; m: its minimum, Θ: the latency of the schedulers above"
             }
+            Rule::GuaranteedRate => {
+                "β(t) = g·(t − Θ − L/R); g: its guaranteed rate; R after Θ: what the guarantees of its level \
+                 and of the levels above it leave, b_j + g_j·t each or its arrivals"
+            }
             Rule::Shaper => "β(t) = r·(t − Θ − L/C), at most the curve above; r: its rate",
             Rule::Rest => "β(t) = C·t − Σ α_j(t) over all other classes j",
             Rule::QueueLimit => "D = T(limit), where β(T(x)) = x; packets above the limit are dropped",
@@ -71,6 +77,10 @@ impl Rule {
                 "Katevenis, Sidiropoulos and Courcoubetis, IEEE JSAC 9(8), 1991, turn by turn as for DRR"
             }
             Rule::Minimum => "Stoica, Zhang and Ng, SIGCOMM 1997 (H-FSC, real-time criterion)",
+            Rule::GuaranteedRate => {
+                "Juniper, Hierarchical CoS Scheduler Priority Propagation; Le Boudec and Thiran 2001, §1.5 and \
+                 theorem 6.2.1 (blind multiplexing)"
+            }
             Rule::Shaper => "Le Boudec and Thiran, Network Calculus, 2001, §1.5",
             Rule::Rest => "Le Boudec and Thiran, Network Calculus, 2001, theorem 6.2.1 (blind multiplexing)",
             Rule::QueueLimit => "the definition of a strict service curve: Le Boudec and Thiran 2001, §1.3",

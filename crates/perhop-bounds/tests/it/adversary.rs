@@ -263,7 +263,21 @@ fn combinations() -> Vec<Value> {
     let mut held = minima();
     held[1]["shape"] = json!({"rate": "2500kb/s", "burst": "12000B"});
     let weights = || shares("weight", [json!(2), json!(3), json!(4)]);
+    let rates = |level: u16| {
+        let share =
+            |rate: &str, level: u16| json!({"share": {"rate": rate, "burst": "6000B", "level": level}});
+        [share("1600kb/s", 0), share("2600kb/s", level), share("3500kb/s", level)]
+    };
+    let mut strict = rates(1);
+    strict[0] = json!({"share": {"rate": "1600kb/s", "ceil": "1600kb/s", "ceil-burst": "1600B"}});
+    strict[2] = json!({"share": {"excess-level": 1, "level": 1}});
+    let mut port = json!({"name": "port", "share": {"ceil": "7500kb/s", "ceil-burst": "20000B"}});
+    port["queueing"] = flat("guarantee-excess", &rates(1));
     vec![
+        flat("guarantee-excess", &rates(0)),
+        flat("guarantee-excess", &rates(1)),
+        flat("guarantee-excess", &strict),
+        json!({"scheduler": "guarantee-excess", "classes": [port]}),
         flat("fifo", &plain()),
         flat("wrr", &weights()),
         flat("wfq", &weights()),

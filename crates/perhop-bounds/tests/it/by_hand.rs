@@ -262,3 +262,52 @@ fn link_sharing_has_no_bound_alone_or_nested() {
         assert!(bounds[0].delay.as_ref().unwrap_err().contains("no bound is known for cbq"), "{bounds:?}");
     }
 }
+
+/// The rates of two queues of guarantee-excess, 0.5 and 0.25 bytes per microsecond, with their levels.
+fn guaranteed(levels: [u16; 2]) -> Value {
+    let share = |rate: &str, burst: &str, level: u16| json!({"share": {"rate": rate, "burst": burst, "level": level}});
+    let shares = [share("4Mb/s", "4000B", levels[0]), share("2Mb/s", "2000B", levels[1])];
+    classes("guarantee-excess", &shares)
+}
+
+#[test]
+fn a_guaranteed_rate_waits_for_the_guarantees_of_its_level() {
+    let streams = || vec![stream(100, Some((300.0, 0.1))), stream(200, None)];
+    // The guarantee of the other queue leaves 0.75 after (200 + 2000) / 0.75 = 2933.3 us, where 200 bytes are
+    // on the wire. Then 0.5 after 2933.3 + 100 / 0.75 = 3066.7; 300 bytes take 600 more.
+    let bounds_of_one_level = bounds(guaranteed([0, 0]), streams());
+    assert_delay(&bounds_of_one_level[0], 2933.333_333 + 133.333_333 + 600.0);
+    assert_eq!(bounds_of_one_level[0].rules, [Rule::GuaranteedRate]);
+    // A level above waits only for the packet on the wire: 200 + 100 + 600.
+    let bounds_of_two_levels = bounds(guaranteed([0, 1]), streams());
+    assert_delay(&bounds_of_two_levels[0], 900.0);
+    // The other queue keeps its rate, 0.25, although its arrivals have no bound.
+    assert!((bounds_of_two_levels[1].rate - 0.25e6).abs() < 1.0);
+}
+
+#[test]
+fn a_queue_without_a_guarantee_has_the_rest() {
+    let mut queueing = guaranteed([0, 1]);
+    queueing["classes"][1]["share"] = json!({});
+    let found =
+        bounds(queueing.clone(), vec![stream(100, Some((300.0, 0.1))), stream(200, Some((400.0, 0.05)))]);
+    // 0.9 after (200 + 300) / 0.9 us.
+    assert_delay(&found[1], (500.0 + 400.0) / 0.9);
+    assert_eq!(found[1].rules, [Rule::Rest]);
+    // If the other queue may send more than the rest, there is no bound but the limit of the queue.
+    let found = bounds(queueing, vec![stream(100, None), stream(200, Some((400.0, 0.05)))]);
+    let reason = found[1].delay.as_ref().unwrap_err();
+    assert!(reason.contains("it has no guaranteed rate"), "{reason}");
+}
+
+#[test]
+fn a_maximum_limits_the_queue_that_is_always_within_its_guarantee() {
+    let share = |value: Value| json!({"share": value});
+    let strict = share(json!({"rate": "2Mb/s", "ceil": "2Mb/s", "ceil-burst": "1000B"}));
+    let low = share(json!({"rate": "4Mb/s", "burst": "4000B", "level": 1}));
+    let queueing = classes("guarantee-excess", &[strict, low]);
+    let found = bounds(queueing, vec![stream(100, None), stream(200, Some((400.0, 0.1)))]);
+    // The strict queue takes 1000 + 0.25 t: 0.75 after (200 + 1000) / 0.75 = 1600 us, so 0.5 after
+    // 1600 + 200 / 0.75; 400 bytes take 800 more.
+    assert_delay(&found[1], 1600.0 + 266.666_666 + 800.0);
+}

@@ -48,6 +48,7 @@ pub(crate) fn flat(dice: &mut Dice, scheduler: &str, count: usize) -> Value {
         "scfq" | "wfq" | "wf2q-plus" => json!({"weight": dice.number(1, 5)}),
         "wrr" => json!({"weight": dice.number(1, 4)}),
         "three-parameter" => json!({"minimum": format!("{}kb/s", dice.number(200, 900))}),
+        "guarantee-excess" => guaranteed(dice),
         _ => json!({}),
     };
     let limited = |dice: &mut Dice| match dice.number(0, 5) {
@@ -67,10 +68,26 @@ pub(crate) fn flat(dice: &mut Dice, scheduler: &str, count: usize) -> Value {
     json!({"scheduler": scheduler, "classes": classes})
 }
 
+/// The share of a class of guarantee-excess: without a rate, with one, or with its maximum as its rate.
+fn guaranteed(dice: &mut Dice) -> Value {
+    let rate = format!("{}kb/s", dice.number(200, 1200));
+    let burst = format!("{}B", dice.number(1500, 20_000));
+    let (level, excess) = (dice.number(0, 2), dice.number(0, 1));
+    let mut share = match dice.number(0, 3) {
+        0 => json!({}),
+        1 => json!({"rate": rate, "ceil": rate, "ceil-burst": burst}),
+        _ => json!({"rate": rate, "burst": burst}),
+    };
+    (share["level"], share["excess-level"]) = (json!(level), json!(excess));
+    share["weight"] = json!(dice.number(1, 5));
+    share
+}
+
 /// One of four policies: flat classes; voice with priority over the other classes; classes under a shaper; or
 /// classes with one shaped class.
 fn queueing(dice: &mut Dice, count: usize) -> Value {
-    const FLAT: [&str; 8] = ["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter"];
+    const FLAT: [&str; 9] =
+        ["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter", "guarantee-excess"];
     const INNER: [&str; 4] = ["scfq", "drr", "wrr", "three-parameter"];
     let scheduler = dice.one_of(&FLAT);
     let mut config = flat(dice, scheduler, count);

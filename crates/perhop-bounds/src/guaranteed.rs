@@ -1,0 +1,186 @@
+//! The guarantees of `guarantee-excess`: rates by level, and the rate that all other queues leave.
+
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::scheduler::{Cells, ShapeConfig, ShapeForm, ShareConfig};
+use perhop_qos::units::{ByteSize, Rate};
+
+use crate::arrival::Arrival;
+use crate::guarantee::{Guarantee, Plain};
+use crate::lengths::Measure;
+use crate::port::{Active, Walk};
+use crate::rule::Rule;
+use crate::schedule::Above;
+use crate::service::Service;
+use crate::shaping;
+
+/// The default size of a bucket, bytes, of `guarantee-excess`.
+const BURST: u64 = 3200;
+
+/// The rate of a class below which it has its level, or its maximum.
+fn bucket(rate: Rate, burst: Option<ByteSize>) -> ShapeConfig {
+    let burst = burst.unwrap_or(ByteSize::from_bytes(BURST));
+    ShapeConfig { rate, burst, excess: ByteSize::from_bytes(0), form: ShapeForm::Average }
+}
+
+/// Whether all packets within the maximum of a class have its level.
+fn is_always_guaranteed(share: &ShareConfig) -> bool {
+    share.rate.zip(share.ceil).is_some_and(|(rate, ceil)| rate >= ceil)
+}
+
+/// The bucket of the guarantee of a class; `None` without a guarantee.
+fn guarantee_of(share: &ShareConfig) -> Option<ShapeConfig> {
+    match (share.rate, share.ceil) {
+        (Some(rate), Some(ceil)) if rate >= ceil => Some(bucket(ceil, share.ceil_burst)),
+        (rate, _) => rate.map(|rate| bucket(rate, share.burst)),
+    }
+}
+
+impl<'a> Walk<'a, '_> {
+    /// Bounds the classes of `config`, the first of whose queues has number `first`.
+    pub(crate) fn guarantee_excess(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
+        let active = self.active(config, first);
+        if let Some(node) = active.iter().find(|one| one.child.class.queueing.is_some()) {
+            let reason = "no bound is computed for several nodes of guarantee-excess, whose priorities are \
+                          those of their queues";
+            let all = first..first + config.classes.iter().map(ClassConfig::queues).sum::<usize>();
+            return match active.as_slice() {
+                [_] => self.only_node(node, above),
+                _ => self.give_up(all, reason),
+            };
+        }
+        let mut order: Vec<&Active> = active.iter().collect();
+        // The delays of the first levels bound their traffic to the others. Within a level, a class that is
+        // always within its guarantee has no limit but its traffic.
+        order.sort_by_key(|one| {
+            let share = &one.child.class.share;
+            (share.level.unwrap_or(0), !is_always_guaranteed(share))
+        });
+        for own in order {
+            let others: Vec<&Active> = active.iter().filter(|other| other.first != own.first).collect();
+            let guarantee = self.guaranteed(above, own, &others);
+            self.class(own, guarantee, above, false);
+        }
+        for own in &active {
+            let others: Vec<&Active> = active.iter().filter(|other| other.first != own.first).collect();
+            if let Some(rest) = self.rest(above, own, &others) {
+                self.improve(own.first, &rest, above);
+            }
+        }
+    }
+
+    /// Bounds the classes inside the only node with traffic: its maximum limits all of them.
+    fn only_node(&mut self, node: &Active<'a>, above: &Above) {
+        let class = node.child.class;
+        let Some(inner) = &class.queueing else { return };
+        let Some(ceil) = class.share.ceil else { return self.node(inner, node.first, above) };
+        let Some(counted) = counted(above, &class.share) else {
+            return self.give_up(node.first..node.first + node.count, CELLS);
+        };
+        let inside = Above { counted, ..above.clone() };
+        let maximum = bucket(ceil, class.share.ceil_burst);
+        let shaped = shaping::among(&inside, above.whole(), &maximum, &node.child.lengths);
+        match shaped.strict {
+            Ok(strict) => {
+                let (plain, rules) = (strict.clone(), shaped.rules);
+                let (measure, counted) = (shaped.measure, above.counted);
+                let inside =
+                    Above { measure, plain, strict, counted, is_at_wire: false, is_raw: false, rules };
+                self.node(inner, node.first, &inside);
+            }
+            Err(reason) => self.give_up(node.first..node.first + node.count, &reason),
+        }
+    }
+
+    /// The guarantee of a queue by its rate.
+    ///
+    /// Within its guarantee, a queue waits only for packets of its level and of the levels above it that are
+    /// within their guarantees: at most their buckets and their arrivals, in any order. This is the service
+    /// of a queue whose packets a bucket of the guaranteed rate releases ([`shaping::among`]); packets that
+    /// leave as excess leave earlier and use none of the guarantee.
+    fn guaranteed(&self, above: &Above, own: &Active, others: &[&Active]) -> Guarantee {
+        let share = &own.child.class.share;
+        let Some(counted) = counted(above, share) else { return Guarantee::none(above.counted, CELLS) };
+        let lengths = &own.child.lengths;
+        let at_rate = || {
+            let rate = guarantee_of(share).ok_or(NO_RATE)?;
+            if share.ceil.is_some() && !is_always_guaranteed(share) {
+                return Err(HELD_BACK);
+            }
+            let level = share.level.unwrap_or(0);
+            let is_before = |other: &&&Active| other.child.class.share.level.unwrap_or(0) <= level;
+            let before = others.iter().filter(is_before).map(|other| self.within_guarantee(above, other));
+            let before = before.fold(Some(Arrival::nothing()), |sum, one| Some(sum?.plus(&one?)));
+            let left = above.strict.less(&before.ok_or(CELLS)?);
+            if !left.is_some() {
+                return Err(NOTHING_LEFT);
+            }
+            let scheduled = Guarantee {
+                measure: above.measure,
+                plain: Ok(Plain::Line(left.clone())),
+                strict: Ok(left),
+                rules: Vec::new(),
+            };
+            let inside = Above { counted, ..above.clone() };
+            shaping::among(&inside, scheduled, &rate, lengths).strict.map_err(|_| NOTHING_LEFT)
+        };
+        match at_rate() {
+            Ok(line) => above.guarantee(counted, line.clone(), line, Rule::GuaranteedRate),
+            Err(reason) => Guarantee::none(counted, reason),
+        }
+    }
+
+    /// The packets of `other` with its level in any span, in the unit of `above`: its bucket, and its
+    /// arrivals if its delay is known.
+    fn within_guarantee(&self, above: &Above, other: &Active) -> Option<Arrival> {
+        let share = &other.child.class.share;
+        let Some(rate) = guarantee_of(share) else { return Some(Arrival::nothing()) };
+        let curve = self.curve(above, other, &rate)?;
+        let arrivals = self.brought(other, above.measure, true);
+        Some(arrivals.map_or(curve.clone(), |arrivals| arrivals.within(&curve)))
+    }
+
+    /// The curve of a bucket of a class, in the unit of `above`.
+    fn curve(&self, above: &Above, class: &Active, bucket: &ShapeConfig) -> Option<Arrival> {
+        let counted = counted(above, &class.child.class.share)?;
+        let lengths = &class.child.lengths;
+        // A packet longer than the bucket leaves when the bucket is full.
+        let burst = (bucket.burst.as_bytes() as f64).max(counted.most(lengths));
+        let curve = Arrival::token_bucket(burst, bucket.rate.as_bits_per_second() as f64 / 8.0);
+        Some(curve.scaled(above.measure.per(counted, lengths)))
+    }
+
+    /// The service that all other queues leave to a queue without a maximum, in any order; `None` if they
+    /// may take everything.
+    ///
+    /// While a queue without a maximum has packets, the scheduler sends. Since all such queues were empty,
+    /// each has sent at most its arrivals. A queue with a maximum may have waited before: it sends at most
+    /// its bucket, or its arrivals in the span and in its delay before it.
+    fn rest(&self, above: &Above, own: &Active, others: &[&Active]) -> Option<Service> {
+        let is_held = |class: &ClassConfig| class.share.ceil.is_some() || class.shape.is_some();
+        if is_held(own.child.class) {
+            return None;
+        }
+        let taken = others.iter().map(|other| {
+            let class = other.child.class;
+            let arrivals = self.brought(other, above.measure, is_held(class));
+            let Some(ceil) = class.share.ceil else { return arrivals };
+            let maximum = self.curve(above, other, &bucket(ceil, class.share.ceil_burst))?;
+            Some(arrivals.map_or(maximum.clone(), |arrivals| arrivals.within(&maximum)))
+        });
+        let taken = taken.fold(Some(Arrival::nothing()), |sum, one| Some(sum?.plus(&one?)));
+        Some(above.strict.less(&taken?)).filter(Service::is_some)
+    }
+}
+
+/// The bytes that the rates of a class count; `None` for cells.
+fn counted(above: &Above, share: &ShareConfig) -> Option<Measure> {
+    let link = share.link_layer.unwrap_or_default();
+    let Measure::Counted(accounting) = above.counted else { return None };
+    let is_plain = link.cells == Cells::None && link.minimum_packet_unit == 0;
+    accounting.with_more(link.overhead).ok().filter(|_| is_plain).map(Measure::Counted)
+}
+
+const CELLS: &str = "no bound is computed for rates that count cells or a least length";
+const NO_RATE: &str = "it has no guaranteed rate: its share of the rest depends on all others";
+const HELD_BACK: &str = "no bound is computed for a guaranteed rate below a maximum";
+const NOTHING_LEFT: &str = "queues of its level and the levels above it may take the whole rate";
