@@ -4,7 +4,7 @@ mod chips;
 mod rows;
 mod values;
 
-pub(crate) use chips::Chip;
+pub(crate) use chips::{Chip, Pools};
 pub(crate) use values::{ExcessOrder, Levels, MissingRate, Rules, Weights};
 
 use values::{

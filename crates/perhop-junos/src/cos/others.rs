@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::tree::NodeId;
 
 /// Statements and the behavior that perhop lacks.
-const NOT_MODELED: [(&str, &str); 21] = [
+const NOT_MODELED: [(&str, &str); 20] = [
     ("interface-set", "hierarchical scheduling"),
     ("forwarding-class-sets", "enhanced transmission selection"),
     ("forwarding-class-map", "forwarding classes of single interfaces"),
@@ -19,7 +19,6 @@ const NOT_MODELED: [(&str, &str); 21] = [
     ("fragmentation-maps", "fragments of multilink bundles"),
     ("routing-instances", "classifiers of routing instances"),
     ("multi-destination", "multicast classes"),
-    ("dedicated-buffer", "memory of switches"),
     ("dedicated-buffer-profile", "memory of switches"),
     ("congestion-notification-profile", "priority flow control"),
     ("congestion-notification-profiles", "priority flow control"),

@@ -1,10 +1,10 @@
-//! `[edit class-of-service shared-buffer]`: the packet memory of a switch.
+//! `shared-buffer` and `dedicated-buffer`: the packet memory of a switch.
 
 use perhop_device::intent::At;
 
 use super::classes::Classes;
 use crate::context::Context;
-use crate::families::Chip;
+use crate::families::{Chip, Pools};
 use crate::tree::NodeId;
 use crate::values::percent;
 
@@ -16,6 +16,8 @@ pub(crate) struct SharedBuffer {
     pub(crate) lossy: Partition,
     pub(crate) lossless: Partition,
     pub(crate) multicast: Partition,
+    /// Percent of the dedicated memory of arriving and of departing packets that remains dedicated.
+    pub(crate) dedicated: [Option<At<u8>>; 2],
 }
 
 /// The part of the memory for some kind of queues.
@@ -32,13 +34,15 @@ impl SharedBuffer {
     pub(crate) fn lines(&self) -> impl Iterator<Item = usize> {
         let parts = [self.lossy, self.lossless, self.multicast];
         let all = parts.into_iter().flat_map(|part| [part.percent, part.threshold]).chain([self.percent]);
+        let all = all.chain(self.dedicated);
         all.flatten().map(|at| at.line)
     }
 }
 
 /// Reads the memory of departing packets. perhop does not model the memory of arriving packets.
 pub(super) fn read(context: &mut Context, cos: NodeId, classes: &Classes) -> SharedBuffer {
-    let mut found = SharedBuffer::default();
+    let dedicated = dedicated(context, cos, classes);
+    let mut found = SharedBuffer { dedicated, ..SharedBuffer::default() };
     let Some(node) = context.tree.child(cos, "shared-buffer") else { return found };
     if classes.family().rules().chip.is_none() {
         context.not_modeled(node, "shared memory of switches");
@@ -65,6 +69,25 @@ pub(super) fn read(context: &mut Context, cos: NodeId, classes: &Classes) -> Sha
         known.threshold = context.parsed(part.node, "dynamic-threshold", threshold);
     }
     found
+}
+
+/// Reads `dedicated-buffer`. Less dedicated memory leaves more shared memory.
+fn dedicated(context: &mut Context, cos: NodeId, classes: &Classes) -> [Option<At<u8>>; 2] {
+    let Some(node) = context.tree.child(cos, "dedicated-buffer") else { return [None; 2] };
+    let Some(chip) = classes.family().rules().chip else {
+        context.not_modeled(node, "memory of switches");
+        return [None; 2];
+    };
+    context.modeled(node);
+    ["ingress", "egress"].map(|direction| {
+        let part = context.tree.child(node, direction)?;
+        if direction == "ingress" && chip.pools == Pools::Separate {
+            context.not_modeled(part, "the memory of arriving packets");
+            return None;
+        }
+        context.modeled(part);
+        context.parsed(part, "percent", percent)
+    })
 }
 
 /// Parses the index of a dynamic threshold.

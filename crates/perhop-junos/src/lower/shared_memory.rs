@@ -37,8 +37,10 @@ pub(super) fn memory(device: Device) -> Option<MemoryConfig> {
 /// Returns the cells of a partition.
 fn cells(device: Device, chip: &Chip, partition: Partition, default_percent: u32) -> u32 {
     let percent = partition.percent.map_or(default_percent, |at| u32::from(at.value));
-    let shared = device.cos.shared_buffer.percent.map_or(100, |at| u64::from(at.value));
-    (u64::from(chip.cells(percent)) * shared / 100) as u32
+    let buffer = &device.cos.shared_buffer;
+    let shared = buffer.percent.map_or(100, |at| u64::from(at.value));
+    let dedicated = buffer.dedicated.map(|percent| percent.map_or(100, |at| at.value));
+    (u64::from(chip.cells(chip.shared_kilobytes(dedicated), percent)) * shared / 100) as u32
 }
 
 /// Returns the buffer of a queue on a chip.
