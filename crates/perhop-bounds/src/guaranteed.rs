@@ -117,11 +117,21 @@ impl<'a> Walk<'a, '_> {
             let scheduled = Guarantee {
                 measure: above.measure,
                 plain: Ok(Plain::Line(left.clone())),
-                strict: Ok(left),
+                strict: Ok(left.clone()),
                 rules: Vec::new(),
             };
             let inside = Above { counted, ..above.clone() };
-            shaping::among(&inside, scheduled, &rate, lengths).strict.map_err(|_| NOTHING_LEFT)
+            // If the others leave less than the guarantee, it is at least a guarantee of that rate: a bucket
+            // of a lower rate covers no packet that the bucket of the queue does not cover.
+            let per_counted = above.measure.per(counted, lengths);
+            let left = left.lines().iter().map(|line| (line.rate / per_counted * 8.0).floor() as u64);
+            let rates = left.map(|left| left.min(rate.rate.as_bits_per_second())).filter(|bits| *bits > 0);
+            let lines = rates.map(|bits| {
+                let rate = ShapeConfig { rate: Rate::from_bits_per_second(bits), ..rate };
+                shaping::among(&inside, scheduled.clone(), &rate, lengths).strict.unwrap_or_default()
+            });
+            let line = lines.fold(Service::default(), |one, two| one.or(&two));
+            if line.is_some() { Ok(line) } else { Err(NOTHING_LEFT) }
         };
         match at_rate() {
             Ok(line) => above.guarantee(counted, line.clone(), line, Rule::GuaranteedRate),

@@ -307,7 +307,19 @@ fn a_maximum_limits_the_queue_that_is_always_within_its_guarantee() {
     let low = share(json!({"rate": "4Mb/s", "burst": "4000B", "level": 1}));
     let queueing = classes("guarantee-excess", &[strict, low]);
     let found = bounds(queueing, vec![stream(100, None), stream(200, Some((400.0, 0.1)))]);
-    // The strict queue takes 1000 + 0.25 t: 0.75 after (200 + 1000) / 0.75 = 1600 us, so 0.5 after
-    // 1600 + 200 / 0.75; 400 bytes take 800 more.
-    assert_delay(&found[1], 1600.0 + 266.666_666 + 800.0);
+    // The strict queue takes 1000 + 0.25 t: 0.75 after (200 + 1000) / 0.75 us. 400 bytes take 400 / 0.75.
+    assert_delay(&found[1], 1600.0 + 533.333_333);
+    assert_eq!(found[1].rules, [Rule::Rest]);
+    // The strict queue has its maximum: bytes per second.
+    assert!((found[0].rate - 0.25e6).abs() < 1.0);
+}
+
+/// The guarantee of the other queue, 0.75, leaves 0.25 of the 0.5 that are guaranteed.
+#[test]
+fn a_guarantee_that_the_others_do_not_leave_is_the_rate_that_they_leave() {
+    let share = |rate: &str, burst: &str| json!({"share": {"rate": rate, "burst": burst}});
+    let queueing = classes("guarantee-excess", &[share("4Mb/s", "8000B"), share("6Mb/s", "500B")]);
+    let found = bounds(queueing, vec![stream(100, None), stream(200, None)]);
+    // 0.25 after (200 + 500) / 0.25 = 2800 us.
+    assert!((found[0].rate - 0.25e6).abs() < 1.0, "{}", found[0].rate);
 }
