@@ -11,8 +11,12 @@ from perhop import ScenarioError, _core
 
 _FOLDER = Path(__file__).parent.parent / "examples"
 _REPLAY = _FOLDER / "replay.perhop.yaml"
-# Hosts of live runs have no players and browsers, and replay nothing.
-_REFUSED = (_REPLAY, _FOLDER / "applications.perhop.yaml")
+# Hosts of live runs have no players and browsers, and replay nothing; sockets pause no neighbor.
+_REFUSED = (
+    _REPLAY,
+    _FOLDER / "applications.perhop.yaml",
+    _FOLDER / "priority-flow-control.perhop.yaml",
+)
 _EXAMPLES = sorted(path for path in _FOLDER.glob("*.perhop.yaml") if path not in _REFUSED)
 
 

@@ -13,6 +13,7 @@ const REASONS = {
   "early-forced": "the average queue was above the maximum threshold", policed: "a policer dropped it",
   "no-route": "there is no route", "no-class": "no class matches it", lost: "it was lost on the wire", "too-big": "it exceeds the MTU",
   "shared-memory": "the shared memory had no free space for its queue", "port-memory": "the queues of its port had reached the limit of the port",
+  headroom: "the memory for arriving packets of its priority had no room",
 };
 
 export class Scene {

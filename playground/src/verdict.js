@@ -4,6 +4,7 @@ import { count, digits, percent, rate, time } from "./format.js";
 const CAUSES = {
   queue_full: "a full queue", early_random: "early random drops", early_forced: "early forced drops", policed: "a policer",
   no_route: "a missing route", no_class: "a policy without a class for it", lost: "the wire", too_big: "an MTU", shared_memory: "a full shared memory", port_memory: "the memory limit of a port",
+  headroom: "too little headroom",
 };
 
 // From this fraction on, the packets still in the network are mentioned.

@@ -9,12 +9,19 @@ from typing import Literal, NamedTuple
 from perhop.errors import InvalidInputError
 from perhop.quantity import metric_words
 from perhop.verdicts.figures import listed
-from perhop.verdicts.quantities import OF_CLASSES, OF_SHARED_MEMORY, OF_TCP, SHORT, without_unit
+from perhop.verdicts.quantities import (
+    OF_CLASSES,
+    OF_PAUSES,
+    OF_SHARED_MEMORY,
+    OF_TCP,
+    SHORT,
+    without_unit,
+)
 
 #: The share of a class in the total throughput, which is not a column of a table.
 SHARE = "share_percent"
 #: Every metric by its column, and its unit: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing.
-UNITS = {**OF_CLASSES, **OF_SHARED_MEMORY, **OF_TCP, SHARE: "%"}
+UNITS = {**OF_CLASSES, **OF_SHARED_MEMORY, **OF_PAUSES, **OF_TCP, SHARE: "%"}
 _SMALL = (
     *("delay", "ipdv", "pdv", "dropped", "completion", "in_network"),
     *("retransmissions", "fast_retransmits", "timeouts"),

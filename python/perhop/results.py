@@ -344,6 +344,11 @@ class Results:
         return self.table("speed_tests")
 
     @property
+    def pauses(self) -> pl.DataFrame:
+        """Number and time of the pauses of each port and priority, by priority flow control."""
+        return self.table("pauses")
+
+    @property
     def connections(self) -> pl.DataFrame:
         """Window, threshold, bytes in flight and round-trip time of the probed connections over time."""
         return self.table("connections")

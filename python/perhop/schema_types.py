@@ -362,6 +362,7 @@ ClassConfig = TypedDict("ClassConfig", {
     "buffer": 'NotRequired[BufferConfig | None]',
     "fair-queueing": 'NotRequired[FairQueueingConfig | None]',
     "precedence": 'NotRequired[PrecedenceSource]',
+    "pause": 'NotRequired[PauseConfig | None]',
     "queueing": 'NotRequired[QueueingConfig | None]',
 })
 
@@ -693,6 +694,19 @@ FairQueueingConfig = TypedDict("FairQueueingConfig", {
 PrecedenceSourceParameters = TypedDict("PrecedenceSourceParameters", {
     "by-dscp": 'NotRequired[list[OneOrManyDscp]]',
 })
+
+
+class PauseConfig(TypedDict):
+    priority: LinkMark
+    mode: NotRequired[PauseMode]
+    buffer: NotRequired[PauseBuffer | None]
+    response: NotRequired[Time | None]
+
+
+class PauseBuffer(TypedDict):
+    xoff: ByteSize
+    xon: ByteSize
+    headroom: ByteSize
 
 
 TrafficConfig = TypedDict("TrafficConfig", {
@@ -1078,6 +1092,7 @@ CakeAckFilter = Literal["none", "filter", "aggressive"]
 FlowIdentity = Literal["exact", "hashed"]
 FlowWeights = Literal["by-precedence", "equal"]
 PrecedenceSource = Literal["color", "dscp", "ip-precedence", "cos"] | PrecedenceSourceParameters
+PauseMode = Literal["on", "off"]
 Role = Literal["voice", "video", "streaming", "signaling", "control", "transactions", "bulk", "best-effort", "scavenger"]
 PeriodLaw = Literal["deterministic", "exponential"] | PeriodLawParameters
 CutGap = Literal["carried", "dropped"]

@@ -11,7 +11,7 @@ use perhop_qos::accounting::Accounting;
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{Ingress, Packet};
 use perhop_qos::policer::PoliceWhen;
-use perhop_qos::policy::{PolicyConfig, WireConfig, queue_names};
+use perhop_qos::policy::{PauseConfig, PauseMode, PolicyConfig, WireConfig, queue_names};
 use perhop_qos::port::PortClassifier;
 use perhop_qos::units::{PICOSECONDS_PER_SECOND, Rate};
 use perhop_scenario::routing::LinkId;
@@ -72,7 +72,8 @@ pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
         }
     }
     for link in order.known {
-        network.port(link, &entries, None)?;
+        let obstacle = network.obstacle(link);
+        network.port(link, &entries, obstacle)?;
     }
     for link in order.circular {
         network.port(link, &entries, Some("the paths of its traffic form a cycle of ports"))?;
@@ -81,6 +82,9 @@ pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
     let queues = network.queues.into_iter().map(|(_, _, row)| row).collect();
     Ok(Bounds { queues, ways: network.ways })
 }
+
+/// The reason why a port with priority flow control has no bounds.
+const PAUSED: &str = "its neighbor may pause it (priority flow control)";
 
 /// The position of a stream on its path.
 #[derive(Clone, Copy, Debug)]
@@ -158,6 +162,13 @@ impl<'a> Network<'a> {
         Site { link, config, wire: config.wire(&near), near, far, ends, output }
     }
 
+    /// The reason why the queues at the port of `link` have no bounds, if their settings decide it.
+    fn obstacle(&self, link: LinkId) -> Option<&'static str> {
+        let queueing = self.site(link).output.and_then(|policy| policy.queueing.as_ref())?;
+        let is_on = |pause: Option<PauseConfig>| pause.is_some_and(|pause| pause.mode == PauseMode::On);
+        queueing.pauses().into_iter().any(is_on).then_some(PAUSED)
+    }
+
     fn bring(&mut self, entry: &Entry, way: Way, stream: Stream) {
         if let Some(link) = entry.path.get(way.hop) {
             self.waiting.entry(link.index()).or_default().push((way, stream));
@@ -189,6 +200,10 @@ impl<'a> Network<'a> {
             if !site.config.rate_changes.is_empty() {
                 // The limit of a queue bounds its delay only at a constant rate.
                 bound.delay = Err("the rate of the link changes during the run".to_owned());
+            }
+            if self.obstacle(link).is_some() {
+                // The limit of a queue bounds its delay only while it is served.
+                bound.delay = Err(PAUSED.to_owned());
             }
             if let (Some(obstacle), Err(reason)) = (obstacle, &mut bound.delay) {
                 obstacle.clone_into(reason);

@@ -203,6 +203,20 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
+    /// Refuses priority flow control: a socket cannot pause a neighbor's interface.
+    fn check_pauses(&self, link: &LinkConfig) -> Result<(), ConfigError> {
+        for (node, interface) in &link.interfaces {
+            let Some(name) = &interface.output else { continue };
+            let queueing = self.policy(name, node, "output")?.queueing.as_ref();
+            if queueing.is_some_and(|queueing| queueing.pauses().iter().any(Option::is_some)) {
+                let message = "a live run has no priority flow control (`pause`)";
+                let help = "leave `pause` out, or use `perhop run`";
+                return Err(ConfigError::new("queueing", message).help(help).within(name).within("policies"));
+            }
+        }
+        Ok(())
+    }
+
     /// Adds both directions of `link` to their forwarders, and its cables.
     fn lower(
         &self,
@@ -215,6 +229,7 @@ impl<'a> Lowering<'a> {
             let message = "the rate of a link cannot change in a live run";
             return Err(ConfigError::new("rate-changes", message).help("leave it out, or use `perhop run`"));
         }
+        self.check_pauses(link)?;
         let [a, b] = &link.between;
         let end = |node: &str, device: &str| CableEnd { node: node.to_owned(), device: device.to_owned() };
         if self.topology.is_host(a) && self.topology.is_host(b) {

@@ -22,6 +22,7 @@ pub mod tcp;
 pub mod telephony;
 
 pub use measurements::{
-    Conditioned, Flow, FlowId, Measurements, PortMeasurements, QueueSeries, flow_count, flows,
+    Conditioned, Flow, FlowId, Measurements, PauseMeasurements, PortMeasurements, QueueSeries, flow_count,
+    flows,
 };
 pub use results::{Replication, Results};

@@ -54,6 +54,29 @@ pub struct QueueSeries {
     pub samples: Vec<QueueSample>,
 }
 
+/// The pauses of one priority at one port, by priority flow control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseMeasurements {
+    /// Index of the port that was paused.
+    pub port: usize,
+    /// The priority.
+    pub priority: u8,
+    /// Pauses that began after the warm-up.
+    pub pauses: u64,
+    /// Those that began because the packets that filled the neighbor's memory were paused themselves.
+    pub spread: u64,
+    /// The largest number of links over which a pause had spread, the link of the port included.
+    pub deepest: u32,
+    /// The time paused after the warm-up.
+    pub paused: Time,
+    /// The longest pause, from the warm-up on.
+    pub longest: Time,
+    /// The most bytes in the memory of the neighbor for packets from this port, from the start of the run.
+    pub most_bytes: u64,
+    /// The beginning of its pause, if the port is part of a cycle of pauses that nothing ends.
+    pub deadlocked: Option<Time>,
+}
+
 /// The packets to which one conditioning stage gave one color.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conditioned {
@@ -138,6 +161,10 @@ fn has_shared_memory(policy: &PolicyConfig) -> bool {
     policy.queueing.as_ref().is_some_and(|queueing| queueing.memory.is_some())
 }
 
+fn has_pauses(policy: &PolicyConfig) -> bool {
+    policy.queueing.as_ref().is_some_and(|queueing| queueing.pauses().iter().any(Option::is_some))
+}
+
 /// All counts of one run.
 ///
 /// Packets are counted during the run (`counters`, `delays`, `samples`). The other fields are filled in at
@@ -173,6 +200,10 @@ pub struct Measurements {
     pub packet_hops: u64,
     /// Whether a policy has a shared memory, for which packets may be dropped.
     pub has_shared_memory: bool,
+    /// Whether a policy has priority flow control.
+    pub has_pauses: bool,
+    /// The pauses by priority flow control.
+    pub pauses: Vec<PauseMeasurements>,
     scope: DelayScope,
     /// The indices of class names.
     class_places: BTreeMap<String, usize>,
@@ -190,6 +221,7 @@ impl Measurements {
             warmup: scenario.measure.warmup,
             duration: scenario.duration,
             has_shared_memory: scenario.policies.values().any(has_shared_memory),
+            has_pauses: scenario.policies.values().any(has_pauses),
             scope: scenario.measure.delays,
             ..Measurements::default()
         }

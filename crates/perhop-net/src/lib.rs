@@ -17,9 +17,11 @@ mod counters;
 mod direction;
 mod flights;
 mod network;
+mod pauses;
 pub mod source;
 
 pub use counters::{DropPoint, DropSink, PortCounters};
 pub use direction::{Direction, Loss, find_sharers, memory_groups};
 pub use flights::{Flight, Flights, InFlight};
 pub use network::{Edge, Event, Network};
+pub use pauses::{FlowControl, PausableLink, Pauses};

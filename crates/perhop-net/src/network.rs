@@ -11,6 +11,7 @@ use crate::agenda::Agenda;
 use crate::counters::{DropPoint, DropSink, PortCounters};
 use crate::direction::Direction;
 use crate::flights::{Flight, Flights};
+use crate::pauses::FlowControl;
 
 /// An event. `X` is the type of the events of the edge.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub enum Event<X> {
     Arrival(LinkId),
     /// The port of a direction may have a packet to send.
     Poll(LinkId),
+    /// A pause frame takes effect at the port of a direction, in a network with [flow control](FlowControl).
+    Pause(LinkId),
     /// An event of the edge.
     Edge(X),
 }
@@ -30,12 +33,16 @@ pub trait Edge: DropSink + Sized {
     type Event: Copy;
 
     /// Handles `event`.
-    fn happen<W: PortObservers>(network: &mut Network<Self, W>, now: Time, event: Self::Event);
+    fn happen<W: PortObservers, P: FlowControl>(
+        network: &mut Network<Self, W, P>,
+        now: Time,
+        event: Self::Event,
+    );
 
     /// Receives `packet`, which has passed the input conditioners at the far end of `link`. Delivers it to
     /// the node at the far end, or forwards it ([`Network::forward`]).
-    fn receive<W: PortObservers>(
-        network: &mut Network<Self, W>,
+    fn receive<W: PortObservers, P: FlowControl>(
+        network: &mut Network<Self, W, P>,
         now: Time,
         link: LinkId,
         packet: &mut Packet,
@@ -43,8 +50,8 @@ pub trait Edge: DropSink + Sized {
 
     /// Handles `packet`, which exceeds the MTU of the interface to `link`. The default drops it.
     #[cold]
-    fn exceed_mtu<W: PortObservers>(
-        network: &mut Network<Self, W>,
+    fn exceed_mtu<W: PortObservers, P: FlowControl>(
+        network: &mut Network<Self, W, P>,
         now: Time,
         link: LinkId,
         packet: &mut Packet,
@@ -53,9 +60,10 @@ pub trait Edge: DropSink + Sized {
     }
 }
 
-/// The directions of links between the edges of a network. `W` observes the ports.
+/// The directions of links between the edges of a network. `W` observes the ports, and `P` is the flow
+/// control.
 #[derive(Debug)]
-pub struct Network<E: Edge, W = ()> {
+pub struct Network<E: Edge, W = (), P = ()> {
     /// The pending events.
     pub agenda: Agenda<Event<E::Event>>,
     /// The directions of links, by [`LinkId`].
@@ -66,13 +74,15 @@ pub struct Network<E: Edge, W = ()> {
     pub edge: E,
     /// The observers of the ports, which have the numbers of the directions.
     pub observers: W,
+    /// The pauses of the ports, if it has flow control.
+    pub pauses: P,
     /// The time from which ports are counted.
     pub counts_from: Time,
     /// The number of times that packets entered a wire.
     pub packet_hops: u64,
 }
 
-impl<E: Edge, W: PortObservers> Network<E, W> {
+impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
     /// Runs all events up to `limit`. Returns the time of the last event, if there was one.
     pub fn run_until(&mut self, limit: Time) -> Option<Time> {
         let mut last = None;
@@ -81,6 +91,7 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
             match event {
                 Event::Arrival(link) => self.arrive(now, link),
                 Event::Poll(link) => self.poll(now, link),
+                Event::Pause(link) => self.heed_pause_frames(now, link),
                 Event::Edge(event) => E::happen(self, now, event),
             }
         }
@@ -105,8 +116,12 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         for place in 0..self.directions[link.index()].sharers.len() {
             self.catch_up(now, self.directions[link.index()].sharers[place]);
         }
-        let (port, counters) = self.port(link);
-        port.enqueue(now, packet, counters);
+        if self.pauses.state().is_some() {
+            self.enqueue_counted(now, link, packet);
+        } else {
+            let (port, counters) = self.port(link);
+            port.enqueue(now, packet, counters);
+        }
         self.transmit(now, link);
     }
 
@@ -124,7 +139,11 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
     /// A port is polled only at each arrival and at the times that it requests. An additional poll could
     /// change the results: while a shaper waits for one head, an inner scheduler whose choice depends on time
     /// could select another.
-    fn transmit(&mut self, now: Time, link: LinkId) {
+    pub(crate) fn transmit(&mut self, now: Time, link: LinkId) {
+        if self.pauses.state().is_some() {
+            self.transmit_counted(now, link);
+            return self.await_poll(link);
+        }
         let mut packet = Packet::default();
         loop {
             let (port, counters) = self.port(link);
@@ -157,7 +176,7 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
     }
 
     /// Puts `packet` on the wire of `link`. It arrives when the last bit of its `departure` arrives.
-    fn launch(&mut self, link: LinkId, packet: &Packet, departure: Departure) {
+    pub(crate) fn launch(&mut self, link: LinkId, packet: &Packet, departure: Departure) {
         self.packet_hops += 1;
         let Direction { delay, in_flight, arrival, .. } = &mut self.directions[link.index()];
         let arrives = departure.ends.saturating_add(*delay);

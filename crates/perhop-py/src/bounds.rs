@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use perhop_bounds::expedited::{Stay, errors};
 use perhop_bounds::network;
 use perhop_bounds::report::Report;
+use perhop_net::{FlowControl, Network};
 use perhop_qos::units::{Rate, Time};
-use perhop_sim::Engine;
 use perhop_sim::build::set_up;
 use perhop_sim::waits::{Wait, Waits};
+use perhop_sim::{Engine, Hosts};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -44,8 +45,20 @@ pub(crate) fn waits(
     let scenario = loading::parse(py, scenario_json, &base, &[])?.resolved;
     let setup =
         set_up(&scenario, &base, seed, 0, &[]).map_err(|error| diagnostics::raise_config(py, error))?;
-    let mut network = setup.plain(Waits::default());
-    let place = |network: &perhop_net::Network<_, Waits>, port: &str, queue: &str| {
+    match setup.pausing(Waits::default()) {
+        Ok(network) => watched(py, network, scenario.duration, expedited),
+        Err(setup) => watched(py, setup.plain(Waits::default()), scenario.duration, expedited),
+    }
+}
+
+/// Runs `network` for `duration`, and returns its waits as [`waits`] does.
+fn watched<P: FlowControl + Send>(
+    py: Python<'_>,
+    mut network: Network<Hosts, Waits, P>,
+    duration: Time,
+    expedited: Vec<(String, String, u64)>,
+) -> PyResult<String> {
+    let place = |network: &Network<Hosts, Waits, P>, port: &str, queue: &str| {
         let number = network.directions.iter().position(|direction| direction.name == port)?;
         let names = &network.directions[number].queue_names;
         Some((number, names.iter().position(|name| name == queue)?))
@@ -58,7 +71,7 @@ pub(crate) fn waits(
         network.observers.note(number, index);
         noted.push((port, queue, rate, number, index));
     }
-    let duration = u128::from(scenario.duration.as_picoseconds());
+    let duration = u128::from(duration.as_picoseconds());
     for slice in 1..=SLICES {
         let until = Time::from_picoseconds((duration * u128::from(slice) / u128::from(SLICES)) as u64);
         py.detach(|| Engine::run_until(&mut network, until));

@@ -13,6 +13,7 @@ mod leaves;
 mod memory;
 mod outcome;
 mod pace;
+mod paused;
 mod peaks;
 mod pending;
 mod precomputed;

@@ -41,11 +41,14 @@ pub enum DropCause {
     SharedMemory,
     /// The queues of the port had reached the port's limit of a shared memory.
     PortMemory,
+    /// The memory of the interface by which the packet arrived had no room for its priority, whose sender was
+    /// paused too late or not at all.
+    Headroom,
 }
 
 impl DropCause {
     /// Every cause, in the order of their counters.
-    pub const ALL: [DropCause; 10] = [
+    pub const ALL: [DropCause; 11] = [
         DropCause::QueueFull,
         DropCause::EarlyRandom,
         DropCause::EarlyForced,
@@ -56,6 +59,7 @@ impl DropCause {
         DropCause::TooBig,
         DropCause::SharedMemory,
         DropCause::PortMemory,
+        DropCause::Headroom,
     ];
     /// The number of causes.
     pub const COUNT: usize = DropCause::ALL.len();
@@ -63,6 +67,10 @@ impl DropCause {
     /// Whether only ports with a [shared memory](crate::buffer::PortMemory) have this cause.
     pub const fn needs_shared_memory(self) -> bool {
         matches!(self, DropCause::SharedMemory | DropCause::PortMemory)
+    }
+    /// Whether only networks with [priority flow control](crate::policy::PauseConfig) drop for it.
+    pub const fn needs_pauses(self) -> bool {
+        matches!(self, DropCause::Headroom)
     }
     /// The index in [`DropCause::ALL`].
     pub const fn index(self) -> usize {
@@ -81,6 +89,7 @@ impl DropCause {
             DropCause::TooBig => "too-big",
             DropCause::SharedMemory => "shared-memory",
             DropCause::PortMemory => "port-memory",
+            DropCause::Headroom => "headroom",
         }
     }
 }

@@ -154,6 +154,9 @@ fn lines_of(class: &ClassConfig) -> Vec<DescriptionLine> {
             }
         }
     }
+    lines.extend(
+        class.pause.map(|pause| format!("priority flow control, priority {}", pause.priority).into()),
+    );
     lines
 }
 

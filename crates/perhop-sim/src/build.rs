@@ -3,6 +3,7 @@
 
 mod captures;
 mod lengths;
+mod pauses;
 mod probes;
 mod replays;
 mod sessions;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use perhop_measure::counters::PortTally;
 use perhop_measure::{Measurements, flow_count};
 use perhop_net::agenda::Agenda;
-use perhop_net::{Direction, Event, InFlight, Loss, find_sharers};
+use perhop_net::{Direction, Event, InFlight, Loss, Pauses, find_sharers};
 use perhop_qos::buffer::MemoryPools;
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::error::ConfigError;
@@ -50,9 +51,9 @@ pub fn set_up(
 ) -> Result<Setup, ConfigError> {
     let mut builder = Builder::new(scenario, base, Streams::new(seed, replication))?;
     builder.assemble(captured)?;
-    let Builder { agenda, directions, hosts, entering, .. } = builder;
+    let Builder { agenda, directions, hosts, entering, pauses, .. } = builder;
     let crossings = vec![Crossing::Inside; directions.len()];
-    Ok(Setup { agenda, directions, hosts, entering, crossings, returning: BTreeMap::new() })
+    Ok(Setup { agenda, directions, hosts, entering, crossings, returning: BTreeMap::new(), pauses })
 }
 
 /// Prefixes the path of `error` with its place in the scenario, unless the path already begins at the root.
@@ -75,6 +76,7 @@ struct Builder<'a> {
     pools: BTreeMap<&'a str, MemoryPools>,
     hosts: Hosts,
     entering: Vec<Entering>,
+    pauses: Option<Pauses>,
     /// The different parameters of TCP, each stored once.
     parameters: Vec<Arc<Parameters>>,
 }
@@ -106,6 +108,7 @@ impl<'a> Builder<'a> {
             pools: BTreeMap::new(),
             hosts,
             entering: Vec::new(),
+            pauses: None,
             parameters: Vec::new(),
         })
     }
@@ -118,6 +121,7 @@ impl<'a> Builder<'a> {
             self.add_link(link).map_err(|error| rooted(error, "links", index))?;
         }
         find_sharers(&mut self.directions);
+        self.pauses = self.pauses()?;
         self.add_taps(captured);
         for (index, traffic) in scenario.traffic.iter().enumerate() {
             self.add_traffic(index, traffic).map_err(|error| error.within(index).within("traffic"))?;

@@ -2,7 +2,7 @@
 //! [`Network`](perhop_net::Network) with [`Hosts`] at its edge; the fast one is
 //! [`World`](crate::fast::World).
 
-use perhop_measure::{Conditioned, Measurements, PortMeasurements, QueueSeries};
+use perhop_measure::{Conditioned, Measurements, PauseMeasurements, PortMeasurements, QueueSeries};
 use perhop_net::{Direction, Flights};
 use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::port::Port;
@@ -33,6 +33,10 @@ pub trait Engine: Sized {
     fn catch_up(&mut self, now: Time, link: LinkId);
     /// Runs all events up to `limit`.
     fn run_until(&mut self, limit: Time);
+    /// Returns the pauses by priority flow control, when the run is over.
+    fn pauses(&mut self) -> Vec<PauseMeasurements> {
+        Vec::new()
+    }
     /// Returns the hosts, and the directions of links in their order, when the run is over.
     fn into_parts(self) -> (Hosts, impl Iterator<Item = Direction>);
 
@@ -80,10 +84,12 @@ pub trait Engine: Sized {
         let ports = links.map(|link| &self.direction(LinkId(link)).port);
         debug_assert!(Port::is_memory_conserved(ports), "units of memory and the packets that have them");
         let packet_hops = self.packet_hops();
+        let pauses = self.pauses();
         let (hosts, directions) = self.into_parts();
         let Hosts { mut measurements, mut transport, queue_probes, link_ends, .. } = hosts;
         measurements.in_network = in_network;
         measurements.packet_hops = packet_hops;
+        measurements.pauses = pauses;
         let series = |probe: QueueProbe| QueueSeries { port: probe.link.index(), samples: probe.samples };
         measurements.queues = queue_probes.into_iter().map(series).collect();
         transport.measure(&mut measurements.tcp);

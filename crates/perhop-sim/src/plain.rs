@@ -1,6 +1,7 @@
 //! The plain engine on simulated hosts: [`Hosts`] at the edge of a [`Network`].
 
-use perhop_net::{Direction, DropPoint, Edge, Flights, Network};
+use perhop_measure::PauseMeasurements;
+use perhop_net::{Direction, DropPoint, Edge, Flights, FlowControl, Network};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
@@ -16,12 +17,16 @@ use crate::hosts::{FarNode, Hosts};
 impl Edge for Hosts {
     type Event = HostEvent;
 
-    fn happen<W: PortObservers>(network: &mut Network<Hosts, W>, now: Time, event: HostEvent) {
+    fn happen<W: PortObservers, P: FlowControl>(
+        network: &mut Network<Hosts, W, P>,
+        now: Time,
+        event: HostEvent,
+    ) {
         HostEvents::happen(network, now, event);
     }
 
-    fn receive<W: PortObservers>(
-        network: &mut Network<Hosts, W>,
+    fn receive<W: PortObservers, P: FlowControl>(
+        network: &mut Network<Hosts, W, P>,
         now: Time,
         link: LinkId,
         packet: &mut Packet,
@@ -35,8 +40,8 @@ impl Edge for Hosts {
         }
     }
 
-    fn exceed_mtu<W: PortObservers>(
-        network: &mut Network<Hosts, W>,
+    fn exceed_mtu<W: PortObservers, P: FlowControl>(
+        network: &mut Network<Hosts, W, P>,
         now: Time,
         link: LinkId,
         packet: &mut Packet,
@@ -51,7 +56,7 @@ impl Edge for Hosts {
     }
 }
 
-impl<W: PortObservers> Engine for Network<Hosts, W> {
+impl<W: PortObservers, P: FlowControl> Engine for Network<Hosts, W, P> {
     fn hosts(&self) -> &Hosts {
         &self.edge
     }
@@ -81,6 +86,13 @@ impl<W: PortObservers> Engine for Network<Hosts, W> {
     }
     fn run_until(&mut self, limit: Time) {
         Network::run_until(self, limit);
+    }
+    fn pauses(&mut self) -> Vec<PauseMeasurements> {
+        let ends = self.edge.measurements.duration;
+        let Network { pauses, directions, .. } = self;
+        let Some(pauses) = pauses.state() else { return Vec::new() };
+        debug_assert!(pauses.is_conserved(directions), "bytes of levels and the packets that wait");
+        pauses.measure(directions, ends)
     }
     fn into_parts(self) -> (Hosts, impl Iterator<Item = Direction>) {
         (self.edge, self.directions.into_iter())

@@ -53,7 +53,7 @@ impl Playback {
     /// # Errors
     /// A part of the scenario cannot be built, or the port does not exist.
     pub fn new(scenario: &Scenario, base: &Path, seed: u64, port: usize) -> Result<Playback, ConfigError> {
-        let setup = set_up(scenario, base, seed, 0, &[])?;
+        let setup = set_up(scenario, base, seed, 0, &[])?.without_pauses("a view of packets")?;
         let ends = &setup.hosts.link_ends;
         let Some([node, _]) = ends.get(port) else {
             return Err(ConfigError::new("port", format!("there is no port number {port}")));

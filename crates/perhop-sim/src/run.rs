@@ -40,7 +40,8 @@ pub struct RunOptions {
 /// The engine that carries the packets of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// The fast engine, with as few events as possible.
+    /// The fast engine, with as few events as possible. Networks with priority flow control run in the plain
+    /// engine.
     #[default]
     Fast,
     /// The plain engine, in which every step is an event. It is the specification of the fast engine.
@@ -274,6 +275,19 @@ fn run_one(
         set_up(scenario, base, options.seed, u64::from(number), &captured).map_err(RunError::Config)?;
     let about = format!("scenario \"{}\", seed {}, replication {number}", scenario.name, options.seed);
     let part = Part { scenario, number, progress, captures, about };
+    let setup = match setup.pausing(()) {
+        Ok(_) if captures.is_some() => {
+            let reason = "a network with priority flow control (`pause`) cannot be captured";
+            return Err(RunError::Capture(reason.to_owned()));
+        }
+        Ok(network) => {
+            if options.engine == EngineChoice::Parallel {
+                progress.report_division(Err(Undivided::Pauses));
+            }
+            return part.drive(network);
+        }
+        Err(setup) => setup,
+    };
     // Between two events, every element of the plain engine is at the time of the first, so an observer may
     // read its state.
     if options.engine == EngineChoice::Plain || part.is_watched() {

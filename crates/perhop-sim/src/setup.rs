@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use perhop_net::{Direction, Event, Flights, Network};
+use perhop_net::{Direction, Event, Flights, Network, Pauses};
+use perhop_qos::error::ConfigError;
 use perhop_qos::observer::PortObservers;
 
 use crate::event::{HostEvent, SimAgenda};
@@ -42,12 +43,47 @@ pub struct Setup {
     pub(crate) crossings: Vec<Crossing>,
     /// By flow that leaves its part of the network: the number of the flow by which it returns.
     pub(crate) returning: BTreeMap<usize, usize>,
+    /// The pauses by priority flow control, if an interface may send pause frames. Only the plain engine has
+    /// them.
+    pub(crate) pauses: Option<Pauses>,
 }
 
 impl Setup {
     /// Creates the plain engine, whose ports are observed by `observers`. Every step is an event of the
     /// agenda.
+    ///
+    /// # Panics
+    /// If the network has pauses, whose engine is [`pausing`](Setup::pausing).
     pub fn plain<W: PortObservers>(self, observers: W) -> Network<Hosts, W> {
+        assert!(self.pauses.is_none(), "a network with pauses needs their state");
+        self.network(observers, ())
+    }
+
+    /// Creates the plain engine with priority flow control, or returns the setup of a network without.
+    ///
+    /// # Errors
+    /// The unchanged setup, if no interface may send pause frames.
+    #[expect(clippy::result_large_err, reason = "called once for each replication")]
+    pub fn pausing<W: PortObservers>(mut self, observers: W) -> Result<Network<Hosts, W, Pauses>, Setup> {
+        match self.pauses.take() {
+            Some(pauses) => Ok(self.network(observers, pauses)),
+            None => Err(self),
+        }
+    }
+
+    /// Refuses a network with pauses for `user`, a part of perhop that does not have them.
+    ///
+    /// # Errors
+    /// An interface may send pause frames.
+    pub fn without_pauses(self, user: &str) -> Result<Setup, ConfigError> {
+        if self.pauses.is_none() {
+            return Ok(self);
+        }
+        let message = format!("{user} has no priority flow control, which classes of this scenario use");
+        Err(ConfigError::new("policies", message).help("leave `pause` out, or use `perhop run`"))
+    }
+
+    fn network<W: PortObservers, P>(self, observers: W, pauses: P) -> Network<Hosts, W, P> {
         let Setup { mut agenda, directions, mut hosts, .. } = self;
         for (number, source) in (0..).zip(&mut hosts.sources) {
             let slot = agenda.register(Event::Edge(HostEvent::Emission(number)));
@@ -56,6 +92,6 @@ impl Setup {
         }
         let counts_from = hosts.measurements.warmup;
         let flights = Flights::default();
-        Network { agenda, directions, flights, edge: hosts, observers, counts_from, packet_hops: 0 }
+        Network { agenda, directions, flights, edge: hosts, observers, pauses, counts_from, packet_hops: 0 }
     }
 }

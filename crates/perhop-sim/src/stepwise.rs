@@ -32,7 +32,7 @@ impl Stepwise {
     /// # Errors
     /// A part of the scenario cannot be built.
     pub fn new(scenario: &Scenario, base: &Path, seed: u64, every: Time) -> Result<Stepwise, ConfigError> {
-        let setup = set_up(scenario, base, seed, 0, &[])?;
+        let setup = set_up(scenario, base, seed, 0, &[])?.without_pauses("the playground")?;
         let Measurements { flows, class_names, warmup, .. } = &setup.hosts.measurements;
         let losses = Losses {
             classes: flows.iter().map(|flow| flow.class).collect(),

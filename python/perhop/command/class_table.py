@@ -9,6 +9,7 @@ from typing import Any
 
 from perhop.command.columns import Column, fit, most_important, show
 from perhop.command.lines import show_lines
+from perhop.command.pause_lines import pause_lines
 from perhop.configuration import platform_words
 from perhop.quantity import NOTHING, column, interval, number, scale
 from perhop.results import Results
@@ -62,6 +63,8 @@ def show_classes(results: Results, queues: Queues | None = None, *, wide: bool =
         _show_tcp(summary["tcp"])
     for one in APPLICATIONS:
         _show_application(one, summary.get(one.key) or [])
+    for line in pause_lines(summary):
+        show_lines(line, {})
 
 
 def _show_platforms(platforms: Mapping[str, Any], queues: Queues | None) -> None:

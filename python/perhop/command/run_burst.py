@@ -20,6 +20,7 @@ _CAUSES = {
     "queue_full": "threshold: the queue was at the limit of its packets",
     "shared_memory": "pool: the limit of the queue in the shared memory had fallen, or no unit was free",
     "port_memory": "port: the queues of the port together had reached the limit of the port",
+    "headroom": "headroom: the neighbor was paused too late, or not at all",
     "policed": "policer",
     "early_random": "WRED, at random",
     "early_forced": "WRED, above its maximum",

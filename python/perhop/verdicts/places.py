@@ -18,6 +18,7 @@ CAUSES = {
     "too_big": "packets longer than an MTU",
     "shared_memory": "no room in the memory that queues share",
     "port_memory": "the limit of a port in that memory",
+    "headroom": "too little headroom of priority flow control",
 }
 
 

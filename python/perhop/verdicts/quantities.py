@@ -72,11 +72,13 @@ OF_CLASSES = {
 }
 #: Columns of `classes` if a policy has a shared memory.
 OF_SHARED_MEMORY = {"dropped_shared_memory": "packets", "dropped_port_memory": "packets"}
+#: Columns of `classes` where a policy has priority flow control.
+OF_PAUSES = {"dropped_headroom": "packets"}
 
 
 def units() -> dict[str, str]:
     """Return every name of a quantity and its unit: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing."""
-    columns = {**OF_CLASSES, **OF_SHARED_MEMORY, **OF_TCP}
+    columns = {**OF_CLASSES, **OF_SHARED_MEMORY, **OF_PAUSES, **OF_TCP}
     short = {without_unit(name): unit for name, unit in columns.items()}
     return {
         **short,
@@ -109,6 +111,8 @@ def why_not(quantity: str, verdict: Verdict, summary: Mapping[str, Any]) -> str:
         return "no transaction was completed" if has_tcp else "the class has no TCP"
     if quantity in OF_SHARED_MEMORY:
         return "no policy has a shared memory"
+    if quantity in OF_PAUSES:
+        return "no policy has priority flow control"
     if quantity in OF_CALLS:
         return verdict.call.remark
     if verdict.state == "idle":

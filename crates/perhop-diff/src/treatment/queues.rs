@@ -327,7 +327,13 @@ fn buffer_of(space: &mut PacketSpace, class: &ClassConfig) -> Result<(Value, Vec
         (None, Some(_)) => Value::Null,
         (None, None) => default,
     };
-    let whole = |buffer: Value| json!({ "buffer": buffer, "fair-queueing": class.fair_queueing });
+    let whole = |buffer: Value| {
+        let mut whole = json!({ "buffer": buffer, "fair-queueing": class.fair_queueing });
+        if class.pause.is_some() {
+            whole["pause"] = json!(class.pause);
+        }
+        whole
+    };
     let by_precedence = match &class.buffer {
         Some(BufferConfig::Red(_) | BufferConfig::Wred(_)) => {
             // If all precedences share one average, a packet depends only on the thresholds of its own

@@ -169,6 +169,9 @@ impl PolicyMaps {
             return lines;
         }
         let rank = if class.level.is_some() { Rank::Priority } else { Rank::Shared };
+        if queue.pause.is_some() {
+            self.notes.at(place).report("pause", "a router of IOS does not pause its neighbors by priority");
+        }
         lines.extend(self.or_note(place, queue_lines(queue, self.profile, rank)));
         lines
     }

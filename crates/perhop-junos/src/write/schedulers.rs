@@ -48,6 +48,9 @@ impl Schedulers<'_> {
             if queue.class.fair_queueing.is_some() {
                 notes.report("fair queueing of flows", "a queue of Junos is first in, first out");
             }
+            if queue.class.pause.is_some() {
+                notes.report("pause", "perhop writes no congestion notification profiles");
+            }
             if words.is_empty() {
                 words.push("priority low".to_owned());
             }

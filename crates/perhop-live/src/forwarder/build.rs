@@ -73,6 +73,7 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
                 counts_from: Time::ZERO,
             },
             observers,
+            pauses: (),
             counts_from: Time::ZERO,
             packet_hops: 0,
             flights: Flights::default(),

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use perhop_net::{Direction, DropPoint, DropSink, Edge, Flights, Network};
+use perhop_net::{Direction, DropPoint, DropSink, Edge, Flights, FlowControl, Network};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::{Dscp, Marks, Packet, TcpHeader};
 use perhop_qos::units::Time;
@@ -214,12 +214,12 @@ impl Edge for Devices {
     /// Frames arrive from the wire; there are no scheduled events.
     type Event = Infallible;
 
-    fn happen<W: PortObservers>(_: &mut Network<Devices, W>, _: Time, event: Infallible) {
+    fn happen<W: PortObservers, P: FlowControl>(_: &mut Network<Devices, W, P>, _: Time, event: Infallible) {
         match event {}
     }
 
-    fn receive<W: PortObservers>(
-        network: &mut Network<Devices, W>,
+    fn receive<W: PortObservers, P: FlowControl>(
+        network: &mut Network<Devices, W, P>,
         now: Time,
         link: LinkId,
         packet: &mut Packet,

@@ -1,5 +1,6 @@
 //! The tables of a run, made of the measurements of its replications.
 
+use perhop_qos::units::Time;
 use perhop_scenario::Scenario;
 
 use super::applications::{call_table, game_table, page_table, speed_test_table, video_table};
@@ -62,10 +63,26 @@ impl Replication {
             video_table(scenario, measurements, replication),
             page_table(scenario, measurements, replication),
             speed_test_table(scenario, measurements, replication),
+            pause_table(measurements, replication),
             run,
         ];
         Replication { tables }
     }
+}
+
+/// The pauses by priority flow control.
+fn pause_table(measurements: &Measurements, replication: u64) -> Table {
+    Rows::new(replication, &measurements.pauses)
+        .text("port", |row| &measurements.ports[row.port].name)
+        .count("priority", "", |row| row.priority.into())
+        .count("pauses", "", |row| row.pauses)
+        .count("spread_pauses", "", |row| row.spread)
+        .count("deepest_links", "", |row| row.deepest.into())
+        .float("paused_s", "s", |row| row.paused.as_seconds())
+        .float("longest_s", "s", |row| row.longest.as_seconds())
+        .count("most_bytes", "bytes", |row| row.most_bytes)
+        .float("deadlocked_s", "s", |row| row.deadlocked.map_or(f64::NAN, Time::as_seconds))
+        .table("pauses")
 }
 
 fn port_table(measurements: &Measurements, replication: u64) -> Table {

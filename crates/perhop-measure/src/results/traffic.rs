@@ -126,15 +126,18 @@ const DROP_COLUMNS: [&str; DropCause::COUNT] = [
     "dropped_too_big",
     "dropped_shared_memory",
     "dropped_port_memory",
+    "dropped_headroom",
 ];
 
 /// The causes with a column in the tables of `measurements`, and the name of the column.
 pub(super) fn drop_columns(
     measurements: &Measurements,
 ) -> impl Iterator<Item = (DropCause, &'static str)> + use<> {
-    let has_memory = measurements.has_shared_memory;
+    let (has_memory, has_pauses) = (measurements.has_shared_memory, measurements.has_pauses);
     let columns = DropCause::ALL.into_iter().zip(DROP_COLUMNS);
-    columns.filter(move |(cause, _)| has_memory || !cause.needs_shared_memory())
+    columns.filter(move |(cause, _)| {
+        (has_memory || !cause.needs_shared_memory()) && (has_pauses || !cause.needs_pauses())
+    })
 }
 
 /// The common columns of flows and classes.

@@ -4,7 +4,10 @@
 //! These types in YAML are perhop's policy language. The front ends produce them, too.
 
 mod build_port;
+mod pause;
+mod pause_checks;
 
+pub use pause::{PauseBuffer, PauseConfig, PauseMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +102,7 @@ impl QueueingConfig {
             ("shape", class.shape.is_some()),
             ("police", class.police.is_some()),
             ("fair-queueing", class.fair_queueing.is_some()),
+            ("pause", class.pause.is_some()),
             ("queueing", class.queueing.is_some()),
         ];
         let excluded = |field: &str| {
@@ -168,6 +172,9 @@ pub struct ClassConfig {
     /// The source of the queue's drop precedences.
     #[serde(default)]
     pub precedence: PrecedenceSource,
+    /// Priority flow control. Such a class writes its `buffer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<PauseConfig>,
     /// Inner classes instead of a queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queueing: Option<QueueingConfig>,

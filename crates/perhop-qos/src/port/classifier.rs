@@ -157,6 +157,7 @@ impl Builder<'_> {
             leaf_only("buffer", config.buffer.is_some(), config)?;
             leaf_only("fair-queueing", config.fair_queueing.is_some(), config)?;
             leaf_only("police", config.police.is_some(), config)?;
+            leaf_only("pause", config.pause.is_some(), config)?;
             leaf_only("precedence", config.precedence != PrecedenceSource::default(), config)?;
             Target::Classes(self.classes(inner).map_err(|error| error.within("queueing"))?)
         } else {

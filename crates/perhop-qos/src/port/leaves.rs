@@ -90,6 +90,7 @@ impl Leaves {
             return Ok(());
         }
         let first = self.queues.len();
+        config.check_pauses()?;
         for (index, class) in config.classes.iter().enumerate() {
             let streams = streams.child(&class.name);
             let built = if let Some(inner) = &class.queueing {
@@ -130,6 +131,15 @@ impl Leaves {
         wire: &WireConfig,
         streams: &Streams,
     ) -> Result<(), ConfigError> {
+        if let Some(pause) = class.pause {
+            pause.check(class)?;
+            if wire.headers.fragmentation().is_some() {
+                let message = "packets that the link cuts into fragments cannot be paused";
+                return Err(
+                    ConfigError::new("pause", message).help("leave out `pause` or the fragments of the link")
+                );
+            }
+        }
         let buffer = match (&class.buffer, &class.fair_queueing) {
             (Some(buffer), _) => buffer.clone(),
             (None, None) => BufferConfig::default(),

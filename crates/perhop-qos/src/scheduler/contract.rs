@@ -9,7 +9,7 @@ pub enum Selection<T> {
     Serve(T),
     /// No packet may leave before this time. Packets wait, but a shaper holds them back.
     WaitUntil(Time),
-    /// No packet waits.
+    /// No packet waits, or all that wait are paused.
     Idle,
 }
 

@@ -70,7 +70,7 @@ impl ShapeConfig {
             ShapeForm::Peak => (committed + excess, committed),
         };
         let depth = ByteSize::from_bytes(committed.saturating_add(excess));
-        Ok(Shaper { credit: Credit::new(self.rate, factor, depth)? })
+        Ok(Shaper { credit: Some(Credit::new(self.rate, factor, depth)?) })
     }
 }
 
@@ -80,17 +80,23 @@ impl ShapeConfig {
 /// in debt. The rate is kept, and no packet waits forever.
 #[derive(Clone, Debug)]
 pub struct Shaper {
-    credit: Credit,
+    /// `None`: packets may leave at any time, unless the scheduler tree pauses them.
+    credit: Option<Credit>,
 }
 
 impl Shaper {
+    /// The shaper without a rate, for packets that only a pause holds back.
+    pub(super) const UNLIMITED: Shaper = Shaper { credit: None };
+
     /// The first instant, `now` or later, at which a packet of `length` IP bytes may leave.
     pub fn ready_at(&self, now: Time, length: u32) -> Time {
-        self.credit.reaches(now, length)
+        self.credit.as_ref().map_or(now, |credit| credit.reaches(now, length))
     }
     /// Records that a packet of `length` IP bytes leaves.
     pub fn sent(&mut self, now: Time, length: u32) {
-        self.credit.spend(now, length);
+        if let Some(credit) = &mut self.credit {
+            credit.spend(now, length);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod dropped;
 mod nested;
+mod paused;
 #[cfg(test)]
 mod tests;
 mod timed;
@@ -11,7 +12,7 @@ use super::contract::{Scheduler, Selection};
 use super::shaper::Shaper;
 
 use crate::accounting::Accounting;
-use crate::policy::{ClassConfig, QueueingConfig};
+use crate::policy::{ClassConfig, PauseMode, QueueingConfig};
 use crate::queue::{Queue, QueueId};
 use crate::{ConfigError, Rate, Time};
 
@@ -81,6 +82,8 @@ struct Shaping {
     /// The length up to which a head may leave the shaper without another check; 0 if unknown. It stays
     /// valid, because credit remains until it is spent.
     covered: u32,
+    /// Whether a pause holds all packets back, in addition to the shaper.
+    is_paused: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -180,6 +183,9 @@ impl SchedulerTree {
         rate: Rate,
     ) -> Result<(Below, Option<Shaper>), ConfigError> {
         let shaper = class.shape.map(|shape| shape.build()).transpose().map_err(|e| e.within("shape"))?;
+        // A shaped child may be held back, and so may a paused one.
+        let is_pausable = class.pause.is_some_and(|pause| pause.mode == PauseMode::On);
+        let shaper = shaper.or_else(|| is_pausable.then_some(Shaper::UNLIMITED));
         let below = if let Some(inner) = &class.queueing {
             Below::Node(self.add(inner, Some(place), rate).map_err(|e| e.within("queueing"))? as u16)
         } else {

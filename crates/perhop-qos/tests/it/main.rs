@@ -28,6 +28,7 @@ mod meter_vectors;
 mod meter_widths;
 mod mred_properties;
 mod mred_shortcuts;
+mod pauses;
 mod pie;
 mod plain;
 mod port;

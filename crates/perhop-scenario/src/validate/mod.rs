@@ -7,6 +7,7 @@ mod datagram;
 mod findings;
 mod judged;
 mod measure;
+mod pauses;
 mod policies;
 mod topology;
 mod traffic;
@@ -39,6 +40,7 @@ pub(super) fn validate_scenario(
     let network = topology::check(scenario, &mut findings);
     traffic::check(scenario, &network, base, &mut findings);
     policies::check(scenario, &network, &mut findings);
+    pauses::check(scenario, &mut findings);
     measure::check(scenario, &network, &mut findings);
     findings.close()
 }

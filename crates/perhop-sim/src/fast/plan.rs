@@ -34,8 +34,12 @@ enum Feeding {
 
 impl<W: PortObservers> World<W> {
     /// Creates the fast engine, whose ports are observed by `observers`.
+    ///
+    /// # Panics
+    /// If the network has pauses.
     pub fn new(setup: Setup, observers: W) -> World<W> {
-        let Setup { agenda, directions, mut hosts, entering, crossings, returning } = setup;
+        let Setup { agenda, directions, mut hosts, entering, crossings, returning, pauses } = setup;
+        assert!(pauses.is_none(), "only the plain engine has pauses");
         let (feeding, probed) = (feeding(&hosts), read_links(&hosts, &directions));
         let mut inline = inline_links(&hosts, &feeding, &probed, &crossings);
         let stretches = stretches(&hosts, &feeding, &inline, &probed, &crossings);

@@ -76,6 +76,8 @@ impl<W: PortObservers> Engine for World<W> {
                 Event::Arrival(link) => self.arrive(now, link),
                 Event::Poll(link) => self.poll(now, link),
                 Event::Edge(event) => self.happen(now, event),
+                // Networks with pauses run in the plain engine.
+                Event::Pause(_) => {}
             }
         }
     }

@@ -62,6 +62,8 @@ pub enum Undivided {
     Capture,
     /// Datagrams may be fragmented, and their receiver must see the fate of every fragment.
     Fragments,
+    /// Ports pause those of other nodes: such a network runs in the plain engine.
+    Pauses,
     /// No link with a delay separates nodes with traffic.
     NoBorder,
 }
@@ -72,6 +74,7 @@ impl std::fmt::Display for Undivided {
             Undivided::Recording => "a recording is replayed",
             Undivided::Capture => "a link is captured",
             Undivided::Fragments => "an interface may fragment datagrams",
+            Undivided::Pauses => "ports pause each other (priority flow control)",
             Undivided::NoBorder => "no link with a delay separates nodes with traffic",
         })
     }

@@ -18,6 +18,8 @@ mod measurements;
 mod ns2_peer;
 mod pair;
 mod parallel;
+mod pauses;
+mod pauses_conserved;
 mod playback;
 mod queueing_theory;
 mod rate_changes;

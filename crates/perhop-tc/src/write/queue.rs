@@ -19,6 +19,9 @@ pub(super) fn discipline(
     conditions: &mut Conditions,
     notes: &mut NotesAt,
 ) -> String {
+    if class.pause.is_some() {
+        notes.report("pause", "a queueing discipline does not pause the neighbor");
+    }
     if let Some(flows) = &class.fair_queueing {
         if let Some(buffer) = &class.buffer {
             let reason = "only the limits of flows are written";

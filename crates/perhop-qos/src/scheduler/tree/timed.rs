@@ -57,7 +57,7 @@ impl SchedulerTree {
         if length > shaping.covered
             && let Some(shaper) = &shaping.shaper
         {
-            let ready_at = shaper.ready_at(now, length);
+            let ready_at = if shaping.is_paused { Time::MAX } else { shaper.ready_at(now, length) };
             if ready_at > now {
                 self.nodes[place.node].note_head(place.child, 0);
                 return Some(ready_at);

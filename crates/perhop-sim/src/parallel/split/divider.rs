@@ -113,6 +113,7 @@ impl Divider {
                     let Place { part, number } = self.near[link.index()];
                     self.drafts[part].agenda.register(Event::Poll(LinkId(number as u32)))
                 }
+                Event::Pause(_) => unreachable!("a network with pauses is not divided"),
                 Event::Edge(HostEvent::WarmupEnds) => self.add_end_of_warmup(warmup),
                 Event::Edge(event) => {
                     let (part, event) = self.renumbered(event);
@@ -123,7 +124,7 @@ impl Divider {
         }
         for (time, slot) in pending {
             let part = match registered[slot.index()] {
-                Event::Arrival(link) | Event::Poll(link) => self.near[link.index()].part,
+                Event::Arrival(link) | Event::Poll(link) | Event::Pause(link) => self.near[link.index()].part,
                 // This event is scheduled when it is registered.
                 Event::Edge(HostEvent::WarmupEnds) => continue,
                 Event::Edge(event) => self.renumbered(event).0,

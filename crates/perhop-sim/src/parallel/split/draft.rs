@@ -115,7 +115,7 @@ impl Draft {
         let (entering, returning) = (self.entering, self.returning);
         let mut numbering = numbering;
         numbering.borders.sort_by_key(|border| border.part);
-        (Setup { agenda, directions, hosts, entering, crossings, returning }, numbering)
+        (Setup { agenda, directions, hosts, entering, crossings, returning, pauses: None }, numbering)
     }
 }
 

@@ -1,0 +1,145 @@
+//! The path of packets and pause frames through a network with [`Pauses`].
+
+use perhop_qos::observer::{Observer, PortObservers};
+use perhop_qos::packet::Packet;
+use perhop_qos::queue::QueueId;
+use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
+use perhop_scenario::routing::LinkId;
+
+use super::level::{Frame, Signal};
+use super::observing::{Call, Counting};
+use super::{FlowControl, Pausable, Pauses};
+use crate::counters::PortCounters;
+use crate::direction::Direction;
+use crate::network::{Edge, Network};
+
+impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
+    /// Passes `packet`, after the output conditioners, to the port of `link`, if the memory of its interface
+    /// of arrival has room.
+    pub(crate) fn enqueue_counted(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+        let place = self.directions[link.index()].port.place(packet);
+        let Some((port, mut counters)) = self.counted_port(link, Call::Arrival) else { return };
+        if let Some(place) = place
+            && !counters.observer.pauses.has_room(link, place.queue, packet)
+        {
+            counters.observer.pauses.refused(link, place.queue, packet);
+            counters.arrived(now, place, packet);
+            counters.dropped(now, Some(place), packet, DropCause::Headroom);
+            drop(counters);
+        } else {
+            port.enqueue(now, packet, counters);
+        }
+        self.send_pause_frames(now);
+    }
+
+    /// Puts on the wire of `link` all that its port transmits at `now`.
+    pub(crate) fn transmit_counted(&mut self, now: Time, link: LinkId) {
+        let mut packet = Packet::default();
+        loop {
+            let Some((port, counters)) = self.counted_port(link, Call::Departure) else { return };
+            let departure = port.poll_transmit(now, &mut packet, counters);
+            self.send_pause_frames(now);
+            let Some(departure) = departure else { return };
+            self.launch(link, &packet, departure);
+        }
+    }
+
+    /// The port of `link`, with observers that count its packets at their levels.
+    #[expect(clippy::type_complexity, reason = "the observers of a port, with those of its packets' memory")]
+    fn counted_port(
+        &mut self,
+        link: LinkId,
+        call: Call,
+    ) -> Option<(&mut perhop_qos::Port, PortCounters<'_, E, Counting<'_, W::Observer<'_>>>)> {
+        let pauses = self.pauses.state()?;
+        let next = self.observers.of_port(link.index());
+        let Direction { port, tally, .. } = &mut self.directions[link.index()];
+        let counters = PortCounters {
+            tally,
+            sink: &mut self.edge,
+            link,
+            counts_from: self.counts_from,
+            ends: Time::MAX,
+            observer: Counting { pauses, link, call, next },
+        };
+        Some((port, counters))
+    }
+
+    /// Sends a pause frame for each level that has crossed a threshold at `now`.
+    ///
+    /// A pause frame overtakes all packets but the one on the wire (IEEE 802.1Q, 36.1.2: the MAC control
+    /// sublayer is below the queues). It takes no time from other packets.
+    fn send_pause_frames(&mut self, now: Time) {
+        let Some(pauses) = self.pauses.state() else { return };
+        while let Some(number) = pauses.crossed.pop() {
+            let level = &pauses.levels[number as usize];
+            let (signal, depth) = (level.sent, level.sent_depth);
+            let (paused, priority) = (level.link, usize::from(level.priority));
+            let Pausable { reverse, responses, .. } = &pauses.links[paused.index()];
+            let (reverse, response) = (*reverse, responses[priority]);
+            let frame_time = pauses.links[reverse.index()].frame_time;
+            let Direction { port, delay, .. } = &mut self.directions[reverse.index()];
+            let effective = port.wire_free_at(now) + frame_time + *delay + response;
+            let Pausable { frames, slot, .. } = &mut pauses.links[paused.index()];
+            if frames.is_empty() {
+                self.agenda.schedule(*slot, effective);
+            }
+            frames.push_back(Frame { effective, level: number, signal, depth });
+        }
+    }
+
+    /// Applies the pause frames that take effect at the port of `link` at `now`.
+    pub(crate) fn heed_pause_frames(&mut self, now: Time, link: LinkId) {
+        let Some(pauses) = self.pauses.state() else { return };
+        let mut resumes = false;
+        while let Some(frame) = pauses.links[link.index()].frames.front().copied()
+            && frame.effective <= now
+        {
+            pauses.links[link.index()].frames.pop_front();
+            let (level, counts_from) = (&mut pauses.levels[frame.level as usize], pauses.counts_from);
+            let priority = level.priority;
+            match frame.signal {
+                Signal::Pause => level.begin(now, frame.depth, counts_from),
+                Signal::Resume => level.end(now, counts_from),
+            }
+            let port = &mut self.directions[link.index()].port;
+            for queue in pauses.queues(link, priority) {
+                match frame.signal {
+                    Signal::Pause => port.pause(queue),
+                    Signal::Resume => port.resume(queue),
+                }
+            }
+            resumes |= frame.signal == Signal::Resume;
+        }
+        if let Some(next) = pauses.links[link.index()].frames.front() {
+            self.agenda.schedule(pauses.links[link.index()].slot, next.effective);
+        }
+        if resumes {
+            self.transmit(now, link);
+        }
+    }
+}
+
+impl Pauses {
+    /// Whether the bytes of each level are those of the packets that wait.
+    pub fn is_conserved(&self, directions: &[Direction]) -> bool {
+        let mut held = vec![0; self.levels.len()];
+        self.waiting(directions, |level, _, length| held[level] += length);
+        self.levels.iter().zip(held).all(|(level, held)| level.held == held)
+    }
+
+    /// Calls `visit` with the level of each waiting packet, the direction of its port, and its bytes.
+    pub(super) fn waiting(&self, directions: &[Direction], mut visit: impl FnMut(usize, LinkId, u64)) {
+        for (number, direction) in directions.iter().enumerate() {
+            let link = LinkId(number as u32);
+            for (queue, content) in (0..).zip(direction.port.queues()) {
+                for packet in content.iter() {
+                    if let Some(level) = self.level_of(link, QueueId(queue), packet) {
+                        visit(level, link, packet.length.into());
+                    }
+                }
+            }
+        }
+    }
+}

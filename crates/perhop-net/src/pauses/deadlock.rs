@@ -1,0 +1,81 @@
+//! The totals of a run, and deadlocks: ports that wait for each other in a cycle (cyclic buffer dependency).
+//!
+//! Dally and Seitz 1987, "Deadlock-free message routing in multiprocessor interconnection networks", has the
+//! condition; Guo et al. 2016, "RDMA over commodity Ethernet at scale", reports one in a data center with
+//! priority flow control.
+
+use std::collections::BTreeMap;
+
+use perhop_measure::PauseMeasurements;
+use perhop_qos::units::Time;
+
+use super::Pauses;
+use crate::direction::Direction;
+
+impl Pauses {
+    /// Ends all counts at `ends`, the end of the run, and returns them.
+    pub fn measure(&mut self, directions: &[Direction], ends: Time) -> Vec<PauseMeasurements> {
+        let deadlocked = self.deadlocked(directions);
+        let counts_from = self.counts_from;
+        let totals = self.levels.iter_mut().zip(deadlocked).map(|(level, deadlocked)| {
+            level.settle(ends, counts_from);
+            let tally = level.tally;
+            PauseMeasurements {
+                port: level.link.index(),
+                priority: level.priority,
+                pauses: tally.pauses,
+                spread: tally.spread,
+                deepest: tally.deepest,
+                paused: tally.paused,
+                longest: tally.longest,
+                most_bytes: tally.most_bytes,
+                deadlocked,
+            }
+        });
+        totals.collect()
+    }
+
+    /// The time since which each level is a part of a cycle of pauses that nothing ends; `None` for others.
+    ///
+    /// A pause can last forever only if the packets that wait at ports with such pauses keep its level above
+    /// the threshold at which the neighbor resumes. The largest set of levels with this property is found by
+    /// removing levels without it. Of this set, the levels on which no other depends are only blocked by the
+    /// cycles.
+    fn deadlocked(&self, directions: &[Direction]) -> Vec<Option<Time>> {
+        let since: Vec<Option<Time>> = self.levels.iter().map(|level| level.lasting_since()).collect();
+        if since.iter().all(Option::is_none) {
+            return since;
+        }
+        // By level and the level of the port at which its packets wait: bytes.
+        let mut waits: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+        self.waiting(directions, |level, link, bytes| {
+            let priority = usize::from(self.levels[level].priority);
+            if let Some(next) = self.links[link.index()].levels[priority] {
+                *waits.entry((level, next as usize)).or_default() += bytes;
+            }
+        });
+        let mut stuck: Vec<bool> = since.iter().map(Option::is_some).collect();
+        let mut is_smaller = true;
+        while std::mem::take(&mut is_smaller) {
+            let mut bytes = vec![0; stuck.len()];
+            for ((level, next), waiting) in &waits {
+                bytes[*level] += if stuck[*next] { *waiting } else { 0 };
+            }
+            for (level, bytes) in bytes.into_iter().enumerate() {
+                if stuck[level] && !self.levels[level].stays_above(bytes) {
+                    (stuck[level], is_smaller) = (false, true);
+                }
+            }
+        }
+        is_smaller = true;
+        while std::mem::take(&mut is_smaller) {
+            for level in 0..stuck.len() {
+                let is_awaited = waits.keys().any(|(before, next)| stuck[*before] && *next == level);
+                if stuck[level] && !is_awaited {
+                    (stuck[level], is_smaller) = (false, true);
+                }
+            }
+        }
+        since.into_iter().zip(stuck).map(|(since, is_stuck)| since.filter(|_| is_stuck)).collect()
+    }
+}

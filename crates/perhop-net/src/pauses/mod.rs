@@ -1,0 +1,200 @@
+//! [`Pauses`]: priority flow control between the ports of a network (IEEE 802.1Qbb).
+//!
+//! A packet that waits in a queue with `pause` counts at the direction of the link by which it arrived at the
+//! node, by priority: a [`Level`]. Above the pause threshold the node sends a pause frame over the reverse
+//! direction, and the port that feeds the level stops serving that priority. `docs/algorithms/pauses.md`
+//! describes the times and what is left out.
+
+mod carrying;
+mod deadlock;
+mod level;
+mod observing;
+
+use std::collections::VecDeque;
+
+use perhop_qos::packet::Packet;
+use perhop_qos::policy::{PauseConfig, PauseMode};
+use perhop_qos::queue::QueueId;
+use perhop_qos::units::{Rate, Time};
+use perhop_scenario::routing::LinkId;
+
+use crate::agenda::Slot;
+use level::{Frame, Level};
+
+/// The flow control of a [`Network`](crate::Network): none, which costs nothing, or [`Pauses`].
+pub trait FlowControl: Sized {
+    /// The state of all pauses, if the network has any.
+    fn state(&mut self) -> Option<&mut Pauses>;
+}
+
+impl FlowControl for () {
+    #[inline]
+    fn state(&mut self) -> Option<&mut Pauses> {
+        None
+    }
+}
+
+impl FlowControl for Pauses {
+    #[inline]
+    fn state(&mut self) -> Option<&mut Pauses> {
+        Some(self)
+    }
+}
+
+/// The settings of one direction of a link, from which [`Pauses`] are built.
+#[derive(Debug)]
+pub struct PausableLink {
+    /// `pause` of each queue of the port.
+    pub queues: Vec<Option<PauseConfig>>,
+    /// The rate of the port.
+    pub rate: Rate,
+    /// The direction from the far end back to the port.
+    pub reverse: LinkId,
+    /// By interface of the node of the port: the direction by which packets arrive there. Empty for a host,
+    /// whose packets occupy no memory of an interface.
+    pub arrivals: Vec<Option<LinkId>>,
+    /// The slot of the next pause frame that takes effect at the port.
+    pub slot: Slot,
+}
+
+/// Numbers of [`Level`]s by priority.
+type LevelsByPriority = [Option<u32>; 8];
+
+/// The part of the state that belongs to one direction of a link.
+#[derive(Debug)]
+struct Pausable {
+    /// The priority of each queue of the port, if its class has `pause`.
+    priorities: Box<[Option<u8>]>,
+    arrivals: Box<[Option<LinkId>]>,
+    reverse: LinkId,
+    /// The memory of the far end for packets from this port.
+    levels: LevelsByPriority,
+    /// The transmission time of a pause frame from the port.
+    frame_time: Time,
+    /// The time from the arrival of a pause frame at the port to its effect, by priority.
+    responses: [Time; 8],
+    /// The pause frames that will take effect at the port, in order.
+    frames: VecDeque<Frame>,
+    slot: Slot,
+}
+
+/// The state of all pauses of a network.
+#[derive(Debug)]
+pub struct Pauses {
+    links: Vec<Pausable>,
+    levels: Vec<Level>,
+    /// The levels whose frames have not been sent yet: at most one, because a packet joins or leaves one.
+    crossed: Vec<u32>,
+    counts_from: Time,
+}
+
+impl Pauses {
+    /// Builds the state of a network with these directions of links, counted from `counts_from` on. Returns
+    /// `None` if no interface sends pause frames or limits the memory of arriving packets.
+    pub fn new(settings: Vec<PausableLink>, counts_from: Time) -> Option<Pauses> {
+        let mut levels = Vec::new();
+        let found: Vec<LevelsByPriority> =
+            (0..settings.len()).map(|link| add_levels(&settings, LinkId(link as u32), &mut levels)).collect();
+        let links = settings.into_iter().zip(found).map(|(link, levels)| {
+            let of_class = |pause: &Option<PauseConfig>| pause.map(|pause| pause.priority.value());
+            Pausable {
+                priorities: link.queues.iter().map(of_class).collect(),
+                arrivals: link.arrivals.into(),
+                reverse: link.reverse,
+                levels,
+                frame_time: PauseConfig::frame_time(link.rate),
+                responses: responses(&link.queues, link.rate),
+                frames: VecDeque::new(),
+                slot: link.slot,
+            }
+        });
+        let links = links.collect();
+        (!levels.is_empty()).then(|| Pauses { links, levels, crossed: Vec::with_capacity(2), counts_from })
+    }
+
+    /// The level at which `packet`, in queue `queue` of the port of `link`, counts.
+    #[inline]
+    fn level_of(&self, link: LinkId, queue: QueueId, packet: &Packet) -> Option<usize> {
+        let port = &self.links[link.index()];
+        let priority = (*port.priorities.get(queue.index())?)?;
+        let arrival = (*port.arrivals.get(usize::from(packet.input.interface().0))?)?;
+        let level = self.links[arrival.index()].levels[usize::from(priority)]?;
+        Some(level as usize)
+    }
+
+    /// Whether the memory of its interface of arrival has room for `packet`, which goes to queue `queue` of
+    /// the port of `link`.
+    fn has_room(&self, link: LinkId, queue: QueueId, packet: &Packet) -> bool {
+        self.level_of(link, queue, packet).is_none_or(|level| self.levels[level].has_room(packet.length))
+    }
+
+    /// Counts `packet`, which joined queue `queue` of the port of `link`.
+    fn joined(&mut self, link: LinkId, queue: QueueId, packet: &Packet) {
+        self.arrived(link, queue, packet, Level::add);
+    }
+
+    /// Records that the memory of its interface of arrival had no room for `packet`.
+    fn refused(&mut self, link: LinkId, queue: QueueId, packet: &Packet) {
+        self.arrived(link, queue, packet, Level::refuse);
+    }
+
+    #[inline]
+    fn arrived(
+        &mut self,
+        link: LinkId,
+        queue: QueueId,
+        packet: &Packet,
+        must_pause: impl FnOnce(&mut Level, u32, u32) -> bool,
+    ) {
+        let Some(number) = self.level_of(link, queue, packet) else { return };
+        let ahead = self.depth_of(link, self.levels[number].priority);
+        if must_pause(&mut self.levels[number], packet.length, ahead + 1) {
+            self.crossed.push(number as u32);
+        }
+    }
+
+    /// Counts `packet` no longer, which left queue `queue` of the port of `link`.
+    fn left(&mut self, link: LinkId, queue: QueueId, packet: &Packet) {
+        let Some(number) = self.level_of(link, queue, packet) else { return };
+        if self.levels[number].remove(packet.length) {
+            self.crossed.push(number as u32);
+        }
+    }
+
+    /// The number of links over which the pause of `priority` at the port of `link` has spread; 0 if it is
+    /// not paused.
+    fn depth_of(&self, link: LinkId, priority: u8) -> u32 {
+        let level = self.links[link.index()].levels[usize::from(priority)];
+        level.map_or(0, |level| self.levels[level as usize].current_depth())
+    }
+
+    /// The queues of the port of `link` with `priority`.
+    fn queues(&self, link: LinkId, priority: u8) -> impl Iterator<Item = QueueId> + '_ {
+        let queues = self.links[link.index()].priorities.iter().enumerate();
+        queues.filter(move |(_, queue)| **queue == Some(priority)).map(|(queue, _)| QueueId(queue as u16))
+    }
+}
+
+/// Adds the levels of the memory at the far end of `link`, and returns their numbers.
+fn add_levels(settings: &[PausableLink], link: LinkId, levels: &mut Vec<Level>) -> LevelsByPriority {
+    let mut found = [None; 8];
+    let near = &settings[link.index()];
+    for pause in settings[near.reverse.index()].queues.iter().flatten() {
+        let place = &mut found[usize::from(pause.priority.value())];
+        let Some(buffer) = pause.buffer.filter(|_| place.is_none()) else { continue };
+        let obeys = |own: &&PauseConfig| own.priority == pause.priority && own.mode == PauseMode::On;
+        let is_obeyed = near.queues.iter().flatten().any(|own| obeys(&own));
+        *place = Some(levels.len() as u32);
+        levels.push(Level::new(link, pause.priority.value(), buffer, is_obeyed));
+    }
+    found
+}
+
+/// The response of the queues of a port of `rate` to pause frames, by priority.
+fn responses(queues: &[Option<PauseConfig>], rate: Rate) -> [Time; 8] {
+    let mut responses = [Time::ZERO; 8];
+    for pause in queues.iter().flatten() {
+        responses[usize::from(pause.priority.value())] = pause.response(rate);
+    }
+    responses
+}

@@ -1,0 +1,24 @@
+//! Pauses of single queues: a paused queue is not eligible, as if its shaper held its head back.
+
+use super::{SchedulerTree, Shaping};
+use crate::queue::QueueId;
+
+impl SchedulerTree {
+    /// Holds all packets of queue `id` back, whose class has `pause`, until
+    /// [`resume`](SchedulerTree::resume).
+    pub fn pause(&mut self, id: QueueId) {
+        let shaping = self.pausable(id);
+        (shaping.is_paused, shaping.covered) = (true, 0);
+    }
+    /// Ends the pause of queue `id`.
+    pub fn resume(&mut self, id: QueueId) {
+        self.pausable(id).is_paused = false;
+    }
+    /// The shaper of queue `id`. A queue that can be paused has one, possibly without a rate.
+    fn pausable(&mut self, id: QueueId) -> &mut Shaping {
+        let place = self.leaves[id.index()];
+        let shaping = &mut self.nodes[place.node].shaping[place.child];
+        debug_assert!(shaping.shaper.is_some(), "the class of a paused queue has `pause`");
+        shaping
+    }
+}
