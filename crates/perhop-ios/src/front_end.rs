@@ -23,7 +23,7 @@ use crate::platform_lines::mark_platform_lines;
 use crate::show::IosShows;
 use crate::write::IosWriter;
 use crate::{Grammar, interface_name, is_configuration, rules};
-use crate::{check, named_policies, parse, switch, tables, uadp};
+use crate::{check, named_policies, nexus, parse, switch, tables, uadp};
 
 /// Cisco IOS and IOS-XE.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,6 +100,7 @@ impl FrontEnd for Ios {
         recognized.memory_rules = memory.as_ref().map(SwitchMemory::rules_by_evidence).unwrap_or_default();
         let mut router = convert_with(&mut configuration, &platform, options.hidden_parts);
         for port in &mut router.ports {
+            nexus::add_pauses(&configuration, port);
             if let (Some(rate), Some(line)) = (port.wire.rate, settings.slots_of)
                 && matches!(port.wire.framing, Some(Framing::Aal5Mux | Framing::Aal5Snap))
             {

@@ -77,6 +77,7 @@ declare_rules! {
     PLATFORM_WITHOUT_EFFECT = "platform-without-effect" Note;
     PLATFORM_ASSUMED = "platform-assumed" Warning;
     SPEED_ASSUMED = "speed-assumed" Note;
+    PAUSE_THRESHOLDS_ASSUMED = "pause-thresholds-assumed" Note;
     OUTPUT_MATCH_REFUSED = "output-match-refused" Error;
     OUTPUT_POLICY_REFUSED = "output-policy-refused" Error;
     OUTPUT_POLICER_REFUSED = "output-policer-refused" Error;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::class_map::Family;
 use super::link::{Multilink, PeerPolicy, ServiceInstance, Tunnel};
 use super::mls::PortQos;
+use super::nx_os::FlowControlMode;
 use super::policy_map::ServicePolicies;
 use super::rate_limit::RateLimit;
 use super::routing::InterfaceRouting;
@@ -205,6 +206,9 @@ pub struct Interface {
     /// Routing protocols, and groups of routers with one address.
     #[serde(skip)]
     pub routing: InterfaceRouting,
+    /// `priority-flow-control mode` of NX-OS.
+    #[serde(skip)]
+    pub flow_control: Option<At<FlowControlMode>>,
     /// `switchport mode private-vlan` of NX-OS.
     #[serde(skip)]
     pub private_vlan: Option<At<()>>,

@@ -35,7 +35,10 @@ pub use mls::{
     QueueSet, QueueThresholds, Trust,
 };
 pub use named::Named;
-pub use nx_os::{NetworkClass, NetworkPolicy, NxOs, PolicyCopy, PolicyType, SystemPolicies};
+pub use nx_os::{
+    FlowControlMode, NetworkClass, NetworkPause, NetworkPolicy, NxOs, PauseMemory, PolicyCopy, PolicyType,
+    SystemPolicies,
+};
 pub use policy_map::{
     Account, PacketPolice, Police, PolicyClass, PolicyMap, ServicePolicies, TableMap, ValueLimit,
 };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use perhop_device::intent::At;
+use serde::Serialize;
 
 use super::named::Named;
 
@@ -42,6 +43,8 @@ pub struct SystemPolicies {
     pub input: Option<At<String>>,
     /// `service-policy type queuing output`
     pub queuing: Option<At<String>>,
+    /// `service-policy type queuing input`: the memory for arriving packets.
+    pub queuing_input: Option<At<String>>,
     /// `service-policy type network-qos`
     pub network: Option<At<String>>,
 }
@@ -76,7 +79,38 @@ pub struct NetworkClass {
     /// `mtu`, bytes.
     pub mtu: Option<At<u64>>,
     /// `pause`: packets of the class are not dropped.
-    pub no_drop: Option<At<()>>,
+    pub pause: Option<At<NetworkPause>>,
+}
+
+/// `pause` of a class of type network-qos.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NetworkPause {
+    /// `pfc-cos`: the priority in pause frames.
+    pub priority: Option<u8>,
+    /// `buffer-size`, `pause-threshold` and `resume-threshold`.
+    pub memory: Option<PauseMemory>,
+}
+
+/// The memory of a port for arriving packets of a class, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PauseMemory {
+    /// All of it.
+    pub buffer: u64,
+    /// Above it, the neighbor is paused.
+    pub pause: u64,
+    /// At it, the neighbor resumes.
+    pub resume: u64,
+}
+
+/// `priority-flow-control mode`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowControlMode {
+    /// `on`
+    On,
+    /// `off`
+    Off,
+    /// `auto`: as negotiated with the neighbor.
+    Auto,
 }
 
 impl NxOs {

@@ -8,6 +8,7 @@ use perhop_device::intent::{
 use serde::Serialize;
 
 use super::mls::Trust;
+use super::nx_os::PauseMemory;
 use super::rate_limit::{Action, Field, Marking};
 
 /// `service-policy` of an interface or circuit.
@@ -20,6 +21,9 @@ pub struct ServicePolicies {
     /// A second output policy of IOS XR, which marks and does not queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_output: Option<At<String>>,
+    /// `service-policy type queuing input` of NX-OS: the memory for arriving packets.
+    #[serde(skip)]
+    pub queuing_input: Option<At<String>>,
 }
 
 /// `policy-map`.
@@ -89,6 +93,9 @@ pub struct PolicyClass {
     /// `queue-limit dynamic`: the number of a factor of the free memory, on NX-OS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dynamic_limit: Option<At<u8>>,
+    /// `pause` in an input policy of type queuing, on NX-OS.
+    #[serde(skip)]
+    pub pause: Option<At<PauseMemory>>,
     /// `fair-queue …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair_queue: Option<At<FairQueue>>,

@@ -179,7 +179,8 @@ impl<'a> Parts<'a> {
     }
 
     fn service_policies(&mut self, policies: &ServicePolicies) {
-        for policy in [&policies.input, &policies.output, &policies.second_output].into_iter().flatten() {
+        let named = [&policies.input, &policies.output, &policies.second_output, &policies.queuing_input];
+        for policy in named.into_iter().flatten() {
             self.named_policy(&policy.value);
         }
     }

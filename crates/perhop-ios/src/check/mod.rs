@@ -54,6 +54,7 @@ pub(crate) fn check(configuration: &mut Configuration) {
     unused::check(configuration, &mut found);
     usual_marks::check(configuration, &mut found);
     found.extend(nexus::speed_assumed(configuration));
+    found.extend(nexus::thresholds_assumed(configuration));
     addresses(configuration, &mut found);
     add(configuration, found);
 }

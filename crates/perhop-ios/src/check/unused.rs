@@ -40,7 +40,9 @@ pub(crate) fn on_interfaces(configuration: &Configuration) -> BTreeSet<&str> {
         let pvcs = interface.pvcs.iter().map(|pvc| &pvc.service_policies);
         let instances = interface.service_instances.iter().map(|instance| &instance.service_policies);
         let all = std::iter::once(&interface.service_policies).chain(pvcs).chain(instances);
-        let named = all.flat_map(|policies| [&policies.input, &policies.output, &policies.second_output]);
+        let named = all.flat_map(|policies| {
+            [&policies.input, &policies.output, &policies.second_output, &policies.queuing_input]
+        });
         let named = named.flatten();
         next.extend(named.map(|at| at.value.as_str()));
         next.extend(interface.peer_policies.iter().map(|peer| peer.policy.as_str()));

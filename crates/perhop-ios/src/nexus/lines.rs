@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use perhop_lint::{Diagnostic, LineState};
 
 use super::model::ASSUMED_KILOBITS;
-use crate::ast::{Configuration, Interface};
+use super::pauses::{DEFAULT_MTU, NoDrop, input_memory, is_in_use, no_drop_classes};
+use super::system_policies::is_port;
+use crate::ast::{Configuration, Interface, PolicyClass};
 use crate::grammar::Grammar;
 use crate::rules;
-
-/// Bytes of the longest packet of an interface without `mtu`.
-const DEFAULT_MTU: u64 = 1500;
 
 /// Whether no line sets the speed of `interface` or of one of its members.
 pub(crate) fn has_assumed_rate(configuration: &Configuration, interface: &Interface) -> bool {
@@ -50,8 +49,8 @@ pub(crate) fn speed_assumed(configuration: &Configuration) -> Option<Diagnostic>
     ))
 }
 
-/// Marks lines of policies of type network-qos as modeled if they drop no packet. Marks lines of priority
-/// flow control as irrelevant if they pause no packet.
+/// Marks lines of policies of type network-qos as modeled if they drop no packet, and lines of priority flow
+/// control by their effect.
 ///
 /// A class of such a policy drops frames above its `mtu`. It drops none if no interface sends longer frames.
 pub(crate) fn mark_lines(configuration: &mut Configuration) {
@@ -64,13 +63,47 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
     // The default policy of the system pauses no group.
     let attached = configuration.nx_os.system.network.as_ref();
     let attached = attached.and_then(|at| policies().find(|policy| policy.name == at.value));
-    let pauses = attached.is_some_and(|policy| policy.classes.iter().any(|class| class.no_drop.is_some()));
-    for line in configuration.lines.iter_mut().filter(|line| line.state == LineState::NotModelled) {
-        if without_drops.contains(&line.number) {
+    let pausing = attached.into_iter().flat_map(|policy| &policy.classes).filter_map(|class| class.pause);
+    let written = pausing.count();
+    let (no_drop, is_used) = (no_drop_classes(configuration), is_in_use(configuration));
+    let mut in_effect: BTreeSet<usize> = no_drop.iter().map(|class| class.line).collect();
+    in_effect.extend(input_lines(configuration, &no_drop));
+    for line in &mut configuration.lines {
+        let is_flow_control = line.text.trim().starts_with("priority-flow-control");
+        if line.state == LineState::NotModelled
+            && (without_drops.contains(&line.number) || in_effect.contains(&line.number))
+        {
             (line.state, line.note) = (LineState::Modelled, None);
-        } else if !pauses && line.text.trim().starts_with("priority-flow-control") {
+        } else if !matches!(line.state, LineState::NotModelled | LineState::Modelled) || !is_flow_control {
+            continue;
+        } else if written == 0 {
             let reason = "no class of the attached policy of type network-qos pauses";
             (line.state, line.note) = (LineState::Irrelevant, Some(reason.to_owned()));
+        } else if is_used && no_drop.len() < written {
+            let reason = "the group of a class with `pause` is not known: it is not a class of the system";
+            (line.state, line.note) = (LineState::NotModelled, Some(reason.to_owned()));
         }
     }
+}
+
+/// The lines of attached input policies of type queuing that set the memory of classes without drops, and the
+/// lines that attach a policy with only such lines.
+fn input_lines(configuration: &Configuration, no_drop: &[NoDrop]) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    for interface in configuration.interfaces.iter().filter(|interface| is_port(interface)) {
+        let lines = no_drop.iter().filter_map(|class| input_memory(configuration, interface, class.group));
+        found.extend(lines.map(|(_, line)| line));
+    }
+    let ports =
+        configuration.interfaces.iter().filter_map(|port| port.service_policies.queuing_input.as_ref());
+    for attached in ports {
+        let Some(policy) = configuration.policy_maps.get(&attached.value) else { continue };
+        let sets_memory = |class: &PolicyClass| {
+            class.pause.is_some_and(|pause| found.contains(&pause.line)) && !class.queues()
+        };
+        if policy.classes.iter().all(sets_memory) {
+            found.insert(attached.line);
+        }
+    }
+    found
 }

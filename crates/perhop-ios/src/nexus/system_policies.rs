@@ -36,6 +36,21 @@ pub(crate) fn queue_of(name: &str) -> Option<Queue> {
     })
 }
 
+/// Returns the group of the system class `name` of the input queues, such as `c-in-q3`.
+pub(super) fn input_group(name: &str) -> Option<u8> {
+    group_in(name, &["c-in-q"])
+}
+
+/// Returns the group in the name of a system class that begins with one of `families`.
+pub(super) fn group_in(name: &str, families: &[&str]) -> Option<u8> {
+    let rest = families.iter().find_map(|family| name.strip_prefix(family))?;
+    if rest == "-default" {
+        return Some(0);
+    }
+    // `c-in-q03` is another name.
+    rest.parse().ok().filter(|group: &u8| (1..8).contains(group) && rest == group.to_string())
+}
+
 /// Whether `name` is the class of the packets without a group.
 pub(crate) fn is_default_queue(name: &str) -> bool {
     queue_of(name).is_some_and(|queue| queue.group == 0)
@@ -110,6 +125,10 @@ pub(crate) fn complete(configuration: &mut Configuration, model: Option<&str>) {
             }
         }
         for class in &policy.classes {
+            if let Some(group) = input_group(&class.name) {
+                // Most 9300 have eight input queues.
+                class_maps.place(&class.name, || system_class(class, Queue { group, queues: 8 }));
+            }
             let Some(queue) = queue_of(&class.name) else { continue };
             let place = class_maps.place(&class.name, || system_class(class, queue));
             // A class with a guarantee gets a line, so that other checks can report it, for example if no
@@ -167,6 +186,9 @@ fn attach(configuration: &mut Configuration, queues: u8) {
         }
         if is_port && policies.input.is_none() {
             policies.input.clone_from(&system.input);
+        }
+        if is_port && policies.queuing_input.is_none() {
+            policies.queuing_input.clone_from(&system.queuing_input);
         }
     }
     for name in named {

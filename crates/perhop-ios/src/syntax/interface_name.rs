@@ -179,6 +179,7 @@ pub(super) fn new(name: &str, line: usize) -> Interface {
         random_detect: None,
         hold_queue: None,
         tx_ring_limit: None,
+        flow_control: None,
         private_vlan: None,
         shutdown: None,
         pvcs: Vec::new(),

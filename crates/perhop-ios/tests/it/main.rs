@@ -20,6 +20,7 @@ mod mls;
 mod named_blocks;
 mod node;
 mod nx_os;
+mod nx_os_pauses;
 mod other_lines;
 mod printed;
 mod profiles;

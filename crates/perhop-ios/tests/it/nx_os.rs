@@ -140,7 +140,21 @@ fn lines_of_the_three_types_of_policies_have_a_state() {
         (qos, "police cir percent 10 conform transmit violate drop", Modelled),
         (qos, table, NotModelled),
         (qos, "police aggregate A", NotModelled),
-        ("interface Ethernet1/1\n  ", "priority-flow-control mode on", NotModelled),
+        (network, "pause no-drop", NotModelled),
+        (network, "pause pfc-cos 3 receive", NotModelled),
+        (network, "pause pfc-cos 8", NotRecognized),
+        (
+            network,
+            "pause no-drop buffer-size 152000 pause-threshold 103360 resume-threshold 83520",
+            NotModelled,
+        ),
+        (network, "pause no-drop buffer-size 100 pause-threshold 200 resume-threshold 50", NotRecognized),
+        (queuing, "pause buffer-size 60000 pause-threshold 30000 resume-threshold 20000", NotModelled),
+        ("interface Ethernet1/1\n  ", "priority-flow-control mode on", Modelled),
+        ("interface Ethernet1/1\n  ", "priority-flow-control mode on send-tlv", Modelled),
+        ("interface Ethernet1/1\n  ", "priority-flow-control mode off", Modelled),
+        ("interface Ethernet1/1\n  ", "priority-flow-control mode auto", NotModelled),
+        ("interface Ethernet1/1\n  ", "priority-flow-control watch-dog-interval on", NotModelled),
         ("interface Ethernet1/1\n  ", "flowcontrol receive on", NotModelled),
         ("interface Ethernet1/1\n  ", "flowcontrol receive off", Irrelevant),
         ("interface Ethernet1/1\n  ", "switchport mode trunk", NotModelled),
@@ -416,7 +430,7 @@ fn lengths_of_the_system_matter_below_those_of_interfaces() {
     assert_eq!(state(&text("9216", ""), "mtu 4000"), LineState::NotModelled);
     let line = "priority-flow-control mode on";
     assert_eq!(state(&text("1500", ""), line), LineState::Irrelevant);
-    assert_eq!(state(&text("1500", "    pause pfc-cos 3\n"), line), LineState::NotModelled);
+    assert_eq!(state(&text("1500", "    pause pfc-cos 3\n"), line), LineState::Modelled);
     assert_eq!(state(&text("1500", ""), "service-policy type network-qos P"), LineState::Modelled);
 }
 

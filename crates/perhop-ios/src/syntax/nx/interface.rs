@@ -1,6 +1,9 @@
 //! Commands of the block `interface` of NX-OS.
 
-use crate::ast::{At, Direction, Family, Interface, InterfaceAddress, LinkEncapsulation, PacketFilter, Rank};
+use crate::ast::{
+    At, Direction, Family, FlowControlMode, Interface, InterfaceAddress, LinkEncapsulation, PacketFilter,
+    Rank,
+};
 use crate::rules;
 use crate::syntax::command::{
     Command, irrelevant, modelled, not_modelled, not_modelled_block, noted, recorded,
@@ -15,6 +18,7 @@ const BRIDGED: &str = "the port switches frames: policies apply, but forwarding 
 const SHARED: &str =
     "a group of routers shares one address: perhop forwards to the own address of each router";
 const PAUSES: &str = "pause frames delay packets";
+const NEGOTIATED: &str = "the neighbor decides (DCBX): perhop pauses only at interfaces with `mode on`";
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("service-policy", service_policy),
@@ -74,7 +78,8 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     not_modelled("switchport monitor", "the port sends only copies of packets of other ports"),
     not_modelled("switchport block", "frames to unknown addresses are dropped"),
     not_modelled("switchport port-security", "frames from unexpected addresses are dropped"),
-    not_modelled("priority-flow-control", PAUSES),
+    modelled("priority-flow-control mode", flow_control),
+    not_modelled("priority-flow-control", "a queue that is paused for too long is emptied"),
     not_modelled("flowcontrol", PAUSES),
     irrelevant("flowcontrol receive off"),
     irrelevant("flowcontrol send off"),
@@ -189,7 +194,7 @@ fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let policies = &mut interface.service_policies;
     let place = match (kind, direction) {
         ("queuing", "output") => &mut policies.output,
-        ("queuing", _) => return Ok(Finding::not_modelled(super::system::ARRIVING)),
+        ("queuing", _) => &mut policies.queuing_input,
         (_, "input") => &mut policies.input,
         // An output policy of type qos marks and polices before the queueing policy.
         _ => &mut policies.second_output,
@@ -209,7 +214,31 @@ fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
         return Ok(Finding::MODELLED);
     }
     *place = Some(At::new(reader.line, name));
+    if (kind, direction) == ("queuing", "input") {
+        return Ok(Finding::not_modelled(super::system::ARRIVING));
+    }
     Ok(Finding::MODELLED)
+}
+
+/// `priority-flow-control mode on|off|auto [send-tlv]`
+fn flow_control(interface: &mut Interface, reader: &mut Reader) -> Reading {
+    if reader.negated() {
+        interface.flow_control = None;
+        return Ok(Finding::IRRELEVANT);
+    }
+    let mode = match reader.one_of(&["on", "off", "auto"])? {
+        "on" => FlowControlMode::On,
+        "off" => FlowControlMode::Off,
+        _ => FlowControlMode::Auto,
+    };
+    // The neighbor learns the mode.
+    reader.keyword(&["send-tlv"]);
+    reader.end()?;
+    interface.flow_control = Some(At::new(reader.line, mode));
+    Ok(match mode {
+        FlowControlMode::Auto => Finding::not_modelled(NEGOTIATED),
+        FlowControlMode::On | FlowControlMode::Off => Finding::MODELLED,
+    })
 }
 
 /// `encapsulation dot1q 10`

@@ -1,12 +1,12 @@
 //! `policy-map type network-qos`: lengths of frames, pauses, and congestion control by group.
 
-use crate::ast::{At, NetworkClass, NetworkPolicy};
+use crate::ast::{At, NetworkClass, NetworkPause, NetworkPolicy, PauseMemory};
 use crate::mode::Mode;
 use crate::syntax::command::{Command, irrelevant, modelled, not_modelled, recorded};
 use crate::words::{Finding, Reader, Reading};
 
 const NO_DROP: &str =
-    "the neighbor is paused before the queue is full: perhop drops at the limit of the queue";
+    "the neighbor is paused: no port has `priority-flow-control mode on`, or the system has not this policy";
 
 pub(super) const POLICY: &[Command<NetworkPolicy>] = &[modelled("class", class), irrelevant("description")];
 
@@ -22,8 +22,8 @@ pub(super) const CLASS: &[Command<NetworkClass>] = &[
         },
     ),
     recorded("pause", NO_DROP, |class, reader| {
-        class.no_drop = (!reader.negated()).then(|| At::new(reader.line, ()));
-        while reader.next().is_some() {}
+        let pause = if reader.negated() { None } else { Some(pause(reader)?) };
+        class.pause = pause.map(|pause| At::new(reader.line, pause));
         Ok(())
     }),
     // The switch writes the group of each class of the system.
@@ -35,6 +35,42 @@ pub(super) const CLASS: &[Command<NetworkClass>] = &[
     not_modelled("set", "packets are marked"),
     not_modelled("multicast-optimize", "multicast packets have queues of their own"),
 ];
+
+/// `pause no-drop`, `pause pfc-cos N`, each with the memory of the class
+fn pause(reader: &mut Reader) -> Result<NetworkPause, Finding> {
+    let mut pause = NetworkPause::default();
+    reader.keyword(&["no-drop"]);
+    if reader.eat("pfc-cos") {
+        pause.priority = Some(reader.number("a priority", 0..=7)? as u8);
+    }
+    if let Some(word) = reader.keyword(&["receive"]) {
+        // The switch obeys pause frames and sends none.
+        return Err(Finding::not_modelled(format!(
+            "a class with `{word}` is paused, and pauses no neighbor"
+        )));
+    }
+    if reader.peek().is_some() {
+        pause.memory = Some(pause_memory(reader)?);
+    }
+    reader.end()?;
+    Ok(pause)
+}
+
+/// `buffer-size BYTES pause-threshold BYTES resume-threshold BYTES`
+pub(super) fn pause_memory(reader: &mut Reader) -> Result<PauseMemory, Finding> {
+    let mut number = |word: &'static str| {
+        reader.one_of(&[word])?;
+        reader.number("bytes", 0..=4_294_967_295)
+    };
+    let (buffer, pause, resume) =
+        (number("buffer-size")?, number("pause-threshold")?, number("resume-threshold")?);
+    if resume > pause || pause > buffer {
+        return Err(Finding::not_recognized(
+            "expected a resume-threshold of at most the pause-threshold, and that of at most the buffer-size",
+        ));
+    }
+    Ok(PauseMemory { buffer, pause, resume })
+}
 
 /// `class type network-qos NAME`
 fn class(policy: &mut NetworkPolicy, reader: &mut Reader) -> Reading {
@@ -50,7 +86,7 @@ fn class(policy: &mut NetworkPolicy, reader: &mut Reader) -> Reading {
         return Ok(Finding::MODELLED);
     }
     let index = classes.iter().position(|class| class.name == name).unwrap_or_else(|| {
-        classes.push(NetworkClass { name: name.to_owned(), line: reader.line, mtu: None, no_drop: None });
+        classes.push(NetworkClass { name: name.to_owned(), line: reader.line, mtu: None, pause: None });
         classes.len() - 1
     });
     if let Mode::NetworkPolicy(map) = reader.mode {

@@ -1,12 +1,13 @@
 //! Commands of a class in a policy-map of type queuing.
 
+use super::network_qos::pause_memory;
 use crate::ast::{
     At, Bandwidth, PolicyClass, Priority, PriorityRate, QueueLimit, RandomDetect, Shape, ShapeKind,
     ThresholdUnit, Thresholds, TrafficRate,
 };
 use crate::nexus::LARGEST_FACTOR;
 use crate::rules;
-use crate::syntax::command::{Command, irrelevant, modelled, not_modelled};
+use crate::syntax::command::{Command, irrelevant, modelled, not_modelled, recorded};
 use crate::syntax::xr::units::{Length, length, rate};
 use crate::words::{Finding, Reader, Reading};
 
@@ -18,7 +19,12 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("random-detect", random_detect),
     irrelevant("description"),
     not_modelled("afd", "packets of large flows are dropped first: approximate fair dropping"),
-    not_modelled("pause", "the neighbor is paused: priority flow control"),
+    recorded("pause", "no input policy of a port or of the system has the class", |class, reader| {
+        let memory = if reader.negated() { None } else { Some(pause_memory(reader)?) };
+        reader.end()?;
+        class.pause = memory.map(|memory| At::new(reader.line, memory));
+        Ok(())
+    }),
     not_modelled("set", "packets are marked in the queue"),
     not_modelled("congestion-control", "the drops of the queue"),
     not_modelled("dbl", "packets of large flows are dropped first"),

@@ -20,7 +20,7 @@ fn service_policy(system: &mut SystemPolicies, reader: &mut Reader) -> Reading {
     let (place, finding) = match (kind, direction) {
         ("network-qos", _) => (&mut system.network, Finding::MODELLED),
         ("queuing", "output") => (&mut system.queuing, Finding::MODELLED),
-        ("queuing", _) => return Ok(Finding::not_modelled(ARRIVING)),
+        ("queuing", _) => (&mut system.queuing_input, Finding::not_modelled(ARRIVING)),
         (_, "input") => (&mut system.input, Finding::MODELLED),
         _ => return Ok(Finding::not_modelled("departing packets of all ports are marked and policed")),
     };
