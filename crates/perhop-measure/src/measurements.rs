@@ -17,7 +17,7 @@ use perhop_scenario::topology::host_addresses;
 use perhop_scenario::{ConnectionEnd, DelayScope, Scenario, TrafficConfig};
 
 use crate::counters::{
-    DelayStatistics, Delays, FlowCounters, Intervals, PacketLog, PortTally, QueueSample, Samples,
+    DelayStatistics, Delays, FlowCounters, Intervals, PacketLog, PoolDrops, PortTally, QueueSample, Samples,
 };
 use crate::tcp::{CLIENT, ConnectionSeries, SERVER, SessionMeasurements, SessionTally, TcpMeasurements};
 
@@ -43,6 +43,10 @@ pub struct PortMeasurements {
     pub queue_names: Vec<String>,
     /// The counters.
     pub tally: PortTally,
+    /// The numbers of the other ports that share its memory.
+    pub sharers: Vec<usize>,
+    /// The use of that memory at drops of the port; `None` if it shares none.
+    pub pool_drops: Option<Box<PoolDrops>>,
 }
 
 /// The queues of one port over time.
@@ -264,6 +268,8 @@ impl Measurements {
                     name: format!("{from}->{to}"),
                     tally: PortTally::new(names.len()),
                     queue_names: names,
+                    sharers: Vec::new(),
+                    pool_drops: None,
                 });
             }
         }

@@ -5,6 +5,7 @@
 
 mod applications;
 mod colors;
+mod pools;
 mod series;
 mod summary;
 mod table;

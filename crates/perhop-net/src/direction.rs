@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
-use perhop_measure::counters::PortTally;
-use perhop_qos::buffer::PoolKey;
+use perhop_measure::counters::{PoolDrops, PortTally};
+use perhop_qos::buffer::{PoolKey, PortMemory};
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::framing::Fragmentation;
 use perhop_qos::packet::{Ingress, Packet};
@@ -76,6 +76,8 @@ pub struct Direction {
     /// The other directions whose ports share memory with this one ([`memory_groups`]). All of these ports
     /// transmit their due packets before a packet joins a queue of one of them.
     pub sharers: Box<[LinkId]>,
+    /// The use of that memory at drops of the port; `None` without sharers.
+    pub pool_drops: Option<Box<PoolDrops>>,
 }
 
 /// Returns the directions whose ports share memory, as groups of two or more in the order of their numbers.
@@ -100,9 +102,26 @@ pub fn find_sharers(directions: &mut [Direction]) {
     for group in memory_groups(directions) {
         for link in &group {
             let others = group.iter().copied().filter(|other| other != link);
-            directions[link.index()].sharers = others.collect();
+            let direction = &mut directions[link.index()];
+            direction.sharers = others.collect();
+            let size = direction.port.memory().map_or(0, PortMemory::pool_size);
+            direction.pool_drops = Some(Box::new(PoolDrops::new(size, group.len())));
         }
     }
+}
+
+/// Records in `drops`, the record of the port of `link`, that its pool had no room for a packet at `now`.
+/// `find` returns the direction of a link.
+pub fn record_pool_drop<'d>(
+    drops: &mut PoolDrops,
+    now: Time,
+    link: LinkId,
+    find: impl Fn(LinkId) -> &'d Direction + Copy,
+) {
+    let units = move |link| find(link).port.memory().map_or(0, PortMemory::units_of_pool);
+    let used = find(link).port.memory().map_or(0, PortMemory::pool_use);
+    let ports = std::iter::once(link).chain(find(link).sharers.iter().copied());
+    drops.record(now, used, ports.map(units));
 }
 
 impl Direction {
@@ -117,6 +136,11 @@ impl Direction {
         length > u32::from(self.mtu) && self.mtu != Direction::UNLIMITED
     }
 
+    /// Takes the record of the drops of the port's pool, if a drop now changes it.
+    pub fn take_pool_drops(&mut self) -> Option<Box<PoolDrops>> {
+        let used = self.port.memory()?.pool_use();
+        self.pool_drops.take_if(|drops| drops.admits(used))
+    }
     /// Counts `packet`, which was dropped outside the queues of the port, at `point`.
     pub fn count_drop(&mut self, packet: &Packet, cause: DropCause, point: DropPoint) {
         let PortTally { beyond, unqueued, .. } = &mut self.tally;

@@ -9,7 +9,7 @@ use perhop_scenario::routing::LinkId;
 
 use crate::agenda::Agenda;
 use crate::counters::{DropPoint, DropSink, PortCounters};
-use crate::direction::Direction;
+use crate::direction::{Direction, record_pool_drop};
 use crate::flights::{Flight, Flights};
 use crate::pauses::FlowControl;
 
@@ -120,9 +120,22 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
             self.enqueue_counted(now, link, packet);
         } else {
             let (port, counters) = self.port(link);
-            port.enqueue(now, packet, counters);
+            if port.enqueue(now, packet, counters) == Verdict::Drop(DropCause::SharedMemory) {
+                self.record_pool_drop(now, link);
+            }
         }
         self.transmit(now, link);
+    }
+
+    /// Records which ports hold the pool of the port of `link`, which had no room for a packet at `now`.
+    #[cold]
+    fn record_pool_drop(&mut self, now: Time, link: LinkId) {
+        if now >= self.counts_from
+            && let Some(mut drops) = self.directions[link.index()].take_pool_drops()
+        {
+            record_pool_drop(&mut drops, now, link, |link| &self.directions[link.index()]);
+            self.directions[link.index()].pool_drops = Some(drops);
+        }
     }
 
     /// Transmits the due packets at the port of `link` at `now`, before other packets arrive at this port at

@@ -256,13 +256,18 @@ impl Port {
     #[inline]
     fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
         self.ring.advance(now);
-        let Some(place) = self.place_of(now, packet, &mut observer) else { return Sent::Dropped };
-        let Ok((_, joins)) = self.admit(now, place, packet, &mut observer) else { return Sent::Dropped };
+        let Some(place) = self.place_of(now, packet, &mut observer) else {
+            return Sent::Dropped(DropCause::NoClass);
+        };
+        let joins = match self.admit(now, place, packet, &mut observer) {
+            Ok((_, joins)) => joins,
+            Err(cause) => return Sent::Dropped(cause),
+        };
         if self.backlog == 0 && self.passes_queue && self.ring.admits(packet.length) {
-            if !self.passes(now, place, packet, &mut observer) {
-                return Sent::Dropped;
-            }
-            return Sent::Transmitted(self.hand_over(now, place, packet, &mut observer));
+            return match self.pass(now, place, packet, &mut observer) {
+                Ok(()) => Sent::Transmitted(self.hand_over(now, place, packet, &mut observer)),
+                Err(cause) => Sent::Dropped(cause),
+            };
         }
         self.join(now, place, packet, joins, &mut observer);
         Sent::Queued

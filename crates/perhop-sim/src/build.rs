@@ -201,6 +201,7 @@ impl<'a> Builder<'a> {
             poll: self.agenda.register(Event::Poll(id)),
             poll_at: None,
             sharers: Box::default(),
+            pool_drops: None,
             loss,
             tally: PortTally::new(port.queues().len()),
             port,

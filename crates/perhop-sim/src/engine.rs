@@ -110,9 +110,10 @@ pub(crate) fn add_ports(
 ) {
     measurements.ports.reserve_exact(link_ends.len());
     for (direction, [from, to]) in directions.zip(link_ends) {
-        let Direction { name, queue_names, tally, output, input, .. } = direction;
+        let Direction { name, queue_names, tally, output, input, sharers, pool_drops, .. } = direction;
         measurements.conditioners.extend(Conditioned::by(&output, [from, to], "output"));
         measurements.conditioners.extend(Conditioned::by(&input, [to, from], "input"));
-        measurements.ports.push(PortMeasurements { name, queue_names, tally });
+        let sharers = sharers.iter().map(|link| link.index()).collect();
+        measurements.ports.push(PortMeasurements { name, queue_names, tally, sharers, pool_drops });
     }
 }

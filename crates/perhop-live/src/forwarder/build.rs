@@ -156,6 +156,7 @@ fn build_direction(
         poll: agenda.register(Event::Poll(link)),
         poll_at: None,
         sharers: Box::default(),
+        pool_drops: None,
         tally: PortTally::new(port.queues().len()),
         port,
         loss,

@@ -5,6 +5,7 @@ mod delay;
 mod distribution;
 mod drops;
 mod flow;
+mod pool;
 mod port;
 mod sample;
 
@@ -13,5 +14,6 @@ pub use delay::{DelayStatistics, Delays, above_least, least_seconds, quantile_se
 pub use distribution::{Bin, Distribution, upper_edge_s};
 pub use drops::Drops;
 pub use flow::{FlowCounters, FlowTally};
+pub use pool::{PoolDrops, PoolUse};
 pub use port::{PortTally, Tally};
 pub use sample::{Intervals, LoggedPacket, PacketLog, QueueSample, Samples};

@@ -43,6 +43,8 @@ pub struct Summary {
     speed_tests: Option<Vec<Group>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pauses: Option<Vec<Group>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pools: Option<Vec<Group>>,
     fairness: Option<Metric>,
     packet_hops: u64,
     /// `live` for results of live runs.
@@ -86,7 +88,7 @@ impl Summary {
     pub(super) fn new(scenario: &Scenario, seed: u64, replications: u32, tables: &[Table]) -> Summary {
         let table = |name: &str| tables.iter().find(|table| table.name == name);
         let rows = |name: &str, keys: &[&'static str]| table(name).map(|table| groups(table, keys));
-        // Few scenarios have applications or pauses.
+        // Few scenarios have applications, pauses or ports that share memory.
         let present =
             |name: &str, keys: &[&'static str]| rows(name, keys).filter(|groups| !groups.is_empty());
         let of_runs = |column: &str| table("runs").and_then(|table| table.column(column));
@@ -110,6 +112,7 @@ impl Summary {
             pages: present("pages", &["class"]),
             speed_tests: present("speed_tests", &["class"]),
             pauses: present("pauses", &["port", "priority"]),
+            pools: present("pools", &["port", "holder"]),
             fairness: match of_runs("fairness") {
                 Some(Values::Float(values)) => {
                     let measured: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();

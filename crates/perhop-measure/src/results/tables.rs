@@ -5,6 +5,7 @@ use perhop_scenario::Scenario;
 
 use super::applications::{call_table, game_table, page_table, speed_test_table, video_table};
 use super::colors::{color_table, conditioner_table};
+use super::pools::pool_table;
 use super::series::{delay_table, histogram_table, packet_table, queue_table, throughput_table};
 use super::table::{Rows, Table};
 use super::tcp::{connection_table, tcp_table, transaction_table, transactions};
@@ -64,6 +65,7 @@ impl Replication {
             page_table(scenario, measurements, replication),
             speed_test_table(scenario, measurements, replication),
             pause_table(measurements, replication),
+            pool_table(measurements, replication),
             run,
         ];
         Replication { tables }

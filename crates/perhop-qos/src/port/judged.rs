@@ -8,7 +8,7 @@ use super::{Departure, Port};
 use crate::buffer::BufferManager;
 use crate::observer::Place;
 use crate::queue::{QueueId, Stay};
-use crate::{Observer, Packet, Time};
+use crate::{DropCause, Observer, Packet, Time};
 
 impl Port {
     /// Runs the scheduler until a packet is in the ring, which has room; at least one packet waits.
@@ -81,39 +81,42 @@ impl Port {
         }
     }
 
-    /// Whether `packet` is sent. It finds an idle port and bypasses the only queue, at `place`.
+    /// Handles `packet`, which finds an idle port and bypasses its only queue, at `place`.
+    ///
+    /// # Errors
+    /// The cause of its drop, if its buffer manager drops it at the head.
     #[inline]
-    pub(super) fn passes<O: Observer>(
+    pub(super) fn pass<O: Observer>(
         &mut self,
         now: Time,
         place: Place,
         packet: &mut Packet,
         observer: &mut O,
-    ) -> bool {
+    ) -> Result<(), DropCause> {
         match self.heads {
             Heads::Free => {
                 let index = place.queue.index();
                 let occupancy = self.queues[index].occupancy();
                 self.buffers[index].departed(now, place.precedence, packet.length, occupancy);
-                true
+                Ok(())
             }
             Heads::Judged | Heads::InFragments | Heads::Cake => {
-                self.is_let_pass(now, place, packet, observer)
+                self.pass_judged(now, place, packet, observer)
             }
         }
     }
 
     #[inline(never)]
-    fn is_let_pass<O: Observer>(
+    fn pass_judged<O: Observer>(
         &mut self,
         now: Time,
         place: Place,
         packet: &mut Packet,
         observer: &mut O,
-    ) -> bool {
+    ) -> Result<(), DropCause> {
         let (index, stay) = (place.queue.index(), Stay::passing(now));
         let occupancy = self.queues[index].occupancy();
         let verdict = self.buffers[index].release(now, packet, place.precedence, stay, occupancy);
-        judge(now, place, packet, verdict, observer).is_ok()
+        judge(now, place, packet, verdict, observer)
     }
 }

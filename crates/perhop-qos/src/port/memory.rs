@@ -14,11 +14,15 @@ impl Port {
         })
     }
 
+    /// The memory on which its queues draw, if they draw on one.
+    pub fn memory(&self) -> Option<&PortMemory> {
+        self.memory_queues().next().map(|(_, queue)| queue.port())
+    }
+
     /// The pool that the port may share with other ports of its node. Such ports are not independent. Before
     /// a packet arrives at one of them, all of them must have sent their due packets.
     pub fn shared_pool(&self) -> Option<PoolKey> {
-        let (_, queue) = self.memory_queues().next()?;
-        Some(queue.port()).filter(|memory| memory.has_named_pool()).map(PortMemory::pool)
+        self.memory().filter(|memory| memory.has_named_pool()).map(PortMemory::pool)
     }
 
     /// Whether each queue uses the units of its packets, and the port uses the sum of its queues.
@@ -33,7 +37,7 @@ impl Port {
             }
             shared += queue.shared_units();
         }
-        self.memory_queues().next().is_none_or(|(_, queue)| queue.port().shared_units() == shared)
+        self.memory().is_none_or(|memory| memory.shared_units() == shared)
     }
 
     /// Whether every used unit of memory belongs to a packet, and the count of every pool equals the units of
@@ -45,8 +49,7 @@ impl Port {
             if !port.holds_its_units() {
                 return false;
             }
-            if let Some((_, queue)) = port.memory_queues().next() {
-                let memory = queue.port();
+            if let Some(memory) = port.memory() {
                 pools.entry(memory.pool()).or_insert((memory.pool_use(), 0)).1 += memory.units_of_pool();
             }
         }

@@ -1,5 +1,6 @@
 //! The results of a port for a packet.
 
+use crate::DropCause;
 use crate::units::Time;
 
 /// The times of a packet on the wire. The scheduler has released it, and the times are final.
@@ -20,5 +21,5 @@ pub enum Sent {
     /// `None` while the [ring](super::Port::ring) has no room.
     Queued,
     /// The packet was dropped.
-    Dropped,
+    Dropped(DropCause),
 }

@@ -1,6 +1,6 @@
 //! The path of a packet from node to node: through a port, over a wire, into the next node.
 
-use perhop_net::{DropPoint, DropSink, Flight};
+use perhop_net::{DropPoint, DropSink, Flight, record_pool_drop};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
 use perhop_qos::port::Sent;
@@ -99,11 +99,16 @@ impl<W: PortObservers> World<W> {
             self.bring_sharers_to(now, link);
             hop = self.hop(link);
         }
-        match hop.send(now, packet) {
+        let sent = hop.send(now, packet);
+        if sent == Sent::Dropped(DropCause::SharedMemory) {
+            self.record_pool_drop(now, link);
+            hop = self.hop(link);
+        }
+        match sent {
             Sent::Transmitted(departure) => hop.launch(now, packet, departure),
             // A port is polled after a drop too: while a shaper delays one head, another may have become
             // eligible.
-            Sent::Queued | Sent::Dropped => {
+            Sent::Queued | Sent::Dropped(_) => {
                 // Usually, the transmit ring has no room, and the queued packets wait.
                 if hop.link.direction.port.ring().has_room() {
                     self.transmit(now, link);
@@ -112,6 +117,17 @@ impl<W: PortObservers> World<W> {
                 }
                 None
             }
+        }
+    }
+
+    /// Records which ports hold the pool of the port of `link`, which had no room for a packet at `now`.
+    #[cold]
+    fn record_pool_drop(&mut self, now: Time, link: LinkId) {
+        if now >= self.hosts.measurements.warmup
+            && let Some(mut drops) = self.links[link.index()].direction.take_pool_drops()
+        {
+            record_pool_drop(&mut drops, now, link, |link| &self.links[link.index()].direction);
+            self.links[link.index()].direction.pool_drops = Some(drops);
         }
     }
 

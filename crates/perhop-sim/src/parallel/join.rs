@@ -76,7 +76,10 @@ impl Joint {
                 samples: probe.samples,
             }),
         );
-        for (direction, (link, crossing)) in directions.zip(&numbering.links) {
+        for (mut direction, (link, crossing)) in directions.zip(&numbering.links) {
+            for sharer in &mut direction.sharers {
+                *sharer = numbering.links[sharer.index()].0;
+            }
             let sides = if *crossing == Crossing::Enters { &mut self.far } else { &mut self.near };
             sides[link.index()] = Some(direction);
         }

@@ -70,12 +70,20 @@ fn bursts(ports: &[HotPort], targets: &[usize], packets: u64) -> Value {
     })
 }
 
-/// The drops of these bursts, counted frame by frame. A frame waits until the previous frame begins on the
-/// wire. It occupies its units for this time.
+/// A drop because of the pool: the port, and the units of every port.
+type Refusal = (usize, Vec<u64>);
+
+/// The drops of these bursts.
 fn expected(ports: &[HotPort], targets: &[usize], packets: u64) -> Vec<Drops> {
+    by_frame(ports, targets, packets).0
+}
+
+/// The drops of these bursts, frame by frame. A frame waits until the frame before it begins on the wire, and
+/// has its units so long.
+fn by_frame(ports: &[HotPort], targets: &[usize], packets: u64) -> (Vec<Drops>, Vec<Refusal>) {
     let mut drops = vec![[0; 3]; ports.len()];
-    // By port: the times at which frames enter the ring, which holds one frame, and the time at which the
-    // wire is free.
+    let mut refusals = Vec::new();
+    // By port: the times at which frames enter the ring of one frame, and the time at which the wire is free.
     let mut entering: Vec<Vec<u64>> = vec![Vec::new(); ports.len()];
     let mut free_at = vec![0; ports.len()];
     for packet in 0..packets {
@@ -93,6 +101,8 @@ fn expected(ports: &[HotPort], targets: &[usize], packets: u64) -> Vec<Drops> {
             } else if own > limits.port_limit {
                 2
             } else if used + FRAME_UNITS > limits.pool_units {
+                let own_pool = |port: usize| if ports[port].pool == pool { held(port) } else { 0 };
+                refusals.push((*target, (0..ports.len()).map(own_pool).collect()));
                 1
             } else {
                 entering[*target].push(free_at[*target].max(now));
@@ -102,7 +112,7 @@ fn expected(ports: &[HotPort], targets: &[usize], packets: u64) -> Vec<Drops> {
             drops[*target][cause] += 1;
         }
     }
-    drops
+    (drops, refusals)
 }
 
 /// The counter `column` of each port of the switch in the results.
@@ -174,6 +184,68 @@ fn one_port_takes_the_pool() {
     let found = run(&[bounded, small], &targets, 60);
     assert_eq!(found, expected(&[bounded, small], &targets, 60));
     assert_eq!(found[1], [20, 0, 0]);
+}
+
+/// The rows of the table `pools`: port, holder, its units at the first drop and at the fullest one.
+fn holders(results: &Results) -> Vec<(String, String, u64, u64)> {
+    let table = results.table("pools").unwrap();
+    let text = |column: &str, row| table.column(column).unwrap().text(row).unwrap().to_owned();
+    let (first, fullest) = (numbers(table, "first_units"), numbers(table, "fullest_units"));
+    let row = |row| (text("port", row), text("holder", row), first[row] as u64, fullest[row] as u64);
+    (0..table.rows()).map(row).collect()
+}
+
+/// The same rows by the count of frames.
+fn expected_holders(refusals: &[Refusal], ports: usize) -> Vec<(String, String, u64, u64)> {
+    let name = |port: usize| format!("switch->r{port}");
+    let of_port = |port: usize| {
+        let mut own = refusals.iter().filter(move |(victim, _)| *victim == port).map(|(_, held)| held);
+        let first = own.next()?;
+        let sum = |held: &&Vec<u64>| held.iter().sum::<u64>();
+        // Of equal ones, the first.
+        let fullest = own.fold(first, |best, held| if sum(&held) > sum(&best) { held } else { best });
+        let others = (0..ports).filter(move |other| *other != port);
+        let row = move |holder: usize| (name(port), name(holder), first[holder], fullest[holder]);
+        let rows = std::iter::once(port).chain(others).map(row);
+        Some(rows.filter(|(.., first, fullest)| first + fullest > 0).collect::<Vec<_>>())
+    };
+    (0..ports).filter_map(of_port).flatten().collect()
+}
+
+/// Which ports had the memory when it had no room: at the first drop of each port, and at the fullest one.
+#[test]
+fn the_holders_of_a_pool_are_those_of_the_count_of_frames() {
+    let bounded = HotPort { threshold: 150, ..HotPort::new("chip", 301) };
+    let ports = [HotPort::new("chip", 301), bounded, HotPort::new("other", 100)];
+    for targets in [vec![0, 0, 0, 0, 1, 1], vec![1, 1, 0, 0, 2, 2, 2], vec![2, 2, 2]] {
+        let (_, refusals) = by_frame(&ports, &targets, 70);
+        // The third port is alone in its pool, which it does not share.
+        let shared: Vec<Refusal> = refusals.into_iter().filter(|(port, _)| *port < 2).collect();
+        for engine in [EngineChoice::Fast, EngineChoice::Plain] {
+            let results = simulate(&bursts(&ports, &targets, 70), RunOptions { engine, ..ONCE });
+            assert_eq!(holders(&results), expected_holders(&shared, ports.len()));
+            let summary = results.summary.to_json();
+            assert_eq!(summary.contains("\"pools\""), !shared.is_empty());
+        }
+    }
+    let taken = simulate(&bursts(&ports, &[0, 0, 0, 0, 1, 1], 70), ONCE);
+    let rows = holders(&taken);
+    let of_second = |(port, ..): &&(String, String, u64, u64)| port == "switch->r1";
+    let [(_, _, own, _), (_, holder, most, _)] = &rows.iter().filter(of_second).collect::<Vec<_>>()[..]
+    else {
+        panic!("{rows:?}")
+    };
+    assert!(holder == "switch->r0" && most > own && own + most > 301 - FRAME_UNITS, "{rows:?}");
+}
+
+/// Drops of the warm-up are not recorded.
+#[test]
+fn the_holders_of_a_pool_are_recorded_after_the_warm_up() {
+    let mut scenario = bursts(&[HotPort::new("chip", 300); 2], &[0, 0, 0, 0, 1, 1], 60);
+    scenario["measure"] = json!({"warmup": "50ms"});
+    for engine in [EngineChoice::Fast, EngineChoice::Plain] {
+        assert_eq!(holders(&simulate(&scenario, RunOptions { engine, ..ONCE })), []);
+    }
 }
 
 /// Ports of different groups do not affect each other.

@@ -93,6 +93,10 @@ impl PortMemory {
     pub fn units_of_pool(&self) -> u64 {
         self.pool_units(self.shared.get())
     }
+    /// All units of the pool.
+    pub fn pool_size(&self) -> u64 {
+        self.pool.size
+    }
     /// The used units of the pool, including the units of other ports.
     pub fn pool_use(&self) -> u64 {
         self.pool.size - self.pool.free.get()

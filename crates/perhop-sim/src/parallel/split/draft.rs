@@ -143,6 +143,7 @@ pub(super) fn far_side(near: &mut Direction, arrival: Slot) -> Direction {
         poll: arrival,
         poll_at: None,
         sharers: Box::default(),
+        pool_drops: None,
         name: String::new(),
         queue_names: Vec::new(),
     }

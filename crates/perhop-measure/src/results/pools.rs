@@ -1,0 +1,50 @@
+//! The table `pools`.
+
+use super::table::{Rows, Table};
+use crate::counters::PoolDrops;
+use crate::{Measurements, PortMeasurements};
+
+/// A port that dropped packets because of a pool of memory, and one that held units of it then.
+struct Held<'m> {
+    port: &'m str,
+    holder: &'m str,
+    drops: &'m PoolDrops,
+    /// The units of the holder at the first drop, and at the drop with the most used units.
+    units: [u64; 2],
+}
+
+/// For each port that dropped packets because the memory that it shares with other ports had no room: the
+/// ports that held this memory at two of these drops.
+pub(super) fn pool_table(measurements: &Measurements, replication: u64) -> Table {
+    let rows = measurements.ports.iter().enumerate().flat_map(|(number, port)| {
+        let drops = port.pool_drops.as_deref().filter(|drops| !drops.is_empty());
+        drops.into_iter().flat_map(move |drops| holders(measurements, number, port, drops))
+    });
+    Rows::new(replication, rows)
+        .text("port", |row| row.port)
+        .text("holder", |row| row.holder)
+        .count("pool_units", "units", |row| row.drops.size)
+        .count("first_units", "units", |row| row.units[0])
+        .count("fullest_units", "units", |row| row.units[1])
+        .float("first_drop_s", "s", |row| row.drops.first.at.as_seconds())
+        .float("fullest_drop_s", "s", |row| row.drops.fullest.at.as_seconds())
+        .table("pools")
+}
+
+fn holders<'m>(
+    measurements: &'m Measurements,
+    number: usize,
+    port: &'m PortMeasurements,
+    drops: &'m PoolDrops,
+) -> impl Iterator<Item = Held<'m>> {
+    let ports = std::iter::once(number).chain(port.sharers.iter().copied());
+    let units = drops.first.by_port.iter().zip(&drops.fullest.by_port);
+    ports.zip(units).filter(|(_, (first, fullest))| **first + **fullest > 0).map(
+        move |(holder, (first, fullest))| Held {
+            port: &port.name,
+            holder: &measurements.ports[holder].name,
+            drops,
+            units: [*first, *fullest],
+        },
+    )
+}
