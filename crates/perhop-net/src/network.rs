@@ -129,7 +129,7 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
 
     /// Records which ports hold the pool of the port of `link`, which had no room for a packet at `now`.
     #[cold]
-    fn record_pool_drop(&mut self, now: Time, link: LinkId) {
+    pub(crate) fn record_pool_drop(&mut self, now: Time, link: LinkId) {
         if now >= self.counts_from
             && let Some(mut drops) = self.directions[link.index()].take_pool_drops()
         {

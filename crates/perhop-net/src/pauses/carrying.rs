@@ -27,8 +27,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
             counters.arrived(now, place, packet);
             counters.dropped(now, Some(place), packet, DropCause::Headroom);
             drop(counters);
-        } else {
-            port.enqueue(now, packet, counters);
+        } else if port.enqueue(now, packet, counters) == Verdict::Drop(DropCause::SharedMemory) {
+            self.record_pool_drop(now, link);
         }
         self.send_pause_frames(now);
     }

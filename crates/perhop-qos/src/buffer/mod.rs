@@ -45,7 +45,7 @@ pub use scalable::{DepthRampConfig, ScalableConfig, ScalableMarking};
 pub use shared_memory::config::{
     FallConfig, FallSlope, MemoryConfig, MemoryProfilesConfig, SharedMemoryConfig,
 };
-pub use shared_memory::{MemoryPools, MemoryQueue, PoolKey, PortMemory};
+pub use shared_memory::{MemoryPools, MemoryQueue, PoolKey, PortMemory, UnitSize};
 pub use tail_drop::{TailDrop, TailDropConfig};
 pub use weighted_tail_drop::{WeightedTailDrop, WeightedTailDropConfig};
 

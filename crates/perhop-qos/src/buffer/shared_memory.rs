@@ -19,7 +19,7 @@ use limits::Limits;
 pub use pool::PoolKey;
 pub use pools::MemoryPools;
 pub use port_memory::PortMemory;
-use units::UnitSize;
+pub use units::UnitSize;
 
 use super::contract::BufferManager;
 use super::fill_tables::FillTables;
@@ -128,6 +128,16 @@ impl MemoryQueue {
     /// The units of a packet of `length` IP bytes.
     pub fn packet_units(&self, length: u32) -> u64 {
         self.unit.units(length)
+    }
+    /// The units that no other queue uses.
+    pub fn reserved_units(&self) -> u64 {
+        self.reserved
+    }
+    /// The most units of the queue for packets of drop precedence `precedence` while the rest of the memory
+    /// is free; `None` if the queue has no limit of its own.
+    pub fn most_units(&self, precedence: Color) -> Option<u64> {
+        let threshold = u64::from(self.limits.thresholds[precedence.index()]);
+        Some(threshold.min(self.limits.shared + self.reserved)).filter(|most| *most < u64::from(u32::MAX))
     }
     /// The memory of its port.
     pub fn port(&self) -> &PortMemory {

@@ -7,7 +7,7 @@ use crate::buffer::{AnyBuffer, MemoryQueue, PoolKey, PortMemory};
 
 impl Port {
     /// The queues that use the memory of the port, with their numbers.
-    fn memory_queues(&self) -> impl Iterator<Item = (usize, &MemoryQueue)> {
+    pub fn memory_queues(&self) -> impl Iterator<Item = (usize, &MemoryQueue)> {
         self.buffers.iter().enumerate().filter_map(|(index, buffer)| match buffer {
             AnyBuffer::SharedMemory(queue) => Some((index, queue)),
             _ => None,

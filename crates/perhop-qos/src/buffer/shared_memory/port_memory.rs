@@ -40,7 +40,7 @@ impl PortMemory {
     }
 
     /// The size of its units.
-    pub(super) fn unit(&self) -> UnitSize {
+    pub fn unit(&self) -> UnitSize {
         self.unit
     }
 
@@ -92,6 +92,10 @@ impl PortMemory {
     /// The part of [`shared_units`](Self::shared_units) that comes from the pool.
     pub fn units_of_pool(&self) -> u64 {
         self.pool_units(self.shared.get())
+    }
+    /// The units of the port, which its queues share before they use the pool.
+    pub fn reserved_units(&self) -> u64 {
+        self.reserved
     }
     /// All units of the pool.
     pub fn pool_size(&self) -> u64 {

@@ -33,7 +33,7 @@ const DIVIDED_FROM: u32 = 1 << 19;
 
 /// The size of a unit, and the bytes of a packet in the memory in addition to its IP bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct UnitSize {
+pub struct UnitSize {
     bytes: u32,
     overhead: u32,
     /// 2^[`RECIPROCAL_BITS`] / `bytes`, rounded up.
@@ -44,9 +44,13 @@ impl UnitSize {
     pub(super) fn new(bytes: u32, overhead: u32) -> UnitSize {
         UnitSize { bytes, overhead, reciprocal: (1_u64 << RECIPROCAL_BITS).div_ceil(bytes.into()) }
     }
+    /// Its bytes.
+    pub fn bytes(self) -> u32 {
+        self.bytes
+    }
     /// The units of a packet of `length` IP bytes.
     #[inline]
-    pub(super) fn units(self, length: u32) -> u64 {
+    pub fn units(self, length: u32) -> u64 {
         let bytes = length.saturating_add(self.overhead);
         if bytes >= DIVIDED_FROM {
             return u64::from(bytes.div_ceil(self.bytes));
