@@ -4,6 +4,7 @@
 //! instant and then records the packets.
 
 mod columns;
+mod memory;
 mod watch;
 mod way;
 
@@ -18,6 +19,8 @@ use perhop_scenario::routing::LinkId;
 use crate::build::set_up;
 use crate::engine::Engine;
 use crate::hosts::Hosts;
+use memory::MemoryWatch;
+pub use memory::{MemoryLayout, MemorySpan, PortLayout, QueueLayout};
 use watch::PortWatch;
 pub use way::Way;
 
@@ -97,6 +100,39 @@ impl Playback {
         // The engine can already be at a later time.
         let until = reached.max(self.now.min(until));
         Ok(Span { from, until, ways: self.network.observers.ways() })
+    }
+
+    /// Returns the packet memory of the port from `from` to `until`, in `samples` intervals of equal length;
+    /// `None` if the port has no memory that queues share. A `from` in the past starts the scenario again.
+    ///
+    /// # Errors
+    /// As for [`Playback::new`].
+    pub fn memory(
+        &mut self,
+        from: Time,
+        until: Time,
+        samples: u32,
+    ) -> Result<Option<MemorySpan>, ConfigError> {
+        if self.now > from || self.network.observers.memory.is_none() {
+            *self = Playback::new(&self.scenario, &self.base, self.seed, self.port)?;
+            self.network.observers.memory = MemoryWatch::new(&self.network.directions, self.port);
+        }
+        let Some(watch) = &self.network.observers.memory else { return Ok(None) };
+        let mut span = watch.span();
+        let until = until.min(self.scenario.duration).max(from);
+        self.network.observers.forget_before(from);
+        self.advance(from);
+        self.network.observers.memory.iter_mut().for_each(|watch| watch.clear(from));
+        let length = u128::from(until.saturating_sub(from).as_picoseconds());
+        for step in 1..=samples {
+            let part = (length * u128::from(step) / u128::from(samples)) as u64;
+            let reached = from + Time::from_picoseconds(part);
+            self.advance(reached);
+            // The packets are not read.
+            self.network.observers.forget_before(reached);
+            self.network.observers.memory.iter_mut().for_each(|watch| watch.sample(reached, &mut span));
+        }
+        Ok(Some(span))
     }
 
     fn advance(&mut self, until: Time) {

@@ -4,7 +4,7 @@ use perhop_qos::observer::{Observer, PortObservers};
 use perhop_qos::packet::Packet;
 use perhop_qos::queue::QueueId;
 use perhop_qos::units::Time;
-use perhop_qos::verdict::DropCause;
+use perhop_qos::verdict::{DropCause, Verdict};
 use perhop_scenario::routing::LinkId;
 
 use super::level::{Frame, Signal};

@@ -8,6 +8,7 @@ use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
+use super::memory::MemoryWatch;
 use super::way::Way;
 use crate::flow::flow_of;
 
@@ -31,12 +32,14 @@ pub(super) struct PortWatch {
     ended: Vec<(Identity, Way)>,
     /// Packets that ended before this time are discarded.
     pub(super) from: Time,
+    /// The packet memory of the port, if it is watched.
+    pub(super) memory: Option<MemoryWatch>,
 }
 
 impl PortWatch {
     pub(super) fn new(port: usize, leads_here: Vec<bool>, classes: Vec<u32>) -> PortWatch {
         let (waiting, ended) = (BTreeMap::new(), Vec::new());
-        PortWatch { port, leads_here, classes, next: 0, waiting, ended, from: Time::ZERO }
+        PortWatch { port, leads_here, classes, next: 0, waiting, ended, from: Time::ZERO, memory: None }
     }
     /// The number of recorded packets.
     pub(super) fn len(&self) -> usize {
@@ -118,27 +121,52 @@ impl Observer for PortWatch {
     }
 }
 
-/// The observer of a port. Only that of the watched port records packets.
-pub(super) struct AtPort<'w>(Option<&'w mut PortWatch>);
+/// The observer of a port. Only the observer of the watched port records packets.
+pub(super) struct AtPort<'w> {
+    watch: &'w mut PortWatch,
+    is_watched: bool,
+    /// Its place among the ports of the watched memory.
+    place: Option<usize>,
+}
+
+impl AtPort<'_> {
+    fn watched(&mut self) -> Option<&mut PortWatch> {
+        self.is_watched.then_some(&mut *self.watch)
+    }
+    fn memory(&mut self) -> Option<(usize, &mut MemoryWatch)> {
+        self.place.zip(self.watch.memory.as_mut())
+    }
+}
 
 impl Observer for AtPort<'_> {
     fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
-        if let Some(watch) = &mut self.0 {
+        if let Some(watch) = self.watched() {
             watch.arrived(now, place, packet);
         }
     }
+    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
+        if let Some((port, memory)) = self.memory() {
+            memory.enqueued(now, port, place, packet);
+        }
+    }
     fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
-        if let Some(watch) = &mut self.0 {
+        if let Some((port, memory)) = self.memory() {
+            memory.dropped(port, place, cause);
+        }
+        if let Some(watch) = self.watched() {
             watch.dropped(now, place, packet, cause);
         }
     }
     fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
-        if let Some(watch) = &mut self.0 {
+        if let Some(watch) = self.watched() {
             watch.marked(now, place, packet);
         }
     }
     fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
-        if let Some(watch) = &mut self.0 {
+        if let Some((port, memory)) = self.memory() {
+            memory.dequeued(now, port, place, packet);
+        }
+        if let Some(watch) = self.watched() {
             watch.dequeued(now, place, packet, departure);
         }
     }
@@ -148,7 +176,8 @@ impl PortObservers for PortWatch {
     type Observer<'w> = AtPort<'w>;
 
     fn of_port(&mut self, port: usize) -> AtPort<'_> {
-        AtPort((port == self.port).then_some(self))
+        let place = self.memory.as_ref().and_then(|memory| memory.place_of(port));
+        AtPort { is_watched: port == self.port, place, watch: self }
     }
     fn arriving(&mut self, now: Time, port: usize, packet: &Packet) {
         if port == self.port {

@@ -1,8 +1,14 @@
 //! Ports of a switch that share packet memory: drops of bursts by cause, compared with plain arithmetic, and
 //! the fast engine compared with the plain one.
 
+use std::path::Path;
+
 use crate::simulation::{ONCE, numbers, simulate};
 use perhop_measure::Results;
+use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
+use perhop_scenario::Scenario;
+use perhop_sim::playback::{MemoryLayout, Playback};
 use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -238,6 +244,56 @@ fn the_holders_of_a_pool_are_those_of_the_count_of_frames() {
     assert!(holder == "switch->r0" && most > own && own + most > 301 - FRAME_UNITS, "{rows:?}");
 }
 
+/// The memory over time, as the playground draws it: limits, peaks, and the drops of each cause.
+#[test]
+fn the_memory_over_time_agrees_with_the_count_of_frames() {
+    let ports =
+        [HotPort::new("chip", 301), HotPort { threshold: 40, port_limit: 30, ..HotPort::new("chip", 301) }];
+    let targets = [0, 0, 0, 0, 1, 1];
+    let scenario: Scenario = serde_json::from_value(bursts(&ports, &targets, 70)).unwrap();
+    // The links of the six senders are before that of the first port, two directions each.
+    let chosen = 14;
+    let mut playback = Playback::new(&scenario, Path::new("."), 1, chosen).unwrap();
+    let ms = Time::from_milliseconds;
+    let span = playback.memory(ms(0), ms(20), 400).unwrap().unwrap();
+    let MemoryLayout { unit_bytes, pool_units, ports: layouts } = &span.layout;
+    assert_eq!((*unit_bytes, *pool_units), (256, 301));
+    let names: Vec<&str> = layouts.iter().map(|port| port.name.as_str()).collect();
+    assert_eq!(names, ["switch->r1", "switch->r0"]);
+    assert_eq!(layouts[0].queues[0].most, [40]);
+    let column = |name: &str| {
+        let mut columns = span.samples.iter().chain(&span.drops);
+        &columns.find(|(known, _)| known == name).unwrap().1
+    };
+    let greatest = |name: &str| column(name).iter().copied().fold(0.0, f64::max);
+    assert_eq!((greatest("pool"), greatest("units/0/0")), (300.0, 30.0));
+    for name in ["pool", "units/0/0", "units/1/0"] {
+        assert_eq!(column(name).len(), 400);
+        assert_eq!(column(name).last(), Some(&0.0), "all frames have left");
+    }
+    // One queue for each port, so that the pool has the sum if both grow or shrink in an interval.
+    let by_queue = column("units/0/0").iter().zip(column("units/1/0"));
+    assert!(by_queue.zip(column("pool")).all(|((one, other), pool)| *pool <= one + other));
+    let drops = expected(&ports, &targets, 70);
+    for (place, port) in [(0, 1), (1, 0)] {
+        for (cause, index) in
+            [(DropCause::QueueFull, 0), (DropCause::SharedMemory, 1), (DropCause::PortMemory, 2)]
+        {
+            let rows = (0..column("sample").len()).filter(|row| {
+                column("port")[*row] == f64::from(place) && column("cause")[*row] == cause.index() as f64
+            });
+            let packets: f64 = rows.map(|row| column("packets")[row]).sum();
+            assert_eq!(packets, drops[port][index] as f64, "{} {cause:?}", ports[port].pool);
+        }
+    }
+    // A span in the past, and a port without such a memory.
+    let later = playback.memory(ms(1), ms(2), 20).unwrap().unwrap();
+    assert_eq!(later.samples[0].1.len(), 20);
+    assert_eq!(later, playback.memory(ms(1), ms(2), 20).unwrap().unwrap());
+    let mut other = Playback::new(&scenario, Path::new("."), 1, 0).unwrap();
+    assert_eq!(other.memory(ms(0), ms(20), 5), Ok(None));
+}
+
 /// Drops of the warm-up are not recorded.
 #[test]
 fn the_holders_of_a_pool_are_recorded_after_the_warm_up() {
@@ -353,5 +409,9 @@ proptest! {
         let by = |engine| simulate(&scenario, RunOptions { seed, engine, ..ONCE });
         let (fast, plain) = (by(EngineChoice::Fast), by(EngineChoice::Plain));
         prop_assert_eq!(format!("{:?}", fast.tables), format!("{:?}", plain.tables));
+        // The parts of a divided network have numbers of their own.
+        let options = RunOptions { seed, threads: 3, engine: EngineChoice::Parallel, ..ONCE };
+        let divided = simulate(&scenario, options);
+        prop_assert_eq!(format!("{:?}", fast.tables), format!("{:?}", divided.tables));
     }
 }
