@@ -73,6 +73,17 @@ pub enum Ask {
         /// Number of packets after which the span ends early.
         enough: usize,
     },
+    /// The packet memory of a port, with all ports that share it, in a span of the run.
+    Memory {
+        /// Number of the port.
+        port: usize,
+        /// The start of the span, seconds.
+        from: f64,
+        /// The end of the span, seconds.
+        until: f64,
+        /// Number of samples.
+        samples: u32,
+    },
 }
 
 /// A configuration to infer a scenario from, and the choices of the user.

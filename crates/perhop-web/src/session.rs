@@ -49,6 +49,9 @@ impl Session {
             Ask::Packets { port, from, until, enough } => {
                 self.player.as_mut().ok_or_else(nothing)?.packets(port, from, until, enough)
             }
+            Ask::Memory { port, from, until, samples } => {
+                self.player.as_mut().ok_or_else(nothing)?.memory(port, from, until, samples)
+            }
         }
     }
     fn runner(&mut self) -> Result<&mut Runner, Answer> {

@@ -361,3 +361,31 @@ fn a_router_has_the_scenario_of_the_command_line() {
         assert_eq!(again["scenario"], around["scenario"], "{name}");
     }
 }
+
+#[test]
+fn the_page_gets_the_memory_of_a_switch_over_time() {
+    let mut session = Session::default();
+    let lesson = file("python/perhop/lessons/files/13-microburst.yaml");
+    let (_, text) = lesson.split_once("scenario: |\n").unwrap();
+    let (text, _) = text.split_once("\nsolution:").unwrap();
+    let started = ok(&mut session, json!({"ask": "start", "text": text, "seed": 1, "intervals": 10}));
+    let ports = started["ports"].as_array().unwrap();
+    let port = ports.iter().position(|port| port["name"] == "access->store").unwrap();
+    let question =
+        |port: usize| json!({"ask": "memory", "port": port, "from": 2.0, "until": 2.005, "samples": 50});
+    let (answer, columns) = ask(&mut session, question(port));
+    let memory = &answer["ok"];
+    assert_eq!((memory["unit_bytes"].as_u64(), memory["pool_units"].as_u64()), (Some(256), Some(15_603)));
+    let queues = memory["ports"][0]["queues"].as_array().unwrap();
+    assert_eq!(queues.iter().map(|queue| &queue["reserved"]).collect::<Vec<_>>(), [30, 0, 0]);
+    // Three thresholds, of which the last is 100 % of a fifth of 300 units.
+    assert_eq!(queues[1]["most"], json!([47, 53, 60]));
+    let column = |name: &str| &columns.iter().find(|(known, _)| known == name).unwrap().1;
+    let most = column("units/0/1").iter().copied().fold(0.0, f64::max);
+    assert_eq!(most, 60.0, "the burst fills the queue");
+    // 264 frames of the burst, of which the queue takes ten and the line sends some.
+    let dropped: f64 = column("drop/packets").iter().sum();
+    assert!((240.0..255.0).contains(&dropped), "{dropped}");
+    let (without, _) = ask(&mut session, question(0));
+    assert_eq!(without["ok"], Value::Null);
+}
