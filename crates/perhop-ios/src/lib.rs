@@ -33,6 +33,7 @@ mod relations;
 pub mod rule_rows;
 mod rules;
 mod show;
+mod silicon_one;
 mod switch;
 mod syntax;
 mod tables;

@@ -97,6 +97,7 @@ declare_rules! {
     SWITCH_PORTS_UNTRUSTED = "switch-ports-untrusted" Warning;
     SWITCH_QUEUE_SHAPED = "switch-queue-shaped" Warning;
     SWITCH_MEMORY_UNKNOWN = "switch-memory-unknown" Warning;
+    MEMORY_COMMAND_REFUSED = "memory-command-refused" Error;
     SWITCH_POLICY_REFUSED = "switch-policy-refused" Error;
 }
 

@@ -7,8 +7,8 @@ use perhop_lint::LineState;
 use perhop_qos::ConfigError;
 
 use crate::ast::Configuration;
-use crate::platform::{Dialect, Platform, Recognition, SwitchHardware};
-use crate::{mls, nexus, uadp};
+use crate::platform::{Dialect, Platform, Profile, Recognition, SwitchHardware};
+use crate::{mls, nexus, silicon_one, uadp};
 
 /// Returns the memory of the ports of a switch; `None` for a router.
 ///
@@ -39,6 +39,13 @@ pub(crate) fn recognized_memory(
     let is_named = options.model.as_deref().is_some_and(mls::is_product);
     if is_named || options.model.is_none() && dialect == Dialect::CatalystMls {
         return Ok(Some(mls::memory(configuration, options)));
+    }
+    let is_silicon_one = match options.model.as_deref() {
+        Some(model) => silicon_one::is_product(model) || model == Profile::CatalystSiliconOne.name(),
+        None => dialect == Dialect::CatalystSiliconOne,
+    };
+    if is_silicon_one {
+        return silicon_one::memory(configuration, options).map(Some);
     }
     if dialect == Dialect::NxOs {
         return nexus::memory(configuration, &Platform::memory_options(options)).map(Some);

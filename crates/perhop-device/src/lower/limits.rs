@@ -98,6 +98,7 @@ pub(super) fn stored(limit: Limit, rules: &ProfileRules) -> Limit {
             let exponent = (u64::BITS - bytes.leading_zeros()).saturating_sub(bits);
             bytes.div_ceil(1 << exponent).saturating_mul(1 << exponent)
         }
+        LimitPrecision::Blocks { bytes: block } => (bytes / block).max(1).saturating_mul(block),
     };
     Limit { bytes: Some(bytes.min(most)), ..limit }
 }

@@ -153,6 +153,11 @@ pub enum LimitPrecision {
         /// The bits.
         bits: u32,
     },
+    /// Whole blocks, rounded down to at least one.
+    Blocks {
+        /// The bytes of a block.
+        bytes: u64,
+    },
 }
 
 /// The limit of a class's queue in a policy for the peers of a tunnel.

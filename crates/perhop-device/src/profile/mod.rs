@@ -177,6 +177,8 @@ profile_rules! {
     group_with_dscp: Acceptance,
     /// Packets between the two rates of a policer without a configured action
     two_rate_exceed: ExceedDefault,
+    /// Commands that divide the packet memory of a port
+    memory_division: Acceptance,
     /// A queue limit in a class without a queue of its own
     lone_queue_limit: Acceptance,
     /// A particle of a circuit's transmit ring, IP bytes

@@ -63,6 +63,7 @@ pub(crate) fn convert_with(
     context.promises_inside();
     context.policy_rules(&ports);
     context.switch_memory_rules(&ports);
+    context.memory_commands();
     context.switch_queue_rules();
     context.nested_percentages(&ports);
     context.mark_uses(&ports);

@@ -14,7 +14,7 @@ use perhop_qos::ring::{RingAdmission, RingRelease};
 use serde::Serialize;
 
 use crate::grammar::Grammar;
-use crate::{mls, nexus, uadp};
+use crate::{mls, nexus, silicon_one, uadp};
 
 pub use profile::Profile;
 pub(crate) use profile::most_policy_levels;
@@ -60,7 +60,7 @@ pub struct Platform {
 impl Platform {
     /// The names of the platforms: the profiles, two of them with their port adapter, and families of
     /// switches.
-    pub const NAMES: [&'static str; 20] = [
+    pub const NAMES: [&'static str; 25] = [
         "pre-hqf",
         "7500-vip",
         "hqf",
@@ -76,6 +76,11 @@ impl Platform {
         "c9400",
         "c9500",
         "c9600",
+        "catalyst-silicon-one",
+        "c9350",
+        "c9500x",
+        "c9600x",
+        "c9610",
         "nexus-9000",
         "asr-9000",
         "ncs-5500",
@@ -85,6 +90,10 @@ impl Platform {
 
     /// Returns the platform `name`, one of [`NAMES`](Platform::NAMES), or a product of a family among them.
     pub fn named(name: &str) -> Option<Platform> {
+        if silicon_one::is_product(name) && !name.contains(',') {
+            let memory = MemoryOptions { model: Some(name.to_ascii_lowercase()), ..MemoryOptions::default() };
+            return Some(Platform { memory, ..Platform::for_profile(Profile::CatalystSiliconOne) });
+        }
         if let Some((profile, memory)) = switch_named(name) {
             return Some(Platform { memory, ..Platform::for_profile(profile) });
         }

@@ -30,6 +30,8 @@ pub enum Profile {
     CatalystMls,
     /// Catalyst switches with UADP hardware, whose queues share a packet memory.
     CatalystUadp,
+    /// Catalyst switches with Silicon One hardware, whose virtual output queues wait in external memory.
+    CatalystSiliconOne,
     /// Nexus 9300 and 3064 with NX-OS, whose queues share a packet memory by dynamic limits.
     Nexus9000,
     /// IOS XR on the ASR 9000: network processors.
@@ -43,7 +45,7 @@ static RULES: LazyLock<Vec<ProfileRules>> = LazyLock::new(|| Profile::ALL.into_i
 
 impl Profile {
     /// All profiles, oldest first.
-    pub const ALL: [Profile; 11] = [
+    pub const ALL: [Profile; 12] = [
         Profile::PreHqf,
         Profile::Vip7500,
         Profile::Hqf,
@@ -52,6 +54,7 @@ impl Profile {
         Profile::Asr920,
         Profile::CatalystMls,
         Profile::CatalystUadp,
+        Profile::CatalystSiliconOne,
         Profile::Nexus9000,
         Profile::Asr9000,
         Profile::Ncs5500,
@@ -68,6 +71,7 @@ impl Profile {
             Profile::Asr920 => "asr-920",
             Profile::CatalystMls => "catalyst-mls",
             Profile::CatalystUadp => "catalyst-uadp",
+            Profile::CatalystSiliconOne => "catalyst-silicon-one",
             Profile::Nexus9000 => "nexus-9000",
             Profile::Asr9000 => "asr-9000",
             Profile::Ncs5500 => "ncs-5500",
@@ -96,7 +100,8 @@ impl Profile {
             | Profile::IosXe
             | Profile::Asr920
             | Profile::CatalystMls
-            | Profile::CatalystUadp => Grammar::Ios,
+            | Profile::CatalystUadp
+            | Profile::CatalystSiliconOne => Grammar::Ios,
         }
     }
 
@@ -110,6 +115,7 @@ impl Profile {
             Profile::Asr920 => include_str!("../../profiles/asr-920.toml"),
             Profile::CatalystMls => include_str!("../../profiles/catalyst-mls.toml"),
             Profile::CatalystUadp => include_str!("../../profiles/catalyst-uadp.toml"),
+            Profile::CatalystSiliconOne => include_str!("../../profiles/catalyst-silicon-one.toml"),
             Profile::Nexus9000 => include_str!("../../profiles/nexus-9000.toml"),
             Profile::Asr9000 => include_str!("../../profiles/asr-9000.toml"),
             Profile::Ncs5500 => include_str!("../../profiles/ncs-5500.toml"),

@@ -23,6 +23,8 @@ pub enum Dialect {
     Catalyst6500,
     /// A Catalyst switch with UADP hardware: 3650, 3850, 9000.
     CatalystUadp,
+    /// A Catalyst switch with Silicon One hardware: 9350, 9500X, 9600X, 9610.
+    CatalystSiliconOne,
     /// A switch that only `switchport` reveals.
     Catalyst,
     /// An ASR 920, which queues in forwarding hardware.
@@ -41,7 +43,14 @@ impl Dialect {
     /// Whether perhop models the queueing of its hardware.
     pub fn is_supported(self) -> bool {
         let is_modeled = |own| {
-            matches!(own, Dialect::Asr920 | Dialect::CatalystMls | Dialect::CatalystUadp | Dialect::NxOs)
+            matches!(
+                own,
+                Dialect::Asr920
+                    | Dialect::CatalystMls
+                    | Dialect::CatalystUadp
+                    | Dialect::CatalystSiliconOne
+                    | Dialect::NxOs
+            )
         };
         self.is_of_router() || is_modeled(self)
     }
@@ -131,6 +140,7 @@ fn of_ios_xr(
 /// profile is the one with the most similar policers and classifiers.
 const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::NxOs], Dialect::NxOs, Profile::Nexus9000),
+    (&[Sign::SiliconOne], Dialect::CatalystSiliconOne, Profile::CatalystSiliconOne),
     (&[Sign::Uadp], Dialect::CatalystUadp, Profile::CatalystUadp),
     (&[Sign::Srr], Dialect::CatalystMls, Profile::CatalystMls),
     (&[Sign::Catalyst4500], Dialect::Catalyst4500, Profile::IosXe),
@@ -190,7 +200,9 @@ mod tests {
 
     #[test]
     fn the_platform_is_recognized_by_its_configuration() {
-        use Dialect::{Asr920, CarrierEthernet, Catalyst, CatalystUadp, Ios, IosXe, NxOs};
+        use Dialect::{
+            Asr920, CarrierEthernet, Catalyst, CatalystSiliconOne, CatalystUadp, Ios, IosXe, NxOs,
+        };
         for (text, expected) in [
             ("version 12.2\nhostname a\n", ("pre-hqf", Ios, true)),
             ("version 12.4\nhostname a\n", ("pre-hqf", Ios, false)),
@@ -212,6 +224,14 @@ mod tests {
             ("version 16.9\nlicense udi pid CSR1000V sn X\n", ("ios-xe", IosXe, true)),
             ("version 12.0\ninterface Serial4/0/0\n", ("7500-vip", Ios, false)),
             ("version 16.12\nswitch 1 provision c9300-24t\n", ("catalyst-uadp", CatalystUadp, true)),
+            (
+                "version 17.12\nlicense udi pid C9500X-28C8D sn X\n",
+                ("catalyst-silicon-one", CatalystSiliconOne, true),
+            ),
+            (
+                "version 17.18\npolicy-map p\n class c\n  queue-buffers ratio 10\nswitch 1 provision c9350-48t\n",
+                ("catalyst-silicon-one", CatalystSiliconOne, true),
+            ),
             ("!Command: show running-config\nversion 9.2(3)\n", ("nexus-9000", NxOs, true)),
             ("version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\n", ("asr-920", Asr920, true)),
             (

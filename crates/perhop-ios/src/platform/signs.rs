@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::ast::Configuration;
 use crate::grammar::{Grammar, is_of_ios_xr, is_of_nx_os};
-use crate::nexus;
+use crate::{nexus, silicon_one};
 
 /// A line that reveals a property of the router.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -34,6 +34,7 @@ pub(super) enum Sign {
     /// A class that matches a traffic class. Output policies of an NCS need such a class.
     XrTrafficClass,
     Uadp,
+    SiliconOne,
     /// Shaped round robin, and products with it.
     Srr,
     Catalyst4500,
@@ -72,6 +73,7 @@ pub(super) enum Sign {
     OldFeature,
 }
 
+const SILICON_ONE: &str = "a Catalyst switch with Silicon One hardware";
 const SRR: &str = "shaped round robin of a Catalyst 2960, 3560 or 3750";
 
 /// Images of switches by the beginning of their name.
@@ -238,7 +240,9 @@ fn product_of(product: &str) -> Option<(Sign, &'static str)> {
     const XE: &[&str] = &["csr1000v", "c8000v", "c8", "c11", "isr4", "asr1", "isrv", "ir1", "vg4"];
     const UADP: &[&str] = &["c9", "ws-c3650", "ws-c3850", "ie-3", "ess-3"];
     let begins = |names: &[&str]| names.iter().any(|name| product.starts_with(name));
-    if begins(UADP) {
+    if silicon_one::is_product(product) {
+        Some((Sign::SiliconOne, SILICON_ONE))
+    } else if begins(UADP) {
         Some((Sign::Uadp, "a Catalyst switch with UADP hardware"))
     } else if product.starts_with("iosv") {
         Some((Sign::VirtualProduct, "a virtual IOS (IOSv)"))
@@ -259,7 +263,9 @@ fn product_of(product: &str) -> Option<(Sign, &'static str)> {
 
 fn switch(product: &str) -> (Sign, &'static str) {
     let begins = |names: &[&str]| names.iter().any(|name| product.starts_with(name));
-    if begins(&["c9", "ws-c3650", "ws-c3850"]) {
+    if silicon_one::is_product(product) {
+        (Sign::SiliconOne, SILICON_ONE)
+    } else if begins(&["c9", "ws-c3650", "ws-c3850"]) {
         (Sign::Uadp, "a Catalyst switch with UADP hardware")
     } else if begins(&["ws-c45", "ws-c49", "ws-x45"]) {
         (Sign::Catalyst4500, "a Catalyst 4500")

@@ -17,6 +17,7 @@ impl Profile {
             Profile::Asr920 => "license udi pid ASR-920-24SZ-M sn FOC00000000",
             Profile::CatalystMls => "mls qos srr-queue input bandwidth 4 4",
             Profile::CatalystUadp => "qos queue-softmax-multiplier 100",
+            Profile::CatalystSiliconOne => "license udi pid C9500X-28C8D sn FOC00000000",
             Profile::Nexus9000 => "version 9.3(5)",
             Profile::Asr9000 => "!! IOS XR Configuration 7.3.2",
             Profile::Ncs5500 => "hw-module profile qos hqos-enable",
@@ -32,6 +33,7 @@ impl Profile {
             Profile::IosXe
             | Profile::Asr920
             | Profile::CatalystUadp
+            | Profile::CatalystSiliconOne
             | Profile::Nexus9000
             | Profile::Asr9000
             | Profile::Ncs5500 => &[],
@@ -49,7 +51,14 @@ impl Profile {
         match (self, has_priority) {
             (Profile::IosXe, true) => Some(512),
             (Profile::IosXe, false)
-            | (Profile::CatalystUadp | Profile::Nexus9000 | Profile::Asr9000 | Profile::Ncs5500, _) => None,
+            | (
+                Profile::CatalystUadp
+                | Profile::CatalystSiliconOne
+                | Profile::Nexus9000
+                | Profile::Asr9000
+                | Profile::Ncs5500,
+                _,
+            ) => None,
             _ => Some(64),
         }
     }

@@ -5,6 +5,7 @@ use perhop_qos::ConfigError;
 
 use crate::ast::Configuration;
 use crate::platform::product;
+use crate::silicon_one;
 
 /// The command that shows the memory of a port.
 pub(crate) const COMMAND: &str = "show platform hardware fed switch active qos queue config interface";
@@ -81,8 +82,8 @@ const PRODUCTS: &[(&str, Chip, &str)] = &[
     ("c9500", Chip::Uadp3, "9500"),
     ("c9600", Chip::Uadp3, "9600"),
 ];
-/// Products with the silicon of another family: virtual output queues in external memory.
-const OTHER_SILICON: &[&str] = &["c9350", "c9610", "c9500x", "c9600x"];
+/// The chassis of a Catalyst 9600, whose supervisor decides about the chip.
+const CHASSIS: &str = "c9606r";
 /// The families in the message if the configuration does not name the product.
 const OFFERED: &str = "c3650, c3850, c9200, c9300, c9400, c9500 or c9600";
 
@@ -101,8 +102,7 @@ const PORT_UNITS: &[(&[&str], &str, u64, u64)] = &[
 /// Whether `name` begins like a product of these families.
 pub(crate) fn is_product(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    PRODUCTS.iter().any(|(start, _, _)| name.starts_with(start))
-        || OTHER_SILICON.iter().any(|start| name.starts_with(start))
+    PRODUCTS.iter().any(|(start, _, _)| name.starts_with(start)) && !silicon_one::is_product(&name)
 }
 
 impl Model {
@@ -118,10 +118,18 @@ impl Model {
                 &format!("give it: --model {OFFERED}, or the whole name, such as c9300-24t"),
             );
         };
-        if OTHER_SILICON.iter().any(|start| name.starts_with(start)) {
+        // A line that names the product is stronger than an option.
+        let other = Some(name.clone()).filter(|name| silicon_one::is_product(name));
+        if let Some(other) = other.or_else(|| silicon_one::product_in(configuration)) {
             return wrong(
-                format!("{name} has virtual output queues in external memory (Silicon One)"),
-                "perhop models the memory of UADP chips; the rules of this one differ",
+                format!("{other} has virtual output queues in external memory (Silicon One)"),
+                "the memory of UADP chips differs: --model catalyst-silicon-one has the rules of this one",
+            );
+        }
+        if name.starts_with(CHASSIS) {
+            return wrong(
+                format!("{name} does not name the supervisor of the switch, which decides about its chip"),
+                "give it: --model c9600 (Supervisor 1, UADP 3) or c9600x (Supervisor 2, Silicon One)",
             );
         }
         match PRODUCTS.iter().find(|(start, _, _)| name.starts_with(start)) {

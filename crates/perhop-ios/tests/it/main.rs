@@ -29,6 +29,7 @@ mod refused;
 mod resolved;
 mod shadows;
 mod show;
+mod silicon_one;
 mod taken_back;
 mod uadp;
 mod work;

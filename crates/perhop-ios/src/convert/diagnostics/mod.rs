@@ -14,6 +14,7 @@ mod hidden;
 pub(super) mod hold_queue;
 pub(super) mod link_marks;
 mod mark_uses;
+mod memory_commands;
 mod percentages;
 mod policy_rules;
 mod promises;
