@@ -9,6 +9,7 @@ import { EXAMPLES } from "./examples.js";
 import { exporting } from "./exports.js";
 import { count, time } from "./format.js";
 import { Lessons } from "./lessons.js";
+import { Memory } from "./memory.js";
 import { $, element, isDark, later, legend, onTheme, options, palette, say, soon, status, stored } from "./page.js";
 import { outdated } from "./outdated.js";
 import { Player } from "./player.js";
@@ -26,7 +27,7 @@ const INTERVALS = 120, TYPING_MS = 250;
 const judging = stored("judging");
 
 const state = { around: { loads: {} }, seed: null, port: null, probe: 0, isRouter: false };
-let client, editor, scene, charts, player, sliders, lessons;
+let client, editor, scene, charts, memory, player, sliders, lessons;
 let current, before, isPinned = false, gesture = false, turn = 0, hasFailed = false;
 
 // --- From the text to a run ---
@@ -104,6 +105,7 @@ async function run(text, asked) {
   judge();
   refresh();
   guarantees(next);
+  showMemory();
 }
 
 // The guarantees of the scenario, computed after the results are shown.
@@ -156,6 +158,16 @@ function show(number) {
   player.of(number, started.duration, port);
 }
 
+// The packet memory of the shown port, once the run has ended: the worker repeats it.
+function showMemory() {
+  const { started, isDone } = current;
+  if (!isDone) return;
+  const port = portOf(started, $("ports").selectedIndex);
+  if (!started.resolved.policies?.[port.policy]?.queueing?.memory) return memory.hide();
+  const colors = rolesOfQueues(port.queues.map(({ name }) => name), rolesOf(started.classes));
+  memory.of({ port: port.number, bits: port.bits, duration: started.duration, causes: started.causes, colors }, player.at);
+}
+
 // --- What a run has shown ---
 
 const refresh = soon(() => {
@@ -165,6 +177,7 @@ const refresh = soon(() => {
   const isShown = before && before.started.duration === current.started.duration && $("overlay").checked;
   const colors = rolesOf(classes);
   charts.draw(current.series, isShown ? before.series : null, { colors, queueColors: rolesOfQueues(queues, colors), probe: state.probe, at: player.at });
+  memory.show(player.at);
   document.documentElement.dataset.overlaid = String(Boolean(isShown));
 });
 
@@ -280,7 +293,7 @@ function wire() {
     state.port = null;
     take({ isNew: true });
   });
-  $("ports").addEventListener("change", ({ target }) => { show(Number(target.value)); refresh(); });
+  $("ports").addEventListener("change", ({ target }) => { show(Number(target.value)); refresh(); showMemory(); });
   $("probes").addEventListener("change", ({ target }) => { state.probe = Number(target.value); refresh(); });
   exporting(() => ({ run: current, text: editor.text, isRouter: state.isRouter, client, charts }));
   onTheme(redraw);
@@ -288,6 +301,7 @@ function wire() {
 }
 
 function redraw() {
+  memory.draw();
   if (current?.started) show($("ports").selectedIndex);
   if (current?.isDone) judge();
   refresh();
@@ -298,6 +312,7 @@ async function begins() {
   const ready = client.load($("engine").textContent);
   scene = new Scene($("scene"), $("tip"), palette, isDark);
   player = new Player(scene, client, { say, onTime: refresh });
+  memory = new Memory(client, { palette, isDark, onTime: (at) => player.seek(at) });
   charts = new Charts($("charts"), palette, isDark, (at) => player.seek(at));
   const { value: about } = await ready;
   editor = new Editor($("editor"), about.schema, (text, isTyped) => isTyped && typing());

@@ -1,0 +1,145 @@
+// The packet memory of a switch: the parts of its ports and queues at the shown instant, their use over time,
+// the thresholds and the drops by cause. The worker repeats the run for the numbers.
+import { exactTime, memoryChart, memoryWords } from "./memory-chart.js";
+import { fill, label } from "./memory-bars.js";
+import { $, options } from "./page.js";
+import { time } from "./format.js";
+
+const SAMPLES = 240;
+// The span of the drawing: this many times the time in which the line empties the longest queue.
+const DRAINS = 4;
+const STEPS = [1, 2, 5, 10];
+// The part of the span before the shown instant.
+const LEAD = 0.2;
+
+export class Memory {
+  constructor(client, { palette, isDark, onTime }) {
+    Object.assign(this, { client, palette, isDark, onTime, turn: 0, span: null, run: null, chart: null });
+    $("memory-span").addEventListener("change", () => this.fetch(this.at));
+  }
+
+  // A chart needs the size of its place, so it is made when the place is first shown.
+  get plot() {
+    if (this.chart) return this.chart;
+    this.chart = globalThis.echarts.init($("memory-plot"), null, { renderer: "canvas" });
+    new ResizeObserver(() => this.chart.resize()).observe($("memory"));
+    this.chart.getZr().on("click", (event) => {
+      const [at] = this.chart.convertFromPixel("grid", [event.offsetX, event.offsetY]) ?? [];
+      if (Number.isFinite(at)) this.onTime(at);
+    });
+    return this.chart;
+  }
+
+  // The memory of a port of another run. `colors` has the roles of the queues of the chosen port.
+  of({ port, bits, duration, causes, colors }, at) {
+    Object.assign(this, { run: { port, bits, duration, causes, colors }, span: null });
+    this.fetch(at, true);
+  }
+
+  // The port has no such memory.
+  hide() {
+    this.turn += 1;
+    Object.assign(this, { span: null, isFetching: false });
+    $("memory").hidden = true;
+  }
+
+  // The instant is another one.
+  show(at) {
+    this.at = at;
+    if (!this.span || this.isFetching) return;
+    const { from, until } = this.span;
+    if (at < from || at > until) this.fetch(at);
+    else this.draw();
+  }
+
+  // Asks for the span around an instant. Its length is known when the limits of the queues are.
+  async fetch(at, isFirst = false) {
+    const mine = (this.turn += 1);
+    this.at = at;
+    this.isFetching = true;
+    try {
+      if (isFirst) {
+        // No time: the limits only.
+        const { value } = await this.ask(0, 0, 1);
+        if (mine !== this.turn) return;
+        this.layout = value;
+        this.offer();
+      }
+      const length = $("memory-span").selectedIndex > 0 ? this.run.duration : this.around();
+      const from = Math.max(0, Math.min(at - LEAD * length, this.run.duration - length));
+      const { columns } = await this.ask(from, from + length, SAMPLES);
+      if (mine !== this.turn) return;
+      this.span = { from, until: from + length, layout: this.layout, columns };
+      $("memory").hidden = false;
+      this.draw();
+    } catch (error) {
+      // The run was replaced while the worker answered.
+      if (mine === this.turn) this.hide();
+    } finally {
+      if (mine === this.turn) this.isFetching = false;
+    }
+  }
+
+  ask(from, until, samples) {
+    return this.client.ask({ ask: "memory", port: this.run.port, from, until, samples });
+  }
+
+  // The spans to choose from: around the instant, and the whole run.
+  offer() {
+    const near = this.around();
+    options($("memory-span"), near < this.run.duration ? [time(near), "whole run"] : ["whole run"], 0);
+  }
+  // Four drains of the longest queue, rounded up to 1, 2 or 5 times a power of ten.
+  around() {
+    const { ports, pool_units: pool, unit_bytes: bytes } = this.layout;
+    const limits = ports.flatMap(({ queues }) => queues.map(({ most }) => Math.min(most.at(-1) ?? pool, pool)));
+    const wanted = (DRAINS * Math.max(1, ...limits) * bytes * 8) / this.run.bits;
+    const power = 10 ** Math.floor(Math.log10(wanted));
+    const length = power * STEPS.find((step) => step * power >= wanted * 0.999);
+    return length < this.run.duration / 2 ? length : this.run.duration;
+  }
+
+  // The number of the sample that has the shown instant.
+  get sample() {
+    const { from, until } = this.span;
+    const place = Math.ceil(((this.at - from) / (until - from)) * SAMPLES) - 1;
+    return Math.min(Math.max(0, place), SAMPLES - 1);
+  }
+
+  draw() {
+    if (!this.span) return;
+    const { layout, columns } = this.span;
+    const lines = this.lines();
+    const drops = this.drops(lines);
+    const sample = this.sample;
+    fill({ layout, lines, drops, sample, pool: columns.pool[sample] });
+    $("memory-at").textContent = `at ${exactTime(columns.time[sample], (this.span.until - this.span.from) / SAMPLES)}`;
+    memoryChart(this.plot, { span: this.span, lines, drops, at: this.at });
+    $("memory-plot").setAttribute("aria-label", memoryWords(this.span, lines, drops));
+  }
+
+  // A line for each queue that has packets or drops in the span; those of the chosen port in any case.
+  lines() {
+    const { layout, columns } = this.span;
+    const several = layout.ports.length > 1;
+    const dropped = new Set(columns["drop/port"].map((port, row) => `${port}/${columns["drop/queue"][row]}`));
+    const found = layout.ports.flatMap((port, place) => port.queues.map((queue, number) => {
+      const units = columns[`units/${place}/${number}`];
+      const isBusy = dropped.has(`${place}/${number}`) || units.some((one) => one > 0);
+      return { port, place, number, queue, units, isBusy: isBusy || place === 0 };
+    })).filter(({ isBusy }) => isBusy);
+    return found.map((line, index) => {
+      const role = several ? `class${index % 8}` : this.run.colors[line.queue.name] ?? `class${index % 8}`;
+      return { ...line, role, color: this.palette[role][this.isDark() ? 1 : 0], name: label(line, several) };
+    });
+  }
+
+  // The drops of the span: sample, line, cause and packets.
+  drops(lines) {
+    const { columns } = this.span;
+    return columns["drop/sample"].map((sample, row) => ({
+      sample, packets: columns["drop/packets"][row], cause: this.run.causes[columns["drop/cause"][row]],
+      line: lines.findIndex(({ place, number }) => place === columns["drop/port"][row] && number === columns["drop/queue"][row]),
+    }));
+  }
+}
