@@ -98,7 +98,7 @@ def _found(case_id: str, reading: Mapping[str, Any]) -> float:
     value = place[reading["field"]]
     if reading.get("megabytes") and value is not None:
         return float(round(value * memory["unit_bytes"] / 1e6, 1))
-    return math.nan if value is None else float(value)
+    return math.nan if value is None else float(value) / float(reading.get("unit_bytes", 1))
 
 
 def _numbers(ranges: str) -> set[int]:
