@@ -95,7 +95,6 @@ def test_the_output_of_a_switch_gives_the_same_table(perhop: Command, switch: Pa
     ("options", "message"),
     [
         (["--interface", "te9/9"], "there is no switch port `te9/9`"),
-        (["--model", "c9500x-28c8d"], "Silicon One"),
         (["--model", "isr4331"], "the memory of isr4331 is not known"),
         (["--frame", "20"], "is not the length of an Ethernet frame"),
         (["--arrival", "10"], "is not a rate"),
@@ -217,3 +216,55 @@ def test_a_check_of_a_switch_names_the_evidence_of_its_memory(perhop: Command, s
     ended = perhop("check", switch)
     assert "platform: catalyst-uadp (line 2: switch 1 provision c9300-24t); memory: " in ended.out
     assert "recalled: open-ratio, level-1" in " ".join(ended.out.split())
+
+
+SILICON_ONE = """\
+version 17.12
+license udi pid C9500X-28C8D sn FOC00000000
+class-map match-any VOICE
+ match dscp ef
+policy-map OUT
+ class VOICE
+  priority level 1
+  police rate percent 10
+ class class-default
+  bandwidth remaining percent 100
+interface TenGigabitEthernet1/0/1
+ service-policy output OUT
+"""
+
+
+def test_a_switch_with_silicon_one_has_one_limit_for_each_speed(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "core.cfg"
+    file.write_text(SILICON_ONE)
+    found = perhop("buffers", file, "--json").json()
+    assert (found["chip"], found["unit_bytes"]) == ("Silicon One", 1)
+    [port] = found["ports"]
+    # 1220 blocks of 6144 bytes at 10 Gb/s.
+    assert [queue["soft"] for queue in port["queues"]] == [7495680, 7495680]
+    assert port["queues"][0]["thresholds"][0]["room"]["frames"] == 7495680 // 1518
+    ended = perhop("buffers", file, "--rules")
+    assert "TenGigabitEthernet1/0/1: 10 Gb/s, policy OUT" in ended.out
+    assert "1220 blocks" in ended.out and "the limits fall while it fills" in ended.out
+    assert "memory-division" in ended.out and "TAC 218444" in ended.out
+    refused = perhop("buffers", file, "--model", "c9300-24t")
+    assert refused.code == 2 and "c9500x-28c8d has virtual output queues" in refused.err
+    refused = perhop("buffers", file, "--printed")
+    assert refused.code == 2 and "does not print the output of this switch" in refused.err
+
+
+def test_a_switch_with_silicon_one_runs_by_its_own_rules(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "core.cfg"
+    file.write_text(SILICON_ONE.replace("percent 100\n", "percent 100\n  queue-buffers ratio 40\n"))
+    checked = perhop("check", file)
+    assert "platform: catalyst-silicon-one (line 2: license udi pid C9500X-28C8D" in checked.out
+    assert "error[memory-command-refused]: class class-default has `queue-buffers ratio`" in checked.out
+    file.write_text(SILICON_ONE)
+    # A burst of 15 MB at 100 Gb/s: the queue holds 7.5 MB, and the line sends a tenth meanwhile.
+    burst = "microburst(100Gb/s, 15 MB, class=class-default)"
+    [row] = perhop("run", file, "--traffic", burst, "--json").json()["classes"]
+    frames = -(-15_000_000 // 1518)
+    expected = frames * 0.9 - 7_495_680 / 1518
+    assert abs(row["dropped_queue_full"]["mean"] - expected) <= 0.02 * frames
+    refused = perhop("run", file, "--platform", "c9500", "--traffic", burst)
+    assert refused.code == 2 and "virtual output queues" in refused.err

@@ -113,6 +113,8 @@ _VERDICT = {
     "port": OrNull(str),
     "holder": OrNull(str),
     "holder_percent": OrNull(float),
+    "pool_holder": OrNull(str),
+    "pool_holder_percent": OrNull(float),
     "text": str,
 }
 _INTERVAL = {"mean": OrNull(float), "ci95": OrNull(Pair(float))}

@@ -59,6 +59,7 @@ def show_classes(results: Results, queues: Queues | None = None, *, wide: bool =
     if not queues:
         _show_queues(summary.get("rates", []))
     _show_marks(summary["ports"])
+    _show_pools(summary.get("pools", []))
     if summary["tcp"] and not queues:
         _show_tcp(summary["tcp"])
     for one in APPLICATIONS:
@@ -247,6 +248,29 @@ def _show_marks(rows: Sequence[Mapping[str, Any]]) -> None:
             _column("sent", "sent_packets", marking),
             _column("marked", "marked_packets", marking),
             Column("marked\n%", parts),
+        ],
+    )
+
+
+def _show_pools(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print the ports that held a shared memory when it had no room for a packet of a port."""
+    if not 0 < len(rows) <= _MOST_QUEUES:
+        return
+    # A port with drops is named once.
+    ports = [row["port"] for row in rows]
+    shown = ["" if place and ports[place - 1] == port else port for place, port in enumerate(ports)]
+    show(
+        "ports that held the shared memory when it had no room",
+        [
+            Column("for packets\nat", shown, numeric=False),
+            Column("held by", [row["holder"] for row in rows], numeric=False),
+        ],
+        [
+            _column("first\ndrop", "first_drop_s", rows),
+            _column("held\nthen", "first_units", rows),
+            _column("fullest\ndrop", "fullest_drop_s", rows),
+            _column("held\nthen", "fullest_units", rows),
+            _column("shared", "pool_units", rows),
         ],
     )
 

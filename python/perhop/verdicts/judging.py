@@ -9,6 +9,7 @@ from perhop.ports import ports
 from perhop.verdicts.classifying import queues_by_class
 from perhop.verdicts.fitness import Fitness, fitness
 from perhop.verdicts.places import Queue, causes_of, holder_of, limit_of, port_of_drops, queue_of
+from perhop.verdicts.pools import pool_holder_of
 from perhop.verdicts.telephony import Call, Heard, Telephony, calls
 from perhop.verdicts.verdict import OBTAINED, State, Traffic, Verdict
 from perhop.verdicts.y1541 import y1541
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # A class starves below these parts of its offered load: with an unfulfilled guarantee, and without one.
 _STARVED_PART, _STARVED_PART_WITHOUT = 0.5, 0.1
+_OF_POOL = "shared_memory"
 _IN_QUEUES = ("queue_full", "early_random", "early_forced", "shared_memory", "port_memory")
 
 
@@ -67,6 +69,7 @@ def _verdict(
         port=port if cause else None,
         limit_bps=limit_of(name, queue, traffic.offered_bps, summary) if state == "policed" else None,
         holder=holder_of(port, queue, summary) if port and is_short else None,
+        pool_holder=pool_holder_of(port, summary) if port and cause == _OF_POOL else None,
     )
 
 

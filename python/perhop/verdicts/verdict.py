@@ -7,6 +7,7 @@ from typing import Literal
 
 from perhop.verdicts.fitness import Fitness
 from perhop.verdicts.places import Holder, Queue
+from perhop.verdicts.pools import PoolHolder
 from perhop.verdicts.telephony import Call
 
 #: `idle`: nothing was sent. `waiting`: nothing has arrived yet, and nothing was lost. `starved`: a small part
@@ -59,3 +60,5 @@ class Verdict:
     limit_bps: float | None
     #: The class that obtains most of its port, if it starves or gets less than its guarantee.
     holder: Holder | None
+    #: The port that held most of the shared memory when that first had no room for a packet at `port`.
+    pool_holder: PoolHolder | None

@@ -41,6 +41,8 @@ COLUMNS: dict[str, type] = {
     "port": str,
     "holder": str,
     "holder_percent": float,
+    "pool_holder": str,
+    "pool_holder_percent": float,
     "text": str,
 }
 
@@ -94,6 +96,8 @@ def _rest(verdict: Verdict) -> dict[str, Any]:
         "port": verdict.port,
         "holder": verdict.holder and verdict.holder.name,
         "holder_percent": verdict.holder and verdict.holder.percent,
+        "pool_holder": verdict.pool_holder and verdict.pool_holder.port,
+        "pool_holder_percent": verdict.pool_holder and verdict.pool_holder.percent,
         "text": line(verdict),
     }
 
@@ -122,7 +126,16 @@ def _losses(verdict: Verdict) -> Iterator[str]:
     part = "" if verdict.cause_percent > _ALL_PERCENT else f", {number(verdict.cause_percent, 2)} % of it"
     word = "policed: " if verdict.state == "policed" else ""
     yield f"{word}{number(verdict.traffic.loss_percent, 3)} % lost{part} by {who}"
+    yield from _pool(verdict)
     yield from _load(verdict)
+
+
+def _pool(verdict: Verdict) -> Iterator[str]:
+    """Name the port that held the shared memory when it first had no room."""
+    held = verdict.pool_holder
+    if held is not None:
+        of_memory = f"{number(held.percent, 3)} % of that memory at the first of these drops"
+        yield f"{'that port' if held.port == verdict.port else held.port} held {of_memory}"
 
 
 def _load(verdict: Verdict) -> Iterator[str]:
