@@ -46,9 +46,9 @@ def buffers(
 ) -> Exit:
     """Show how a switch divides the packet memory of a port among its queues, and the bursts that fit.
 
-    Catalyst 3650, 3850 and 9000 with UADP chips, Catalyst 2960, 3560 and 3750 with `mls qos`, Nexus 9300-FX2
-    and 3064. Nothing is simulated: the numbers are limits of single queues while the rest of the shared
-    memory is free.
+    Catalyst 3650, 3850 and 9000 with UADP or Silicon One chips, Catalyst 2960, 3560 and 3750 with `mls qos`,
+    Nexus 9300-FX2 and 3064. Nothing is simulated: the numbers are limits of single queues while the rest of
+    the shared memory is free.
 
     Parameters
     ----------
@@ -157,6 +157,8 @@ def _title(port: PortMemory, memory: SwitchMemory) -> str:
         parts.append(rate_words(port["rate_bps"]))
     if port["units"] is not None:
         parts.append(f"{port['units']} units of {memory['unit_bytes']} bytes")
+    elif memory["unit_bytes"] == 1:
+        parts.append("limits in bytes")
     if port["rate_bps"] is not None:
         parts.append(f"policy {port['policy']}" if port["policy"] else "no output policy")
     if port["multiplier_percent"] is not None:
@@ -205,10 +207,8 @@ def _remarks(memory: SwitchMemory) -> Iterator[str]:
             "allocated to the queue. --port-units gives it in units."
         )
     if memory["ports"]:
-        yield (
-            "A queue reaches its limit only while the shared memory of the chip has room. Frames of other "
-            "lengths take whole units of memory."
-        )
+        whole = " Frames of other lengths take whole units of memory." if memory["unit_bytes"] > 1 else ""
+        yield f"A queue reaches its limit only while the shared memory of the chip has room.{whole}"
     for certainty in _CERTAINTIES:
         names = [rule["rule"] for rule in memory["rules"] if rule["certainty"] == certainty]
         if names:

@@ -68,7 +68,7 @@ class Burst:
             ports = switch_memory(self.file or Path())["ports"]
         except InvalidInputError:
             return False
-        return any("has_qos" not in port for port in ports)
+        return any(port["multiplier_percent"] is not None for port in ports)
 
     def _advice(self, file: Path, queue: str) -> Iterator[str]:
         """Generate the setting that lets the burst pass, and the command that explains it."""

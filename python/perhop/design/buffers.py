@@ -48,6 +48,11 @@ class _Switch:
                 "this switch has neither a multiplier nor ratios",
                 "change its queue-set: `perhop buffers` shows it",
             )
+        if port["multiplier_percent"] is None:
+            raise InvalidInputError(
+                "this switch has neither a multiplier nor ratios",
+                "`perhop buffers` shows the limits of its queues",
+            )
         return port
 
     def chosen(self, port: PortMemory) -> QueueMemory:

@@ -69,7 +69,7 @@ def _verdict(
         port=port if cause else None,
         limit_bps=limit_of(name, queue, traffic.offered_bps, summary) if state == "policed" else None,
         holder=holder_of(port, queue, summary) if port and is_short else None,
-        pool_holder=pool_holder_of(port, summary) if port and cause == _OF_POOL else None,
+        pool_holder=pool_holder_of(port, summary) if cause == _OF_POOL else None,
     )
 
 

@@ -22,13 +22,22 @@ class PoolHolder:
         return 100.0 * self.units / self.pool_units
 
 
-def pool_holder_of(port: str, summary: Mapping[str, Any]) -> PoolHolder | None:
+def pool_holder_of(port: str | None, summary: Mapping[str, Any]) -> PoolHolder | None:
     """Return the port that held most of the memory when it first had no room for a packet of `port`.
 
-    `None` if the port shares its memory with no other port.
+    Without a known `port`, the port that held most at the first drop of each port. `None` if there is no
+    such port, or if no port shares the memory.
     """
-    rows = [row for row in summary.get("pools", []) if row["port"] == port]
-    most = max(rows, key=lambda row: float(row["first_units"]["mean"]), default=None)
-    if most is None:
+    rows = [row for row in summary.get("pools", []) if port in (None, row["port"])]
+    holders = [
+        max((row for row in rows if row["port"] == victim), key=_first_units)
+        for victim in dict.fromkeys(row["port"] for row in rows)
+    ]
+    if not holders or len({row["holder"] for row in holders}) > 1:
         return None
-    return PoolHolder(most["holder"], float(most["first_units"]["mean"]), float(most["pool_units"]["mean"]))
+    least = min(holders, key=_first_units)
+    return PoolHolder(least["holder"], _first_units(least), float(least["pool_units"]["mean"]))
+
+
+def _first_units(row: Mapping[str, Any]) -> float:
+    return float(row["first_units"]["mean"])

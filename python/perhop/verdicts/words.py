@@ -134,8 +134,8 @@ def _pool(verdict: Verdict) -> Iterator[str]:
     """Name the port that held the shared memory when it first had no room."""
     held = verdict.pool_holder
     if held is not None:
-        of_memory = f"{number(held.percent, 3)} % of that memory at the first of these drops"
-        yield f"{'that port' if held.port == verdict.port else held.port} held {of_memory}"
+        port = "that port" if held.port == verdict.port else held.port
+        yield f"{port} held {number(held.percent, 3)} % of that memory at the first drop"
 
 
 def _load(verdict: Verdict) -> Iterator[str]:
