@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,14 @@ def rows(here: Page) -> dict[str, str]:
     }
 
 
+def until(here: Page, condition: str) -> None:
+    """Wait for a condition of the page, which forbids the evaluation that Playwright waits with."""
+    ends = time.monotonic() + 60.0
+    while not here.tab.evaluate(condition):
+        assert time.monotonic() < ends, condition
+        here.tab.wait_for_timeout(30)
+
+
 def words(here: Page) -> str:
     return here.tab.locator("#memory-plot").get_attribute("aria-label") or ""
 
@@ -80,7 +89,7 @@ def test_a_burst_fills_the_queue_up_to_its_threshold(file: Path) -> None:
         assert abs(dropped(text) - one_burst) <= 2, (text, one_burst)
         here.tab.select_option("#memory-span", index=1)
         whole = "ariaLabel.includes('from 0.0 s to 4.0 s')"
-        here.tab.wait_for_function(f"document.getElementById('memory-plot').{whole}")
+        until(here, f"document.getElementById('memory-plot').{whole}")
         assert dropped(words(here)) == drops_of_run(LESSON.start)
         screenshot(here.tab, "memory-whole-run")
 
@@ -90,7 +99,7 @@ def test_with_a_larger_multiplier_the_burst_fits(file: Path) -> None:
     with page(file) as here:
         open_lesson(here)
         here.write(LESSON.solution.scenario)
-        here.tab.wait_for_function("document.getElementById('memory-plot').ariaLabel.includes('No drops')")
+        until(here, "document.getElementById('memory-plot').ariaLabel.includes('No drops')")
         most = re.search(r"BACKUP ([\d,]+);", words(here))
         assert most is not None
         # 264 frames of six units, less the frames that the line sends while they arrive.
@@ -105,12 +114,12 @@ def test_an_instant_of_the_chart_is_shown_and_followed(file: Path) -> None:
         before = here.text("memory-at")
         plot = here.tab.locator("#memory-plot").bounding_box()
         here.tab.mouse.click(plot["x"] + plot["width"] * 0.6, plot["y"] + plot["height"] * 0.5)
-        here.tab.wait_for_function(f"document.getElementById('memory-at').textContent !== '{before}'")
+        until(here, f"document.getElementById('memory-at').textContent !== '{before}'")
         # Another instant outside the span brings its own span.
         here.tab.locator("#time").evaluate(
             "one => { one.value = 1; one.dispatchEvent(new Event('input', { bubbles: true })); }"
         )
-        here.tab.wait_for_function("document.getElementById('memory-at').textContent.startsWith('at 1.0000')")
+        until(here, "document.getElementById('memory-at').textContent.startsWith('at 1.0000')")
 
 
 @needs_page
@@ -120,7 +129,7 @@ def test_ports_of_one_memory_have_bars_of_their_own(file: Path) -> None:
         options = here.tab.locator("#ports option").all_inner_texts()
         here.tab.select_option("#ports", index=options.index("switch → port-2-client"))
         here.tab.locator("#memory").wait_for(state="visible")
-        here.tab.wait_for_function("document.querySelectorAll('#memory-queues li').length === 2")
+        until(here, "document.querySelectorAll('#memory-queues li').length === 2")
         found = rows(here)
         assert list(found) == ["port-2-client", "port-1-client"]
         assert "dropped: shared memory" in found["port-2-client"]
@@ -128,7 +137,7 @@ def test_ports_of_one_memory_have_bars_of_their_own(file: Path) -> None:
         screenshot(here.tab, "memory-hot-ports")
         # The third port has a memory of its own.
         here.tab.select_option("#ports", index=options.index("switch → port-25-client"))
-        here.tab.wait_for_function("document.querySelectorAll('#memory-queues li').length === 1")
+        until(here, "document.querySelectorAll('#memory-queues li').length === 1")
         assert "No drops" in words(here)
         # Hosts have none.
         here.tab.select_option("#ports", index=options.index("north → switch"))

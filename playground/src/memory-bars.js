@@ -4,15 +4,18 @@ import { $, chip, element } from "./page.js";
 
 // Words for the causes of drops in a packet memory, and their marks in the chart.
 export const CAUSES = {
-  queue_full: { words: "threshold", symbol: "triangle" },
-  shared_memory: { words: "shared memory", symbol: "diamond" },
-  port_memory: { words: "limit of the port", symbol: "rect" },
+  "queue-full": { words: "threshold", symbol: "triangle" },
+  "shared-memory": { words: "shared memory", symbol: "diamond" },
+  "port-memory": { words: "limit of the port", symbol: "rect" },
   policed: { words: "policer", symbol: "roundRect" },
 };
-export const causeOf = (name) => CAUSES[name] ?? { words: name.replaceAll("_", " "), symbol: "circle" };
+export const causeOf = (name) => CAUSES[name] ?? { words: name.replaceAll("-", " "), symbol: "circle" };
 
-export const label = ({ port, queue }, several) =>
-  (several ? `${port.name.split("->").at(-1)}${port.queues.length > 1 ? `: ${queue.name}` : ""}` : queue.name);
+// The name of a queue without the classes around it, and of its port if several are drawn.
+export const label = ({ port, queue }, several) => {
+  const own = queue.name.split("/").at(-1);
+  return several ? `${port.name.split("->").at(-1)}${port.queues.length > 1 ? `: ${own}` : ""}` : own;
+};
 
 const part = (name, from, width, scale) => {
   const box = element("i", "", name);

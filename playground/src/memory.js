@@ -80,8 +80,10 @@ export class Memory {
     }
   }
 
-  ask(from, until, samples) {
-    return this.client.ask({ ask: "memory", port: this.run.port, from, until, samples });
+  async ask(from, until, samples) {
+    const { value, columns } = await this.client.ask({ ask: "memory", port: this.run.port, from, until, samples });
+    // Arrays of numbers hold numbers only; the drawing makes pairs and names of them.
+    return { value, columns: Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, [...values]])) };
   }
 
   // The spans to choose from: around the instant, and the whole run.
@@ -89,10 +91,10 @@ export class Memory {
     const near = this.around();
     options($("memory-span"), near < this.run.duration ? [time(near), "whole run"] : ["whole run"], 0);
   }
-  // Four drains of the longest queue, rounded up to 1, 2 or 5 times a power of ten.
+  // Four drains of the longest queue of the chosen port, rounded up to 1, 2 or 5 times a power of ten.
   around() {
     const { ports, pool_units: pool, unit_bytes: bytes } = this.layout;
-    const limits = ports.flatMap(({ queues }) => queues.map(({ most }) => Math.min(most.at(-1) ?? pool, pool)));
+    const limits = ports[0].queues.map(({ most }) => Math.min(most.at(-1) ?? pool, pool));
     const wanted = (DRAINS * Math.max(1, ...limits) * bytes * 8) / this.run.bits;
     const power = 10 ** Math.floor(Math.log10(wanted));
     const length = power * STEPS.find((step) => step * power >= wanted * 0.999);
@@ -121,13 +123,14 @@ export class Memory {
   // A line for each queue that has packets or drops in the span; those of the chosen port in any case.
   lines() {
     const { layout, columns } = this.span;
-    const several = layout.ports.length > 1;
     const dropped = new Set(columns["drop/port"].map((port, row) => `${port}/${columns["drop/queue"][row]}`));
     const found = layout.ports.flatMap((port, place) => port.queues.map((queue, number) => {
       const units = columns[`units/${place}/${number}`];
       const isBusy = dropped.has(`${place}/${number}`) || units.some((one) => one > 0);
       return { port, place, number, queue, units, isBusy: isBusy || place === 0 };
     })).filter(({ isBusy }) => isBusy);
+    // Ports without packets in the memory are not drawn.
+    const several = found.some(({ place }) => place > 0);
     return found.map((line, index) => {
       const role = several ? `class${index % 8}` : this.run.colors[line.queue.name] ?? `class${index % 8}`;
       return { ...line, role, color: this.palette[role][this.isDark() ? 1 : 0], name: label(line, several) };
