@@ -112,8 +112,9 @@ def test_an_instant_of_the_chart_is_shown_and_followed(file: Path) -> None:
     with page(file) as here:
         open_lesson(here)
         before = here.text("memory-at")
-        plot = here.tab.locator("#memory-plot").bounding_box()
-        here.tab.mouse.click(plot["x"] + plot["width"] * 0.6, plot["y"] + plot["height"] * 0.5)
+        plot = here.tab.locator("#memory-plot")
+        box = plot.bounding_box()
+        plot.click(position={"x": box["width"] * 0.6, "y": box["height"] * 0.5})
         until(here, f"document.getElementById('memory-at').textContent !== '{before}'")
         # Another instant outside the span brings its own span.
         here.tab.locator("#time").evaluate(

@@ -13,9 +13,13 @@ export function isHidden(text, { line, severity, rule }) {
 }
 
 export function list(diagnostics) {
-  $("diagnostics").replaceChildren(...diagnostics.slice(0, MOST).map(({ severity, line, message, help, router }) => {
+  const place = $("diagnostics");
+  place.replaceChildren(...diagnostics.slice(0, MOST).map(({ severity, line, message, help, router }) => {
     const item = element("li", "", severity);
     item.append(element("b", `${severity}${line ? `, line ${line}` : ""}`), ` ${message}${help ?? router ? ` (${help ?? router})` : ""}`);
     return item;
   }));
+  // A list that scrolls is reached by the keyboard.
+  if (place.scrollHeight > place.clientHeight) place.tabIndex = 0;
+  else place.removeAttribute("tabindex");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use perhop_net::Direction;
-use perhop_qos::buffer::UnitSize;
+use perhop_qos::buffer::{PortMemory, UnitSize};
 use perhop_qos::observer::Place;
 use perhop_qos::packet::{Color, Packet};
 use perhop_qos::units::Time;
@@ -236,7 +236,7 @@ fn port_layout(number: usize, direction: &Direction) -> PortLayout {
     PortLayout {
         number,
         name: direction.name.clone(),
-        reserved: direction.port.memory().map_or(0, |memory| memory.reserved_units()),
+        reserved: direction.port.memory().map_or(0, PortMemory::reserved_units),
         queues: queues.collect(),
     }
 }
