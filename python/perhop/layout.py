@@ -81,12 +81,17 @@ TABLES: Mapping[str, Mapping[str, Kind]] = {
     ),
     "pages": _table("flow class", "pages objects", "load_mean_s load_p50_s load_p75_s load_p95_s"),
     "speed_tests": _table("flow class", "connections probes", "rate_bps rate_mean_bps loaded_latency_s rpm"),
+    "pauses": _table(
+        "port",
+        "priority pauses spread_pauses deepest_links most_bytes",
+        "paused_s longest_s deadlocked_s",
+    ),
     "pools": _table("port holder", "pool_units first_units fullest_units", "first_drop_s fullest_drop_s"),
     "runs": _table("", "packet_hops", "fairness"),
 }
 
 #: Tables of runs saved by this version that older runs may lack.
-ADDED_TABLES = frozenset({"calls", "games", "videos", "pages", "speed_tests", "pools"})
+ADDED_TABLES = frozenset({"calls", "games", "videos", "pages", "speed_tests", "pauses", "pools"})
 
 #: Columns of runs saved by this version that older runs may lack.
 ADDED: Mapping[str, Mapping[str, Kind]] = {
@@ -143,6 +148,7 @@ SUMMARY: Mapping[str, Any] = {
     "videos": Optional(_groups("videos", "class")),
     "pages": Optional(_groups("pages", "class")),
     "speed_tests": Optional(_groups("speed_tests", "class")),
+    "pauses": Optional(_groups("pauses", "port", "priority")),
     "pools": Optional(_groups("pools", "port", "holder")),
     "fairness": METRIC,
     "packet_hops": int,

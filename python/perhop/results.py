@@ -344,6 +344,11 @@ class Results:
         return self.table("speed_tests")
 
     @property
+    def pauses(self) -> pl.DataFrame:
+        """Number and time of the pauses of each port and priority, by priority flow control."""
+        return self.table("pauses")
+
+    @property
     def pools(self) -> pl.DataFrame:
         """The ports that held a shared memory when it had no room for a packet of a port."""
         return self.table("pools")
