@@ -12,6 +12,7 @@ declare_rules! {
     OBJECT_GROUP_UNDEFINED = "object-group-undefined" Error;
     TABLE_MAP_UNDEFINED = "table-map-undefined" Error;
     INTERFACE_UNDEFINED = "interface-undefined" Error;
+    NAME_UNDEFINED = "name-undefined" Warning;
     CLASS_MAP_UNUSED = "class-map-unused" Note;
     POLICY_MAP_UNUSED = "policy-map-unused" Note;
     CLASS_MAP_NESTING = "class-map-nesting" Error;
@@ -102,13 +103,14 @@ declare_rules! {
 }
 
 /// The rules about names, access lists and addresses, which hold on every platform.
-pub(crate) static ON_EVERY_PLATFORM: [&Rule; 16] = [
+pub(crate) static ON_EVERY_PLATFORM: [&Rule; 17] = [
     &CLASS_MAP_UNDEFINED,
     &POLICY_MAP_UNDEFINED,
     &ACCESS_LIST_UNDEFINED,
     &OBJECT_GROUP_UNDEFINED,
     &TABLE_MAP_UNDEFINED,
     &INTERFACE_UNDEFINED,
+    &NAME_UNDEFINED,
     &CLASS_MAP_NESTING,
     &CLASS_MAP_EMPTY,
     &CLASS_MAP_REDEFINED,

@@ -29,11 +29,13 @@ perhop_lint::declare_rules! {
     NETWORK_PROMISE_DIFFERS = "network-promise-differs" Warning;
     NETWORK_PROTOCOL_DENIED = "network-protocol-denied" Warning;
     NETWORK_QUEUE_DIFFERS = "network-queue-differs" Warning;
+    NETWORK_RATE_NAME = "network-rate-name" Warning;
     NETWORK_ROUTER_ID_DUPLICATE = "network-router-id-duplicate" Warning;
     NETWORK_ROUTE_ASTRAY = "network-route-astray" Warning;
     NETWORK_ROUTE_ASYMMETRIC = "network-route-asymmetric" Warning;
     NETWORK_ROUTE_MISSING = "network-route-missing" Warning;
     NETWORK_SERVICE_DIFFERS = "network-service-differs" Warning;
+    NETWORK_SESSION_DIFFERS = "network-session-differs" Warning;
     NETWORK_SETTING_DIFFERS = "network-setting-differs" Warning;
     NETWORK_SHAPER_ABOVE_POLICER = "network-shaper-above-policer" Warning;
     NETWORK_SUBNET_DIFFERS = "network-subnet-differs" Warning;

@@ -4,8 +4,8 @@
 //! criteria that no packet matches. `labels`: groups that are never set. `links`: the bandwidth of bundles
 //! and channels. `marks`: partly modeled marks. `queue_limits`: queues that are too short. `value_limits`:
 //! queue limits without effect. `unused`: unused maps. `usual_marks`: unusual codepoints. `drop_profiles`:
-//! thresholds without packets. `wildcards`: masks in access lists. `dependencies`: the interfaces that a line
-//! affects.
+//! thresholds without packets. `wildcards`: masks in access lists. `references`: undefined route-maps, prefix
+//! lists and profiles. `dependencies`: the interfaces that a line affects.
 
 mod class_maps;
 mod dependencies;
@@ -17,6 +17,7 @@ mod named_blocks;
 mod names;
 mod nesting;
 mod queue_limits;
+mod references;
 mod unused;
 mod usual_marks;
 mod value_limits;
@@ -44,6 +45,7 @@ pub(crate) fn check(configuration: &mut Configuration) {
     marks::check(configuration);
     named_blocks::check(configuration);
     names::check(configuration, &mut found);
+    references::check(configuration, &mut found);
     class_maps::check(configuration, &mut found);
     links::check(configuration, &mut found);
     queue_limits::check(configuration, &mut found);

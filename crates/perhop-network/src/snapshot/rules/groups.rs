@@ -1,4 +1,4 @@
-//! Routers of one group (HSRP, VRRP) with different virtual addresses.
+//! Routers of one group (HSRP, VRRP) with different virtual addresses or equal priorities.
 
 use std::collections::BTreeMap;
 
@@ -7,47 +7,100 @@ use perhop_device::SharedAddress;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::forwarding::addresses;
 use crate::rules;
+use crate::snapshot::Link;
 
-/// Reports groups whose routers have different addresses, and addresses outside of the subnet of their port.
+/// The minimum number of groups with a first router for a group without one to be an exception.
+const FEWEST_WITH_PRIORITY: usize = 2;
+
+/// Reports groups of routers that do not share an address, or have no first router unlike other groups.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    for link in &snapshot.links {
+    let groups = groups(snapshot);
+    check_addresses(snapshot, &groups, found);
+    check_priorities(snapshot, &groups, found);
+    for device in 0..snapshot.devices.len() {
+        check_subnets(snapshot, device, found);
+    }
+}
+
+/// The routers of one group on one link, each with its line.
+type Group<'s> = (u16, Vec<(PortId, &'s SharedAddress)>);
+
+/// Returns the groups of each link.
+fn groups<'s>(snapshot: &'s Snapshot) -> Vec<Group<'s>> {
+    let of_link = |link: &'s Link| {
         let mut groups: BTreeMap<u16, Vec<(PortId, &SharedAddress)>> = BTreeMap::new();
         for end in &link.ends {
             for shared in &snapshot.port(end.id).forwarding.shared_addresses {
                 groups.entry(shared.group).or_default().push((end.id, shared));
             }
         }
-        for (number, members) in groups {
-            for (id, shared) in &members {
-                let other = members.iter().find(|(_, other)| other.address != shared.address);
-                let Some((other, theirs)) = other else { continue };
-                let message = format!(
-                    "the address of group {number} is {} at {}, but {} at {}",
-                    shared.address,
-                    snapshot.port_name(*id),
-                    theirs.address,
-                    snapshot.port_name(*other)
-                );
-                let effect = "if one router fails, the other does not take over its address".to_owned();
-                report(snapshot, *id, shared.line, (message, effect), found);
-            }
+        groups
+    };
+    snapshot.links.iter().flat_map(of_link).collect()
+}
+
+/// Reports groups whose routers have equal priorities if all other groups of the network have a first router.
+fn check_priorities(snapshot: &Snapshot, groups: &[Group], found: &mut Vec<NetworkFinding>) {
+    let several: Vec<&Group> = groups.iter().filter(|(_, members)| members.len() > 1).collect();
+    let is_equal =
+        |(_, members): &&&Group| members.iter().all(|(_, shared)| shared.priority == members[0].1.priority);
+    let equal: Vec<&&Group> = several.iter().filter(is_equal).collect();
+    if several.len() - equal.len() < FEWEST_WITH_PRIORITY || equal.len() > 1 {
+        return;
+    }
+    for (number, members) in equal {
+        for (id, shared) in members {
+            let message = format!(
+                "the routers of group {number} have the priority {}, but each of the {} other groups has a \
+                 router with a higher one",
+                shared.priority,
+                several.len() - 1
+            );
+            let effect = "the router with the highest address forwards the packets of the hosts".to_owned();
+            report(snapshot, *id, shared.line, (message, effect), found);
         }
     }
-    for device in 0..snapshot.devices.len() {
-        for (port, own) in snapshot.router(device).ports.iter().enumerate() {
-            let id = PortId { device, port };
-            let is_inside =
-                |shared: &&SharedAddress| addresses(own).any(|address| address.is_neighbor(shared.address));
-            for shared in own.forwarding.shared_addresses.iter().filter(|shared| !is_inside(shared)) {
-                let message = format!(
-                    "the address {} of group {} is in no subnet of {}",
-                    shared.address,
-                    shared.group,
-                    snapshot.port_name(id)
-                );
-                let effect = "hosts do not reach their gateway".to_owned();
-                report(snapshot, id, shared.line, (message, effect), found);
-            }
+}
+
+/// Reports groups whose routers have different addresses.
+fn check_addresses(snapshot: &Snapshot, groups: &[Group], found: &mut Vec<NetworkFinding>) {
+    for (number, members) in groups {
+        for (id, shared) in members {
+            let other = members.iter().find(|(_, other)| other.address != shared.address);
+            let Some((other, theirs)) = other else { continue };
+            let message = format!(
+                "the address of group {number} is {} at {}, but {} at {}",
+                shared.address,
+                snapshot.port_name(*id),
+                theirs.address,
+                snapshot.port_name(*other)
+            );
+            let effect = "if one router fails, the other does not take over its address".to_owned();
+            report(snapshot, *id, shared.line, (message, effect), found);
+        }
+    }
+}
+
+/// Reports addresses outside of the subnet of their port.
+fn check_subnets(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFinding>) {
+    for (port, own) in snapshot.router(device).ports.iter().enumerate() {
+        let id = PortId { device, port };
+        let is_inside =
+            |shared: &&SharedAddress| addresses(own).any(|address| address.is_neighbor(shared.address));
+        for shared in own.forwarding.shared_addresses.iter().filter(|shared| !is_inside(shared)) {
+            let message = format!(
+                "the address {} of group {} is in no subnet of {}",
+                shared.address,
+                shared.group,
+                snapshot.port_name(id)
+            );
+            report(
+                snapshot,
+                id,
+                shared.line,
+                (message, "hosts do not reach their gateway".to_owned()),
+                found,
+            );
         }
     }
 }

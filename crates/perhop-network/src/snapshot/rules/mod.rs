@@ -6,6 +6,7 @@
 mod access_lists;
 mod attachments;
 mod bgp;
+mod bgp_sessions;
 mod circuits;
 mod class_marks;
 mod costs;
@@ -24,6 +25,7 @@ mod outline;
 mod packets;
 mod peers;
 mod protocols;
+mod rate_names;
 mod rates;
 mod reach;
 mod route_gaps;
@@ -52,11 +54,12 @@ type Check = fn(&Snapshot, &mut Vec<NetworkFinding>);
 type CheckOfTreatments = fn(&Snapshot, &Treatments, &mut Vec<NetworkFinding>);
 
 /// The slow ones first, so that no processor waits for them at the end.
-const CHECKS: [Check; 20] = [
+const CHECKS: [Check; 22] = [
     namesakes::check,
     routes::check,
     attachments::check,
     bgp::check,
+    bgp_sessions::check,
     circuits::check,
     costs::check,
     groups::check,
@@ -65,6 +68,7 @@ const CHECKS: [Check; 20] = [
     lists::check,
     negotiation::check,
     protocols::check,
+    rate_names::check,
     reach::check,
     settings::check,
     strays::check,

@@ -37,6 +37,7 @@ fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<N
     let mut named = Vec::new();
     for (device, families) in of_bgp.iter().enumerate() {
         for family in families {
+            check_lengths(snapshot, device, family, found);
             let subnets = family.networks.iter();
             named.extend(subnets.map(|(line, subnet)| {
                 (device, *line, *subnet, has_exactly(snapshot, device, family.vrf.as_deref(), *subnet))
@@ -51,6 +52,28 @@ fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<N
         let message = format!("{} has no route to exactly {subnet}", snapshot.devices[*device].name);
         let effect = "BGP announces only subnets of its routing table: no other device learns it".to_owned();
         found.push(snapshot.finding(*device, &rules::NETWORK_ROUTE_MISSING, *line, (message, effect)));
+    }
+}
+
+/// Reports subnets that BGP names with another length than that of the port with the same first address.
+fn check_lengths(snapshot: &Snapshot, device: usize, family: &BgpFamily, found: &mut Vec<NetworkFinding>) {
+    let vrf = family.vrf.as_deref();
+    let ports = snapshot.router(device).ports.iter();
+    let ports = ports.filter(|port| port.forwarding.vrf.as_ref().map(|vrf| &*vrf.value) == vrf);
+    let own: Vec<_> = ports.flat_map(addresses).filter_map(|own| own.subnet()).collect();
+    for (line, subnet) in &family.networks {
+        let Some(port) = own.iter().find(|own| own.address() == subnet.address() && *own != subnet) else {
+            continue;
+        };
+        if has_exactly(snapshot, device, vrf, *subnet) {
+            continue;
+        }
+        let message = format!(
+            "{} has a port in {port}, but no route to exactly {subnet}",
+            snapshot.devices[device].name
+        );
+        let effect = "BGP announces only subnets of its routing table: no other device learns it".to_owned();
+        found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_MISSING, *line, (message, effect)));
     }
 }
 

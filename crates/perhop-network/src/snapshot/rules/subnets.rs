@@ -188,6 +188,7 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
             continue;
         };
         let id = PortId { device, port };
+        check_table(snapshot, id, route, *hop, found);
         // If the link has no other device, the next hop may be a device outside the folder.
         let Some(link) = snapshot.link_of(id).filter(|link| !has_address(snapshot, &link.ends, *hop)) else {
             continue;
@@ -203,6 +204,35 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
         let rule = &rules::NETWORK_NEXT_HOP_UNKNOWN;
         found.push(snapshot.finding(device, rule, route.line, (message, effect)));
     }
+}
+
+/// Reports a route whose next hop is only in subnets of other routing tables.
+fn check_table(snapshot: &Snapshot, id: PortId, route: &Route, hop: IpAddr, found: &mut Vec<NetworkFinding>) {
+    let RouteTarget::NextHop(_) = route.via else { return };
+    let table =
+        |name: Option<&str>| name.map_or("the global table".to_owned(), |name| format!("the VRF {name}"));
+    let router = snapshot.router(id.device);
+    let mut near = router
+        .ports
+        .iter()
+        .filter(|port| carries_packets(router, port) && addresses(port).any(|own| own.is_neighbor(hop)));
+    if near.any(|port| vrf(port) == route.vrf.as_deref()) || vrf(snapshot.port(id)).is_none() {
+        return;
+    }
+    let member = &snapshot.devices[id.device].device;
+    let is_default = |prefix: &String| prefix.ends_with("/0");
+    let decision = member.table().decide(route.vrf.as_deref(), hop);
+    if matches!(decision, Decision::Leaves(exit) if !exit.prefix.as_ref().is_some_and(is_default)) {
+        return;
+    }
+    let message = format!(
+        "the next hop {hop} of a route of {} is in the subnet of {}, which belongs to {}",
+        table(route.vrf.as_deref()),
+        snapshot.port_name(id),
+        table(vrf(snapshot.port(id)))
+    );
+    let effect = "the device does not use the route, and the other table lacks it".to_owned();
+    found.push(snapshot.finding(id.device, &rules::NETWORK_NEXT_HOP_UNKNOWN, route.line, (message, effect)));
 }
 
 /// Reports a route through an interface that the device does not have.

@@ -1,0 +1,122 @@
+//! Names that lines use and no line defines: route-maps, prefix lists, VRFs and profiles of IPsec.
+//!
+//! The text may be a part of a configuration. Therefore a name is reported only if the text defines another
+//! name of the same kind.
+
+use std::collections::BTreeSet;
+
+use perhop_lint::{Diagnostic, Line};
+
+use super::meant;
+use crate::ast::Configuration;
+use crate::grammar::Grammar;
+use crate::rules;
+
+/// A kind of named objects.
+struct Kind {
+    title: &'static str,
+    /// The words in front of the name, at the beginning of a line that defines it.
+    defined: &'static [&'static str],
+    /// The words in front of the name, anywhere in a line that uses it.
+    used: &'static [&'static str],
+    effect: &'static str,
+}
+
+/// Cisco, "Cisco IOS IP Routing: BGP Command Reference", "Cisco IOS Security Command Reference" and "Cisco IOS
+/// IP Switching Command Reference" define these commands.
+const KINDS: &[Kind] = &[
+    Kind {
+        title: "route-map",
+        defined: &["route-map"],
+        used: &["route-map"],
+        effect: "the router accepts the line; the policy for routes or packets is not applied",
+    },
+    Kind {
+        title: "prefix list",
+        defined: &["ip prefix-list", "ipv6 prefix-list"],
+        used: &["prefix-list", "distribute-list prefix"],
+        effect: "the router accepts the line, and the filter does not select the intended routes",
+    },
+    Kind {
+        title: "VRF",
+        defined: &["vrf definition", "ip vrf"],
+        used: &["vrf forwarding", "tunnel vrf"],
+        effect: "the interface does not join the routing table",
+    },
+    Kind {
+        title: "IPsec profile",
+        defined: &["crypto ipsec profile"],
+        used: &["tunnel protection ipsec profile"],
+        effect: "the tunnel does not encrypt, or does not come up",
+    },
+    Kind {
+        title: "transform set",
+        defined: &["crypto ipsec transform-set"],
+        used: &["set transform-set"],
+        effect: "both ends do not agree on the encryption, and the tunnel does not come up",
+    },
+    Kind {
+        title: "IKEv2 profile",
+        defined: &["crypto ikev2 profile"],
+        used: &["set ikev2-profile"],
+        effect: "the tunnel does not come up",
+    },
+    Kind {
+        title: "key chain",
+        defined: &["key chain"],
+        used: &["key-chain"],
+        effect: "the neighbors do not authenticate each other",
+    },
+];
+
+pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
+    if configuration.grammar != Grammar::Ios {
+        return;
+    }
+    let lines: Vec<(&Line, Vec<&str>)> = configuration
+        .lines
+        .iter()
+        .filter(|line| !line.is_blank('!') && !line.text.trim_start().starts_with("no "))
+        .map(|line| (line, line.text.split_whitespace().collect()))
+        .collect();
+    for kind in KINDS {
+        let definitions = lines.iter().filter_map(|(_, words)| kind.defined_name(words));
+        let known: BTreeSet<&str> = definitions.collect();
+        if known.is_empty() {
+            continue;
+        }
+        for (line, words) in &lines {
+            if let Some(name) = kind.used_name(words).filter(|name| !known.contains(name)) {
+                let message = format!("{} {name} is not defined", kind.title);
+                found.push(
+                    Diagnostic::new(&rules::NAME_UNDEFINED, line.number, message, kind.effect)
+                        .mended_by(meant(name, known.iter().copied())),
+                );
+            }
+        }
+    }
+}
+
+impl Kind {
+    fn defined_name<'t>(&self, words: &[&'t str]) -> Option<&'t str> {
+        self.defined.iter().find_map(|phrase| {
+            let phrase: Vec<&str> = phrase.split(' ').collect();
+            words.starts_with(&phrase).then(|| words.get(phrase.len()).copied())?
+        })
+    }
+
+    fn used_name<'t>(&self, words: &[&'t str]) -> Option<&'t str> {
+        if self.defined_name(words).is_some() {
+            return None;
+        }
+        self.used.iter().find_map(|phrase| {
+            let phrase: Vec<&str> = phrase.split(' ').collect();
+            let place = words.windows(phrase.len()).position(|window| window == phrase)?;
+            let name = words.get(place + phrase.len()).copied()?;
+            // `description` and `remark` are texts, and a command may end with other words.
+            let is_text =
+                matches!(words.first(), Some(&("description" | "remark" | "alias" | "name" | "banner")));
+            (!is_text).then_some(name)
+        })
+    }
+}

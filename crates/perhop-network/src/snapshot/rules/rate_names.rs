@@ -1,0 +1,113 @@
+//! Rates in the names and descriptions of a port: `CUSTOMER-20M` at a port that is described with 50M.
+//!
+//! Names are free texts. The rule therefore applies only to networks where the rates in the texts of most such
+//! ports are equal.
+
+use perhop_device::PortRole;
+
+use super::{NetworkFinding, Snapshot};
+use crate::rules;
+
+/// The ports with equal rates for each port with different ones, at least.
+const FOR_EACH: usize = 3;
+
+/// A line with a rate in bit/s.
+type Stated<'t> = (usize, &'t str, u64);
+
+/// Reports ports whose lines state different rates.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let mut equal = 0;
+    let mut different: Vec<(usize, Vec<Stated>)> = Vec::new();
+    for (device, member) in snapshot.devices.iter().enumerate() {
+        let lines: Vec<(usize, &str)> = member.device.numbered_lines().collect();
+        for port in &snapshot.router(device).ports {
+            if port.forwarding.role != PortRole::Interface {
+                continue;
+            }
+            let stated = stated(&lines, port.line);
+            let Some((first, others)) = stated.split_first() else { continue };
+            if others.iter().any(|(_, _, rate)| *rate != first.2) {
+                different.push((device, stated));
+            } else if !others.is_empty() {
+                equal += 1;
+            }
+        }
+    }
+    different.dedup();
+    if equal < FOR_EACH * different.len() {
+        return;
+    }
+    for (device, stated) in different {
+        let (first, text, rate) = stated[0];
+        for (line, other, _) in stated.iter().filter(|(_, _, other)| *other != rate) {
+            let message =
+                format!("`{other}` names another rate than line {first}, `{text}`, at the same port");
+            let effect = format!("the rates in the lines of {equal} other ports are equal");
+            found.push(snapshot.finding(device, &rules::NETWORK_RATE_NAME, *line, (message, effect)));
+        }
+    }
+}
+
+/// Returns the rates in the block of a port, and in the lines of the block around it.
+fn stated<'t>(lines: &[(usize, &'t str)], first: usize) -> Vec<Stated<'t>> {
+    let depth = |text: &str| text.len() - text.trim_start().len();
+    let Ok(place) = lines.binary_search_by_key(&first, |(number, _)| *number) else { return Vec::new() };
+    let own = depth(lines[place].1);
+    // A unit of an interface is inside the block of the interface, which has the description.
+    let around = (0..place).rev().find(|place| depth(lines[*place].1) < own);
+    let around = around.filter(|place| depth(lines[*place].1) > 0).unwrap_or(place);
+    let outside = depth(lines[around].1);
+    let inside = lines[around + 1..].iter().take_while(|(_, text)| depth(text) > outside);
+    inside
+        .filter(|(_, text)| names_something(text))
+        .filter_map(|(line, text)| Some((*line, text.trim(), rate_in(text)?)))
+        .collect()
+}
+
+/// Whether a line of a port is its description or names a policy or a filter.
+fn names_something(text: &str) -> bool {
+    let first = text.split_whitespace().next();
+    matches!(first, Some("description" | "service-policy" | "input" | "output"))
+}
+
+/// Returns the rate that a text names, such as `20M` between other words; `None` for none or several.
+fn rate_in(text: &str) -> Option<u64> {
+    let is_between = |letter: char| !letter.is_ascii_alphanumeric() && letter != '.' && letter != '/';
+    let mut rates = text.split(is_between).filter_map(|word| {
+        let end = word.find(|letter: char| !letter.is_ascii_digit()).filter(|end| *end > 0)?;
+        let number: u64 = word[..end].parse().ok()?;
+        let unit = match word[end..].to_ascii_lowercase().as_str() {
+            "m" | "mb" | "mbit" | "mbps" => 1_000_000,
+            "g" | "gb" | "gbit" | "gbps" => 1_000_000_000,
+            _ => return None,
+        };
+        number.checked_mul(unit)
+    });
+    let first = rates.next()?;
+    rates.next().is_none().then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{rate_in, stated};
+
+    #[test]
+    fn a_rate_is_a_number_with_a_unit_between_other_words() {
+        assert_eq!(rate_in(" service-policy input UNI-50M"), Some(50_000_000));
+        assert_eq!(rate_in("description \"KORALM ce-kor-vie 20M AUR-2003\";"), Some(20_000_000));
+        assert_eq!(rate_in(" description to core Te0/0/1 10Gbps"), Some(10_000_000_000));
+        assert_eq!(rate_in(" description NL-7804"), None);
+        assert_eq!(rate_in(" description 20M of 100M"), None, "two rates do not name one");
+    }
+
+    #[test]
+    fn a_unit_has_the_description_of_its_interface() {
+        let text = "interfaces {\n    ge-0/0/1 {\n        description \"A 20M\";\n        unit 0 {\n            \
+                    input IN-10M;\n        }\n    }\n    ge-0/0/2 {\n        description \"B 50M\";\n    }\n}";
+        let lines: Vec<(usize, &str)> =
+            text.lines().enumerate().map(|(place, line)| (place + 1, line)).collect();
+        let found: Vec<(usize, u64)> =
+            stated(&lines, 4).into_iter().map(|(line, _, rate)| (line, rate)).collect();
+        assert_eq!(found, [(3, 20_000_000), (5, 10_000_000)]);
+    }
+}
