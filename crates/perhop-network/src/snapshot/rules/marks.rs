@@ -1,6 +1,6 @@
 //! Marks that change in the middle of a network.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_analysis::conditioned;
 use perhop_device::Port;
@@ -16,11 +16,13 @@ use crate::rules;
 /// The minimum number of codepoints that a port keeps, for each one that it resets, to trust marks.
 const LEAST_KEPT: usize = 3;
 const MOST_KEPT: usize = 3;
+/// The least codepoint for network control (RFC 4594 §3.1, RFC 2474 §4.2.2.2): CS6.
+const CONTROL: u8 = 48;
 
 /// The two sides of a port.
 const SIDES: [Side; 2] = [Side::Input, Side::Output];
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Side {
     Input,
     Output,
@@ -35,31 +37,53 @@ impl Side {
     }
 }
 
+/// The port and side of a change.
+type Place = (PortId, Side);
+/// A change: the lines of its class, and the new codepoint.
+type Change = (Vec<usize>, Dscp);
+
+/// The codepoints that a side of a port changes.
+#[derive(Default)]
+struct Found {
+    changed: Vec<(Place, Change, Dscp)>,
+    /// Those that it resets because it does not know them, although it keeps nearly all others.
+    reset: Vec<(Place, Change, Dscp)>,
+}
+
 /// Reports conditioners inside the network that change a codepoint with a class to a worse one.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
+    let (mut changed, mut reset) = (Vec::new(), Vec::new());
     for (id, _) in snapshot.inside_ports() {
         for side in SIDES {
-            check_side(snapshot, id, side, &treatments.best, found);
+            let own = changes(snapshot, (id, side), &treatments.best);
+            changed.extend(own.changed);
+            reset.extend(own.reset);
         }
+    }
+    // Several devices that reset a codepoint do not trust it on purpose.
+    let mut devices: BTreeMap<Dscp, BTreeSet<usize>> = BTreeMap::new();
+    for ((id, _), _, dscp) in &reset {
+        devices.entry(*dscp).or_default().insert(id.device);
+    }
+    changed.extend(reset.into_iter().filter(|(.., dscp)| devices[dscp].len() == 1));
+    let mut by_place: BTreeMap<(Place, Change), Vec<Dscp>> = BTreeMap::new();
+    for (place, change, dscp) in changed {
+        by_place.entry((place, change)).or_default().push(dscp);
+    }
+    for ((place, change), codepoints) in by_place {
+        report(snapshot, place, &change, &codepoints, &treatments.best, found);
     }
 }
 
-fn check_side(
-    snapshot: &Snapshot,
-    id: PortId,
-    side: Side,
-    best: &BTreeMap<Dscp, Kind>,
-    found: &mut Vec<NetworkFinding>,
-) {
+fn changes(snapshot: &Snapshot, place: Place, best: &BTreeMap<Dscp, Kind>) -> Found {
+    let (id, side) = place;
     let port = snapshot.port(id);
     let (config, links) = side.of_port(port);
     if config.conditioners.is_empty() {
-        return;
+        return Found::default();
     }
     let names = interfaces(snapshot.router(id.device));
-    let mut changes: BTreeMap<(Vec<usize>, Dscp), Vec<Dscp>> = BTreeMap::new();
-    // The codepoints that the port keeps, and those that it resets because it does not know them.
-    let (mut kept, mut reset) = (0, Vec::new());
+    let (mut kept, mut found) = (0, Found::default());
     for (dscp, kind) in best {
         let Ok(ways) = conditioned(config, &names, &packet(*dscp)) else { continue };
         // A policer may mark down excess packets inside a class.
@@ -74,30 +98,41 @@ fn check_side(
         let lines = step.map_or_else(Vec::new, |step| links.lines_of_conditioner(step.index));
         let is_input = side == Side::Input;
         if is_input && port.intent.input.iter().any(|policy| is_distrust(policy, &lines, *dscp)) {
-            reset.push(((lines, way.packet.dscp), *dscp));
-            continue;
-        }
-        changes.entry((lines, way.packet.dscp)).or_default().push(*dscp);
-    }
-    // A port that keeps nearly all codepoints with a class trusts them.
-    if kept >= LEAST_KEPT && MOST_KEPT * reset.len() <= kept {
-        for (key, dscp) in reset {
-            changes.entry(key).or_default().push(dscp);
+            found.reset.push((place, (lines, way.packet.dscp), *dscp));
+        } else {
+            found.changed.push((place, (lines, way.packet.dscp), *dscp));
         }
     }
-    for ((lines, after), codepoints) in changes {
-        let whole = attachment_of_all(port, side, &lines);
-        let line = whole.or_else(|| mark_line(snapshot, id.device, &lines)).unwrap_or(port.line);
-        let names: Vec<String> = codepoints.iter().map(Dscp::to_string).collect();
-        let worse = best.get(&after).copied().unwrap_or(Kind::Rest);
-        let message = format!(
-            "packets marked {} are remarked to {after} between two devices, at {}",
-            names.join(", "),
-            snapshot.port_name(id)
-        );
-        let effect = format!("the new mark gets {}; the original mark has a better class", worse.words());
-        found.push(snapshot.finding(id.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect)));
+    // A port that keeps nearly all codepoints with a class trusts them. Many networks keep packets of routing
+    // protocols for their own devices.
+    let is_control = |dscp: &Dscp| dscp.value() >= CONTROL;
+    found.reset.retain(|(.., dscp)| !is_control(dscp));
+    if kept < LEAST_KEPT || MOST_KEPT * found.reset.len() > kept {
+        found.reset.clear();
     }
+    found
+}
+
+fn report(
+    snapshot: &Snapshot,
+    (id, side): Place,
+    (lines, after): &Change,
+    codepoints: &[Dscp],
+    best: &BTreeMap<Dscp, Kind>,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let port = snapshot.port(id);
+    let whole = attachment_of_all(port, side, lines);
+    let line = whole.or_else(|| mark_line(snapshot, id.device, lines)).unwrap_or(port.line);
+    let names: Vec<String> = codepoints.iter().map(Dscp::to_string).collect();
+    let worse = best.get(after).copied().unwrap_or(Kind::Rest);
+    let message = format!(
+        "packets marked {} are remarked to {after} between two devices, at {}",
+        names.join(", "),
+        snapshot.port_name(id)
+    );
+    let effect = format!("the new mark gets {}; the original mark has a better class", worse.words());
+    found.push(snapshot.finding(id.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect)));
 }
 
 /// Returns the line that attaches a policy whose only class has `lines` and takes all packets. Such a policy

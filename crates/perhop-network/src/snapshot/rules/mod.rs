@@ -10,6 +10,7 @@ mod bgp_sessions;
 mod circuits;
 mod class_marks;
 mod costs;
+mod crossings;
 mod demands;
 mod deviations;
 mod finding;

@@ -1,11 +1,10 @@
 //! Routes that a device lacks although it has others of the same task.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
 
-use perhop_device::{Route, RouteOrigin};
+use perhop_device::RouteOrigin;
 
-use super::routes::{crossing, has_route, report_missing};
+use super::crossings::{crossing, has_route, report_missing};
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 use crate::snapshot::Site;
@@ -20,20 +19,6 @@ const LEARNED: &[&str] =
 pub(super) fn check(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     check_siblings(snapshot, sites, found);
     check_isolated(snapshot, sites, found);
-}
-
-/// Returns the line of the static route through a port whose destination is next to an address: a route to it
-/// belongs there.
-pub(super) fn line_of_route(snapshot: &Snapshot, port: PortId, address: IpAddr) -> Option<usize> {
-    let routes = snapshot.router(port.device).forwarding.routes.iter();
-    let own = routes.filter(|route| route.origin == RouteOrigin::Configured && route.prefix.length() > 0);
-    let through = own.filter(|route| {
-        crossing(snapshot, port.device, route).is_some_and(|crossing| crossing.leaves == port)
-    });
-    let (before, after): (Vec<&Route>, Vec<&Route>) =
-        through.partition(|route| route.prefix.network() <= address);
-    let nearest = before.into_iter().max_by_key(|route| route.prefix.network());
-    nearest.or_else(|| after.into_iter().min_by_key(|route| route.prefix.network())).map(|route| route.line)
 }
 
 /// Reports devices with static routes to most subnets of a neighbor, and none to another one, which no

@@ -5,11 +5,12 @@ use std::net::IpAddr;
 
 use perhop_device::{Route, RouteOrigin, RouteTarget};
 
+use super::crossings::{Crossing, crossing, has_route, report_missing};
 use super::peers::Peers;
 use super::{NetworkFinding, PortId, Snapshot, route_gaps};
 use crate::forwarding::{Decision, addresses};
 use crate::rules;
-use crate::snapshot::{Site, carries_packets};
+use crate::snapshot::Site;
 
 /// The minimum fraction of subnets with a route back, behind neighbors with static routes, for a subnet
 /// without one to be an exception.
@@ -33,30 +34,6 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     route_gaps::check(snapshot, &sites, found);
     check_announced(snapshot, found);
     check_preferences(snapshot, found);
-}
-
-/// A static route across a link.
-pub(super) struct Crossing {
-    /// The port through which its packets leave.
-    pub(super) leaves: PortId,
-    /// The port of the next hop.
-    pub(super) arrives: PortId,
-}
-
-/// Returns the first link on the path of a route, if it has two ends.
-pub(super) fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
-    let (RouteTarget::NextHop(hop) | RouteTarget::Interface { next_hop: Some(hop), .. }) = &route.via else {
-        return None;
-    };
-    let router = snapshot.router(device);
-    let port = router
-        .ports
-        .iter()
-        .position(|port| carries_packets(router, port) && addresses(port).any(|own| own.is_neighbor(*hop)))?;
-    let leaves = PortId { device, port };
-    let link = snapshot.link_of(leaves).filter(|link| link.ends.len() == 2)?;
-    let arrives = link.ends.iter().map(|end| end.id).find(|id| *id != leaves)?;
-    addresses(snapshot.port(arrives)).any(|own| own.address == *hop).then_some(Crossing { leaves, arrives })
 }
 
 /// Returns the first link on the path of a route, if it has two ends and is not a tunnel.
@@ -100,14 +77,6 @@ fn check_neighbor(
     );
     let effect = "packets of this route circle until they are dropped, or are dropped at once".to_owned();
     found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_ASTRAY, route.line, (message, effect)));
-}
-
-/// Whether a static route of a device, other than the default route, leads to an address.
-pub(super) fn has_route(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
-    let router = snapshot.router(device);
-    let routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() > 0);
-    let is_own = router.ports.iter().any(|port| addresses(port).any(|own| own.is_neighbor(address)));
-    is_own || routes.into_iter().any(|route| route.prefix.contains(address.into()))
 }
 
 /// Whether the route leads into a tunnel.
@@ -191,23 +160,6 @@ fn check_tunnel_defaults(snapshot: &Snapshot, sites: &[(usize, Site)], found: &m
     for (port, site, _) in pairs.iter().filter(|(_, _, is_known)| !is_known) {
         report_missing(snapshot, *port, site, found);
     }
-}
-
-pub(super) fn report_missing(
-    snapshot: &Snapshot,
-    port: PortId,
-    site: &Site,
-    found: &mut Vec<NetworkFinding>,
-) {
-    let message = format!(
-        "{} has no route to {}, but receives packets from there at {}",
-        snapshot.devices[port.device].name,
-        site.name,
-        snapshot.port_name(port)
-    );
-    let effect = "hosts there get no replies".to_owned();
-    let line = route_gaps::line_of_route(snapshot, port, site.address).unwrap_or(snapshot.port(port).line);
-    found.push(snapshot.finding(port.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
 }
 
 /// Reports devices whose subnet another device reaches through a tunnel, and that have no route back to a

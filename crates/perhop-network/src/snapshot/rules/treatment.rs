@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use perhop_analysis::Conditioned;
 use perhop_device::intent::{Class, Condition, Guarantee, Meter, Policy, PriorityRate, TrafficRate};
-use perhop_device::{Port, Router};
+use perhop_device::{Port, RouteTarget, Router, TunnelSource};
 use perhop_qos::classifier::Match;
 use perhop_qos::packet::{Color, LinkMark};
 use perhop_qos::{Dscp, Packet};
 use rayon::prelude::*;
 
-use super::treatments::leads_out;
+use crate::forwarding::addresses;
 use crate::snapshot::{PortId, Snapshot, carries_packets};
 
 /// The kind of treatment at a port with queues, from worst to best.
@@ -227,6 +227,23 @@ pub(super) fn policer_of_all(policy: &Policy, around: u64) -> Option<(u64, usize
     let [class] = policy.classes.as_slice() else { return None };
     let police = class.police.as_ref().filter(|_| class.takes_rest)?;
     Some((police_rate(class, around)?, police.line))
+}
+
+/// Whether the default route or tunnels leave at a port, which is the way to a provider.
+pub(super) fn leads_out(snapshot: &Snapshot, id: PortId) -> bool {
+    let router = snapshot.router(id.device);
+    let mut default_routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() == 0);
+    let is_default = default_routes.any(|route| match &route.via {
+        RouteTarget::NextHop(hop) => addresses(snapshot.port(id)).any(|own| own.is_neighbor(*hop)),
+        RouteTarget::Interface { name, .. } => snapshot.port(id).name == *name,
+        RouteTarget::Discard | RouteTarget::Learned => false,
+    });
+    let mut sources = router.ports.iter().filter_map(|port| port.forwarding.tunnel.as_ref()?.source.as_ref());
+    let is_source = sources.any(|source| match &source.value {
+        TunnelSource::Interface(name) => snapshot.port(id).name == *name,
+        TunnelSource::Address(own) => addresses(snapshot.port(id)).any(|address| address.address == *own),
+    });
+    is_default || is_source
 }
 
 /// The treatment of each codepoint by the queueing policies of ports that lead to other devices. Ports of a

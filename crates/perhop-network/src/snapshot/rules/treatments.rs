@@ -2,16 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use perhop_device::Router;
 use perhop_device::intent::Class;
-use perhop_device::{RouteTarget, Router, TunnelSource};
 use perhop_qos::Dscp;
 
 use super::treatment::{
-    Kind, Matcher, Treatment, Treatments, demand_line, interfaces, packet, queueing_policy, reads_labels,
-    shaper,
+    Kind, Matcher, Treatment, Treatments, demand_line, interfaces, leads_out, packet, queueing_policy,
+    reads_labels, shaper,
 };
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
-use crate::forwarding::addresses;
 use crate::rules;
 
 /// A port, the line to check, its own treatment, and the treatment of most ports.
@@ -138,23 +137,6 @@ fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &st
 /// by labels alone.
 pub(super) fn has_hosts_with_marks(snapshot: &Snapshot, id: PortId) -> bool {
     !leads_out(snapshot, id) && !is_core(snapshot.router(id.device))
-}
-
-/// Whether the default route or tunnels leave at a port, which is the way to a provider.
-pub(super) fn leads_out(snapshot: &Snapshot, id: PortId) -> bool {
-    let router = snapshot.router(id.device);
-    let mut default_routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() == 0);
-    let is_default = default_routes.any(|route| match &route.via {
-        RouteTarget::NextHop(hop) => addresses(snapshot.port(id)).any(|own| own.is_neighbor(*hop)),
-        RouteTarget::Interface { name, .. } => snapshot.port(id).name == *name,
-        RouteTarget::Discard | RouteTarget::Learned => false,
-    });
-    let mut sources = router.ports.iter().filter_map(|port| port.forwarding.tunnel.as_ref()?.source.as_ref());
-    let is_source = sources.any(|source| match &source.value {
-        TunnelSource::Interface(name) => snapshot.port(id).name == *name,
-        TunnelSource::Address(own) => addresses(snapshot.port(id)).any(|address| address.address == *own),
-    });
-    is_default || is_source
 }
 
 /// Whether a device queues by labels alone.

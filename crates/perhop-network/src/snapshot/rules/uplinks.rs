@@ -2,8 +2,8 @@
 
 use perhop_device::PortRole;
 
-use super::treatment::queueing_policy;
-use super::treatments::{leads_out, line_of_queues};
+use super::treatment::{leads_out, queueing_policy};
+use super::treatments::line_of_queues;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 use crate::snapshot::carries_packets;
