@@ -31,6 +31,9 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     check_matched(snapshot, &members, &treatments.best.keys().copied().collect(), found);
 }
 
+/// A class, and the values that it writes into one field.
+type Marked<'s> = (Member<'s>, String);
+
 /// Returns the classes of attached policies, each once.
 fn members<'s>(snapshot: &'s Snapshot) -> Vec<Member<'s>> {
     let mut found = Vec::new();
@@ -63,7 +66,7 @@ fn mark_line(class: &Class) -> usize {
 
 /// Reports classes whose mark differs from that of most classes of the name, in policies of any name.
 fn check_names(snapshot: &Snapshot, members: &[Member], found: &mut Vec<NetworkFinding>) {
-    let mut by_name: BTreeMap<(&str, bool, &str), Vec<(Member, String)>> = BTreeMap::new();
+    let mut by_name: BTreeMap<(&str, bool, &str), Vec<Marked>> = BTreeMap::new();
     for member in members.iter().filter(|member| !member.class.takes_rest) {
         let mut marks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (kind, value) in member.class.all_marks().filter_map(mark_words) {

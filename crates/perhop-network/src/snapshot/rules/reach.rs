@@ -101,8 +101,9 @@ fn check_announced(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut V
         .filter(|(id, site)| site.address.is_ipv4() && has_hosts_with_marks(snapshot, *id))
         .filter(|(id, _)| speaks(snapshot, *id, &of_bgp[id.device]))
         .collect();
-    let (known, mut silent): (Vec<&(PortId, Site)>, Vec<&(PortId, Site)>) =
-        sites.iter().partition(|(id, site)| is_announced(snapshot, *id, site.address, &of_bgp[id.device]));
+    let is_known =
+        |(id, site): &&(PortId, Site)| is_announced(snapshot, *id, site.address, &of_bgp[id.device]);
+    let (known, mut silent): (Vec<_>, Vec<_>) = sites.iter().partition(is_known);
     // Others do not see translated addresses, unless packets to other sites keep them.
     if !known.iter().any(|(id, _)| is_translated(snapshot, *id)) {
         silent.retain(|(id, _)| !is_translated(snapshot, *id));

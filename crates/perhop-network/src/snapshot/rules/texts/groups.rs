@@ -15,7 +15,7 @@ const MOST: f64 = 1.05;
 const LEAST: f64 = 0.5;
 
 /// A line about a group: the device, the interface, its line and the group.
-struct Line<'t> {
+struct Membership<'t> {
     device: usize,
     interface: &'t str,
     line: usize,
@@ -45,7 +45,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
 }
 
 /// Returns the lines of hubs that give groups a policy, and the lines of ends that name their group.
-fn lines<'t>(trees: &[Vec<Node<'t>>]) -> (Vec<Line<'t>>, Vec<Line<'t>>) {
+fn lines<'t>(trees: &[Vec<Node<'t>>]) -> (Vec<Membership<'t>>, Vec<Membership<'t>>) {
     let (mut hubs, mut ends) = (Vec::new(), Vec::new());
     for (device, nodes) in trees.iter().enumerate() {
         for node in nodes {
@@ -53,7 +53,7 @@ fn lines<'t>(trees: &[Vec<Node<'t>>]) -> (Vec<Line<'t>>, Vec<Line<'t>>) {
             for inner in &node.inner {
                 let words = inner.words();
                 let words = words.strip_prefix(&["ip"]).unwrap_or(&words);
-                let line = |group| Line { device, interface, line: inner.line.0, group };
+                let line = |group| Membership { device, interface, line: inner.line.0, group };
                 match words {
                     ["nhrp", "map", "group", group, ..] => hubs.push(line(*group)),
                     ["nhrp", "group", group] => ends.push(line(*group)),
@@ -68,8 +68,8 @@ fn lines<'t>(trees: &[Vec<Node<'t>>]) -> (Vec<Line<'t>>, Vec<Line<'t>>) {
 /// Reports the end, and the line of a hub for a group without an end if it is the only one.
 fn report_unknown(
     snapshot: &Snapshot,
-    end: &Line,
-    hubs: &[Line],
+    end: &Membership,
+    hubs: &[Membership],
     used: &BTreeSet<&str>,
     found: &mut Vec<NetworkFinding>,
 ) {
@@ -87,7 +87,7 @@ fn report_unknown(
 }
 
 /// Returns the rate of the circuit below the tunnel of an end.
-fn circuit(snapshot: &Snapshot, end: &Line) -> Option<u64> {
+fn circuit(snapshot: &Snapshot, end: &Membership) -> Option<u64> {
     let ports = &snapshot.router(end.device).ports;
     let tunnel = ports.iter().find(|port| port.name == end.interface)?.forwarding.tunnel.as_ref()?;
     let Some(TunnelSource::Interface(source)) = tunnel.source.as_ref().map(|at| &at.value) else {
@@ -103,7 +103,7 @@ fn shaped(port: &Port, around: u64) -> Option<(u64, usize)> {
 
 fn check_shaper(
     snapshot: &Snapshot,
-    hub: &Line,
+    hub: &Membership,
     (end, circuit): (usize, u64),
     found: &mut Vec<NetworkFinding>,
 ) {

@@ -52,7 +52,7 @@ fn is_close(own: &str, other: &str) -> bool {
     let (own, other) = (&own[start..], &other[start..]);
     let end = own.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
     match (&own[..own.len() - end], &other[..other.len() - end]) {
-        ([_], [_]) | ([_], []) | ([], [_]) => true,
+        ([_], [_] | []) | ([], [_]) => true,
         ([a, b], [c, d]) => a == d && b == c,
         _ => false,
     }

@@ -23,6 +23,9 @@ const MOST_SERVICES: usize = 64;
 /// The devices that name each service, each with its first line.
 type Uses<'t> = BTreeMap<Service<'t>, BTreeMap<usize, usize>>;
 
+/// A service with the devices that name it.
+type Use<'u> = (&'u Service<'u>, &'u BTreeMap<usize, usize>);
+
 /// Reports services that only one device marks or writes in another way.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     check_marks(snapshot, devices, found);
@@ -101,7 +104,7 @@ fn mark((line, words): &Words) -> Option<(usize, Dscp)> {
 /// typing error.
 fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFinding>) {
     // The services with a common host or a common port.
-    let mut groups: BTreeMap<(&str, &str), Vec<(&Service, &BTreeMap<usize, usize>)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, &str), Vec<Use>> = BTreeMap::new();
     let mut holders: BTreeMap<(&str, &str), BTreeSet<usize>> = BTreeMap::new();
     for (service, devices) in uses {
         for key in [("host", service.host), ("port", service.ports.as_str())] {

@@ -61,7 +61,7 @@ fn subnets(snapshot: &Snapshot) -> Subnets {
     };
     for device in 0..snapshot.devices.len() {
         let router = snapshot.router(device);
-        for own in router.ports.iter().flat_map(|port| addresses(port)) {
+        for own in router.ports.iter().flat_map(addresses) {
             add(own.address, own.prefix_length);
         }
         for route in router.forwarding.routes.iter().filter(|route| route.prefix.length() > 0) {
