@@ -58,7 +58,7 @@ const FRAME_BYTES: u64 = 64 + 8 + 12;
 /// Bits of a pause quantum (IEEE 802.3, 31B.2).
 const QUANTUM_BITS: u64 = 512;
 /// The maximum response to a pause frame, quanta, of interfaces up to a rate (IEEE 802.3, 31B.3.7), as
-/// `buffer_headroom_mellanox.lua` of SONiC's sonic-swss lists them.
+/// `buffer_headroom_mellanox.lua` of `sonic-swss` lists them.
 const RESPONSES: [(u64, u64); 9] = [
     (100_000_000, 1),
     (1_000_000_000, 2),

@@ -149,17 +149,7 @@ impl Leaves {
         };
         let part_of_memory = self.part_of_memory(&buffer, &streams.child("buffer"));
         let part_of_memory = part_of_memory.map_err(|error| error.within("buffer"))?;
-        let sparse = match &buffer {
-            BufferConfig::FqCodel(config) => {
-                let within = |error: ConfigError| error.within("fq-codel").within("buffer");
-                Some(config.queues(wire.framing, &streams.child("buffer")).map_err(within)?)
-            }
-            BufferConfig::FqPie(config) => {
-                let within = |error: ConfigError| error.within("fq-pie").within("buffer");
-                Some(config.queues(wire.framing, &streams.child("buffer")).map_err(within)?)
-            }
-            _ => None,
-        };
+        let sparse = sparse_flows(&buffer, wire, streams)?;
         let dual = buffer.dual_queue(wire.framing).map_err(|error| error.within("buffer"))?;
         let buffer = buffer
             .build_on(wire.rate, wire.framing, &streams.child("buffer"))
@@ -181,7 +171,7 @@ impl Leaves {
             }
             Some(flows) => Queue::fair(&class.precedence, flows),
             None => match (sparse, dual) {
-                (Some(settings), _) => Queue::sparse(&class.precedence, SparseFlows::new(settings)),
+                (Some(flows), _) => Queue::sparse(&class.precedence, flows),
                 (None, Some(dual)) => Queue::dual(&class.precedence, dual),
                 (None, None) if buffer.needs_sojourn_times() => Queue::timed(&class.precedence),
                 (None, None) => Queue::new(&class.precedence),
@@ -206,6 +196,22 @@ fn inner_memory(inner: &QueueingConfig) -> Result<(), ConfigError> {
     }
     Err(ConfigError::new("memory", "only the outermost scheduler of a port has a memory")
         .help("move `memory` to the outermost `queueing`"))
+}
+
+/// Returns the queues of flows of a buffer manager that has them.
+fn sparse_flows(
+    buffer: &BufferConfig,
+    wire: &WireConfig,
+    streams: &Streams,
+) -> Result<Option<SparseFlows>, ConfigError> {
+    let streams = streams.child("buffer");
+    let (name, settings) = match buffer {
+        BufferConfig::FqCodel(config) => ("fq-codel", config.queues(wire.framing, &streams)),
+        BufferConfig::FqPie(config) => ("fq-pie", config.queues(wire.framing, &streams)),
+        _ => return Ok(None),
+    };
+    let settings = settings.map_err(|error| error.within(name).within("buffer"))?;
+    Ok(Some(SparseFlows::new(settings)))
 }
 
 /// Whether a buffer manager must know the order in which packets leave.
