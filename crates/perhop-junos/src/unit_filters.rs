@@ -63,7 +63,7 @@ pub(crate) fn policers(
     context.modeled(word.node);
     for key in ["input", "output"] {
         let Some(name) = context.value(word.node, key) else { continue };
-        let kind = ("policer", Metered::Plain as fn(String) -> Metered);
+        let kind = ("policer", Metered::Plain as Kind);
         let Some(policer) = known_policer(context, &name, kind, firewall) else { continue };
         let side = if key == "input" { &mut sides.input } else { &mut sides.output };
         side.policers.push((family, policer));
@@ -73,8 +73,11 @@ pub(crate) fn policers(
     }
 }
 
+/// The kind of a policer with a name.
+type Kind = fn(String) -> Metered;
+
 /// Policers of frames: their statement, the hierarchy of their definition, and their kind.
-const FRAME_POLICERS: [(&str, &str, fn(String) -> Metered); 6] = [
+const FRAME_POLICERS: [(&str, &str, Kind); 6] = [
     ("input-policer", "policer", Metered::Plain),
     ("output-policer", "policer", Metered::Plain),
     ("input-three-color", "three-color-policer", Metered::ThreeColor),
@@ -99,7 +102,7 @@ pub(crate) fn frame_policers(context: &mut Context, node: NodeId, firewall: &Fir
 fn known_policer(
     context: &mut Context,
     name: &Word,
-    (hierarchy, kind): (&str, fn(String) -> Metered),
+    (hierarchy, kind): (&str, Kind),
     firewall: &Firewall,
 ) -> Option<At<Metered>> {
     let policer = kind(name.text.clone());

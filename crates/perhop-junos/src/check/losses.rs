@@ -33,8 +33,8 @@ pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
     found.chain(marks(checked)).collect()
 }
 
-/// Reports schedulers that mark by a drop profile which they do not have (TechLibrary
-/// cos-qfx-series-explicit-congestion-notification-understanding: ECN uses the profile of the queue).
+/// Reports schedulers that mark by a drop profile which they do not have (the topic
+/// `cos-qfx-series-explicit-congestion-notification-understanding`: ECN uses the profile of the queue).
 fn marks(checked: Checked) -> impl Iterator<Item = Diagnostic> {
     let schedulers = checked.cos.schedulers.schedulers.iter();
     let without = schedulers.filter(|(_, scheduler)| scheduler.drops.is_empty());

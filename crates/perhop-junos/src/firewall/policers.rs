@@ -268,7 +268,9 @@ fn measure(context: &mut Context, name: &Word) -> Option<Measure> {
         let (_, burst) = positive(context, name, Some(At::new(part.line, 1)), burst)?;
         let unit = context.tree.child(name.node, "logical-bandwidth-policer");
         let of = if unit.is_some() { PercentOf::Unit } else { PercentOf::Port };
-        unit.into_iter().for_each(|node| context.modeled(node));
+        if let Some(node) = unit {
+            context.modeled(node);
+        }
         return Some(Measure::Percent { percent: part.value, of, burst });
     }
     let (rate, burst) = positive(context, name, rate, burst)?;

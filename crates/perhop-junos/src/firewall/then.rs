@@ -87,14 +87,7 @@ fn action(
             }
         }
         "three-color-policer" => three_color(context, word, policers, found),
-        "hierarchical-policer" => {
-            let Some(value) = context.value(then, "hierarchical-policer") else { return };
-            if policers.hierarchical.contains_key(&value.text) {
-                found.policer = Some(Metered::Hierarchical(value.text));
-            } else if context.tree.at(NodeId::ROOT, &["firewall", &word.text, &value.text]).is_none() {
-                context.undefined(value.node, "hierarchical policer", &value.text);
-            }
-        }
+        "hierarchical-policer" => hierarchical(context, (then, word), policers, found),
         "enhanced-hierarchical-policer" => context.not_modeled(word.node, "four levels of policers"),
         "count" => found.count = context.value(then, "count").map(|value| value.text),
         "log"
@@ -129,5 +122,14 @@ fn three_color(context: &mut Context, word: &Word, policers: &Policers, found: &
         } else if context.tree.at(NodeId::ROOT, &["firewall", "three-color-policer", &name.text]).is_none() {
             context.undefined(name.node, "three-color policer", &name.text);
         }
+    }
+}
+
+fn hierarchical(context: &mut Context, (then, word): (NodeId, &Word), policers: &Policers, found: &mut Then) {
+    let Some(value) = context.value(then, &word.text) else { return };
+    if policers.hierarchical.contains_key(&value.text) {
+        found.policer = Some(Metered::Hierarchical(value.text));
+    } else if context.tree.at(NodeId::ROOT, &["firewall", &word.text, &value.text]).is_none() {
+        context.undefined(value.node, "hierarchical policer", &value.text);
     }
 }

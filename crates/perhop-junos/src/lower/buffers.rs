@@ -100,7 +100,7 @@ pub(super) fn profiles(
 
 /// Returns the treatment of ECN-capable packets that a drop profile selects.
 ///
-/// TechLibrary cos-qfx-series-explicit-congestion-notification-understanding: they are marked. Packets that
+/// The topic `cos-qfx-series-explicit-congestion-notification-understanding`: they are marked. Packets that
 /// are not ECN-capable are dropped by the profile (the same topic for QFX5100; another one for QFX10000 has
 /// tail drop for them). Routers: recalled.
 pub(super) fn ecn(scheduler: Option<&Scheduler>) -> EcnConfig {

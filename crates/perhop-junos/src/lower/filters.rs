@@ -206,10 +206,8 @@ fn metered(
             config.meter = Some(meters::three_color(policer, mode));
             config.green = marked(place, then, Some(LossPriority::Low));
             config.yellow = marked(place, then, Some(LossPriority::MediumHigh));
-            config.red = match policer.discards_red {
-                true => vec![Action::Drop],
-                false => marked(place, then, Some(LossPriority::High)),
-            };
+            let red = || marked(place, then, Some(LossPriority::High));
+            config.red = if policer.discards_red { vec![Action::Drop] } else { red() };
         }
         Metered::Hierarchical(name) => {
             let Some(policer) = policers.hierarchical.get(name) else { return };

@@ -88,9 +88,9 @@ pub(super) fn buffer(device: Device, chip: &Chip, queue: &Queue, findings: &mut 
 
 /// Returns the steps of a drop profile on a switch, for each whole percent of the fill level.
 ///
-/// TechLibrary fill-level-edit-class-of-service: the probability rises in a line from the first fill level to
+/// The topic `fill-level-edit-class-of-service`: the probability rises in a line from the first fill level to
 /// the last one, and above the last one all packets are dropped. The fill level is a percentage of the memory
-/// of the queue (cos-drop-profiles-qfx-series-cli): here of the memory that the queue has alone (inferred:
+/// of the queue (`cos-drop-profiles-qfx-series-cli`): here of the memory that the queue has alone (inferred:
 /// the chips store cells, not percentages). Probabilities are truncated to whole percent, as on routers.
 fn steps(profile: &DropProfile) -> Vec<FillStep> {
     let (Some((first, _)), Some((last, _))) = (profile.points.first(), profile.points.last()) else {

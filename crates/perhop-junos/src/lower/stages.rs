@@ -108,8 +108,7 @@ fn default_exp(device: Device, unit: &Unit) -> Option<At<String>> {
     unit.mpls.filter(|_| has_default).map(|line| At::new(line, "default".to_owned()))
 }
 
-/// Returns the classifier of all units with MPLS (TechLibrary cos-mpls-exp-classifier-qfx-series-cli,
-/// "Configuring a Global MPLS EXP Classifier").
+/// Returns the classifier of all units with MPLS (the topic `cos-mpls-exp-classifier-qfx-series-cli`).
 fn system_exp(device: Device, unit: &Unit) -> Option<At<String>> {
     unit.mpls.and(device.cos.system_exp.clone())
 }

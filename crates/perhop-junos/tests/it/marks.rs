@@ -5,6 +5,14 @@ use serde_json::{Value, json};
 
 use crate::read::{parse, show};
 
+/// Returns the queues inside the nodes of a port.
+fn innermost(classes: Vec<ClassConfig>) -> Vec<ClassConfig> {
+    match classes.as_slice() {
+        [ClassConfig { queueing: Some(inner), .. }] => innermost(inner.classes.clone()),
+        _ => classes,
+    }
+}
+
 /// Returns the buffer of the queue of best effort with a scheduler that marks by a profile.
 fn buffer(platform: &str, profile: &str, others: &str) -> Value {
     let text = format!(
@@ -21,10 +29,7 @@ set class-of-service interfaces xe-0/0/0 scheduler-map M
     let model = parse(&text, Some(platform));
     assert_eq!(show(&model), "");
     let port = model.router.ports.into_iter().next().unwrap();
-    let mut classes = port.output.queueing.unwrap().classes;
-    while let [ClassConfig { queueing: Some(inner), .. }] = classes.as_slice() {
-        classes = inner.classes.clone();
-    }
+    let classes = innermost(port.output.queueing.unwrap().classes);
     let class = classes.into_iter().find(|class| class.name == "best-effort").unwrap();
     serde_json::to_value(class.buffer).unwrap()
 }
