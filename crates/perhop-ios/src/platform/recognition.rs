@@ -200,9 +200,7 @@ mod tests {
 
     #[test]
     fn the_platform_is_recognized_by_its_configuration() {
-        use Dialect::{
-            Asr920, CarrierEthernet, Catalyst, CatalystSiliconOne, CatalystUadp, Ios, IosXe, NxOs,
-        };
+        use Dialect::{Asr920, CarrierEthernet, Catalyst, CatalystUadp, Ios, IosXe, NxOs};
         for (text, expected) in [
             ("version 12.2\nhostname a\n", ("pre-hqf", Ios, true)),
             ("version 12.4\nhostname a\n", ("pre-hqf", Ios, false)),
@@ -224,14 +222,6 @@ mod tests {
             ("version 16.9\nlicense udi pid CSR1000V sn X\n", ("ios-xe", IosXe, true)),
             ("version 12.0\ninterface Serial4/0/0\n", ("7500-vip", Ios, false)),
             ("version 16.12\nswitch 1 provision c9300-24t\n", ("catalyst-uadp", CatalystUadp, true)),
-            (
-                "version 17.12\nlicense udi pid C9500X-28C8D sn X\n",
-                ("catalyst-silicon-one", CatalystSiliconOne, true),
-            ),
-            (
-                "version 17.18\npolicy-map p\n class c\n  queue-buffers ratio 10\nswitch 1 provision c9350-48t\n",
-                ("catalyst-silicon-one", CatalystSiliconOne, true),
-            ),
             ("!Command: show running-config\nversion 9.2(3)\n", ("nexus-9000", NxOs, true)),
             ("version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\n", ("asr-920", Asr920, true)),
             (
@@ -266,6 +256,22 @@ mod tests {
                 ("hqf", Ios, true),
             ),
             ("policy-map p\n class class-default\n  shape average 1000000\n", ("hqf", Ios, false)),
+        ] {
+            assert_eq!(profile(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn catalysts_with_silicon_one_are_recognized_by_their_product() {
+        for (text, expected) in [
+            (
+                "version 17.12\nlicense udi pid C9500X-28C8D sn X\n",
+                ("catalyst-silicon-one", Dialect::CatalystSiliconOne, true),
+            ),
+            (
+                "version 17.18\npolicy-map p\n class c\n  queue-buffers ratio 10\nswitch 1 provision c9350-48t\n",
+                ("catalyst-silicon-one", Dialect::CatalystSiliconOne, true),
+            ),
         ] {
             assert_eq!(profile(text), expected, "{text}");
         }
