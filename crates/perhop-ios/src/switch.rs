@@ -41,7 +41,7 @@ pub(crate) fn recognized_memory(
         return Ok(Some(mls::memory(configuration, options)));
     }
     let is_silicon_one = match options.model.as_deref() {
-        Some(model) => silicon_one::is_product(model) || model == Profile::CatalystSiliconOne.name(),
+        Some(model) => silicon_one::has_silicon_one(model) || model == Profile::CatalystSiliconOne.name(),
         None => dialect == Dialect::CatalystSiliconOne,
     };
     if is_silicon_one {

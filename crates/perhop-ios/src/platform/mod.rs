@@ -90,7 +90,7 @@ impl Platform {
 
     /// Returns the platform `name`, one of [`NAMES`](Platform::NAMES), or a product of a family among them.
     pub fn named(name: &str) -> Option<Platform> {
-        if silicon_one::is_product(name) && !name.contains(',') {
+        if silicon_one::has_silicon_one(name) && !name.contains(',') {
             let memory = MemoryOptions { model: Some(name.to_ascii_lowercase()), ..MemoryOptions::default() };
             return Some(Platform { memory, ..Platform::for_profile(Profile::CatalystSiliconOne) });
         }

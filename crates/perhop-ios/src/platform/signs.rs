@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::ast::Configuration;
 use crate::grammar::{Grammar, is_of_ios_xr, is_of_nx_os};
-use crate::{nexus, silicon_one};
+use crate::nexus;
+use crate::silicon_one::has_silicon_one;
 
 /// A line that reveals a property of the router.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -240,7 +241,7 @@ fn product_of(product: &str) -> Option<(Sign, &'static str)> {
     const XE: &[&str] = &["csr1000v", "c8000v", "c8", "c11", "isr4", "asr1", "isrv", "ir1", "vg4"];
     const UADP: &[&str] = &["c9", "ws-c3650", "ws-c3850", "ie-3", "ess-3"];
     let begins = |names: &[&str]| names.iter().any(|name| product.starts_with(name));
-    if silicon_one::is_product(product) {
+    if has_silicon_one(product) {
         Some((Sign::SiliconOne, SILICON_ONE))
     } else if begins(UADP) {
         Some((Sign::Uadp, "a Catalyst switch with UADP hardware"))
@@ -263,7 +264,7 @@ fn product_of(product: &str) -> Option<(Sign, &'static str)> {
 
 fn switch(product: &str) -> (Sign, &'static str) {
     let begins = |names: &[&str]| names.iter().any(|name| product.starts_with(name));
-    if silicon_one::is_product(product) {
+    if has_silicon_one(product) {
         (Sign::SiliconOne, SILICON_ONE)
     } else if begins(&["c9", "ws-c3650", "ws-c3850"]) {
         (Sign::Uadp, "a Catalyst switch with UADP hardware")

@@ -5,7 +5,7 @@ use perhop_qos::ConfigError;
 
 use crate::ast::Configuration;
 use crate::platform::product;
-use crate::silicon_one;
+use crate::silicon_one::{has_silicon_one, product_in};
 
 /// The command that shows the memory of a port.
 pub(crate) const COMMAND: &str = "show platform hardware fed switch active qos queue config interface";
@@ -102,7 +102,7 @@ const PORT_UNITS: &[(&[&str], &str, u64, u64)] = &[
 /// Whether `name` begins like a product of these families.
 pub(crate) fn is_product(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    PRODUCTS.iter().any(|(start, _, _)| name.starts_with(start)) && !silicon_one::is_product(&name)
+    PRODUCTS.iter().any(|(start, _, _)| name.starts_with(start)) && !has_silicon_one(&name)
 }
 
 impl Model {
@@ -119,8 +119,8 @@ impl Model {
             );
         };
         // A line that names the product is stronger than an option.
-        let other = Some(name.clone()).filter(|name| silicon_one::is_product(name));
-        if let Some(other) = other.or_else(|| silicon_one::product_in(configuration)) {
+        let other = Some(name.clone()).filter(|name| has_silicon_one(name));
+        if let Some(other) = other.or_else(|| product_in(configuration)) {
             return wrong(
                 format!("{other} has virtual output queues in external memory (Silicon One)"),
                 "the memory of UADP chips differs: --model catalyst-silicon-one has the rules of this one",

@@ -1,7 +1,4 @@
-//! Catalyst switches with Silicon One, whose virtual output queues have one limit for each speed of a port.
-//!
-//! Source: `show platform hardware fed … qos queue config` of a Catalyst 9500X, 9350 and 9610 in genieparser.
-//! The profile `catalyst-silicon-one` has the rules with their evidence; [`memory`] applies them.
+//! The table of limits, as `perhop buffers` shows it.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +6,11 @@ use perhop_device::profile::{DefaultLimit, LimitPrecision};
 use perhop_device::{DropThreshold, LineLeftOut, MemoryOptions, PortMemory, QueueMemory, SwitchMemory};
 use perhop_qos::ConfigError;
 
+use super::{has_silicon_one, product_in};
 use crate::ast::{CLASS_DEFAULT, Configuration, Interface, PolicyClass};
-use crate::platform::{Profile, product};
+use crate::platform::Profile;
 use crate::uadp::is_switch_port;
 
-/// Products by the prefix of their name.
-const PRODUCTS: &[&str] = &["c9350", "c9500x", "c9600x", "c9610"];
 /// The rules of the profile that determine the table.
 const RULES: &[&str] = &[
     "class-queue-limit",
@@ -26,18 +22,6 @@ const RULES: &[&str] = &[
     "memory-division",
 ];
 
-/// Whether `name` begins like a product with Silicon One.
-pub(crate) fn is_product(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    PRODUCTS.iter().any(|start| name.starts_with(start))
-}
-
-/// Returns the product with Silicon One that a line of the configuration names.
-pub(crate) fn product_in(configuration: &Configuration) -> Option<String> {
-    let lines = configuration.lines.iter().map(|line| line.text.trim().to_ascii_lowercase());
-    lines.filter_map(|line| product(&line).map(str::to_owned)).find(|name| is_product(name))
-}
-
 /// Returns the limits of the queues of the switch that `configuration` configures.
 ///
 /// # Errors
@@ -46,7 +30,7 @@ pub(crate) fn memory(
     configuration: &Configuration,
     options: &MemoryOptions,
 ) -> Result<SwitchMemory, ConfigError> {
-    let chosen = options.model.as_deref().filter(|name| is_product(name)).map(str::to_ascii_lowercase);
+    let chosen = options.model.as_deref().filter(|name| has_silicon_one(name)).map(str::to_ascii_lowercase);
     let model = chosen
         .or_else(|| product_in(configuration))
         .unwrap_or_else(|| Profile::CatalystSiliconOne.name().to_owned());
