@@ -87,6 +87,10 @@ pub struct Shaper {
 impl Shaper {
     /// The shaper without a rate, for packets that only a pause holds back.
     pub(super) const UNLIMITED: Shaper = Shaper { credit: None };
+    /// Whether it has no rate.
+    pub(super) fn is_unlimited(&self) -> bool {
+        self.credit.is_none()
+    }
 
     /// The first instant, `now` or later, at which a packet of `length` IP bytes may leave.
     pub fn ready_at(&self, now: Time, length: u32) -> Time {

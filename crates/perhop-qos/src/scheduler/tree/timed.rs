@@ -12,10 +12,18 @@ impl SchedulerTree {
     #[inline(never)]
     pub(super) fn enqueued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let place = self.leaves[id.index()];
-        if self.shaping(place).shaper.is_none() {
-            let node = &mut self.nodes[place.node];
-            node.is_stale |= node.note_tail(place.child, length, queue, self.accounting);
-            self.announce(now, place, self.accounting.counted(length));
+        let shaping = self.shaping(place);
+        match &shaping.shaper {
+            None => {
+                let node = &mut self.nodes[place.node];
+                node.is_stale |= node.note_tail(place.child, length, queue, self.accounting);
+                self.announce(now, place, self.accounting.counted(length));
+            }
+            // The schedulers above see the arrivals of unpaused queues in their order.
+            Some(shaper) if shaper.is_unlimited() && !shaping.is_paused && !shaping.released => {
+                self.announce(now, place, head_of(queue, self.accounting));
+            }
+            Some(_) => {}
         }
     }
 
