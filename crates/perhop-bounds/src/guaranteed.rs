@@ -108,8 +108,8 @@ impl<'a> Walk<'a, '_> {
             }
             let level = share.level.unwrap_or(0);
             let is_before = |other: &&&Active| other.child.class.share.level.unwrap_or(0) <= level;
-            let before = others.iter().filter(is_before).map(|other| self.within_guarantee(above, other));
-            let before = before.fold(Some(Arrival::nothing()), |sum, one| Some(sum?.plus(&one?)));
+            let mut before = others.iter().filter(is_before).map(|other| self.within_guarantee(above, other));
+            let before = before.try_fold(Arrival::nothing(), |sum, one| Some(sum.plus(&one?)));
             let left = above.strict.less(&before.ok_or(CELLS)?);
             if !left.is_some() {
                 return Err(NOTHING_LEFT);
@@ -144,19 +144,9 @@ impl<'a> Walk<'a, '_> {
     fn within_guarantee(&self, above: &Above, other: &Active) -> Option<Arrival> {
         let share = &other.child.class.share;
         let Some(rate) = guarantee_of(share) else { return Some(Arrival::nothing()) };
-        let curve = self.curve(above, other, &rate)?;
+        let curve = curve(above, other, &rate)?;
         let arrivals = self.brought(other, above.measure, true);
         Some(arrivals.map_or(curve.clone(), |arrivals| arrivals.within(&curve)))
-    }
-
-    /// The curve of a bucket of a class, in the unit of `above`.
-    fn curve(&self, above: &Above, class: &Active, bucket: &ShapeConfig) -> Option<Arrival> {
-        let counted = counted(above, &class.child.class.share)?;
-        let lengths = &class.child.lengths;
-        // A packet longer than the bucket leaves when the bucket is full.
-        let burst = (bucket.burst.as_bytes() as f64).max(counted.most(lengths));
-        let curve = Arrival::token_bucket(burst, bucket.rate.as_bits_per_second() as f64 / 8.0);
-        Some(curve.scaled(above.measure.per(counted, lengths)))
     }
 
     /// The service that all other queues leave to a queue without a maximum, in any order; `None` if they
@@ -170,16 +160,26 @@ impl<'a> Walk<'a, '_> {
         if is_held(own.child.class) {
             return None;
         }
-        let taken = others.iter().map(|other| {
+        let mut taken = others.iter().map(|other| {
             let class = other.child.class;
             let arrivals = self.brought(other, above.measure, is_held(class));
             let Some(ceil) = class.share.ceil else { return arrivals };
-            let maximum = self.curve(above, other, &bucket(ceil, class.share.ceil_burst))?;
+            let maximum = curve(above, other, &bucket(ceil, class.share.ceil_burst))?;
             Some(arrivals.map_or(maximum.clone(), |arrivals| arrivals.within(&maximum)))
         });
-        let taken = taken.fold(Some(Arrival::nothing()), |sum, one| Some(sum?.plus(&one?)));
+        let taken = taken.try_fold(Arrival::nothing(), |sum, one| Some(sum.plus(&one?)));
         Some(above.strict.less(&taken?)).filter(Service::is_some)
     }
+}
+
+/// The curve of a bucket of a class, in the unit of `above`.
+fn curve(above: &Above, class: &Active, bucket: &ShapeConfig) -> Option<Arrival> {
+    let counted = counted(above, &class.child.class.share)?;
+    let lengths = &class.child.lengths;
+    // A packet longer than the bucket leaves when the bucket is full.
+    let burst = (bucket.burst.as_bytes() as f64).max(counted.most(lengths));
+    let curve = Arrival::token_bucket(burst, bucket.rate.as_bits_per_second() as f64 / 8.0);
+    Some(curve.scaled(above.measure.per(counted, lengths)))
 }
 
 /// The bytes that the rates of a class count; `None` for cells.
