@@ -393,7 +393,7 @@ fn a_switch_without_a_product_asks_for_it() {
         ("PID: N9K-X9636C-R\n", "is not known to perhop"),
     ] {
         let model = Ios.parse(&format!("{HEAD}{line}{SWITCH}"), &ParseOptions::default()).unwrap();
-        assert!(!model.platform.supported && model.router.ports.is_empty());
+        assert!(model.refusal().is_some());
         assert!(model.diagnostics[0].diagnostic.message.contains(message), "{line}");
     }
     for line in ["PID: N9K-C93240YC-FX2 , VID: V01\n", "cisco Nexus9000 C93240YC-FX2 chassis\n"] {
