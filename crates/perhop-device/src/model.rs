@@ -55,8 +55,8 @@ impl OpenLine {
 impl DeviceModel {
     /// Returns the model of a device whose system perhop does not simulate: no ports, and one diagnostic,
     /// because rules for other systems would report false errors. `help` names the questions that perhop can
-    /// still answer. A front end may add ports, for questions about networks that do not depend on queues, and
-    /// findings that hold on every system.
+    /// still answer. A front end may add ports, for questions about networks that do not depend on queues,
+    /// and findings that hold on every system.
     pub fn refused(
         platform: RecognizedPlatform,
         mut lines: Vec<Line>,

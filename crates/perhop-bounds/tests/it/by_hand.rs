@@ -276,7 +276,7 @@ fn a_guaranteed_rate_waits_for_the_guarantees_of_its_level() {
     // The guarantee of the other queue leaves 0.75 after (200 + 2000) / 0.75 = 2933.3 us, where 200 bytes are
     // on the wire. Then 0.5 after 2933.3 + 100 / 0.75 = 3066.7; 300 bytes take 600 more.
     let bounds_of_one_level = bounds(guaranteed([0, 0]), streams());
-    assert_delay(&bounds_of_one_level[0], 2933.333_333 + 133.333_333 + 600.0);
+    assert_delay(&bounds_of_one_level[0], 2_933.333_333 + 133.333_333 + 600.0);
     assert_eq!(bounds_of_one_level[0].rules, [Rule::GuaranteedRate]);
     // A level above waits only for the packet on the wire: 200 + 100 + 600.
     let bounds_of_two_levels = bounds(guaranteed([0, 1]), streams());

@@ -22,8 +22,8 @@ struct Kind {
     effect: &'static str,
 }
 
-/// Cisco, "Cisco IOS IP Routing: BGP Command Reference", "Cisco IOS Security Command Reference" and "Cisco IOS
-/// IP Switching Command Reference" define these commands.
+/// Cisco, "Cisco IOS IP Routing: BGP Command Reference", "Cisco IOS Security Command Reference" and "Cisco
+/// IOS IP Switching Command Reference" define these commands.
 const KINDS: &[Kind] = &[
     Kind {
         title: "route-map",

@@ -74,9 +74,12 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
             && (without_drops.contains(&line.number) || in_effect.contains(&line.number))
         {
             (line.state, line.note) = (LineState::Modelled, None);
-        } else if !matches!(line.state, LineState::NotModelled | LineState::Modelled) || !is_flow_control {
             continue;
-        } else if written == 0 {
+        }
+        if !matches!(line.state, LineState::NotModelled | LineState::Modelled) || !is_flow_control {
+            continue;
+        }
+        if written == 0 {
             let reason = "no class of the attached policy of type network-qos pauses";
             (line.state, line.note) = (LineState::Irrelevant, Some(reason.to_owned()));
         } else if is_used && no_drop.len() < written {

@@ -110,7 +110,7 @@ fn lines_of_the_three_types_of_policies_have_a_state() {
     let qos = "policy-map type qos P\n  class class-default\n    ";
     let table =
         "police cir 10 mbps conform transmit exceed set dscp dscp table cir-markdown-map violate drop";
-    for (before, line, expected) in [
+    assert_states(&[
         (queuing, "bandwidth remaining percent 0", Modelled),
         (queuing, "bandwidth percent 2", Modelled),
         (queuing, "bandwidth 100", NotRecognized),
@@ -125,7 +125,6 @@ fn lines_of_the_three_types_of_policies_have_a_state() {
         (queuing, "queue-limit 100 packets", NotModelled),
         (queuing, "random-detect threshold burst-optimized ecn", NotModelled),
         (queuing, "afd queue-desired 150 kbytes", NotModelled),
-        (network, "pause pfc-cos 3", NotModelled),
         (network, "mtu 9216", NotModelled),
         (network, "match qos-group 3", Irrelevant),
         (network, "congestion-control random-detect", NotModelled),
@@ -140,6 +139,33 @@ fn lines_of_the_three_types_of_policies_have_a_state() {
         (qos, "police cir percent 10 conform transmit violate drop", Modelled),
         (qos, table, NotModelled),
         (qos, "police aggregate A", NotModelled),
+        ("interface Ethernet1/1\n  ", "switchport mode trunk", NotModelled),
+        ("interface Ethernet1/1\n  ", "service-policy type queuing input Q", NotModelled),
+        ("interface Ethernet1/1\n  ", "hsrp 10", NotModelled),
+        ("interface Ethernet1/1\n  ", "ip policy route-map R", NotModelled),
+        ("interface Ethernet1/1\n  ", "spanning-tree port type edge", Irrelevant),
+        ("", "hardware qos ns-buffer-profile mesh", NotModelled),
+        ("", "hardware access-list tcam region qos 256", Irrelevant),
+        ("", "copp profile strict", NotModelled),
+        ("", "vrf context management", Modelled),
+        ("", "interface Ethernet1/1-16", Modelled),
+        ("", "interface Ethernet1/1-1000", NotModelled),
+        ("", "switching-mode store-forward", Modelled),
+        ("", "hardware profile pfc mmu buffer-reservation 10", NotModelled),
+        ("port-profile type ethernet P\n  ", "service-policy type qos input Q", NotModelled),
+        ("interface Ethernet1/1\n  ", "inherit port-profile P", NotModelled),
+        ("", "frobnicate", NotRecognized),
+    ]);
+}
+
+/// Without an attached policy of type network-qos that pauses.
+#[test]
+fn lines_of_flow_control_have_a_state() {
+    use LineState::{Irrelevant, Modelled, NotModelled, NotRecognized};
+    let queuing = "policy-map type queuing P\n  class type queuing c-out-8q-q1\n    ";
+    let network = "policy-map type network-qos P\n  class type network-qos c-8q-nq3\n    ";
+    assert_states(&[
+        (network, "pause pfc-cos 3", NotModelled),
         (network, "pause no-drop", NotModelled),
         (network, "pause pfc-cos 3 receive", NotModelled),
         (network, "pause pfc-cos 8", NotRecognized),
@@ -157,26 +183,15 @@ fn lines_of_the_three_types_of_policies_have_a_state() {
         ("interface Ethernet1/1\n  ", "priority-flow-control watch-dog-interval on", NotModelled),
         ("interface Ethernet1/1\n  ", "flowcontrol receive on", NotModelled),
         ("interface Ethernet1/1\n  ", "flowcontrol receive off", Irrelevant),
-        ("interface Ethernet1/1\n  ", "switchport mode trunk", NotModelled),
-        ("interface Ethernet1/1\n  ", "service-policy type queuing input Q", NotModelled),
-        ("interface Ethernet1/1\n  ", "hsrp 10", NotModelled),
-        ("interface Ethernet1/1\n  ", "ip policy route-map R", NotModelled),
-        ("interface Ethernet1/1\n  ", "spanning-tree port type edge", Irrelevant),
-        ("", "hardware qos ns-buffer-profile mesh", NotModelled),
-        ("", "hardware access-list tcam region qos 256", Irrelevant),
-        ("", "copp profile strict", NotModelled),
-        ("", "vrf context management", Modelled),
-        ("", "interface Ethernet1/1-16", Modelled),
-        ("", "interface Ethernet1/1-1000", NotModelled),
-        ("", "switching-mode store-forward", Modelled),
-        ("", "hardware profile pfc mmu buffer-reservation 10", NotModelled),
-        ("port-profile type ethernet P\n  ", "service-policy type qos input Q", NotModelled),
-        ("interface Ethernet1/1\n  ", "inherit port-profile P", NotModelled),
-        ("", "frobnicate", NotRecognized),
-    ] {
+    ]);
+}
+
+/// Asserts the states of lines, each behind the lines of its block.
+fn assert_states(rows: &[(&str, &str, LineState)]) {
+    for (before, line, expected) in rows {
         let found = state_of(&read(&format!("{before}{line}\n")), line);
-        assert_eq!(found.0, expected, "{line}: {}", found.1);
-        assert!(expected != NotModelled || !found.1.is_empty(), "{line}");
+        assert_eq!(found.0, *expected, "{line}: {}", found.1);
+        assert!(*expected != LineState::NotModelled || !found.1.is_empty(), "{line}");
     }
 }
 

@@ -59,7 +59,7 @@ fn a_class_with_pause_is_not_dropped_and_pauses_where_the_mode_is_on() {
     assert_eq!((on.priority.value(), on.mode), (4, PauseMode::On));
     // 80 quanta of 64 bytes, a frame of 84 bytes, 1000 ns of 3.125 bytes: 8329 bytes; three packets of 9216.
     let buffer = on.buffer.unwrap();
-    let bytes = [buffer.xoff, buffer.xon, buffer.headroom].map(|size| size.as_bytes());
+    let bytes = [buffer.xoff, buffer.xon, buffer.headroom].map(perhop_qos::ByteSize::as_bytes);
     assert_eq!(bytes, [103_360, 83_520, 35_977]);
     let off = pause(&model, "Ethernet1/2");
     assert_eq!((off.mode, off.buffer), (PauseMode::Off, None));
@@ -78,7 +78,7 @@ fn an_input_policy_sets_the_thresholds() {
     let attached = "  service-policy type queuing input ARRIVING\n";
     let model = model_of(&switch("c-8q-nq3\n    pause pfc-cos 3", attached));
     let buffer = pause(&model, "Ethernet1/1").buffer.unwrap();
-    let bytes = [buffer.xoff, buffer.xon, buffer.headroom].map(|size| size.as_bytes());
+    let bytes = [buffer.xoff, buffer.xon, buffer.headroom].map(perhop_qos::ByteSize::as_bytes);
     assert_eq!(bytes, [30_000, 20_000, 30_000]);
     assert!(!rules_of(&model).contains(&"pause-thresholds-assumed"));
     let line = "pause buffer-size 60000 pause-threshold 30000 resume-threshold 20000";

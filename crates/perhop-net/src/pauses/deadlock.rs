@@ -42,7 +42,7 @@ impl Pauses {
     /// removing levels without it. Of this set, the levels on which no other depends are only blocked by the
     /// cycles.
     fn deadlocked(&self, directions: &[Direction]) -> Vec<Option<Time>> {
-        let since: Vec<Option<Time>> = self.levels.iter().map(|level| level.lasting_since()).collect();
+        let since: Vec<Option<Time>> = self.levels.iter().map(super::level::Level::lasting_since).collect();
         if since.iter().all(Option::is_none) {
             return since;
         }

@@ -28,7 +28,7 @@ fn memory(xoff: u64, xon: u64, headroom: u64) -> Value {
 }
 
 /// A link of 10 Gb/s and 1 us with these output policies.
-fn link(a: &str, b: &str, policies: Value) -> Value {
+fn link(a: &str, b: &str, policies: &Value) -> Value {
     let mut link = json!({"between": [a, b], "rate": "10Gb/s", "delay": "1us", "interfaces": {}});
     for (node, policy) in policies.as_object().unwrap() {
         link["interfaces"][node] = json!({"output": policy});
@@ -44,7 +44,7 @@ fn flow(name: &str, from: &str, to: &str) -> Value {
 
 /// Two hosts send to a third through a switch.
 fn two_into_one(headroom: u64, duration: &str) -> Value {
-    let sender = |host: &str| link(host, "switch", json!({host: "obeys", "switch": "pauses"}));
+    let sender = |host: &str| link(host, "switch", &json!({host: "obeys", "switch": "pauses"}));
     json!({
         "perhop": 1, "name": "two into one", "duration": duration,
         "hosts": {"one": {}, "two": {}, "receiver": {}}, "routers": {"switch": {}},
@@ -52,7 +52,7 @@ fn two_into_one(headroom: u64, duration: &str) -> Value {
             "obeys": lossless(None),
             "pauses": lossless(Some(memory(15_000, 7_500, headroom))),
         },
-        "links": [sender("one"), sender("two"), link("switch", "receiver", json!({"switch": "obeys"}))],
+        "links": [sender("one"), sender("two"), link("switch", "receiver", &json!({"switch": "obeys"}))],
         "traffic": [flow("one", "one", "receiver"), flow("two", "two", "receiver")],
     })
 }
@@ -170,8 +170,8 @@ fn a_pause_holds_back_one_priority() {
 /// `host - far - near - receiver`: the pause of the port towards `near` fills `far`, which pauses the host.
 #[test]
 fn a_pause_spreads_upstream() {
-    let pausing = |a: &str, b: &str| link(a, b, json!({a: "pauses", b: "pauses"}));
-    let mut last = link("near", "receiver", json!({"near": "pauses"}));
+    let pausing = |a: &str, b: &str| link(a, b, &json!({a: "pauses", b: "pauses"}));
+    let mut last = link("near", "receiver", &json!({"near": "pauses"}));
     last["rate"] = json!("1Gb/s");
     let scenario = json!({
         "perhop": 1, "name": "spread", "duration": "2ms",
@@ -193,12 +193,12 @@ fn a_pause_spreads_upstream() {
 
 /// Three routers in a ring. Each host sends over two links of the ring, in the same direction: the packets
 /// that wait at a router for the next link keep the previous link paused, in a cycle.
-fn ring(routes: Value) -> Value {
+fn ring(routes: &Value) -> Value {
     let (mut links, mut traffic) = (Vec::new(), Vec::new());
     for (router, next, after) in [("A", "B", "C"), ("B", "C", "A"), ("C", "A", "B")] {
-        links.push(link(router, next, json!({router: "pauses", next: "pauses"})));
+        links.push(link(router, next, &json!({router: "pauses", next: "pauses"})));
         let host = router.to_lowercase();
-        links.push(link(&host, router, json!({&host: "pauses", router: "pauses"})));
+        links.push(link(&host, router, &json!({&host: "pauses", router: "pauses"})));
         traffic.push(flow(&host, &host, &after.to_lowercase()));
     }
     json!({
@@ -213,7 +213,7 @@ fn a_cycle_of_pauses_is_reported_as_a_deadlock() {
     let around = json!({
         "A": {"routes": {"c": "B"}}, "B": {"routes": {"a": "C"}}, "C": {"routes": {"b": "A"}},
     });
-    let results = simulate(&ring(around), ONCE);
+    let results = simulate(&ring(&around), ONCE);
     let table = pauses(&results);
     let since = numbers(table, "deadlocked_s");
     let ports: Vec<&str> = (0..table.rows())
@@ -224,7 +224,7 @@ fn a_cycle_of_pauses_is_reported_as_a_deadlock() {
     assert!(since.iter().filter(|time| !time.is_nan()).all(|time| *time < 1e-3), "{since:?}");
     // Nothing has arrived since.
     let delivered = count(&results, "classes", "delivered_packets");
-    let mut longer = ring(json!({
+    let mut longer = ring(&json!({
         "A": {"routes": {"c": "B"}}, "B": {"routes": {"a": "C"}}, "C": {"routes": {"b": "A"}},
     }));
     longer["duration"] = json!("10ms");
@@ -235,6 +235,6 @@ fn a_cycle_of_pauses_is_reported_as_a_deadlock() {
 /// By the shortest paths no packet takes two links of the ring.
 #[test]
 fn without_a_cycle_nothing_is_a_deadlock() {
-    let results = simulate(&ring(json!({"A": {}, "B": {}, "C": {}})), ONCE);
+    let results = simulate(&ring(&json!({"A": {}, "B": {}, "C": {}})), ONCE);
     assert!(numbers(pauses(&results), "deadlocked_s").iter().all(|time| time.is_nan()));
 }

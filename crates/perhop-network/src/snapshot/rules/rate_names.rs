@@ -1,7 +1,7 @@
 //! Rates in the names and descriptions of a port: `CUSTOMER-20M` at a port that is described with 50M.
 //!
-//! Names are free texts. The rule therefore applies only to networks where the rates in the texts of most such
-//! ports are equal.
+//! Names are free texts. The rule therefore applies only to networks where the rates in the texts of most
+//! such ports are equal.
 
 use perhop_device::PortRole;
 
