@@ -25,6 +25,9 @@ pub struct DeviceModel {
     pub open_lines: Vec<OpenLine>,
     /// The ports with their policies.
     pub router: Router,
+    /// The ports of a device that perhop refuses to simulate, read by the rules of the likely platform. Only
+    /// questions about networks use them: addresses, routes, lists and classes do not depend on queues.
+    pub unsimulated: Option<Box<Router>>,
     /// The packet memory of a switch, which the queues of its ports share.
     pub memory: Option<SwitchMemory>,
 }
@@ -55,14 +58,14 @@ impl OpenLine {
 impl DeviceModel {
     /// Returns the model of a device whose system perhop does not simulate: no ports, and one diagnostic,
     /// because rules for other systems would report false errors. `help` names the questions that perhop can
-    /// still answer. A front end may add ports, for questions about networks that do not depend on queues,
-    /// and findings that hold on every system.
+    /// still answer. A front end may add `unsimulated` ports, and findings that hold on every system.
     pub fn refused(
         platform: RecognizedPlatform,
         mut lines: Vec<Line>,
         comment: char,
         help: &str,
     ) -> DeviceModel {
+        let open_lines = OpenLine::all(&lines, |_| None);
         for line in &mut lines {
             if matches!(line.state, LineState::Modelled | LineState::Suspicious) {
                 line.state = LineState::NotModelled;
@@ -81,8 +84,8 @@ impl DeviceModel {
         let line = platform.because.first().map_or(1, |evidence| evidence.line);
         let diagnostic = Diagnostic::new(&rules::PLATFORM_NOT_SUPPORTED, line, message, help);
         let diagnostics = vec![Concern { diagnostic, interfaces: None, assumable: None }];
-        let (open_lines, router) = (Vec::new(), Router::default());
-        DeviceModel { platform, lines, comment, diagnostics, open_lines, router, memory: None }
+        let (router, unsimulated) = (Router::default(), None);
+        DeviceModel { platform, lines, comment, diagnostics, open_lines, router, unsimulated, memory: None }
     }
 
     /// Whether the text looks like a configuration: most of its lines are known.

@@ -126,6 +126,7 @@ impl FrontEnd for Ios {
             comment: COMMENT,
             diagnostics: diagnostics.into_iter().map(concern).collect(),
             router,
+            unsimulated: None,
             memory,
         })
     }
@@ -273,16 +274,17 @@ fn without_queues(
     refused: impl FnOnce(Vec<Line>) -> DeviceModel,
 ) -> DeviceModel {
     let router = convert_with(&mut configuration, platform, hidden_parts);
+    let dependencies = configuration.dependencies();
     let Configuration { lines, diagnostics, .. } = configuration;
     let mut model = refused(lines);
     let is_general = |found: &Diagnostic| rules::ON_EVERY_PLATFORM.contains(&found.rule);
     let general = diagnostics.into_iter().filter(is_general);
     model.diagnostics.extend(general.map(|diagnostic| Concern {
         assumable: check::undefined_class(&diagnostic).map(str::to_owned),
-        interfaces: None,
+        interfaces: Some(dependencies.used_by(diagnostic.line).clone()),
         diagnostic,
     }));
-    DeviceModel { router, ..model }
+    DeviceModel { unsimulated: Some(Box::new(router)), ..model }
 }
 
 /// Returns the model of a switch whose product is unknown. Its memory is then unknown, too.

@@ -120,7 +120,7 @@ impl Source<'_> {
         let likely = self.recognized.likely.first().copied().unwrap_or(Family::Mx);
         let mut read = self.read_as(tree, inherited, family.unwrap_or(likely));
         if is_refused {
-            read.diagnostics.retain(|found| by_others.iter().all(|other| other.contains(found)));
+            read.diagnostics.retain(|found| by_others.iter().all(|other| other.binary_search(found).is_ok()));
             return self.refused(platform, read, family);
         }
         mark_suspicious(&mut read.lines, &read.diagnostics);
@@ -131,6 +131,7 @@ impl Source<'_> {
             comment: COMMENT,
             diagnostics: read.diagnostics.into_iter().map(concern).collect(),
             router: read.router,
+            unsimulated: None,
             memory: None,
         }
     }
@@ -229,9 +230,9 @@ impl Source<'_> {
                 family.lacks(),
                 others.join(", or ")
             );
-            return DeviceModel { router, ..refused(&help) };
+            return DeviceModel { unsimulated: Some(Box::new(router)), ..refused(&help) };
         }
-        let mut model = DeviceModel { router, ..refused("") };
+        let mut model = DeviceModel { unsimulated: Some(Box::new(router)), ..refused("") };
         model.diagnostics[0].diagnostic = self.unknown_family(&because);
         model.diagnostics.extend(diagnostics.into_iter().map(concern));
         model

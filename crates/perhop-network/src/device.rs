@@ -86,6 +86,7 @@ impl<'a> NetworkDevice<'a> {
         let front_end = front_ends.choose(text, options.platform.as_deref())?;
         let mut model = front_end.parse(text, options)?;
         if let Some(reason) = model.refusal().map(|refusal| refusal.message.clone()) {
+            model.router = model.unsimulated.take().map(|router| *router).unwrap_or_default();
             for port in &mut model.router.ports {
                 port.unmodeled_queues.get_or_insert_with(|| reason.clone());
             }

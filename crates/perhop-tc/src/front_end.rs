@@ -100,7 +100,17 @@ impl FrontEnd for Tc {
             because: evidence(&lines),
             memory_rules: std::collections::BTreeMap::new(),
         };
-        Ok(DeviceModel { platform, lines, comment: COMMENT, diagnostics, open_lines, router, memory: None })
+        let (memory, unsimulated) = (None, None);
+        Ok(DeviceModel {
+            platform,
+            lines,
+            comment: COMMENT,
+            diagnostics,
+            open_lines,
+            router,
+            unsimulated,
+            memory,
+        })
     }
 }
 

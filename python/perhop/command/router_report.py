@@ -48,7 +48,10 @@ def text(found: Checked, report: RouterReport, *, lines: bool, passed: bool) -> 
         if finding.line is None:
             shown += ["", *_finding(finding, indentation="")]
     if not is_supported(report):
-        # Only the parts that perhop reads are shown. Rules of another system would report correct lines.
+        # Only the parts that perhop reads are shown, and findings that hold on every system that is likely.
+        for line, findings in sorted(wrong.items()):
+            for finding in findings:
+                shown += ["", f"line {line}:", *_finding(finding)]
         return "\n".join([*shown, *(_line(line) for line in report["lines"] if lines)])
     for state in MEANINGS if lines else _CHANGING:
         shown += _of_state(found, report, state, wrong)

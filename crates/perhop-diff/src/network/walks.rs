@@ -159,6 +159,9 @@ impl Comparer<'_, '_> {
             let model = pair.and_then(|pair| pair[side].device.model());
             let port = model.and_then(|model| {
                 let port = model.router.ports.iter().find(|port| port.name == ports[side])?;
+                if port.unmodeled_queues.is_some() {
+                    return None;
+                }
                 Some(PortOf { model, port })
             });
             port.and_then(|port| guarantee(port, &queues[side])).unwrap_or_else(|| "not known".to_owned())

@@ -66,6 +66,7 @@ impl FrontEnd for Lattice {
             diagnostics: reader.diagnostics,
             open_lines: Vec::new(),
             router: reader.router,
+            unsimulated: None,
             memory: None,
         })
     }

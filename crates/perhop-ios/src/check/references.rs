@@ -101,7 +101,9 @@ impl Kind {
     fn defined_name<'t>(&self, words: &[&'t str]) -> Option<&'t str> {
         self.defined.iter().find_map(|phrase| {
             let phrase: Vec<&str> = phrase.split(' ').collect();
-            words.starts_with(&phrase).then(|| words.get(phrase.len()).copied())?
+            let name = words.starts_with(&phrase).then(|| words.get(phrase.len()).copied())??;
+            // `ip vrf forwarding NAME` uses a VRF, and `ip prefix-list sequence-number` names none.
+            (!matches!(name, "forwarding" | "receive" | "sequence-number")).then_some(name)
         })
     }
 
@@ -112,7 +114,10 @@ impl Kind {
         self.used.iter().find_map(|phrase| {
             let phrase: Vec<&str> = phrase.split(' ').collect();
             let place = words.windows(phrase.len()).position(|window| window == phrase)?;
-            let name = words.get(place + phrase.len()).copied()?;
+            let mut after = words[place + phrase.len()..].iter().copied();
+            // `ip authentication key-chain eigrp 100 NAME` has the process before the name.
+            let name =
+                after.next().and_then(|first| if first == "eigrp" { after.nth(1) } else { Some(first) })?;
             // `description` and `remark` are texts, and a command may end with other words.
             let is_text =
                 matches!(words.first(), Some(&("description" | "remark" | "alias" | "name" | "banner")));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use perhop_lint::{Diagnostic, LineState};
 
 use super::model::ASSUMED_KILOBITS;
-use super::pauses::{DEFAULT_MTU, NoDrop, input_memory, is_in_use, no_drop_classes};
+use super::pauses::{DEFAULT_MTU, NoDrop, input_memory, is_in_use, is_on, no_drop_classes};
 use super::system_policies::is_port;
 use crate::ast::{Configuration, Interface, PolicyClass};
 use crate::grammar::Grammar;
@@ -93,7 +93,8 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
 /// lines that attach a policy with only such lines.
 fn input_lines(configuration: &Configuration, no_drop: &[NoDrop]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
-    for interface in configuration.interfaces.iter().filter(|interface| is_port(interface)) {
+    let is_pausing = |interface: &&Interface| is_port(interface) && is_on(configuration, interface);
+    for interface in configuration.interfaces.iter().filter(is_pausing) {
         let lines = no_drop.iter().filter_map(|class| input_memory(configuration, interface, class.group));
         found.extend(lines.map(|(_, line)| line));
     }

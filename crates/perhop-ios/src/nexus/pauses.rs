@@ -73,7 +73,7 @@ pub(super) fn input_memory(
 
 /// Whether an interface of the switch has flow control.
 pub(super) fn is_in_use(configuration: &Configuration) -> bool {
-    configuration.interfaces.iter().any(has_mode_on)
+    configuration.interfaces.iter().filter(|interface| is_port(interface)).any(has_mode_on)
 }
 
 fn has_mode_on(interface: &Interface) -> bool {
@@ -81,7 +81,7 @@ fn has_mode_on(interface: &Interface) -> bool {
 }
 
 /// Whether `interface` sends and obeys pause frames; a bundle does if a member does.
-fn is_on(configuration: &Configuration, interface: &Interface) -> bool {
+pub(super) fn is_on(configuration: &Configuration, interface: &Interface) -> bool {
     let is_member = |other: &&Interface| {
         let group =
             other.channel_group.map(|group| format!("{}{}", configuration.bundle_name(), group.value));

@@ -65,6 +65,8 @@ type LevelsByPriority = [Option<u32>; 8];
 struct Pausable {
     /// The priority of each queue of the port, if its class has `pause`.
     priorities: Box<[Option<u8>]>,
+    /// By queue: its priority, if its class obeys pause frames.
+    obeying: Box<[Option<u8>]>,
     arrivals: Box<[Option<LinkId>]>,
     reverse: LinkId,
     /// The memory of the far end for packets from this port.
@@ -97,8 +99,12 @@ impl Pauses {
             (0..settings.len()).map(|link| add_levels(&settings, LinkId(link as u32), &mut levels)).collect();
         let links = settings.into_iter().zip(found).map(|(link, levels)| {
             let of_class = |pause: &Option<PauseConfig>| pause.map(|pause| pause.priority.value());
+            let obeyed = |pause: &Option<PauseConfig>| {
+                pause.filter(|pause| pause.mode == PauseMode::On).map(|pause| pause.priority.value())
+            };
             Pausable {
                 priorities: link.queues.iter().map(of_class).collect(),
+                obeying: link.queues.iter().map(obeyed).collect(),
                 arrivals: link.arrivals.into(),
                 reverse: link.reverse,
                 levels,
@@ -168,9 +174,9 @@ impl Pauses {
         level.map_or(0, |level| self.levels[level as usize].current_depth())
     }
 
-    /// The queues of the port of `link` with `priority`.
+    /// The queues of the port of `link` that a pause of `priority` stops.
     fn queues(&self, link: LinkId, priority: u8) -> impl Iterator<Item = QueueId> + '_ {
-        let queues = self.links[link.index()].priorities.iter().enumerate();
+        let queues = self.links[link.index()].obeying.iter().enumerate();
         queues.filter(move |(_, queue)| **queue == Some(priority)).map(|(queue, _)| QueueId(queue as u16))
     }
 }

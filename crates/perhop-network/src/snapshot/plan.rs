@@ -35,13 +35,13 @@ struct Planner<'s, 'a> {
 impl Planner<'_, '_> {
     /// Attaches the two hosts of a journey to the wires at the ends of its paths, and records its links.
     fn attach(&mut self, journey: &Journey) -> Result<(), NotRun> {
-        for (way, from, to) in ways(journey) {
-            for stop in way {
-                let device = &self.wires.snapshot.devices[stop.leaves.device];
-                if let Some(refusal) = device.device.refusal() {
-                    return Err(NotRun::because(format!("{}: {}", device.name, refusal.message)));
-                }
+        for stop in ways(journey).flat_map(|(way, ..)| way) {
+            let device = &self.wires.snapshot.devices[stop.leaves.device];
+            if let Some(refusal) = device.device.refusal() {
+                return Err(NotRun::because(format!("{}: {}", device.name, refusal.message)));
             }
+        }
+        for (way, from, to) in ways(journey) {
             self.wires.attach(from, way[0].arrives)?;
             self.wires.attach(to, way[way.len() - 1].leaves)?;
             for pair in way.windows(2) {

@@ -86,6 +86,7 @@ impl FrontEnd for Toy {
             comment: '!',
             open_lines: Vec::new(),
             router: Router { ports: vec![port("Ethernet0", [10, 0, 7, 1], 24), wan], ..Router::default() },
+            unsimulated: None,
             memory: None,
         })
     }

@@ -6,7 +6,7 @@ use super::contract::Scheduler;
 use super::share::Takes;
 use super::virtual_time::{ServiceClock, Virtual, Weight, shared_among, work_of};
 use crate::buffer::BufferConfig;
-use crate::policy::ClassConfig;
+use crate::policy::{ClassConfig, PauseMode};
 use crate::{ConfigError, Rate, Time};
 
 const TAKES: Takes = Takes {
@@ -89,6 +89,9 @@ impl Wfq {
         };
         let message = "wfq is above a shaper: its fluid model has no shapers";
         refuse(|class| class.shape.is_some(), message, "use wf2q-plus or scfq, which track packets only")?;
+        let message = "wfq is above a class with `pause`: its fluid model delays no class";
+        let is_paused = |class: &ClassConfig| class.pause.is_some_and(|pause| pause.mode == PauseMode::On);
+        refuse(is_paused, message, "use drr, wrr, scfq or strict-priority")?;
         let message = "wfq is above a class of cbq that may not borrow: its fluid model delays no class";
         refuse(|class| class.share.borrow == Some(false), message, "use wf2q-plus or scfq")?;
         let message = "wfq is above htb: its fluid model delays no class";

@@ -67,6 +67,8 @@ impl Process {
                     ["remote-as", number, ..] => end.number = Some((line, (*number).to_owned())),
                     ["peer-group", group, ..] => end.group = Some((*group).to_owned()),
                     ["password", ..] => end.password = Some(line),
+                    // Settings in a block of their own (NX-OS, IOS XR) are not read.
+                    [] => self.hides_number = true,
                     ["local-as", ..] => end.has_own_number = true,
                     _ => {}
                 }
