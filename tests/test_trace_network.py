@@ -141,7 +141,7 @@ def test_the_tag_of_a_vlan_chooses_the_entrance(answer: Any, tag: str, enters: s
         ("vlan 30", "VLANs: 10 (GigabitEthernet0/1.10), 20 (GigabitEthernet0/1.20)"),
         ("vlan 20", "several interfaces take packets of VLAN 20"),
         ("vlan 10 in gi0/2.20", "no interface at GigabitEthernet0/2.20 takes packets of VLAN 10"),
-        ("vlan 0", "vlan 0: a number from 1 to 4094"),
+        ("vlan 0", "vlan 0: write a number from 1 to 4094"),
     ],
 )
 def test_a_tag_that_no_interface_takes_is_refused(

@@ -65,13 +65,14 @@ impl PacketText {
             "len" | "length" => {
                 let least = if packet.source.to_ip().is_ipv4() { 20 } else { 40 };
                 let length = value.parse().ok().filter(|length| (least..=65535).contains(length));
-                packet.length = length.ok_or(format!("len {value}: IP bytes from {least} to 65535"))?;
+                packet.length =
+                    length.ok_or(format!("len {value}: write a number of IP bytes from {least} to 65535"))?;
             }
             "cos" => packet.set_cos(mark(key, value)?),
             "exp" => packet.set_exp(mark(key, value)?),
             "vlan" => {
                 let vlan = value.parse().ok().filter(|vlan| VLANS.contains(vlan));
-                self.vlan = Some(vlan.ok_or(format!("vlan {value}: a number from 1 to 4094"))?);
+                self.vlan = Some(vlan.ok_or(format!("vlan {value}: write a number from 1 to 4094"))?);
             }
             "in" => self.input = Some(value.to_owned()),
             _ => return Err(format!("`{key}` is not one of dscp, len, cos, exp, vlan, in")),
@@ -85,7 +86,7 @@ fn next<'a>(words: &mut SplitWhitespace<'a>, what: &str) -> Result<&'a str, Stri
 }
 
 fn mark(key: &str, value: &str) -> Result<LinkMark, String> {
-    value.parse().map_err(|_| format!("{key} {value}: a number from 0 to 7"))
+    value.parse().map_err(|_| format!("{key} {value}: write a number from 0 to 7"))
 }
 
 /// `10.1.2.3:443`, `[2001:db8::1]:443`, or an address alone.
@@ -93,7 +94,7 @@ fn end(text: &str, has_ports: bool) -> Result<(IpAddr, u16), String> {
     if let Ok(address) = text.parse() {
         return Ok((address, 0));
     }
-    let refused = || format!("`{text}` is not an address, with or without a port; {SHAPE}");
+    let refused = || format!("`{text}` is not an address, or an address with a port; {SHAPE}");
     let (address, port) = text.rsplit_once(':').ok_or_else(refused)?;
     let address = address.trim_start_matches('[').trim_end_matches(']').parse().map_err(|_| refused())?;
     let port = port.parse().map_err(|_| refused())?;

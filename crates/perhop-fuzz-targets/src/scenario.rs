@@ -38,8 +38,8 @@ pub fn scenario(bytes: &[u8]) -> Outcome {
     match (run_by(EngineChoice::Fast), run_by(EngineChoice::Plain)) {
         (Ok(fast), Ok(plain)) => {
             conserved(&fast);
-            // Probes of the fast engine see the state before precomputed departures, so only the other tables
-            // are equal.
+            // The table `queues` may differ: samples of the fast engine show the state before departures that
+            // it has precomputed. All other tables are equal.
             for (quick, other) in
                 fast.tables.iter().zip(&plain.tables).filter(|(quick, _)| quick.name != "queues")
             {

@@ -178,7 +178,7 @@ impl Parser {
                 Some(Finding::IRRELEVANT)
             }
             ("exit" | "quit", 1) => {
-                // The indentation ends an indented block.
+                // An indented block does not end with `exit`. It ends with its indentation.
                 if self.frames.len() > 1
                     && self.frames.last().is_some_and(|last| last.layout != Layout::Indented)
                 {

@@ -15,7 +15,7 @@ use crate::words::{Places, Words};
 pub(crate) struct NodeId(u32);
 
 impl NodeId {
-    /// The node without a word, above all statements.
+    /// The root node. It has no word, and all statements are below it.
     pub(crate) const ROOT: NodeId = NodeId(0);
 
     pub(crate) fn index(self) -> usize {
@@ -93,8 +93,9 @@ pub(crate) struct Tree {
     merged: Vec<(NodeId, NodeId)>,
 }
 
-/// The statement whose list can repeat a value, because it pairs with another list: its name, and the number
-/// of that name among the words of a tree.
+/// The statement whose list can contain a value twice, because each of its values belongs to a value of
+/// another list. The items are the name of the statement, and the number of this name among the words of a
+/// tree.
 const REPEATING: (&str, u32) = ("drop-probability", 1);
 
 /// Limit on the nodes that moves visit, so that a text with many moves does not take long.

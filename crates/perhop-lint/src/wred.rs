@@ -91,7 +91,7 @@ fn curve_of<'a>(
 ) -> Option<&'a PrecedenceConfig> {
     let dscp: Dscp = dscp.parse().ok()?;
     match source {
-        // More curves than AF colors belong to discard classes or classes of service.
+        // If there are more curves than AF colors, discard classes or classes of service select the curve.
         PrecedenceSource::Color if curves.len() > AF_COLORS => None,
         PrecedenceSource::Dscp | PrecedenceSource::Color => curves.get(dscp.color().index()),
         PrecedenceSource::ByDscp(lists) => {

@@ -255,7 +255,8 @@ def _combinations(rows: pl.DataFrame, split_by: Sequence[Parameter]) -> Iterator
     count = rows.select(paths).n_unique()
     if count > _MOST_CHARTS:
         raise InvalidInputError(
-            f"{count} charts: one for each combination of {', '.join(paths)}",
+            f"the plot needs {count} charts, one for each combination of {', '.join(paths)};"
+            f" the maximum is {_MOST_CHARTS}",
             "filter the frame to fewer values, or draw `parallel`, which shows all parameters at once",
         )
     for values, part in groups:

@@ -48,11 +48,13 @@ pub(super) enum Sign {
     CarrierEthernet,
     /// Switching interfaces, and no routed interface with its own line.
     Switching,
-    /// A product of the IOS-XE routers, or of the IOS routers.
+    /// The product name of a router with IOS-XE.
     XeProduct,
+    /// The product name of a router with IOS.
     IosProduct,
-    /// A virtual IOS by its product or image, or by commands that it prints.
+    /// A virtual IOS, recognized by the name of its product or image.
     VirtualProduct,
+    /// A virtual IOS, recognized by commands that it prints.
     VirtualCommand,
     /// The image that the router boots.
     XeImage,

@@ -149,7 +149,7 @@ fn ip_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let address = address(reader, "an address")?;
     let mask = super::numbers::address(reader, "a subnet mask")?;
     let prefix_length = prefix_length(mask).ok_or_else(|| {
-        Finding::not_recognized(format!("{mask} is not a subnet mask: its one bits are not contiguous"))
+        Finding::not_recognized(format!("{mask} is not a subnet mask: its 1-bits are not contiguous"))
     })?;
     let rank = if reader.eat("secondary") { Rank::Secondary } else { Rank::Primary };
     reader.end()?;

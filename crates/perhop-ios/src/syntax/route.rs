@@ -23,7 +23,7 @@ pub(super) fn ipv4(configuration: &mut Configuration, reader: &mut Reader) -> Re
     let network = address(reader, "a prefix")?;
     let mask = address(reader, "a mask")?;
     let length = prefix_length(mask).ok_or_else(|| {
-        Finding::not_recognized(format!("{mask} is not a mask: its one bits are not contiguous"))
+        Finding::not_recognized(format!("{mask} is not a mask: its 1-bits are not contiguous"))
     })?;
     let prefix = Prefix::new(network.into(), length).map_err(Finding::not_recognized)?;
     route(configuration, reader, vrf, prefix)

@@ -127,7 +127,7 @@ fn of_red(class: &ClassConfig, config: &MredConfig, limit: u64, notes: &mut Note
         let construct = format!("{} thresholds by drop precedence", rows.len());
         notes.report(
             construct,
-            format!("Junos has {LOSSES} loss priorities: the others have the last of them"),
+            format!("Junos has {LOSSES} loss priorities; the other drop precedences get the last one"),
         );
         rows.truncate(LOSSES);
         for place in &mut places {

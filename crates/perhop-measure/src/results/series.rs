@@ -73,7 +73,8 @@ pub(super) fn delay_table(measurements: &Measurements, replication: u64) -> Tabl
 pub(super) fn packet_table(measurements: &Measurements, replication: u64, flows: &[FlowRow]) -> Table {
     let log = measurements.samples.iter().filter_map(|samples| samples.packets.as_ref());
     let mut packets: Vec<&LoggedPacket> = log.flat_map(|log| &log.packets).collect();
-    // Packets that were delivered ahead of the agenda were logged early.
+    // The log is not in order of arrival, because packets that were delivered ahead of the agenda were logged
+    // early.
     packets.sort_by_key(|packet| (packet.sent + packet.delay, packet.flow, packet.number));
     Rows::new(replication, packets)
         .text("flow", |packet| &flows[packet.flow as usize].flow)

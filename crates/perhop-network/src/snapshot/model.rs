@@ -22,7 +22,8 @@ pub struct ConfigurationFile {
     /// Whether the file name identifies it as a configuration. Otherwise its content decides.
     #[serde(default)]
     pub is_configuration: bool,
-    /// The criteria that replace those of classes, by class.
+    /// The match criteria to use for a class instead of its configured ones. The key is the name of the
+    /// class.
     #[serde(default)]
     pub assume: BTreeMap<String, String>,
 }

@@ -182,7 +182,7 @@ impl<'a> Tracer<'a> {
                     "no route to {destination} is known, and several interfaces have an output policy"
                 );
                 Err(ConfigError::new("out", message)
-                    .help(format!("choose by --out one of {}", names.join(", "))))
+                    .help(format!("choose one with --out: {}", names.join(", "))))
             }
         }
     }

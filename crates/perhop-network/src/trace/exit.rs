@@ -209,7 +209,8 @@ impl<'a> Tracer<'a> {
         for group in groups.iter().filter(|group| group.direction == Direction::Output) {
             let LineText { line, text } = self.line(group.line);
             self.not_looked_at.insert(format!(
-                "line {line}, `{text}`: platforms differ in whether the packets of a tunnel pass it"
+                "line {line}, `{text}`: platforms differ in whether this access list filters the packets of a \
+                 tunnel"
             ));
         }
     }

@@ -77,8 +77,8 @@ impl Echo {
             }
             EcnFeedback::Dctcp => self.follow(marks, arrival),
             EcnFeedback::Accurate => {
-                // RFC 9768 §3.2.2.5.1: the first mark is reported at once. Another mark is reported at once
-                // if a second one would wait.
+                // RFC 9768 §3.2.2.5.1: a mark is reported at once if the previous packet has none, or if
+                // another mark is not yet reported.
                 let answers = marks.count(arrival.is_marked, arrival.awaiting.is_none());
                 self.flags = marks.flags();
                 answers

@@ -137,13 +137,13 @@ impl Session<'_, '_> {
                 self.report(
                     self.device,
                     end.line,
-                    format!("{far} does not have {near} as a neighbor"),
+                    format!("{near} configures {far} as a neighbor, but {far} does not configure {near}"),
                     found,
                 );
                 self.report(
                     self.far,
                     self.other.line,
-                    format!("{near} has {far} as a neighbor, which does not have {near}"),
+                    format!("{far} does not configure {near} as a neighbor, but {near} configures {far}"),
                     found,
                 );
             }

@@ -95,7 +95,8 @@ fn check_numbers(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFin
                     "{} has the same number, {}, as {}",
                     snapshot.devices[this].name, own.value, snapshot.devices[that].name
                 );
-                let effect = "routers confuse the two: their routes come and go".to_owned();
+                let effect =
+                    "other routers confuse the two, so the routes to them appear and disappear".to_owned();
                 let rule = &rules::NETWORK_ROUTER_ID_DUPLICATE;
                 found.push(snapshot.finding(this, rule, line, (message, effect)));
             }

@@ -52,7 +52,8 @@ impl LinuxDualPi2 {
         f64::from(self.base) / f64::from(ONE)
     }
 
-    /// `calculate_probability` for the waiting times of the heads of both queues, if any.
+    /// Updates the base probability (`calculate_probability`). `classic` and `low_latency` are the times that
+    /// the heads of the two queues have waited; `None` for an empty queue.
     pub(super) fn update(&mut self, classic: Option<Time>, low_latency: Option<Time>) {
         let delay = classic.max(low_latency).map_or(0, nanoseconds).cast_signed();
         let change = (delay - self.target)

@@ -218,7 +218,7 @@ impl MredConfig {
             1 => Ok(self),
             count => {
                 Err(ConfigError::new("precedences", format!("RED has one drop precedence, not {count}"))
-                    .help("with several it is wred, rio-c, rio-dc or mred"))
+                    .help("for several drop precedences, write wred, rio-c, rio-dc or mred"))
             }
         }
     }

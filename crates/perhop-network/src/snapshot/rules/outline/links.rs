@@ -102,10 +102,11 @@ fn check_values(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation>)
         if is_renamed(first, own, other, devices) || is_renamed(second, other, own, devices) {
             continue;
         }
-        let [words, of_others] = if is_odd_equal { ["equal", "differ"] } else { ["different", "are equal"] };
+        let [words, of_others] = if is_odd_equal { ["are equal", "differ"] } else { ["differ", "are equal"] };
         for (block, entry) in pair.blocks.iter().zip(entries) {
             let message = format!(
-                "`{}` in `{}`: the ends of the link have {words} values, and those of {} links {of_others}",
+                "`{}` in `{}`: the values at the two ends of this link {words}; on the other links ({}) they \
+                 {of_others}",
                 entry.text(),
                 block.title(),
                 both.len() - 1
