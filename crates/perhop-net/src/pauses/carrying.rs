@@ -82,7 +82,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
             let Direction { port, delay, .. } = &mut self.directions[reverse.index()];
             let effective = port.wire_free_at(now) + frame_time + *delay + response;
             let Pausable { frames, slot, .. } = &mut pauses.links[paused.index()];
-            // Classes have response times of their own, so a later frame may take effect before an earlier one.
+            // Classes have response times of their own, so a later frame may take effect before an earlier
+            // one.
             let place = frames.partition_point(|frame| frame.effective <= effective);
             if place == 0 {
                 self.agenda.schedule(*slot, effective);

@@ -1,6 +1,6 @@
 //! [`Level`]: the memory of an interface for arriving packets of one priority, and the pauses that it causes.
 
-use perhop_qos::policy::PauseBuffer;
+use perhop_qos::policy::{PauseBuffer, PauseMode};
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
 
@@ -60,7 +60,7 @@ pub(super) struct Tally {
 }
 
 impl Level {
-    pub(super) fn new(link: LinkId, priority: u8, buffer: PauseBuffer, is_obeyed: bool) -> Level {
+    pub(super) fn new(link: LinkId, priority: u8, buffer: PauseBuffer, far_end: PauseMode) -> Level {
         let (xoff, headroom) = (buffer.xoff.as_bytes(), buffer.headroom.as_bytes());
         Level {
             link,
@@ -68,7 +68,7 @@ impl Level {
             xoff,
             xon: buffer.xon.as_bytes(),
             limit: xoff.saturating_add(headroom),
-            is_obeyed,
+            is_obeyed: far_end == PauseMode::On,
             held: 0,
             sent: Signal::Resume,
             sent_depth: 0,

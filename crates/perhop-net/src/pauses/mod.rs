@@ -190,8 +190,9 @@ fn add_levels(settings: &[PausableLink], link: LinkId, levels: &mut Vec<Level>) 
         let Some(buffer) = pause.buffer.filter(|_| place.is_none()) else { continue };
         let obeys = |own: &&PauseConfig| own.priority == pause.priority && own.mode == PauseMode::On;
         let is_obeyed = near.queues.iter().flatten().any(|own| obeys(&own));
+        let far_end = if is_obeyed { PauseMode::On } else { PauseMode::Off };
         *place = Some(levels.len() as u32);
-        levels.push(Level::new(link, pause.priority.value(), buffer, is_obeyed));
+        levels.push(Level::new(link, pause.priority.value(), buffer, far_end));
     }
     found
 }

@@ -111,10 +111,24 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                     name.parse::<IpAddr>().is_ok_and(|address| own[device].contains(&address))
                 });
                 let session = Session { snapshot, device, far, process, other, address };
-                session.check(end, back.map(|(_, end)| end), other.listens_to(&own[device]), found);
+                let far_end = match back {
+                    Some((_, end)) => FarEnd::Configured(end),
+                    None if other.listens_to(&own[device]) => FarEnd::Listening,
+                    None => FarEnd::Absent,
+                };
+                session.check(end, far_end, found);
             }
         }
     }
+}
+
+/// The settings of the far end of a session.
+#[derive(Clone, Copy)]
+enum FarEnd<'e> {
+    Configured(&'e End),
+    /// It accepts neighbors of a subnet.
+    Listening,
+    Absent,
 }
 
 /// A session as one end configures it.
@@ -128,26 +142,21 @@ struct Session<'s, 'a> {
 }
 
 impl Session<'_, '_> {
-    fn check(&self, end: &End, back: Option<&End>, is_expected: bool, found: &mut Vec<NetworkFinding>) {
+    fn check(&self, end: &End, far_end: FarEnd, found: &mut Vec<NetworkFinding>) {
         let (number, password, has_own_number) = self.process.settings(end);
+        let near = &self.snapshot.devices[self.device].name;
         let far = &self.snapshot.devices[self.far].name;
-        let Some(back) = back else {
-            if !is_expected {
-                let near = &self.snapshot.devices[self.device].name;
-                self.report(
-                    self.device,
-                    end.line,
-                    format!("{near} configures {far} as a neighbor, but {far} does not configure {near}"),
-                    found,
-                );
-                self.report(
-                    self.far,
-                    self.other.line,
-                    format!("{far} does not configure {near} as a neighbor, but {near} configures {far}"),
-                    found,
-                );
+        let back = match far_end {
+            FarEnd::Configured(back) => back,
+            FarEnd::Listening => return,
+            FarEnd::Absent => {
+                let message = format!("{far} does not configure {near} as a neighbor");
+                self.report(self.device, end.line, message, found);
+                let message =
+                    format!("{near} configures {far} as a neighbor, but {far} does not configure {near}");
+                self.report(self.far, self.other.line, message, found);
+                return;
             }
-            return;
         };
         let (_, back_password, back_has_own_number) = self.other.settings(back);
         if let Some((line, number)) = number
@@ -169,7 +178,6 @@ impl Session<'_, '_> {
                 self.snapshot.place(self.far, back.line)
             );
             self.report(self.device, line, message.clone(), found);
-            let near = &self.snapshot.devices[self.device].name;
             self.report(
                 self.far,
                 back.line,
