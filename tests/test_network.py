@@ -220,11 +220,17 @@ def test_a_folder_without_a_configuration_is_refused(perhop: Command, tmp_path: 
     assert (ended.code, "no file below it is a configuration" in ended.err) == (2, True)
 
 
-def test_a_folder_of_switches_alone_is_refused(perhop: Command, tmp_path: Path) -> None:
-    (tmp_path / "switch.cfg").write_text(f"switch 1 provision ws-c4500x-32\n{branch(1)}")
-    refused = perhop("network", tmp_path)
-    assert refused.code == 2 and "no device could be read" in refused.err
-    assert "switch.cfg: this is a configuration of Catalyst 4500" in refused.err
+def test_a_switch_that_is_not_simulated_is_read(perhop: Command, tmp_path: Path) -> None:
+    """Its addresses and routes do not depend on queues; a walk names the queues that it cannot see."""
+    switch = f"switch 1 provision ws-c4500x-32\n{branch(1)}"
+    folder = network(tmp_path, b1=switch, b2=branch(2), hub=hub(2))
+    read = perhop("network", folder)
+    reason = "this is a configuration of Catalyst 4500, which perhop does not simulate"
+    assert "the queues of B1 are not simulated" in read.out and reason in read.out
+    walked = perhop("trace", folder, "--from", "10.1.0.5", "--to", "10.2.0.9", "--packet", "udp dscp ef")
+    assert walked.code == 0 and reason in walked.out, walked.out
+    ran = perhop("run", folder, "--load", "busy")
+    assert ran.code == 2 and reason in ran.err, ran.out
 
 
 def test_options_of_a_device_and_of_a_network_are_not_mixed(perhop: Command, star: Path) -> None:

@@ -214,7 +214,7 @@ def test_ports_of_a_scenario_share_the_pool(perhop: Command, switch: Path) -> No
         ("microburst(10Gb/s, 200)", "`200` is not a size"),
         ("microburst(0x10Gb/s, 200kB)", "0 senders are out of range"),
         ("microburst(10Gb/s, 200kB, queue=1)", "`queue=1` is none of class=NAME"),
-        ("microburst(10Gb/s, 200kB, frame=20B)", "frame=20 is not a frame"),
+        ("microburst(10Gb/s, 200kB, frame=20B)", "frame=20 is not the length of an Ethernet frame"),
         ("microburst(1Gb/s->2Gb/s->3Gb/s, 200kB)", "more than two rates"),
         ("microburst(10Gb/s, 2000000000000kB)", "more than 1,000,000 frames"),
     ],

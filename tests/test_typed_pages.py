@@ -105,7 +105,7 @@ def test_the_tutorial_of_networks_works_as_written(newcomer: Newcomer, tmp_path:
     shown = [row for row in shown if "network-policy-missing" not in row and not row.startswith("but SOUTH")]
     printed = {row.strip() for answer in answers for row in answer.splitlines()}
     assert {row for row in shown if row != "…"} <= printed
-    assert any("core.cfg:41: warning[network-policy-missing]" in answer for answer in answers)
+    assert any("core.cfg:31: warning[network-policy-missing]" in answer for answer in answers)
 
 
 def test_the_tutorial_is_right_about_its_own_policy(newcomer: Newcomer, tmp_path: Path) -> None:

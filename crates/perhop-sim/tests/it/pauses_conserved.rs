@@ -88,7 +88,7 @@ fn chains() -> impl Strategy<Value = Chain> {
     let sender = (1_000u64..12_000, 64u64..=LONGEST, 0usize..2, prop::bool::weighted(0.8));
     (
         prop::collection::vec(sender, 2..5),
-        prop::sample::select(vec!["drr", "wrr", "priority", "wfq", "scfq"]),
+        prop::sample::select(vec!["drr", "wrr", "priority", "scfq"]),
         0u64..3_000,
         prop::sample::select(vec![10u64, 25, 40]),
         1_500u64..60_000,
