@@ -83,7 +83,7 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
             let reason = "no class of the attached policy of type network-qos pauses";
             (line.state, line.note) = (LineState::Irrelevant, Some(reason.to_owned()));
         } else if is_used && no_drop.len() < written {
-            let reason = "the group of a class with `pause` is not known: it is not a class of the system";
+            let reason = "a class with `pause` is not a class of the system, or has the priority of another";
             (line.state, line.note) = (LineState::NotModelled, Some(reason.to_owned()));
         }
     }

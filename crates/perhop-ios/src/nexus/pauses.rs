@@ -44,18 +44,33 @@ pub(super) struct NoDrop {
     pause: NetworkPause,
 }
 
+impl NoDrop {
+    /// Returns the priority of its pause frames: without `pfc-cos`, the group. Certainty: inferred.
+    fn priority(&self) -> u8 {
+        self.pause.priority.unwrap_or(self.group)
+    }
+}
+
 /// Returns the classes that the system does not drop, if a port has flow control. Classes with other names
-/// than those of the system are left out: their group is not known.
+/// than those of the system are left out because their group is not known, and so are further classes with
+/// the priority of another.
 pub(super) fn no_drop_classes(configuration: &Configuration) -> Vec<NoDrop> {
     let attached = configuration.nx_os.system.network.as_ref();
     let Some(attached) = attached.filter(|_| is_in_use(configuration)) else { return Vec::new() };
     let policies = configuration.nx_os.network_policies.iter();
     let classes = policies.filter(|policy| policy.name == attached.value).flat_map(|policy| &policy.classes);
-    let no_drop = classes.filter_map(|class| {
+    let named = classes.filter_map(|class| {
         let (group, pause) = (group_in(&class.name, &NETWORK_CLASSES)?, class.pause?);
         Some(NoDrop { group, line: pause.line, pause: pause.value })
     });
-    no_drop.collect()
+    // A pause frame stops a priority: a second class of one priority cannot have a memory of its own.
+    let mut no_drop: Vec<NoDrop> = Vec::new();
+    for class in named {
+        if no_drop.iter().all(|other| other.priority() != class.priority()) {
+            no_drop.push(class);
+        }
+    }
+    no_drop
 }
 
 /// Returns the memory of arriving packets of `group` at `interface` that an input policy of type queuing
@@ -100,9 +115,7 @@ pub(crate) fn add_pauses(configuration: &Configuration, port: &mut Port) {
     let rate = port.wire.rate.or(port.assumed_rate).or(port.bandwidth);
     let longest = interface.mtu.map_or(DEFAULT_MTU, |mtu| mtu.value);
     for class in no_drop_classes(configuration) {
-        // Without `pfc-cos`, the group is the priority. Certainty: inferred.
-        let priority = class.pause.priority.unwrap_or(class.group);
-        let Some(priority) = LinkMark::new(priority) else { continue };
+        let Some(priority) = LinkMark::new(class.priority()) else { continue };
         let mode = if is_on(configuration, interface) { PauseMode::On } else { PauseMode::Off };
         let written = input_memory(configuration, interface, class.group).map(|(memory, _)| memory);
         let buffer = match (mode, written.or(class.pause.memory), rate) {
@@ -133,7 +146,8 @@ fn assumed_buffer(rate: Rate, longest: u64) -> PauseBuffer {
     buffer(PauseMemory { buffer: ASSUMED_PAUSE + headroom, pause: ASSUMED_PAUSE, resume: ASSUMED_RESUME })
 }
 
-/// Sets `pause` at the queue of `group`, which then has no limit of its own.
+/// Sets `pause` at the queue of `group`. With flow control, the memory of the ports of arrival replaces the
+/// limit of the queue. Without flow control, the port drops as from any other queue (inferred).
 fn set_pause(queueing: &mut QueueingConfig, group: u8, pause: PauseConfig) {
     for class in &mut queueing.classes {
         if let Some(inner) = &mut class.queueing {
@@ -145,13 +159,16 @@ fn set_pause(queueing: &mut QueueingConfig, group: u8, pause: PauseConfig) {
 }
 
 fn set_class(class: &mut ClassConfig, pause: PauseConfig) {
+    class.pause = Some(pause);
+    if pause.mode == PauseMode::Off {
+        return;
+    }
     let limit = QueueSize::Bytes(NO_LIMIT);
     match &mut class.buffer {
         // Early drops and marks remain, by the same thresholds.
         Some(BufferConfig::Wred(config) | BufferConfig::Red(config)) => config.limit = Some(limit),
         other => *other = Some(BufferConfig::TailDrop(TailDropConfig { limit })),
     }
-    class.pause = Some(pause);
 }
 
 /// Notes once that no line sets the thresholds of a class without drops.

@@ -63,6 +63,8 @@ fn a_class_with_pause_is_not_dropped_and_pauses_where_the_mode_is_on() {
     assert_eq!(bytes, [103_360, 83_520, 35_977]);
     let off = pause(&model, "Ethernet1/2");
     assert_eq!((off.mode, off.buffer), (PauseMode::Off, None));
+    let queue = class(&model, "Ethernet1/2", "c-out-8q-q3").buffer.as_ref().unwrap();
+    assert_ne!(queue, class(&model, "Ethernet1/1", "c-out-8q-q3").buffer.as_ref().unwrap(), "its own limit");
     assert!(rules_of(&model).contains(&"pause-thresholds-assumed"));
     // Marks remain, and the queue has no limit that would drop; the other queues keep theirs.
     let Some(BufferConfig::Wred(wred)) = &class(&model, "Ethernet1/1", "c-out-8q-q3").buffer else {
@@ -108,6 +110,19 @@ fn without_a_port_with_flow_control_the_limit_of_the_queue_remains() {
     assert_eq!(state(&model, "priority-flow-control mode off"), LineState::Modelled);
     let class = class(&model, "Ethernet1/1", "c-out-8q-q3");
     assert!(class.pause.is_none() && class.buffer.is_some());
+}
+
+/// A pause frame stops a priority, so the second class of a priority has no memory of its own.
+#[test]
+fn a_second_class_of_one_priority_is_not_modeled() {
+    let both = "c-8q-nq3\n    pause pfc-cos 3\n  class type network-qos c-8q-nq4\n    pause pfc-cos 3";
+    let model = model_of(&switch(both, ""));
+    let lines = model.lines.iter().filter(|line| line.text.trim() == "pause pfc-cos 3");
+    let states: Vec<LineState> = lines.map(|line| line.state).collect();
+    assert_eq!(states, [LineState::Modelled, LineState::NotModelled]);
+    assert_eq!(pause(&model, "Ethernet1/1").priority.value(), 3);
+    let queueing = model.router.ports[0].output.queueing.as_ref().unwrap();
+    assert_eq!(leaves(queueing).iter().filter(|class| class.pause.is_some()).count(), 1);
 }
 
 /// perhop does not know the group of a class with another name than those of the system.
