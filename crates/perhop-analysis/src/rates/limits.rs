@@ -65,7 +65,11 @@ pub fn shaped_rate(shape: &ShapeConfig) -> f64 {
 pub fn conditioner_limit(stage: &ConditionerConfig) -> Option<f64> {
     let drops = |actions: &[Action]| actions.contains(&Action::Drop);
     let (committed, peak) = metered_rates(stage.meter.as_ref()?)?;
-    let limit = if drops(&stage.yellow) {
+    let is_hierarchical = matches!(stage.meter, Some(MeterConfig::Hierarchical(_)));
+    let limit = if is_hierarchical && !drops(&stage.red) {
+        // Premium packets above their rate are red, and pass.
+        None
+    } else if drops(&stage.yellow) {
         Some(committed)
     } else if drops(&stage.red) {
         Some(peak)

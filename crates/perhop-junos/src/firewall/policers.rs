@@ -214,13 +214,18 @@ fn hierarchical(context: &mut Context, name: &Word, cos: &ClassOfService) -> Opt
     };
     let (aggregate, premium) = (level(context, "aggregate"), level(context, "premium"));
     let is_in_packets = |key| context.tree.at(name.node, &[key, "if-exceeding-pps"]).is_some();
-    let (Some((aggregate, exceed)), Some((premium, _))) = (aggregate, premium) else {
+    let (Some((aggregate, exceed)), Some((premium, above_premium))) = (aggregate, premium) else {
         if !is_in_packets("aggregate") && !is_in_packets("premium") {
             let message = format!("hierarchical policer `{}` needs limits of both levels", name.text);
             context.found(&crate::rules::JUNOS_VALUE_INVALID, name.node, message, "the commit fails");
         }
         return None;
     };
+    if !above_premium.is_discarded
+        && let Some(then) = context.tree.at(name.node, &["premium", "then"])
+    {
+        context.not_modeled(then, "premium packets above their rate are dropped here");
+    }
     if cos.classes.premium().is_empty() {
         let message = format!("no forwarding class is premium for policer `{}`", name.text);
         let router = "all packets use the aggregate level: set `policing-priority premium` at a class";

@@ -193,9 +193,10 @@ fn metered(
             lines.push(policer.line);
             let mut mode = ColorMode::ColorBlind;
             let asks_loss = used.term.is_some_and(|one| one.term.from.asks_loss_priority());
-            if policer.is_color_aware && asks_loss {
+            if policer.is_color_aware && (asks_loss || config.shared.is_some()) {
                 let line = used.term.map_or(used.line, |one| one.term.line);
-                let note = "color-aware metering in a term that matches loss priorities: color-blind here";
+                let note = "color-aware metering in a term that matches loss priorities, or with a bucket that \
+                            several terms or interfaces share: color-blind here";
                 findings.not_modeled(line, note);
             } else if policer.is_color_aware {
                 mode = ColorMode::ColorAware;

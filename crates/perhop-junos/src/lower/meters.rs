@@ -47,8 +47,17 @@ pub(super) fn shared(place: Place, policer: &Metered, filter: Option<&str>) -> O
         Instance::Term => None,
         Instance::Filter => filter.map(|filter| format!("{name} of {filter} at {unit}")),
         Instance::LogicalInterface => Some(format!("{name} at {unit}")),
+        // A percentage of the rate of a unit is another bucket at each unit.
+        Instance::PhysicalInterface if is_of_unit(place, policer) => Some(format!("{name} at {unit}")),
         Instance::PhysicalInterface => Some(format!("{name} at {}", place.interface.name)),
     }
+}
+
+/// Whether a policer has a percentage of the rate of its unit.
+fn is_of_unit(place: Place, policer: &Metered) -> bool {
+    let Metered::Plain(name) = policer else { return false };
+    let plain = place.device.firewall.policers.plain.get(name);
+    plain.is_some_and(|plain| matches!(plain.measure, Measure::Percent { of: PercentOf::Unit, .. }))
 }
 
 /// Reports a bucket that arriving packets of several units share: each unit has its own conditioners.

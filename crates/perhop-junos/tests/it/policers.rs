@@ -58,6 +58,34 @@ fn premium_classes_have_their_own_level_of_a_hierarchical_policer() {
     assert_eq!(port.input.overhead, 14);
 }
 
+/// Packets that pass the premium level do so without the mark that the line asks for.
+#[test]
+fn the_premium_level_only_discards() {
+    let marked = HIERARCHICAL.replace("premium then discard", "premium then loss-priority high");
+    let attached = "set interfaces ge-0/0/0 unit 0 layer2-policer input-hierarchical-policer H\n";
+    let model = parse(&[CLASSES, &marked, attached].concat(), None);
+    let line = "set firewall hierarchical-policer H premium then loss-priority high";
+    let line = model.lines.iter().find(|other| other.text.trim() == line).unwrap();
+    assert_eq!(line.state, LineState::NotModelled);
+}
+
+#[test]
+fn a_shared_three_color_policer_is_color_blind() {
+    let text = |shared: &str| {
+        format!(
+            "{CLASSES}set firewall three-color-policer T single-rate color-aware
+set firewall three-color-policer T single-rate committed-information-rate 5m
+set firewall three-color-policer T single-rate committed-burst-size 30k
+set firewall three-color-policer T single-rate excess-burst-size 30k
+{shared}set firewall family inet filter F term all then three-color-policer single-rate T
+set interfaces ge-0/0/0 unit 0 family inet filter input F\n"
+        )
+    };
+    let findings = |text: &str| show(&parse(text, None)).contains("color-blind here");
+    assert!(!findings(&text("")));
+    assert!(findings(&text("set firewall three-color-policer T filter-specific\n")));
+}
+
 #[test]
 fn a_term_has_a_hierarchical_policer() {
     let filter = "set firewall family inet filter F term all then hierarchical-policer H
