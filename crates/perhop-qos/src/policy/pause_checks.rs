@@ -3,6 +3,7 @@
 use super::{ClassConfig, PauseBuffer, PauseConfig, PauseMode, QueueingConfig};
 use crate::ConfigError;
 use crate::buffer::BufferConfig;
+use crate::packet::LinkMark;
 use crate::scheduler::SchedulerConfig;
 
 impl PauseConfig {
@@ -37,26 +38,34 @@ impl PauseConfig {
     }
 }
 
+impl ClassConfig {
+    /// Returns the priorities with a buffer, of the class or of the classes inside it.
+    fn buffered_priorities(&self) -> Vec<LinkMark> {
+        let own = self.pause.filter(|pause| pause.buffer.is_some()).map(|pause| pause.priority);
+        let inside = self.queueing.iter().flat_map(|queueing| &queueing.classes);
+        own.into_iter().chain(inside.flat_map(ClassConfig::buffered_priorities)).collect()
+    }
+}
+
 impl QueueingConfig {
     /// Checks that the scheduler can serve other classes while one is paused, and that no priority has two
-    /// memories.
+    /// memories, also in classes inside others.
     pub(crate) fn check_pauses(&self) -> Result<(), ConfigError> {
         let mut known = [false; 8];
+        let is_paused = |class: &ClassConfig| class.pause.is_some_and(|pause| pause.mode == PauseMode::On);
         for (index, class) in self.classes.iter().enumerate() {
             let within = |error: ConfigError| error.within("pause").within(index).within("classes");
-            let Some(pause) = class.pause else { continue };
-            if self.scheduler == SchedulerConfig::Fifo
-                && self.classes.len() > 1
-                && pause.mode == PauseMode::On
-            {
+            let is_fifo = self.scheduler == SchedulerConfig::Fifo && self.classes.len() > 1;
+            if is_fifo && class.has_property(is_paused) {
                 let message =
                     "fifo serves classes in order of arrival, so a paused class holds all others back";
                 return Err(within(ConfigError::new("", message).help("for example `scheduler: drr`")));
             }
-            let is_another = &mut known[usize::from(pause.priority.value())];
-            if pause.buffer.is_some() && std::mem::replace(is_another, true) {
-                let message = format!("priority {} already has a buffer", pause.priority);
-                return Err(within(ConfigError::new("buffer", message).help("write it in one class")));
+            for priority in class.buffered_priorities() {
+                if std::mem::replace(&mut known[usize::from(priority.value())], true) {
+                    let message = format!("priority {priority} already has a buffer");
+                    return Err(within(ConfigError::new("buffer", message).help("write it in one class")));
+                }
             }
         }
         Ok(())
