@@ -39,11 +39,11 @@ fn traces(classes: usize) -> impl Strategy<Value = Vec<Arrival>> {
 /// Trees of two schedulers, with up to three shapers.
 fn trees() -> impl Strategy<Value = Tree> {
     let place = prop_oneof![(0..4usize).prop_map(Place::Outer), (0..3usize).prop_map(Place::Inner)];
-    let form = prop_oneof![Just(ShapeForm::Average), Just(ShapeForm::Peak)];
-    let shape =
-        (100_000..8_000_000u64, 100..4000u64, 0..2000u64, form).prop_map(|(rate, burst, excess, form)| {
-            ShapeConfig { excess: ByteSize::from_bytes(excess), form, ..shape(rate, burst) }
-        });
+    // Peak shaping needs an excess burst.
+    let form = prop_oneof![(Just(ShapeForm::Average), 0..2000u64), (Just(ShapeForm::Peak), 1..2000u64)];
+    let shape = (100_000..8_000_000u64, 100..4000u64, form).prop_map(|(rate, burst, (form, excess))| {
+        ShapeConfig { excess: ByteSize::from_bytes(excess), form, ..shape(rate, burst) }
+    });
     let scheduler = || (0..ALL.len()).prop_map(|index| ALL[index]);
     let inner = (scheduler(), weights(3));
     (scheduler(), weights(4), inner, proptest::collection::vec((place, shape), 0..=3))
