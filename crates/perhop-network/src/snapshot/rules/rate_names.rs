@@ -48,20 +48,29 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Returns the rates in the block of a port, and in the lines of the block around it.
+/// Returns the rates in the block of a port, and in the lines directly in the block around it. Another unit
+/// of the same interface can belong to another customer.
 fn stated<'t>(lines: &[(usize, &'t str)], first: usize) -> Vec<Stated<'t>> {
     let depth = |text: &str| text.len() - text.trim_start().len();
     let Ok(place) = lines.binary_search_by_key(&first, |(number, _)| *number) else { return Vec::new() };
     let own = depth(lines[place].1);
+    let block = |start: usize, outside: usize| {
+        let inside = lines[start + 1..].iter().take_while(move |(_, text)| depth(text) > outside);
+        inside.copied()
+    };
     // A unit of an interface is inside the block of the interface, which has the description.
     let around = (0..place).rev().find(|place| depth(lines[*place].1) < own);
-    let around = around.filter(|place| depth(lines[*place].1) > 0).unwrap_or(place);
-    let outside = depth(lines[around].1);
-    let inside = lines[around + 1..].iter().take_while(|(_, text)| depth(text) > outside);
-    inside
+    let around = around.map(|place| (place, depth(lines[place].1))).filter(|(_, outside)| *outside > 0);
+    let direct = around.map(|(start, outside)| block(start, outside).filter(|(_, text)| depth(text) == own));
+    let mut stated: Vec<Stated> = direct
+        .into_iter()
+        .flatten()
+        .chain(block(place, own))
         .filter(|(_, text)| names_something(text))
-        .filter_map(|(line, text)| Some((*line, text.trim(), rate_in(text)?)))
-        .collect()
+        .filter_map(|(line, text)| Some((line, text.trim(), rate_in(text)?)))
+        .collect();
+    stated.sort_by_key(|(line, _, _)| *line);
+    stated
 }
 
 /// Whether a line of a port is its description or names a policy or a filter.
@@ -100,14 +109,25 @@ mod tests {
         assert_eq!(rate_in(" description 20M of 100M"), None, "two rates do not name one");
     }
 
+    fn rates(text: &str, first: usize) -> Vec<(usize, u64)> {
+        let lines: Vec<(usize, &str)> =
+            text.lines().enumerate().map(|(place, line)| (place + 1, line)).collect();
+        stated(&lines, first).into_iter().map(|(line, _, rate)| (line, rate)).collect()
+    }
+
     #[test]
     fn a_unit_has_the_description_of_its_interface() {
         let text = "interfaces {\n    ge-0/0/1 {\n        description \"A 20M\";\n        unit 0 {\n            \
                     input IN-10M;\n        }\n    }\n    ge-0/0/2 {\n        description \"B 50M\";\n    }\n}";
-        let lines: Vec<(usize, &str)> =
-            text.lines().enumerate().map(|(place, line)| (place + 1, line)).collect();
-        let found: Vec<(usize, u64)> =
-            stated(&lines, 4).into_iter().map(|(line, _, rate)| (line, rate)).collect();
-        assert_eq!(found, [(3, 20_000_000), (5, 10_000_000)]);
+        assert_eq!(rates(text, 4), [(3, 20_000_000), (5, 10_000_000)]);
+    }
+
+    #[test]
+    fn units_of_other_customers_have_rates_of_their_own() {
+        let text = "interfaces {\n    ge-0/0/1 {\n        unit 10 {\n            description \"A 20M\";\n        \
+                    }\n        unit 20 {\n            description \"B 50M\";\n            input IN-50M;\n        \
+                    }\n    }\n}";
+        assert_eq!(rates(text, 3), [(4, 20_000_000)]);
+        assert_eq!(rates(text, 6), [(7, 50_000_000), (8, 50_000_000)]);
     }
 }
