@@ -57,7 +57,7 @@ async function take({ isNew = false } = {}) {
     }
     const asked = state.isRouter ? await around(text, found.interfaces) : null;
     if (mine !== turn) return;
-    sliders.of(text, asked, { isNew, lesson: lessons.current });
+    sliders.load(text, asked, { isNew, lesson: lessons.current });
     await run(asked ? JSON.stringify(asked.scenario) : text, asked);
   } catch (error) {
     if (mine !== turn) return;
@@ -131,6 +131,7 @@ function begin(next, started) {
   next.started = started;
   next.series = new Series(started);
   current = next;
+  memory.hide();
   outdated("verdicts");
   $("seed").value = started.seed;
   const ports = started.ports.map(({ name }) => name);
@@ -153,9 +154,9 @@ function show(number) {
     $("probes").value = String(probe);
   }
   const roles = rolesOf(started.classes);
-  scene.of(port, started.classes, started.causes, started.classes.map((name) => roles[name]));
+  scene.load(port, started.classes, started.causes, started.classes.map((name) => roles[name]));
   legend(started.classes, roles);
-  player.of(number, started.duration, port);
+  player.load(number, started.duration, port);
 }
 
 // The packet memory of the shown port, once the run has ended: the worker repeats it.
@@ -165,7 +166,7 @@ function showMemory() {
   const port = portOf(started, $("ports").selectedIndex);
   if (!started.resolved.policies?.[port.policy]?.queueing?.memory) return memory.hide();
   const colors = rolesOfQueues(port.queues.map(({ name }) => name), rolesOf(started.classes));
-  memory.of({ port: port.number, bits: port.bits, duration: started.duration, causes: started.causes, colors }, player.at);
+  memory.load({ port: port.number, bits: port.bits, duration: started.duration, causes: started.causes, colors }, player.at);
 }
 
 // --- What a run has shown ---
@@ -312,7 +313,7 @@ async function begins() {
   const ready = client.load($("engine").textContent);
   scene = new Scene($("scene"), $("tip"), palette, isDark);
   player = new Player(scene, client, { say, onTime: refresh });
-  memory = new Memory(client, { palette, isDark, onTime: (at) => player.seek(at) });
+  memory = new Memory(client, { palette, isDark, onTime: (at) => player.seek(at), onError: (error) => status(error.message, "bad") });
   charts = new Charts($("charts"), palette, isDark, (at) => player.seek(at));
   const { value: about } = await ready;
   editor = new Editor($("editor"), about.schema, (text, isTyped) => isTyped && typing());

@@ -13,8 +13,8 @@ const STEPS = [1, 2, 5, 10];
 const LEAD = 0.2;
 
 export class Memory {
-  constructor(client, { palette, isDark, onTime }) {
-    Object.assign(this, { client, palette, isDark, onTime, turn: 0, span: null, run: null, chart: null });
+  constructor(client, { palette, isDark, onTime, onError }) {
+    Object.assign(this, { client, palette, isDark, onTime, onError, turn: 0, span: null, run: null, chart: null });
     $("memory-span").addEventListener("change", () => this.fetch(this.at));
   }
 
@@ -31,7 +31,7 @@ export class Memory {
   }
 
   // The memory of a port of another run. `colors` has the roles of the queues of the chosen port.
-  of({ port, bits, duration, causes, colors }, at) {
+  load({ port, bits, duration, causes, colors }, at) {
     Object.assign(this, { run: { port, bits, duration, causes, colors }, span: null });
     this.fetch(at, true);
   }
@@ -73,8 +73,9 @@ export class Memory {
       $("memory").hidden = false;
       this.draw();
     } catch (error) {
-      // The run was replaced while the worker answered.
-      if (mine === this.turn) this.hide();
+      if (mine !== this.turn) return;
+      this.hide();
+      this.onError(error);
     } finally {
       if (mine === this.turn) this.isFetching = false;
     }

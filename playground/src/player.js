@@ -38,7 +38,7 @@ export class Player {
   }
 
   // Another port, or another run.
-  of(number, duration, port) {
+  load(number, duration, port) {
     Object.assign(this, { number, duration, span: null });
     if (this.place === null) {
       const wanted = A_SECOND / (port.bits / 8 / BYTES);

@@ -37,7 +37,7 @@ export class Scene {
     this.draw(this.at, 0);
   }
 
-  of(port, classes, causes, colors) {
+  load(port, classes, causes, colors) {
     // Until the packets of this run are loaded, those of the previous run stay if they fit.
     if (port.name !== this.port?.name || port.queues.length !== this.port.queues.length) this.ways = [];
     Object.assign(this, { port, classes, causes, colors });

@@ -12,7 +12,7 @@ export class SliderPanel {
 
   // The sliders of `text`, and of the scenario made `around` a router, if it is one. They stay while they are moved.
   // The sliders that the open `lesson` allows come first; the others are disabled.
-  of(text, around, { isNew, lesson }) {
+  load(text, around, { isNew, lesson }) {
     const found = around ? ofRouter(text) : ofScenario(text);
     const isSame = found.length === this.sliders.length && found.every((one, index) => one.label === this.sliders[index].label);
     if (!isNew && isSame) {
