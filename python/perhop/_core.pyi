@@ -217,7 +217,7 @@ class Network:
     """The devices of a folder of configurations, with their links and routes."""
 
     def __new__(cls, files: str, written: str) -> Network:
-        """Read configurations with the facts that the user wrote, both as JSON; raises `ValueError`."""
+        """Read configurations and the facts of `network.yaml`, both as JSON; raises `ValueError`."""
 
     def summary(self) -> str:
         """Return devices, links, guesses, sites, files that are left out, and remarks, as JSON."""

@@ -75,7 +75,7 @@ impl Arrival {
     pub fn within(&self, other: &Arrival) -> Arrival {
         Arrival::least_of(self.buckets.iter().chain(&other.buckets).copied().collect())
     }
-    /// The same curve in another unit. One present unit is `factor` new units.
+    /// Converts the curve to another unit: each present unit is `factor` new units.
     pub fn scaled(&self, factor: f64) -> Arrival {
         let scaled = |bucket: &Bucket| Bucket { burst: bucket.burst * factor, rate: bucket.rate * factor };
         Arrival { buckets: self.buckets.iter().map(scaled).collect() }

@@ -56,7 +56,7 @@ fn with_hqf_class_default_gets_the_unreserved_rate() {
     assert_eq!((fair.flow_limit_packets, fair.by_precedence), (16, false));
 }
 
-/// The same source about refusals: 20, 30 and 49 % can be attached with HQF, but not before it.
+/// Pepelnjak, ibid., about refusals: 20, 30 and 49 % can be attached with HQF, but not before it.
 #[test]
 fn guarantees_are_at_most_99_percent_with_hqf_and_75_before() {
     let policies = |last: u32| {

@@ -296,7 +296,7 @@ proptest! {
         prop_assert_eq!(replay(port(Some(&alone), &wire), &arrivals, Way::Plain), plain);
     }
 
-    /// The same holds at any depth of the tree.
+    /// A scheduler at any depth of the tree takes no shortcut that changes a decision.
     #[test]
     fn a_scheduler_inside_another_decides_as_inside_two(
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),

@@ -201,7 +201,7 @@ fn holders(results: &Results) -> Vec<(String, String, u64, u64)> {
     (0..table.rows()).map(row).collect()
 }
 
-/// The same rows by the count of frames.
+/// Returns the rows that the count of frames predicts.
 fn expected_holders(refusals: &[Refusal], ports: usize) -> Vec<(String, String, u64, u64)> {
     let name = |port: usize| format!("switch->r{port}");
     let of_port = |port: usize| {
