@@ -14,10 +14,10 @@ export class Engine {
   }
 
   static async load(packed) {
-    return Engine.of(await unpacked(packed));
+    return Engine.fromBytes(await unpacked(packed));
   }
 
-  static async of(bytes) {
+  static async fromBytes(bytes) {
     const { instance } = await WebAssembly.instantiate(bytes, {});
     return new Engine(instance.exports);
   }

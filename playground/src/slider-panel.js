@@ -83,7 +83,7 @@ export class SliderPanel {
     const label = element("label", "", isFixed ? "slider fixed" : "slider");
     const output = element("output", slider.shown ?? `${digits(slider.value, 6)} ${slider.unit}`.trim());
     const input = element("input");
-    Object.assign(input, { type: "range", min: "0", max: String(PLACES), step: "1", value: String(Math.round(scale.of(slider.value))), disabled: isFixed });
+    Object.assign(input, { type: "range", min: "0", max: String(PLACES), step: "1", value: String(Math.round(scale.placeOf(slider.value))), disabled: isFixed });
     input.dataset.id = slider.id;
     // The name omits the value and contains the group, which distinguishes equal labels.
     input.setAttribute("aria-label", slider.group ? `${slider.label}, ${slider.group}` : slider.label);

@@ -126,12 +126,12 @@ export function ofRouter(text) {
 // A slider's scale has 100 places: a tenth to ten times the value, or a part from 0 to 1.
 export const PLACES = 100;
 export function range({ value, unit, isPart }) {
-  if (isPart) return { at: (place) => place / PLACES, of: (one) => one * PLACES };
-  if (unit === "%") return { at: (place) => Math.max(1, place), of: (one) => one };
+  if (isPart) return { at: (place) => place / PLACES, placeOf: (one) => one * PLACES };
+  if (unit === "%") return { at: (place) => Math.max(1, place), placeOf: (one) => one };
   const least = value / 10;
   return {
     at: (place) => least * 100 ** (place / PLACES),
-    of: (one) => (Math.log(one / least) / Math.log(100)) * PLACES,
+    placeOf: (one) => (Math.log(one / least) / Math.log(100)) * PLACES,
   };
 }
 

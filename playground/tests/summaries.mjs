@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { Engine, steps } from "../src/module.js";
 
 const { module, runs } = JSON.parse(readFileSync(0, "utf8"));
-const engine = await Engine.of(readFileSync(module));
+const engine = await Engine.fromBytes(readFileSync(module));
 const results = runs.map(({ text, seed, times }) => {
   let [summary, least] = ["", Infinity];
   for (let turn = 0; turn < times; turn += 1) {

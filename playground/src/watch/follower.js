@@ -75,7 +75,7 @@ export class Follower extends Player {
     $("now").hidden = this.isDone || this.isFollowing;
   }
 
-  of(number, duration, port) {
+  load(number, duration, port) {
     Object.assign(this, { number, duration, port, span: null });
     $("time").max = String(duration);
     this.scene.speed = this.speed;

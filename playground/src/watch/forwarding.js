@@ -26,14 +26,14 @@ class Port {
   }
   lines(kind) {
     const { frames, number, started } = this.view;
-    const of = (frame, index) => frame.ports[number]?.[index];
+    const queueAt = (frame, index) => frame.ports[number]?.[index];
     const names = started.ports[number].queues;
-    if (kind === "queue") return names.map((name, index) => ({ name, index, data: frames.map((frame) => [frame.at, of(frame, index)?.waiting ?? null]) }));
+    if (kind === "queue") return names.map((name, index) => ({ name, index, data: frames.map((frame) => [frame.at, queueAt(frame, index)?.waiting ?? null]) }));
     return names.map((name, index) => {
       const data = [];
       let before;
       for (const frame of frames) {
-        const now = of(frame, index);
+        const now = queueAt(frame, index);
         if (!now || (before && frame.at - before.at < LEAST_S)) continue;
         // Counters restart from 0 at the end of the warm-up.
         if (before && now.arrived >= before.now.arrived) data.push([frame.at, VALUES[kind](before.now, now, frame.at - before.at)]);
@@ -102,7 +102,7 @@ export class Forwarding {
     options($("ports"), this.started.ports.map(({ name }) => name), number);
     const [from, to] = port.name.split("->");
     this.roles = rolesOf(port.queues);
-    this.scene.of(this.described(port) ?? plain(port, from, to), port.queues, [], port.queues.map((name) => this.roles[name]));
+    this.scene.load(this.described(port) ?? plain(port, from, to), port.queues, [], port.queues.map((name) => this.roles[name]));
     legend(port.queues, this.roles);
     this.refresh();
   }

@@ -72,9 +72,9 @@ export class Simulation {
       this.probe = probe;
       $("probes").value = String(probe);
     }
-    this.scene.of(port, started.classes, started.causes, started.classes.map((name) => roles[name]));
+    this.scene.load(port, started.classes, started.causes, started.classes.map((name) => roles[name]));
     legend(started.classes, roles);
-    this.player.of(number, started.duration, port);
+    this.player.load(number, started.duration, port);
     this.refresh();
   }
 
