@@ -247,7 +247,7 @@ impl AccessList {
     /// Returns the decision on a packet and the line of the deciding entry; `None` if no entry matches.
     /// Interfaces are numbered by their index in `interfaces`.
     pub fn decide(&self, interfaces: &[String], packet: &Packet) -> (AccessDecision, Option<usize>) {
-        let entry = self.entries.iter().find(|entry| entry.condition.holds(interfaces, packet));
+        let entry = self.entries.iter().find(|entry| entry.condition.matches(interfaces, packet));
         entry.map_or((self.rest, None), |entry| (entry.decision, Some(entry.line)))
     }
 }

@@ -42,17 +42,17 @@ pub(crate) fn with_marks(mut network: Network<'_>) -> Network<'_> {
 /// Whether a class or a stage of the output has a property.
 fn asks_of_output(network: &Network, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let mut of_queues = network.leaves.iter().flat_map(|leaf| &leaf.matches);
-    asks_in(network.output(), property) || of_queues.any(|condition| holds(condition, property))
+    asks_in(network.output(), property) || of_queues.any(|condition| has_property(condition, property))
 }
 
 /// Whether a stage of a policy has a property.
 fn asks_in(policy: &PolicyConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let mut conditions = policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref());
-    conditions.any(|condition| holds(condition, property))
+    conditions.any(|condition| has_property(condition, property))
 }
 
 /// Whether a condition, or a part of it, has a property.
-pub(crate) fn holds(condition: &MatchConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
+pub(crate) fn has_property(condition: &MatchConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let mut inner = condition.all.iter().chain(&condition.any).flatten().chain(condition.not.as_deref());
-    property(condition) || inner.any(|condition| holds(condition, property))
+    property(condition) || inner.any(|condition| has_property(condition, property))
 }

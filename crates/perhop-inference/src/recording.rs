@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::document::Entry;
 use crate::failure::Failure;
 use crate::header::Header;
-use crate::marks::holds;
+use crate::marks::has_property;
 use crate::network::{Carried, CosOrigin, Network};
 use crate::targets::stages;
 use crate::traffic::{Flow, Traffic};
@@ -119,7 +119,7 @@ fn classes(network: &Network) -> Vec<Class> {
     let is_told_by_headers = network
         .leaves
         .iter()
-        .all(|leaf| leaf.matches.iter().all(|condition| !holds(condition, &reads_more_than_headers)));
+        .all(|leaf| leaf.matches.iter().all(|condition| !has_property(condition, &reads_more_than_headers)));
     let is_marked = stages(network).any(|(_, _, stage)| {
         let actions = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
         // A conditioner that marks packets changes which later classes they match.

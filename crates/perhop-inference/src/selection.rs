@@ -9,7 +9,7 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
 use crate::failure::Failure;
-use crate::marks::{holds, with_marks};
+use crate::marks::{has_property, with_marks};
 use crate::network::{Interface, Network, Site};
 use crate::words::similar;
 
@@ -263,7 +263,7 @@ pub(crate) fn depends_on_entrance(network: &Network) -> bool {
     let asks = |condition: &MatchConfig| {
         condition.label.is_some() || condition.color.is_some() || condition.input.is_some()
     };
-    network.leaves.iter().any(|leaf| leaf.matches.iter().any(|condition| holds(condition, &asks)))
+    network.leaves.iter().any(|leaf| leaf.matches.iter().any(|condition| has_property(condition, &asks)))
 }
 
 /// Whether the output policy of an interface has classes.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use perhop_qos::classifier::MatchConfig;
 
 use crate::header::Header;
-use crate::marks::holds;
+use crate::marks::has_property;
 use crate::network::Network;
 use crate::role::{Kind, SIGNALING_ROLE, VOICE_ROLE};
 use crate::shares::Leaf;
@@ -73,7 +73,7 @@ pub(crate) fn call_without_class(
 /// a class for signaling.
 fn is_for_telephony(network: &Network, hits: &[Hit]) -> bool {
     let asks = |condition: &MatchConfig| condition.dscp.is_some() || condition.precedence.is_some();
-    let by_codepoint = |leaf: &&Leaf| leaf.matches.iter().any(|condition| holds(condition, &asks));
+    let by_codepoint = |leaf: &&Leaf| leaf.matches.iter().any(|condition| has_property(condition, &asks));
     match network.leaves.iter().filter(by_codepoint).count() {
         0 => false,
         1 => hits.iter().any(|hit| hit.role.name == SIGNALING_ROLE.name),

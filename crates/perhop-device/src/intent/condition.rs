@@ -37,7 +37,7 @@ impl Condition {
             _ => Condition::when(MatchConfig { all: Some(together), ..MatchConfig::default() }),
         };
         // Conditions can exclude each other, for example `dscp ef` and `precedence 1`.
-        if together.may_hold_at_all() { together } else { Condition::Never }
+        if together.can_match() { together } else { Condition::Never }
     }
     /// Returns the disjunction of `conditions`.
     pub fn any(conditions: Vec<Condition>) -> Condition {
@@ -55,7 +55,7 @@ impl Condition {
             _ => Condition::when(MatchConfig { any: Some(either), ..MatchConfig::default() }),
         };
         // Conditions can be complementary, for example `dscp ef` and `not dscp ef`.
-        if either.holds_always() { Condition::Always } else { either }
+        if either.always_matches() { Condition::Always } else { either }
     }
     /// Returns the negation.
     pub fn negated(self) -> Condition {
@@ -96,7 +96,7 @@ impl Condition {
         }
     }
     /// Whether `packet` matches. Interfaces are numbered by their places in `interfaces`.
-    pub fn holds(&self, interfaces: &[String], packet: &Packet) -> bool {
+    pub fn matches(&self, interfaces: &[String], packet: &Packet) -> bool {
         match self {
             Condition::Always => true,
             Condition::Never => false,
@@ -104,37 +104,38 @@ impl Condition {
         }
     }
     /// Whether a packet with this codepoint may match, judged by the codepoint alone.
-    pub fn may_hold(&self, dscp: Dscp) -> bool {
+    pub fn may_match(&self, dscp: Dscp) -> bool {
         match self {
             Condition::Always => true,
             Condition::Never => false,
-            Condition::When(config) => holds(config, dscp) != Some(false),
+            Condition::When(config) => matches_codepoint(config, dscp) != Some(false),
         }
     }
-    fn holds_always(&self) -> bool {
+    fn always_matches(&self) -> bool {
         let Condition::When(config) = self else { return *self == Condition::Always };
         looks_at(config).contain(Fields::CODEPOINT)
-            && (0..64).filter_map(Dscp::new).all(|dscp| holds(config, dscp) == Some(true))
+            && (0..64).filter_map(Dscp::new).all(|dscp| matches_codepoint(config, dscp) == Some(true))
     }
-    fn may_hold_at_all(&self) -> bool {
+    fn can_match(&self) -> bool {
         let Condition::When(config) = self else { return true };
         !looks_at(config).contain(Fields::CODEPOINT)
-            || (0..64).filter_map(Dscp::new).any(|dscp| self.may_hold(dscp))
+            || (0..64).filter_map(Dscp::new).any(|dscp| self.may_match(dscp))
     }
 }
 
 /// Whether a packet with this codepoint matches `config`; `None` if other fields decide.
-fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
+fn matches_codepoint(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
     let MatchConfig { dscp: codepoints, precedence, all, any, not, .. } = config;
     let own = [
         codepoints.as_ref().map(|list| Some(list.0.contains(&dscp))),
         precedence.as_ref().map(|list| Some(list.0.contains(&dscp.precedence()))),
-        all.as_ref().map(|list| every(list.iter().map(|config| holds(config, dscp)))),
+        all.as_ref().map(|list| every(list.iter().map(|config| matches_codepoint(config, dscp)))),
         any.as_ref().map(|list| {
             // At least one condition matches unless every condition fails.
-            every(list.iter().map(|config| holds(config, dscp).map(|holds| !holds))).map(|none| !none)
+            every(list.iter().map(|config| matches_codepoint(config, dscp).map(|is_met| !is_met)))
+                .map(|none| !none)
         }),
-        not.as_ref().map(|config| holds(config, dscp).map(|holds| !holds)),
+        not.as_ref().map(|config| matches_codepoint(config, dscp).map(|is_met| !is_met)),
     ];
     let others = matches_more_than_codepoints(config).then_some(None);
     every(own.into_iter().flatten().chain(others))

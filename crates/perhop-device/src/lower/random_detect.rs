@@ -65,7 +65,7 @@ pub(super) fn random_detect(
 /// class takes no packet.
 fn codepoints(condition: &Condition) -> Vec<Dscp> {
     let mut found: Vec<Dscp> =
-        (0..64).filter_map(Dscp::new).filter(|dscp| condition.may_hold(*dscp)).collect();
+        (0..64).filter_map(Dscp::new).filter(|dscp| condition.may_match(*dscp)).collect();
     if found.is_empty() {
         found.push(Dscp::DEFAULT);
     }

@@ -31,7 +31,7 @@ fn matched_lines(
     while let Some(policy) = next.take().and_then(|name| configuration.policy_maps.get(name)) {
         let is_own = |name: &str| {
             let condition = of_class(configuration, name, Tags::default());
-            condition.is_some_and(|condition| question.holds(&condition))
+            condition.is_some_and(|condition| question.matches(&condition))
         };
         let class = policy.classes.iter().find(|class| is_own(&class.name));
         let name = class.map_or(CLASS_DEFAULT, |class| &class.name);
@@ -56,8 +56,8 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn holds(&self, condition: &Condition) -> bool {
-        condition.holds(self.interfaces, self.packet)
+    fn matches(&self, condition: &Condition) -> bool {
+        condition.matches(self.interfaces, self.packet)
     }
 
     /// Returns the lines of `map` that match, and the deciding lines in the lists and class-maps that they
@@ -65,19 +65,19 @@ impl Asked<'_> {
     fn criteria(&self, map: &ClassMap) -> Vec<usize> {
         let mut lines = Vec::new();
         for statement in &map.statements {
-            let holds = self.holds(&of_statement(self.configuration, statement));
-            if holds != (statement.polarity == Polarity::Is) {
+            let is_met = self.matches(&of_statement(self.configuration, statement));
+            if is_met != (statement.polarity == Polarity::Is) {
                 continue;
             }
             lines.push(statement.line);
             match &statement.criterion {
-                Criterion::AccessGroup(list) if holds => {
+                Criterion::AccessGroup(list) if is_met => {
                     let entries = self.configuration.access_lists.get(list).map(|list| &list.entries);
-                    let is_met =
-                        |entry: &&crate::ast::AclEntry| self.holds(&of_entry(self.configuration, entry));
-                    lines.extend(entries.into_iter().flatten().find(is_met).map(|entry| entry.line));
+                    let entry_matches =
+                        |entry: &&crate::ast::AclEntry| self.matches(&of_entry(self.configuration, entry));
+                    lines.extend(entries.into_iter().flatten().find(entry_matches).map(|entry| entry.line));
                 }
-                Criterion::ClassMap(inner) if holds => {
+                Criterion::ClassMap(inner) if is_met => {
                     let inner = self.configuration.class_maps.get(inner);
                     lines.extend(inner.into_iter().flat_map(|map| self.criteria(map)));
                 }

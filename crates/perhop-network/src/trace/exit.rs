@@ -105,7 +105,7 @@ impl<'a> Tracer<'a> {
         }
         let outer = |packet: &Packet| {
             let encryption = encryption.filter(|one| one.classified_by == ClassifiedHeader::Outer)?;
-            encryption.encrypts.holds(&self.interfaces, packet).then(|| encrypted(packet, port, encryption))
+            encryption.encrypts.matches(&self.interfaces, packet).then(|| encrypted(packet, port, encryption))
         };
         let ways = self.condition(ways, &side, Some(&outer))?;
         self.queue(ways, &side)
@@ -225,7 +225,7 @@ impl<'a> Tracer<'a> {
     /// Adds the outer header of packets that a port encrypts. Its policy already classifies by that header.
     fn encrypt(&mut self, ways: &mut [Way], port: &Port, encryption: &Encryption) {
         for way in ways.iter_mut().filter(|way| way.end.is_none()) {
-            if !encryption.encrypts.holds(&self.interfaces, &way.packet) {
+            if !encryption.encrypts.matches(&self.interfaces, &way.packet) {
                 continue;
             }
             let (classified_by, asking) = match encryption.classified_by {

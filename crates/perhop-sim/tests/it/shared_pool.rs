@@ -218,7 +218,8 @@ fn expected_holders(refusals: &[Refusal], ports: usize) -> Vec<(String, String, 
     (0..ports).filter_map(of_port).flatten().collect()
 }
 
-/// Which ports had the memory when it had no room: at the first drop of each port, and at the fullest one.
+/// Checks which ports had the memory when it had no room: at the first drop of each port, and at the fullest
+/// one.
 #[test]
 fn the_holders_of_a_pool_are_those_of_the_count_of_frames() {
     let bounded = HotPort { threshold: 150, ..HotPort::new("chip", 301) };
