@@ -176,6 +176,32 @@ def test_other_wordings_and_code_pass(name: str, text: str) -> None:
     assert rejected(name, text) == []
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  of(number, duration, port) {",
+        "  static async of(bytes) {",
+        "export function of(text) {",
+        "const of = (frame, index) => frame.ports[index];",
+        "  const of = async frame => frame;",
+    ],
+)
+def test_functions_of_the_playground_have_names_too(line: str) -> None:
+    assert rejected("a.js", line) == rejected("a.mjs", line) == [(1, "of")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["  return client.of(name);", "if (of(frame)) {", "for (const one of (frames)) {", "const of = 3;"],
+)
+def test_calls_of_the_playground_pass(text: str) -> None:
+    assert rejected("a.js", text) == []
+
+
+def test_comments_of_the_playground_are_prose() -> None:
+    assert rejected("a.js", "  // Whoever told.\nlet a = 'told';") == [(1, "Whoever"), (1, "told")]
+
+
 def test_comments_and_docstrings_are_found_at_their_lines() -> None:
     python = (
         'x = 1  # told\n\n\nclass A:\n    """A.\n\n    It is told.\n    """\n\n    def of(self):\n        ...'

@@ -27,7 +27,7 @@ from pathlib import Path
 from prose_width import BUILT, COMMENT, FENCE, GENERATED, ROOT, TRAILING
 
 PAGE = Path("docs/style.md")
-SUFFIXES = {".rs", ".py", ".md"}
+SUFFIXES = {".rs", ".py", ".md", ".js", ".mjs"}
 # Pages whose text comes from tables in the crates, or from data.
 WRITTEN_PAGES = {*GENERATED, "docs/tc.md", "docs/fidelity.md"}
 ANCESTORS = 20
@@ -37,7 +37,14 @@ HUNK = re.compile(r"@@ -\d+(?:,(?P<removed>\d+))? \+(?P<first>\d+)(?:,(?P<added>
 FUNCTION = {
     ".rs": re.compile(r"^\s*(?:[^/\s]\S* )*fn (?P<name>\w+)"),
     ".py": re.compile(r"^\s*(?:async )?def (?P<name>\w+)"),
+    # A function, a method, or a constant with an arrow function.
+    ".js": re.compile(
+        r"^\s*(?:export )?(?:default )?(?:static )?(?:async )?(?:"
+        r"(?:function )?(?P<name>#?\w+)\(.*\{$"
+        r"|(?:const|let) (?P<arrow>\w+) = (?:async )?(?:\([^()]*\)|\w+) =>)"
+    ),
 }
+FUNCTION[".mjs"] = FUNCTION[".js"]
 
 
 class NothingToCompareError(Exception):
@@ -146,7 +153,20 @@ def python_texts(lines: Sequence[str]) -> Iterator[Text]:
                 yield Text(number, "opening", text)
 
 
-TEXTS = {".md": markdown_texts, ".rs": rust_texts, ".py": python_texts}
+def javascript_texts(lines: Sequence[str]) -> Iterator[Text]:
+    """Yield the comments of a JavaScript file that have lines of their own."""
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith("//"):
+            yield Text(number, "prose", line.lstrip("/ "))
+
+
+TEXTS = {
+    ".md": markdown_texts,
+    ".rs": rust_texts,
+    ".py": python_texts,
+    ".js": javascript_texts,
+    ".mjs": javascript_texts,
+}
 
 
 def texts(suffix: str, lines: Sequence[str]) -> Iterator[Text]:
@@ -156,7 +176,7 @@ def texts(suffix: str, lines: Sequence[str]) -> Iterator[Text]:
         yield Text(one.line, one.place, NOT_PROSE.sub("`", one.text))
     for number, line in enumerate(lines, 1):
         if suffix in FUNCTION and (named := FUNCTION[suffix].search(line)):
-            yield Text(number, "function", named["name"])
+            yield Text(number, "function", next(name for name in named.groups() if name))
 
 
 def faults(path: str, lines: Sequence[str], changed: set[int], rejected: Sequence[Pattern]) -> list[Fault]:

@@ -89,7 +89,7 @@ export class Charts {
         tooltip: { trigger: "axis", renderMode: "richText", confine: true, backgroundColor: card, borderColor: line, textStyle: { color: ink, fontSize: 12 }, valueFormatter: (value) => (value === null || value === undefined ? "–" : kind.shown(value)) },
         series: lines,
       }, { replaceMerge: ["series"] });
-      figure.querySelector(".plot").setAttribute("aria-label", said(kind, now, probe));
+      figure.querySelector(".plot").setAttribute("aria-label", described(kind, now, probe));
     }
   }
 
@@ -99,7 +99,7 @@ export class Charts {
 }
 
 // A chart as text: the mean of each line.
-function said(kind, series, probe) {
+function described(kind, series, probe) {
   const parts = series.lines(kind.key, probe).map(({ name, data }) => {
     const values = data.map(([, value]) => value).filter((value) => value !== null);
     return values.length ? `${name} ${kind.shown(values.reduce((a, b) => a + b, 0) / values.length)}` : `${name} nothing`;

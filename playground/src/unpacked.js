@@ -1,4 +1,5 @@
-// What the page carries packed: gzipped, in the digits of RFC 1924 with a full stop for `<`, which would begin a tag.
+// The page carries data that are gzipped and written in the digits of RFC 1924. A full stop replaces `<`, which
+// would begin a tag.
 // Four bytes take five digits, where base64 takes 5.33.
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;.=>?@^_`{|}~";
