@@ -17,7 +17,7 @@ pub struct Accounting {
 impl Accounting {
     /// Counts only IP bytes.
     pub const IP: Accounting = Accounting { overhead: 0 };
-    /// The bytes that a packet may count in addition to its IP bytes.
+    /// The valid range of the bytes that are counted for a packet in addition to its IP bytes.
     const RANGE: std::ops::RangeInclusive<i32> = -64..=255;
 
     /// Counts the IP bytes plus `overhead`.

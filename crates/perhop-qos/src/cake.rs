@@ -33,7 +33,7 @@ use length::{Lengths, memory};
 use pace::{ByteTime, Pace};
 use tin::{FLOWS, Flow, LooksAtDecaying, NO_SLOT, Tin};
 
-/// The packets of a port, and the choice of the next one.
+/// CAKE for one port: it stores the packets of the port and selects the packet that leaves next.
 #[derive(Clone, Debug)]
 pub struct Cake {
     tins: Box<[Tin]>,
@@ -71,7 +71,7 @@ struct Slot {
     counted: u32,
 }
 
-/// A packet that is sent.
+/// A packet that [`pull`](Cake::pull) has taken: its tin and its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pulled {
     /// The number of its tin.
@@ -134,13 +134,13 @@ impl CakeConfig {
 }
 
 impl Cake {
-    /// Clears the codepoint of `packet`, which leaves, if so configured.
+    /// Clears the codepoint of `packet`, which is about to leave, if the configuration has `wash`.
     pub fn wash(&self, packet: &mut Packet) {
         if self.washes {
             packet.mark(Dscp::DEFAULT);
         }
     }
-    /// Packets that wait.
+    /// The number of waiting packets.
     pub fn held(&self) -> u64 {
         self.held
     }
@@ -290,7 +290,7 @@ impl Cake {
         None
     }
 
-    /// The tin to serve at `now`.
+    /// Returns the tin to serve at `now`.
     fn choose(&mut self, now: Time) -> Option<usize> {
         if self.pace.byte_time == pace::ByteTime::default() {
             self.choose_in_turns()
@@ -298,7 +298,8 @@ impl Cake {
             self.choose_by_clock(now)
         }
     }
-    /// The last of the tins whose clocks are due; otherwise the one that becomes due first.
+    /// Returns the last tin whose clock is due. If no clock is due, returns the tin whose clock becomes due
+    /// first.
     #[inline]
     fn choose_by_clock(&self, now: Time) -> Option<usize> {
         let mut best = None;
@@ -311,7 +312,8 @@ impl Cake {
         }
         best.map(|(number, _)| number)
     }
-    /// Serves tins with packets in turns, in proportion to their weights.
+    /// Returns the tin in turn, for a CAKE without a bandwidth: tins with packets take turns in proportion to
+    /// their weights.
     fn choose_in_turns(&mut self) -> Option<usize> {
         if !self.tins.iter().any(Tin::has_turns) {
             return None;
@@ -328,7 +330,8 @@ impl Cake {
         }
     }
 
-    /// Gives flow `index` of `tin` its turn: its head is sent, unless it is dropped or there is none.
+    /// Gives flow `index` of `tin` its turn: sends the head of the flow, if there is one and it is not
+    /// dropped.
     #[inline]
     fn serve(
         &mut self,

@@ -60,7 +60,7 @@ pub struct TrafficConditioner {
     meters: Meters,
 }
 
-/// Whether stages share a meter, as few conditioners do.
+/// Whether each stage has its own meter, or some stages share one. Few conditioners share meters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Meters {
     #[default]
@@ -74,7 +74,7 @@ struct Stage {
     matches: Option<Match>,
     meter: Option<StageMeter>,
     treatments: [Treatment; Color::COUNT],
-    /// Additional changes, if a treatment needs them.
+    /// The changes that the fields of a [`Treatment`] cannot express, by color. Most stages have none.
     steps: Option<Box<[Option<Steps>; Color::COUNT]>>,
     /// Packets and IP bytes by color after metering.
     counted: [Count; Color::COUNT],
@@ -99,7 +99,7 @@ enum Metering {
     Flow(FlowMeters),
 }
 
-/// Packets and IP bytes.
+/// A number of packets and their IP bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// Packets.
@@ -197,8 +197,8 @@ impl TrafficConditioner {
         }
         Verdict::Pass
     }
-    /// Does the same as [`condition`](TrafficConditioner::condition). A stage with the meter of another stage
-    /// has this meter for the packet.
+    /// Does the same as [`condition`](TrafficConditioner::condition) for stages that share meters. A stage
+    /// that uses the meter of an earlier stage owns this meter while it handles the packet.
     #[inline(never)]
     fn condition_with_shared_meters(&mut self, now: Time, packet: &mut Packet) -> Verdict {
         for index in 0..self.stages.len() {
@@ -310,7 +310,8 @@ impl Stage {
             return Outcome::Continue;
         }
         match &mut self.meter {
-            // The caller replaces the meter of another stage.
+            // A stage with the meter of another stage is never called in this state: the caller has moved the
+            // shared meter here.
             None | Some(StageMeter::Of(_)) => {}
             Some(StageMeter::Plain(Metering::Aggregate(meter))) => {
                 packet.color = meter.measure_here(now, packet);

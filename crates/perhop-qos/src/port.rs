@@ -42,7 +42,7 @@ use peaks::Peaks;
 use pending::PendingDepartures;
 pub use rate_changes::{RateChange, RateChanges};
 
-/// The sending side of an interface. A clone draws on the same [shared memory](crate::buffer::PortMemory).
+/// The sending side of an interface.
 ///
 /// A driver calls [`enqueue`](Port::enqueue) for each arrival. Then it calls
 /// [`poll_transmit`](Port::poll_transmit) until the result is `None`. It polls again at

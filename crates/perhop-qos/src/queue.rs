@@ -40,8 +40,8 @@ impl QueueId {
 /// The occupancy of a queue: packets and IP bytes, in total and by drop precedence.
 ///
 /// A packet on the wire or in the transmit ring is not included.
-// In a different order, the compiler adds the packet and its bytes in one vector operation, which takes three
-// times as many instructions.
+// The order of the fields matters. With another order, the compiler adds the packet and its bytes in one
+// vector operation, which takes three times as many instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Occupancy {
@@ -143,7 +143,8 @@ enum Precedences {
 }
 
 impl Precedences {
-    /// It is not inlined, because this would cost every port 4 instructions per packet.
+    /// Returns the class of service as a drop precedence. The function is not inlined, because this would
+    /// cost every port 4 instructions per packet.
     #[cold]
     fn by_cos(packet: &Packet) -> Color {
         Color::new(packet.cos().map_or(0, |cos| usize::from(cos.value())))

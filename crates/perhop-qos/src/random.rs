@@ -54,8 +54,8 @@ pub(crate) fn mix(value: u64) -> u64 {
 pub struct Stream(Pcg64Mcg);
 
 impl Stream {
-    /// 64 random bits. They are the number of [`uniform`](Stream::uniform) in units of 2⁻⁶⁴, with eleven more
-    /// binary digits.
+    /// Returns 64 random bits. As a number in units of 2⁻⁶⁴, they are the draw that
+    /// [`uniform`](Stream::uniform) would return, with eleven more binary digits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.random::<u64>()

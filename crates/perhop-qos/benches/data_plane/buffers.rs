@@ -11,9 +11,9 @@ use serde_json::json;
 use crate::{Arrival, Bench, MOST, Numbers, TABLE, arrivals, most};
 
 pub(crate) fn run(bench: &Bench) {
-    // Drops take long, so the queues drop the same part of the packets as the DPDK twin, a tenth. All queues
-    // share one random number, which each drop renews. With many queues, each queue therefore drops less
-    // often.
+    // A drop takes longer than an admission, so both programs must drop equally often: a tenth of the
+    // packets, as in the DPDK twin. All queues share one random number, which each drop renews. With many
+    // queues, each queue therefore drops less often.
     for (instances, max_probability) in [(1, 0.0515), (MOST, 0.0446)] {
         // Thresholds of 32 and 96 packets: queues of 1 to 31, then of 33 to 95.
         bench.case(&format!("red/below-min/{instances}"), || red::<1>(instances, 31, max_probability));

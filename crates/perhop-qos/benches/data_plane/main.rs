@@ -49,7 +49,7 @@ impl Bench {
     ///
     /// `make` returns a function that handles packet `n` and returns its fate, an index below 4.
     #[allow(clippy::disallowed_methods)] // a benchmark is about wall time
-    #[inline(never)] // so that each case has the registers to itself
+    #[inline(never)] // each case gets all registers
     fn case<F: FnMut(usize) -> usize>(&self, name: &str, make: impl FnOnce() -> F) {
         if !name.starts_with(&self.only) {
             return;

@@ -40,8 +40,8 @@ impl Treatment {
             return Treatment { outcome, ..nothing };
         }
         actions.iter().fold(nothing, |before, action| match *action {
-            // RFC 2597 §6: in an AF codepoint the drop precedence is the color. Other codepoints have none,
-            // and the color of a meter remains with the packet in this node.
+            // RFC 2597 §6: in an AF codepoint the drop precedence is the color. Other codepoints have no drop
+            // precedence, and the color of a meter remains with the packet in this node.
             Action::Mark(dscp) if dscp.is_assured_forwarding() => {
                 Treatment { dscp: Some(dscp), color: Some(dscp.color()), ..before }
             }

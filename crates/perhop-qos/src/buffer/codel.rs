@@ -54,10 +54,11 @@ impl BufferManager for Codel {
     fn needs_sojourn_times(&self) -> bool {
         true
     }
-    /// Returns whether no call is needed for a packet that leaves an empty queue at once. The last packet of
-    /// a queue leaves less than the MTU in it, which resets the control loop.
+    /// Returns whether no call is needed for a packet that finds the queue empty and leaves at once. Such a
+    /// packet leaves a backlog below the MTU. The control loop is already in the state that this backlog
+    /// sets.
     fn ignores_an_empty_queue(&self) -> bool {
-        // A limit in bytes can be less than one packet.
+        // A limit in bytes can be less than one packet, so that an empty queue drops a packet.
         matches!(self.limit, QueueSize::Packets(_))
     }
 }

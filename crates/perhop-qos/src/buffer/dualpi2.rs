@@ -193,7 +193,8 @@ impl BufferManager for DualPi2 {
         let (kind, is_one) = (self.takes.kind(packet), self.queues == CoupledQueues::One);
         if kind == Kind::Classic || is_one {
             self.classic.drop_front();
-            // With one queue, no target wait marks packets, and no packet is exempt.
+            // With one queue, a packet is not marked because of its own wait, so 0 is passed as its wait. No
+            // packet is exempt.
             return if kind == Kind::Scalable {
                 self.decide_low_latency(Time::ZERO, true, queue)
             } else {

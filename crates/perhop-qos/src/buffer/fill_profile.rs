@@ -71,7 +71,7 @@ impl BufferManager for FillProfile {
         true
     }
     fn ignores_an_empty_queue(&self) -> bool {
-        // A limit in bytes can be less than one packet.
+        // A limit in bytes can be less than one packet, so that an empty queue drops a packet.
         matches!(self.limit, QueueSize::Packets(_)) && self.tables.spare_an_empty_queue()
     }
 }

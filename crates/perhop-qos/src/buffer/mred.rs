@@ -296,7 +296,8 @@ impl Mred {
         // arriving packet", unless gentle.
         let Some(probability) = curves.probability(index, average) else {
             match profile.after_forced(index) {
-                // Linux `red_action`: `qcount` is -1 above `qth_max` and below `qth_min`.
+                // Linux `red_action`: `qcount` is -1 above `qth_max` and below `qth_min`, so that counting
+                // ends in both ranges.
                 _ if profile.sparing == Sparing::FirstInRange => since.end_below_min(),
                 // ns-2: `old` stays 0, and the next packet below `max` is spared.
                 _ if profile.sparing.spares_short_queues() && since.was_below_min() => {}

@@ -129,7 +129,7 @@ impl MemoryQueue {
     pub fn packet_units(&self, length: u32) -> u64 {
         self.unit.units(length)
     }
-    /// The units that no other queue uses.
+    /// The reserved units of the queue, which no other queue uses.
     pub fn reserved_units(&self) -> u64 {
         self.reserved
     }
@@ -154,7 +154,8 @@ impl MemoryQueue {
         }
     }
 
-    /// Admits a packet to a queue with early drops. Apart, so that queues without them stay short.
+    /// Admits a packet to a queue with early drops. This function is not inlined, so that the code for queues
+    /// without early drops stays short.
     #[inline(never)]
     fn judge(&mut self, packet: &Packet, precedence: Color) -> Verdict {
         let Some(profiles) = &mut self.profiles else { return self.taken(packet.length, precedence) };

@@ -57,7 +57,7 @@ impl BufferManager for WeightedTailDrop {
         true
     }
     fn ignores_an_empty_queue(&self) -> bool {
-        // A limit in bytes may be less than one packet.
+        // A limit in bytes can be less than one packet, so that an empty queue drops a packet.
         self.limits.iter().all(|limit| matches!(limit, QueueSize::Packets(_)))
     }
 }

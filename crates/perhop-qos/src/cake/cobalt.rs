@@ -79,7 +79,7 @@ pub(super) struct Leaving {
 }
 
 impl Cobalt {
-    /// Linux, `cobalt_invsqrt`.
+    /// Updates the root after a change of the count. Linux, `cobalt_invsqrt`.
     fn count_changed(&mut self) {
         self.root = match ROOTS.get(self.count as usize) {
             Some(root) => *root,
@@ -106,7 +106,8 @@ impl Cobalt {
             && waited > settings.mtu_time * u64::from(2 * bulk_flows)
             && waited > settings.mtu_time * 4;
         let mut decision = Decision { marks: false, drops: None };
-        // The last comparison with `now` uses this value, too, unless a signal changes it.
+        // The last comparison with `now` uses the time from before this packet, unless a signal sets a new
+        // time.
         let mut scheduled = self.drop_next;
         let is_due = self.count > 0 && now >= scheduled;
         if is_over {

@@ -255,7 +255,7 @@ impl RatedBucket {
         self.fill(now);
         self.level.missing(self.profile.cost(length)) == 0
     }
-    /// Spends the tokens for a packet of `length` IP bytes at `now`if there are enough. Returns whether they
+    /// Spends the tokens for a packet of `length` IP bytes at `now` if there are enough. Returns whether they
     /// were spent.
     #[inline]
     pub(crate) fn take(&mut self, now: Time, length: u32) -> bool {

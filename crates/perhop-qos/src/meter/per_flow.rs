@@ -1,6 +1,6 @@
 //! [`FlowMeters`]: one meter for each flow, all with one profile.
 //!
-//! RFC 2475 §2: a microflow is a single instance of an application-to-application flow of packetsthat is
+//! RFC 2475 §2: a microflow is a single instance of an application-to-application flow of packets that is
 //! identified by its addresses, ports and protocol. §2.3.3.1: a traffic profile may apply to a microflow or
 //! to an aggregate.
 

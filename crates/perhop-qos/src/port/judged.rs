@@ -1,6 +1,7 @@
 //! The path of packets that a buffer manager may still drop after they have left their queue.
 //!
-//! A separate file and path, because the path of other packets would become slower.
+//! This path has its own file and functions, because otherwise the path of all other packets would become
+//! slower.
 
 use super::heads::Heads;
 use super::judge::judge;

@@ -14,7 +14,8 @@ use crate::random::Streams;
 use crate::ring::RingConfig;
 use crate::{ConfigError, QueueSize};
 
-/// The queue whose scheduler is in another port.
+/// A tail drop that admits every packet, for queues whose limit is in another element: CAKE, or fair
+/// queueing.
 const UNLIMITED: TailDropConfig = TailDropConfig { limit: QueueSize::Packets(u64::MAX) };
 
 /// The leaf classes of a policy, depth first: the order in which queues are numbered.

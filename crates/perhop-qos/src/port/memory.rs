@@ -31,7 +31,7 @@ impl Port {
         for (index, queue) in self.memory_queues() {
             let packets: u64 =
                 self.queues[index].iter().map(|packet| queue.packet_units(packet.length)).sum();
-            // Packets with a precomputed departure are not in the queue.
+            // The queue does not store packets with a precomputed departure, but uses their units.
             if packets > queue.units() || (self.pending.is_empty() && packets < queue.units()) {
                 return false;
             }

@@ -19,7 +19,7 @@ struct Pending {
 }
 
 impl PendingDepartures {
-    /// Whether there are none.
+    /// Whether no departure is pending.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -267,7 +267,7 @@ impl FlowQueues {
             flow.and_then(|flow| self.flows[flow].packets.back()).map_or(0, |waiting| waiting.serial);
         before.max(self.served) + self.weight(packet) * Serial::from(self.accounting.counted(packet.length))
     }
-    /// Cisco, same place: weight = 32384 / (IP precedence + 1), a whole number.
+    /// Cisco, same source as for the serial number: weight = 32384 / (IP precedence + 1), a whole number.
     fn weight(&self, packet: &Packet) -> Serial {
         match self.weights {
             FlowWeights::ByPrecedence => 32384 / (Serial::from(packet.dscp.precedence().value()) + 1),

@@ -27,8 +27,8 @@ impl FlowHash {
         *self == FlowHash::default()
     }
     /// The number of `packet`'s flow under `key`.
-    // Linux 6.1, `skb_set_hash_from_sk` and `sk_rethink_txhash` of `tcp_write_timeout`; `sch_cake.c` uses
-    // `skb->l4_hash`, `sch_fq_codel.c` and `sch_fq_pie.c` use `skb_get_hash`.
+    // Sources, Linux 6.1: `skb_set_hash_from_sk`, and `sk_rethink_txhash` of `tcp_write_timeout`.
+    // `sch_cake.c` uses `skb->l4_hash`; `sch_fq_codel.c` and `sch_fq_pie.c` use `skb_get_hash`.
     #[inline]
     pub(crate) fn hash_packet(self, packet: &Packet, key: u64) -> u64 {
         let rehashes = match self {

@@ -121,7 +121,7 @@ macro_rules! dispatch {
 
 impl AnyScheduler {
     /// Calls [`dequeued`](Scheduler::dequeued), then [`select`](Scheduler::select).
-    #[allow(clippy::inline_always)] // see the next method
+    #[allow(clippy::inline_always)] // inlined for the reason of the trait's methods below
     #[inline(always)]
     pub(super) fn dequeued_then_select(
         &mut self,
@@ -138,7 +138,7 @@ impl AnyScheduler {
     }
 }
 
-#[allow(clippy::inline_always)] // a jump, which every packet takes three times
+#[allow(clippy::inline_always)] // the methods only jump, and every packet calls three of them
 impl Scheduler for AnyScheduler {
     #[inline(always)]
     fn enqueued(&mut self, now: Time, child: usize, length: u32) {

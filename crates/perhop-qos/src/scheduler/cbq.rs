@@ -270,7 +270,8 @@ impl Scheduler for Cbq {
             if let Some(decision) = &self.decision {
                 return Some(decision.child);
             }
-            // A refusal can shorten a wait, but only once for each class.
+            // A refusal can end the wait of a class, so that the choice must be repeated. This happens at
+            // most once for each class, so the loop ends.
             let until = self.hold_back(now)?;
             if until > now {
                 self.held_until = Some(Time::from_picoseconds(until.unsigned_abs()));

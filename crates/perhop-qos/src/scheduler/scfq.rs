@@ -84,7 +84,7 @@ impl Child {
     }
 }
 
-#[allow(clippy::inline_always)] // as if there were no second scheduler that calls it
+#[allow(clippy::inline_always)] // the compiler would inline these methods if only one scheduler called them
 impl Scheduler for Scfq {
     #[inline(always)]
     fn enqueued(&mut self, _: Time, index: usize, _: u32) {

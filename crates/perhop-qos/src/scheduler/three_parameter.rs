@@ -177,7 +177,8 @@ impl Guarantees {
         self.early.set(index, None);
         let Some(guarantee) = &mut self.of[index] else { return };
         if std::mem::take(&mut guarantee.was_held) {
-            // The packet could not have been sent earlier, even if its start time is earlier.
+            // The child held its packet back until now, so the head becomes due now and not at an earlier
+            // start time.
             guarantee.start = clock;
         }
         guarantee.is_due = true;

@@ -72,7 +72,7 @@ impl Tournament {
 }
 
 /// Sets the entry of `side` and returns the winner of the match.
-#[inline(never)] // in a loop the compiler makes branches of its choices
+#[inline(never)] // inlined into a loop, the selections would compile to branches
 fn play(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
     // The other entries are compared first, because they are known before the new tag.
     let lowest_other = lower(lower(sides[side ^ 1], sides[side ^ 2]), sides[side ^ 3]);

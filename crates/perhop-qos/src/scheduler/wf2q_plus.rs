@@ -83,7 +83,8 @@ impl Scheduler for Wf2qPlus {
         self.waiting += 1;
         let child = &mut self.children[index];
         if child.waiting == 0 {
-            // Same place: S_i = max(F_i, V(a)) for a packet that finds its queue empty, F_i for the others
+            // Bennett & Zhang 1997: S_i = max(F_i, V(a)) for a packet that finds its queue empty, F_i for the
+            // others
             child.start = child.start.max(self.virtual_time);
         }
         child.waiting += 1;
@@ -108,7 +109,7 @@ impl Scheduler for Wf2qPlus {
         let child = &mut self.children[index];
         // The limit of `select`: V, or the earliest start if all are later.
         self.virtual_time = self.virtual_time.max(child.start);
-        // Same place: F_i = S_i + L_i / r_i, where the next packet starts
+        // Bennett & Zhang 1997: F_i = S_i + L_i / r_i, where the next packet starts
         child.start += child.weight.span(length);
         child.waiting -= 1;
     }

@@ -152,7 +152,7 @@ impl Scheduler for Wfq {
     fn enqueued(&mut self, now: Time, child: usize, length: u32) {
         self.advance(now);
         let child = &mut self.children[child];
-        // Same place: S = max(F of the previous packet, V(a)), F = S + L / φ
+        // Parekh & Gallager 1993: S = max(F of the previous packet, V(a)), F = S + L / φ
         let start = child.last.max(self.virtual_time);
         match child.periods.back_mut() {
             Some(period) if start == child.last => period.bytes += u64::from(length),

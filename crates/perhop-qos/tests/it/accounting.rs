@@ -32,8 +32,8 @@ fn packet(dscp: u8, length: u32) -> Packet {
     Packet { dscp: Dscp::new(dscp).unwrap(), ..Packet::new(FlowKey::default(), length) }
 }
 
-/// The packets that leave `port` before `until` while every class of `of` (codepoint, length) has packets
-/// waiting: codepoint, length and start.
+/// Returns the packets that leave `port` before `until`, as codepoint, length and start. Every class of `of`
+/// (codepoint, length) always has packets waiting.
 fn saturate(port: &mut Port, of: &[(u8, u32)], until: Time) -> Vec<(u8, u32, Time)> {
     let (mut sent, mut leaving) = (Vec::new(), Packet::default());
     for (dscp, length) in of {
@@ -127,7 +127,8 @@ fn shares_are_shares_of_counted_bytes() {
     ] {
         let policy = policy(json!({"overhead": 38, "queueing": queueing}));
         let sent = saturate(&mut port(&policy), &[(1, 62), (second, 1462)], Time::from_seconds(4));
-        // The number of packets of 62 + 38 bytes that has as many bytes as the packets of 1462 + 38 bytes.
+        // The number of packets of 62 + 38 bytes that have together as many bytes as the packets of 1462 + 38
+        // bytes.
         let count = |length| sent.iter().filter(|(_, of, _)| *of == length).count() as f64;
         let ratio = count(62) / count(1462);
         assert!((ratio - 15.0).abs() < 0.1, "{ratio} short packets for a long one: {:?}", policy.queueing);

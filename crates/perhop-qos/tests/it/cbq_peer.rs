@@ -12,7 +12,8 @@ use perhop_qos::units::{Rate, Time};
 use serde_json::{Value, json};
 
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
-/// ns-2 writes whole microseconds. All arrivals and transmission times are whole microseconds.
+/// The largest difference between equal times. ns-2 writes whole microseconds, and all arrivals and
+/// transmission times are whole microseconds.
 const SAME: Time = Time::from_nanoseconds(1);
 
 /// A class in both simulators: name, parent, fraction, level, whether it borrows, largest idle time in s,

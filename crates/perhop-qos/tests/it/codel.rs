@@ -86,7 +86,7 @@ fn by_port(mut port: Port, arrivals: &[(u64, u32, bool)]) -> Vec<Happened> {
     log.0
 }
 
-/// A queue that is polled for the next packet whenever the wire is free.
+/// A plain queue that is polled for the next packet whenever the wire is free.
 trait Asked {
     fn packets(&mut self) -> &mut std::collections::VecDeque<Plain>;
     fn request(&mut self, now: u64) -> Dequeued;

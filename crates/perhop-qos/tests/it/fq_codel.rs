@@ -249,7 +249,8 @@ impl PlainFq {
     }
 }
 
-/// `flow_of` returns the queue of a packet. Only this function comes from the crate under test.
+/// The departures of [`PlainFq`] for `arrivals`. `flow_of` returns the queue of a packet. Only `flow_of`
+/// comes from the crate under test.
 fn by_plain(
     mut queue: PlainFq,
     arrivals: &[(Time, Packet)],

@@ -239,7 +239,8 @@ impl PlainFq {
     }
 }
 
-/// `flow_of` returns the queue of a packet. Only this function comes from the crate under test.
+/// The departures of [`PlainFq`] for `arrivals`. `flow_of` returns the queue of a packet. Only `flow_of`
+/// comes from the crate under test.
 fn by_plain(
     queue: &mut PlainFq,
     arrivals: &[(Time, Packet)],

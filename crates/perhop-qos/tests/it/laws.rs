@@ -61,7 +61,7 @@ struct Link<'i> {
     queue: Queue,
     peer: &'i mut dyn Implementation,
     free_at: Time,
-    /// Whether the peer was polled without success since the last packet.
+    /// Whether the last poll of the peer found no packet, and no packet has been sent since then.
     was_asked: bool,
 }
 

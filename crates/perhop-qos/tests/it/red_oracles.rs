@@ -165,7 +165,7 @@ struct Overload {
     mean_average: f64,
 }
 
-/// Packets of 1000 bytes at `load` times the port's ratefor 300 s. The last 200 s are measured.
+/// Packets of 1000 bytes at `load` times the port's rate for 300 s. The last 200 s are measured.
 fn overload(config: MredConfig, load: f64) -> Overload {
     let rate = Rate::from_bits_per_second(8_000_000);
     let class = ClassConfig {

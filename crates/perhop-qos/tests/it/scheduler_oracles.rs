@@ -189,7 +189,8 @@ proptest! {
         let departures = send(&queueing(SchedulerConfig::Wf2qPlus, &weights), RATE, &merge(trains));
         let sum: f64 = weights.iter().sum();
         let mut sent = [0.0; 4];
-        // Until then, no class can become empty, because even the whole wire would not have sent 300 kB.
+        // Before 290 ms, no class can become empty, because even the whole wire would not have sent the 300
+        // kB of a class.
         for departure in departures.iter().take_while(|departure| departure.ends < Time::from_milliseconds(290)) {
             sent[departure.queue] += f64::from(departure.length);
             let part = weights[departure.queue] / sum;

@@ -67,7 +67,7 @@ fn every_vector_holds() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         for case in &cases::<Case>(&path) {
-            eprintln!("{}: {}", path.display(), case.name); // shown where the test fails
+            eprintln!("{}: {}", path.display(), case.name); // the output of a failed test shows this line
             run(case);
             checked += 1;
         }

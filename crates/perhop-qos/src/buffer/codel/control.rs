@@ -142,7 +142,7 @@ impl Default for Control {
     fn default() -> Control {
         Control {
             first_above: NEVER,
-            // At any time, the last drop was not recent.
+            // This time is so early that the last drop never counts as recent.
             drop_next: i64::MIN / 2,
             count: 0,
             last_count: 0,

@@ -53,7 +53,8 @@ impl RfcDualPi2 {
 
     /// `dualpi2_update` for the waiting times of the heads of both queues, if any.
     pub(super) fn update(&mut self, classic: Option<Time>, low_latency: Option<Time>) {
-        // The queuing time of the first classic packet; without one, of the other queue.
+        // The queuing time of the head of the classic queue, or of the other head if the classic queue is
+        // empty.
         let current = classic.or(low_latency).map_or(0.0, Time::as_seconds);
         let step = self.alpha * (current - self.target) + self.beta * (current - self.previous);
         self.base = (self.base + step).clamp(0.0, 1.0);
@@ -71,7 +72,7 @@ impl RfcDualPi2 {
         if is_capable && probability < most { Verdict::MarkCe } else { Verdict::Drop(DropCause::EarlyRandom) }
     }
 
-    /// Decides about a packet of the low-latency queue after this waiting time, `leaves_others`: whether
+    /// Decides about a packet of the low-latency queue that has waited `waited`. `leaves_others` is whether
     /// other packets remain in the queue.
     pub(super) fn low_latency(&mut self, waited: Time, leaves_others: bool) -> Verdict {
         let coupled = self.coupling * self.base;

@@ -22,7 +22,7 @@ impl Probability {
     }
     /// This probability times `factor`, which is not negative; 1 at most.
     pub(super) fn times(self, factor: f64) -> Probability {
-        // The conversion saturates.
+        // The conversion to an integer saturates, so that a large product is limited to `whole`.
         let part = ((self.part as f64 * factor) as u64).min(self.whole);
         Probability { part, ..self }
     }

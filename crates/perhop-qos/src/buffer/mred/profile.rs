@@ -155,7 +155,8 @@ impl Profile {
             after_forced: rules.after_forced,
             overflow: rules.overflow,
             limit_test: rules.limit_test,
-            // ns-2: `qlen > 1`, in packets or in bytes.
+            // ns-2 tests `qlen > 1` in the unit of the queue. In bytes, a queue with a packet is therefore
+            // never short.
             short_queue: u64::from(unit == Unit::Packets || config.law.is_none()),
             is_by_law: rules.arithmetic == Arithmetic::Linux
                 || rules.limit_test != LimitTest::Last

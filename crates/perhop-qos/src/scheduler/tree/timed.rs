@@ -19,7 +19,8 @@ impl SchedulerTree {
                 node.is_stale |= node.note_tail(place.child, length, queue, self.accounting);
                 self.announce(now, place, self.accounting.counted(length));
             }
-            // The schedulers above see the arrivals of unpaused queues in their order.
+            // A shaper without a rate delays no packet. The schedulers above are informed at the arrival, so
+            // that they see the arrivals of unpaused queues in order.
             Some(shaper) if shaper.is_unlimited() && !shaping.is_paused && !shaping.released => {
                 self.announce(now, place, head_of(queue, self.accounting));
             }

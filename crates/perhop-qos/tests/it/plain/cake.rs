@@ -20,10 +20,11 @@ pub(crate) struct Settings {
     pub(crate) overhead: u32,
     pub(crate) memory: u64,
     pub(crate) ingress: bool,
-    /// Whether flows of one source share its part; `destinations`: whether flows of one destination do.
+    /// Whether flows from one source share the source's part. `destinations` is the same for flows to one
+    /// destination.
     pub(crate) sources: bool,
     pub(crate) destinations: bool,
-    /// Whether acknowledgments are filtered, and aggressively.
+    /// Whether acknowledgments are filtered (`Some`), and whether the filter is aggressive.
     pub(crate) ack_filter: Option<bool>,
 }
 

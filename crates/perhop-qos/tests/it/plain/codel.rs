@@ -115,7 +115,8 @@ impl RfcQueue {
     }
 }
 
-/// The queue of Linux, which booted long before the run, so that no drop is recent.
+/// The queue of Linux. The system booted long before the run, so the time of the last drop never counts as
+/// recent.
 pub(crate) struct LinuxQueue {
     pub(crate) settings: Settings,
     /// The header of the link, bytes.

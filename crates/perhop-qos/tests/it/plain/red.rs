@@ -7,7 +7,7 @@ use perhop_qos::random::Stream;
 use perhop_qos::units::PICOSECONDS_PER_SECOND;
 use perhop_qos::{Color, Packet, QueueSize, Rate, Time};
 
-/// The averages.
+/// The averages of multi-level RED in floating point.
 pub(crate) struct PlainAverages<'a> {
     config: &'a MredConfig,
     averages: Averages,

@@ -1,4 +1,4 @@
-//! Random trees of schedulers with shares and shaperswith shared checks of their required properties, for
+//! Random trees of schedulers with shares and shapers, with shared checks of their required properties, for
 //! property tests and fuzzing.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};

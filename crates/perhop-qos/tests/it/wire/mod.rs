@@ -1,4 +1,4 @@
-//! A wire above a scheduler tree: It sends one packet after the other and checks the properties of every
+//! A wire above a scheduler tree: it sends one packet after the other and checks the properties of every
 //! scheduler at each step.
 
 use perhop_qos::accounting::Accounting;
