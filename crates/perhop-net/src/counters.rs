@@ -109,7 +109,8 @@ impl<S: DropSink, O: Observer> Observer for PortCounters<'_, S, O> {
         self.observer.cut_through(now, place, packet, departure);
     }
     fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
-        // For nearly all packets, either both arrival and departure count, or neither counts.
+        // For nearly all packets, arrival and departure are either both within the counted time or both
+        // outside. One update then counts both events.
         if now >= self.counts_from && departure.starts <= self.ends {
             self.tally.passed[place.precedence.index()].add(packet.length);
             self.observer.departure_precomputed(now, place, packet, departure);

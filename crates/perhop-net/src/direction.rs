@@ -136,7 +136,7 @@ impl Direction {
         length > u32::from(self.mtu) && self.mtu != Direction::UNLIMITED
     }
 
-    /// Takes the record of the drops of the port's pool, if a drop now changes it.
+    /// Takes the record of the drops of the port's pool, if the next drop would change the record.
     pub fn take_pool_drops(&mut self) -> Option<Box<PoolDrops>> {
         let used = self.port.memory()?.pool_use();
         self.pool_drops.take_if(|drops| drops.admits(used))

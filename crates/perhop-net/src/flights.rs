@@ -88,7 +88,8 @@ impl Flights {
     fn add_slot(&mut self, on: &mut InFlight, flight: Flight) {
         let place = Place(self.slots.len() as u32);
         if self.slots.len() == self.slots.capacity() {
-            // Doubling would leave a third of the memory unused.
+            // The memory grows by less than its double, because a doubling would leave a third of the memory
+            // unused on average.
             self.slots.reserve_exact(self.slots.len() / 4 + 16);
         }
         self.slots.push(Slot { flight, next: Place::NONE });

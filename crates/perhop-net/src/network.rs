@@ -74,7 +74,7 @@ pub struct Network<E: Edge, W = (), P = ()> {
     pub edge: E,
     /// The observers of the ports, which have the numbers of the directions.
     pub observers: W,
-    /// The pauses of the ports, if it has flow control.
+    /// The pauses of the ports, if the network has flow control.
     pub pauses: P,
     /// The time from which ports are counted.
     pub counts_from: Time,
@@ -112,7 +112,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         {
             return self.drop(now, link, packet, cause, DropPoint::Output);
         }
-        // The departures of this instant make room for the packet.
+        // The ports that share memory first send the packets that are due at this instant, because this makes
+        // room for the packet.
         for place in 0..self.directions[link.index()].sharers.len() {
             self.catch_up(now, self.directions[link.index()].sharers[place]);
         }

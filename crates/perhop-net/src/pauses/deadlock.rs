@@ -35,18 +35,19 @@ impl Pauses {
         totals.collect()
     }
 
-    /// The time since which each level is a part of a cycle of pauses that nothing ends; `None` for others.
+    /// Returns, for each level, the time since which the level is part of a cycle of pauses that nothing
+    /// ends; `None` for a level outside such cycles.
     ///
     /// A pause can last forever only if the packets that wait at ports with such pauses keep its level above
     /// the threshold at which the neighbor resumes. The largest set of levels with this property is found by
-    /// removing levels without it. Of this set, the levels on which no other depends are only blocked by the
-    /// cycles.
+    /// removing levels without it. A level of this set is blocked by a cycle, but not part of a cycle, if no
+    /// other level of the set depends on it. Such levels are removed, too.
     fn deadlocked(&self, directions: &[Direction]) -> Vec<Option<Time>> {
         let since: Vec<Option<Time>> = self.levels.iter().map(super::level::Level::lasting_since).collect();
         if since.iter().all(Option::is_none) {
             return since;
         }
-        // By level and the level of the port at which its packets wait: bytes.
+        // The bytes that wait, by their level and by the level of the port at which they wait.
         let mut waits: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         self.waiting(directions, |level, link, bytes| {
             let priority = usize::from(self.levels[level].priority);

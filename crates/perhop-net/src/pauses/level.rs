@@ -7,9 +7,9 @@ use perhop_scenario::routing::LinkId;
 /// The content of a pause frame for one priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signal {
-    /// Resume, or nothing yet.
+    /// The neighbor may send: a resume frame, or no frame so far.
     Resume,
-    /// Pause.
+    /// The neighbor must stop.
     Pause,
 }
 
@@ -32,17 +32,17 @@ pub(super) struct Level {
     pub(super) priority: u8,
     xoff: u64,
     xon: u64,
-    /// Packets beyond it are dropped.
+    /// The limit, IP bytes. Packets that would exceed it are dropped.
     limit: u64,
     /// Whether the port obeys pause frames of the priority.
     is_obeyed: bool,
-    /// Bytes of packets that arrived by the link and wait.
+    /// Bytes of the waiting packets that arrived by the link.
     pub(super) held: u64,
     /// The last frame that was decided.
     pub(super) sent: Signal,
-    /// The depth of that frame.
+    /// The depth of `sent`.
     pub(super) sent_depth: u32,
-    /// The beginning and the depth of the pause that has an effect.
+    /// The beginning and the depth of the pause that is in effect.
     pause: Option<(Time, u32)>,
     pub(super) tally: Tally,
 }
@@ -55,7 +55,7 @@ pub(super) struct Tally {
     pub(super) deepest: u32,
     pub(super) paused: Time,
     pub(super) longest: Time,
-    /// From the start of the run.
+    /// The largest content, bytes, from the start of the run on, including the warm-up.
     pub(super) most_bytes: u64,
 }
 
@@ -117,12 +117,12 @@ impl Level {
         bytes > self.xon
     }
 
-    /// The beginning of the pause that has an effect, and that no frame on its way ends.
+    /// The beginning of the pause that is in effect, unless a frame on its way ends this pause.
     pub(super) fn lasting_since(&self) -> Option<Time> {
         self.pause.filter(|_| self.sent == Signal::Pause).map(|(since, _)| since)
     }
 
-    /// The number of links over which the pause that has an effect has spread; 0 without one.
+    /// The number of links over which the pause that is in effect has spread; 0 without a pause.
     pub(super) fn current_depth(&self) -> u32 {
         self.pause.map_or(0, |(_, depth)| depth)
     }

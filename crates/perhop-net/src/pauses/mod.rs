@@ -50,8 +50,8 @@ pub struct PausableLink {
     pub rate: Rate,
     /// The direction from the far end back to the port.
     pub reverse: LinkId,
-    /// By interface of the node of the port: the direction by which packets arrive there. Empty for a host,
-    /// whose packets occupy no memory of an interface.
+    /// The direction by which packets arrive at each interface of the port's node. Empty for a host, whose
+    /// packets occupy no memory of an interface.
     pub arrivals: Vec<Option<LinkId>>,
     /// The slot of the next pause frame that takes effect at the port.
     pub slot: Slot,
@@ -65,7 +65,7 @@ type LevelsByPriority = [Option<u32>; 8];
 struct Pausable {
     /// The priority of each queue of the port, if its class has `pause`.
     priorities: Box<[Option<u8>]>,
-    /// By queue: its priority, if its class obeys pause frames.
+    /// The priority of each queue, if its class obeys pause frames.
     obeying: Box<[Option<u8>]>,
     arrivals: Box<[Option<LinkId>]>,
     reverse: LinkId,
@@ -159,7 +159,7 @@ impl Pauses {
         }
     }
 
-    /// Counts `packet` no longer, which left queue `queue` of the port of `link`.
+    /// Ends the count of `packet`, which has left queue `queue` of the port of `link`.
     fn left(&mut self, link: LinkId, queue: QueueId, packet: &Packet) {
         let Some(number) = self.level_of(link, queue, packet) else { return };
         if self.levels[number].remove(packet.length) {

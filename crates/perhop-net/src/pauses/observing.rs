@@ -9,8 +9,8 @@ use perhop_scenario::routing::LinkId;
 
 use super::Pauses;
 
-/// The call of the port that is observed. Both calls may drop a packet, which waited before only in the
-/// second.
+/// The call of the port that is being observed. A packet that is dropped during a departure was counted when
+/// it joined its queue. A packet that is dropped during an arrival was not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     /// A packet arrives.
