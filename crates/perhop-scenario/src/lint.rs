@@ -242,11 +242,11 @@ fn flows(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
             ..MatchConfig::default()
         };
         let first = MatchConfig { destination_port: single(ports), ..between(from, to, traffic.dscp) };
-        // Each line of a trace file can have its own codepoint.
+        // Each line of a trace file can have its own codepoint, so the codepoint of the entry does not count.
         let is_trace = matches!(traffic.source, SourceConfig::Trace(_));
         sent.push(MatchConfig { dscp: first.dscp.clone().filter(|_| !is_trace), ..first });
         if ports.is_some() && has_mtu {
-            // Only the first fragment of a datagram has ports.
+            // Only the first fragment of a datagram has ports, so routers also see packets without ports.
             let none = PortRange::new(0, 0).ok();
             let ports = MatchConfig {
                 source_port: single(none),

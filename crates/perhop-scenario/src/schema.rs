@@ -14,8 +14,8 @@ use crate::scenario::Scenario;
 
 /// Returns the JSON Schema (draft 2020-12) of a scenario file.
 ///
-/// In a page it is the committed file, which a test compares with the types: generating it takes half a
-/// megabyte of code, and the file a tenth of that when the page is packed.
+/// In a web page, the schema is the committed file, which a test compares with the types. The code that
+/// generates the schema takes half a megabyte; the compressed file takes a tenth of that.
 #[cfg(target_family = "wasm")]
 pub fn scenario_schema() -> Value {
     const COMMITTED: &str = include_str!("../../../schema/perhop-scenario.schema.json");

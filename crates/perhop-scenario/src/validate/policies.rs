@@ -32,9 +32,9 @@ struct Place<'a> {
 /// Builds every policy at every interface that uses it, and warns about unused policies.
 pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findings) {
     let mut used: BTreeSet<&str> = BTreeSet::new();
-    // The name of an interface is the neighbor at its other end.
+    // The interfaces of each node. An interface has the name of the neighbor at its other end.
     let mut neighbors: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    // The ports of a node may share memory.
+    // The memory of each node, which its ports may share.
     let mut pools: BTreeMap<&str, MemoryPools> = BTreeMap::new();
     let mut built = BTreeSet::new();
     for (index, link) in scenario.links.iter().enumerate() {
