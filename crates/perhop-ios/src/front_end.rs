@@ -67,7 +67,8 @@ impl FrontEnd for Ios {
 
     fn recognize(&self, text: &str) -> Option<perhop_device::Recognition> {
         let is_known = is_configuration(text);
-        // Many words of these commands also occur in other vendors' configurations.
+        // The certainty is low, because many words of these commands also occur in other vendors'
+        // configurations.
         is_known.then(|| perhop_device::Recognition { certainty: Certainty::Possible, because: Vec::new() })
     }
 
@@ -166,7 +167,7 @@ impl FrontEnd for Ios {
     }
 
     fn print_memory(&self, port: &PortMemory) -> Option<String> {
-        // Other switches have no such command.
+        // Only the switches whose queue limits fall from `soft_end` on have this command.
         (port.soft_end > 0).then(|| uadp::printed::print(port))
     }
 
@@ -206,7 +207,7 @@ impl FrontEnd for Ios {
 }
 
 fn read(text: &str, options: &ParseOptions) -> Result<Configuration, ConfigError> {
-    // The name of a class may contain a period.
+    // The path has a separate element for the class, because the name of a class may contain a period.
     let wrong = |class: &str, message: String| ConfigError {
         path: vec!["assume".to_owned(), class.to_owned()],
         message,

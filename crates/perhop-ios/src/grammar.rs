@@ -31,7 +31,8 @@ pub(crate) fn is_of_ios_xr(line: &str) -> bool {
     let line = line.trim();
     let first = line.split_ascii_whitespace().next().unwrap_or_default();
     match first {
-        // IOS has `bps` and `pps` only, NX-OS `police cir`.
+        // The unit of a policer's rate shows the system: IOS has only `bps` and `pps`, and NX-OS writes
+        // `police cir`.
         "police" => {
             let words: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
             matches!(words.as_slice(), [_, "rate", _, "kbps" | "mbps" | "gbps"])
@@ -39,7 +40,7 @@ pub(crate) fn is_of_ios_xr(line: &str) -> bool {
         "!!" => line.contains("IOS XR"),
         "end-class-map" | "end-policy-map" | "end-set" => true,
         "interface" => line.split_ascii_whitespace().nth(1).is_some_and(has_rack),
-        // Numbers of a rack and a node: `RP/0/RP0/CPU0:core#`.
+        // A prompt of IOS XR contains the numbers of a rack and a node: `RP/0/RP0/CPU0:core#`.
         prompt => prompt.starts_with("RP/") && prompt.contains("/CPU"),
     }
 }
@@ -58,7 +59,7 @@ pub(crate) fn is_of_nx_os(line: &str) -> bool {
         "no" if is_outside => next() == "feature",
         "vdc" if is_outside => line.contains(" id "),
         "system" if is_outside => next() == "qos",
-        // The Catalyst 6500 writes `queueing` and `lan-queueing`.
+        // Only NX-OS writes these types: the Catalyst 6500 has `queueing` and `lan-queueing`.
         "class-map" | "policy-map" | "class" | "service-policy" => {
             next() == "type" && matches!(next(), "qos" | "queuing" | "network-qos")
         }

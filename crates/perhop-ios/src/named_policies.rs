@@ -6,7 +6,8 @@ use perhop_device::{MadeInterface, OpenThresholds, PolicyUses};
 use perhop_lint::Line;
 use perhop_qos::Rate;
 
-/// The interface created for a policy: the rate of a serial line is its `bandwidth`.
+/// The interface that is created for a policy. It is a serial line, because the rate of a serial line is its
+/// `bandwidth`.
 const MADE: &str = "Serial99/0";
 
 /// Returns the policies that each policy-map, interface and other block names.

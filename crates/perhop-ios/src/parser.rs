@@ -196,8 +196,8 @@ impl Parser {
                 self.frames.truncate(1);
                 Some(Finding::IRRELEVANT)
             }
-            // Cisco, "System Management Configuration Guide for Cisco ASR 9000", flexible command line
-            // interface configuration groups.
+            // These lines apply groups of configuration lines. Source: Cisco, "System Management
+            // Configuration Guide for Cisco ASR 9000", flexible command line interface configuration groups.
             ("apply-group" | "apply-group-append" | "apply-group-remove" | "exclude-group", _)
                 if self.configuration.grammar == Grammar::IosXr =>
             {
@@ -365,7 +365,7 @@ fn is_session(words: &[&str]) -> bool {
 /// Returns the delimiter of a banner whose text begins with `first`; `None` if the same line, whose last word
 /// is `last`, ends it.
 fn banner_delimiter(first: &str, last: &str) -> Option<String> {
-    // The router shows a control character as delimiter as ^C.
+    // The router shows a delimiter that is a control character as ^C.
     let length = if first.starts_with("^C") { 2 } else { first.chars().next()?.len_utf8() };
     let (delimiter, text) = first.split_at(length);
     let closed = text.contains(delimiter) || (first != last && last.ends_with(delimiter));

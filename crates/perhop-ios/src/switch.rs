@@ -50,7 +50,8 @@ pub(crate) fn recognized_memory(
     if dialect == Dialect::NxOs {
         return nexus::memory(configuration, &Platform::memory_options(options)).map(Some);
     }
-    // The error for a switch without a product names the option of the command line.
+    // The product of such a switch may be missing. The error then names the option of the command line that
+    // supplies the product.
     let is_possible = matches!(dialect, Dialect::CatalystUadp | Dialect::Catalyst);
     if !is_possible && options.model.is_none() {
         return Ok(None);

@@ -94,11 +94,11 @@ pub struct NetworkPause {
 /// The memory of a port for arriving packets of a class, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PauseMemory {
-    /// All of it.
+    /// The size of the memory.
     pub buffer: u64,
-    /// Above it, the neighbor is paused.
+    /// The content above which the neighbor is paused.
     pub pause: u64,
-    /// At it, the neighbor resumes.
+    /// The content at which the neighbor resumes.
     pub resume: u64,
 }
 

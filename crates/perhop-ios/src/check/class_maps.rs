@@ -11,7 +11,8 @@ use crate::syntax::application::ip_protocol;
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let used = used(configuration);
     for map in configuration.class_maps.iter() {
-        // Switches generate empty class-maps for packets to their own processor.
+        // Empty class-maps with this prefix are not reported: switches generate them for packets to their own
+        // processor.
         if map.statements.is_empty() && !map.name.starts_with("system-cpp-") {
             found.push(Diagnostic::new(
                 &rules::CLASS_MAP_EMPTY,

@@ -20,7 +20,8 @@ struct Label {
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let attached = attached(configuration);
-    // A fragment without interfaces may be used together with a policy that sets the label.
+    // A fragment without interfaces is not checked, because it may be used together with a policy that sets
+    // the label.
     if attached.is_empty() {
         return;
     }

@@ -68,7 +68,8 @@ pub(crate) fn add(configuration: &mut Configuration, mut found: Vec<Diagnostic>)
             line.state = LineState::Suspicious;
         }
     }
-    // NX-OS has classes and policies without a line. An assumption of the user also has no line.
+    // A finding without a line is about a class or policy of the system on NX-OS, and is omitted. On other
+    // systems, it is about an assumption of the user, and is kept.
     found.retain(|diagnostic| diagnostic.line > 0 || configuration.grammar != Grammar::NxOs);
     configuration.diagnostics.extend(found);
     configuration.diagnostics.sort();
@@ -81,7 +82,7 @@ fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
     let mut given: Vec<(&Interface, InterfaceAddress)> = up
         .flat_map(|interface| interface.addresses.iter().map(move |address| (interface, *address)))
         .collect();
-    // The first line in the file keeps its address.
+    // Of two equal addresses, the one that is first in the file is kept.
     given.sort_by_key(|(_, address)| address.line);
     let mut owners = BTreeMap::new();
     let mut refused = BTreeSet::new();

@@ -118,7 +118,7 @@ impl Kind {
             // `ip authentication key-chain eigrp 100 NAME` has the process before the name.
             let name =
                 after.next().and_then(|first| if first == "eigrp" { after.nth(1) } else { Some(first) })?;
-            // `description` and `remark` are texts, and a command may end with other words.
+            // Lines such as `description` contain free text, in which these words do not precede a name.
             let is_text =
                 matches!(words.first(), Some(&("description" | "remark" | "alias" | "name" | "banner")));
             (!is_text).then_some(name)

@@ -16,7 +16,8 @@ const NAMES: [&str; OUTPUT_QUEUES] = ["queue 1", "queue 2", "queue 3", "queue 4"
 const ONLY: &str = "fifo";
 /// The memory of the queues, percent. Source: Cisco, "Catalyst 2960 Switch Software Configuration Guide".
 const BUFFERS: [u64; OUTPUT_QUEUES] = [25; OUTPUT_QUEUES];
-/// Weights. Source: Cisco, "Catalyst 3560 Switch Software Configuration Guide" (78-16156-01).
+/// The default shaped and shared weights. Source: Cisco, "Catalyst 3560 Switch Software Configuration Guide"
+/// (78-16156-01).
 const SHAPE: [u64; OUTPUT_QUEUES] = [25, 0, 0, 0];
 const SHARE: [u64; OUTPUT_QUEUES] = [25; OUTPUT_QUEUES];
 

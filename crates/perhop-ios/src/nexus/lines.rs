@@ -60,7 +60,7 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
     let lengths = policies().flat_map(|policy| &policy.classes).filter_map(|class| class.mtu);
     let without_drops: BTreeSet<usize> =
         lengths.filter(|mtu| mtu.value >= longest).map(|mtu| mtu.line).collect();
-    // The default policy of the system pauses no group.
+    // Only a configured policy can pause a group. The default policy of the system pauses none.
     let attached = configuration.nx_os.system.network.as_ref();
     let attached = attached.and_then(|at| policies().find(|policy| policy.name == at.value));
     let pausing = attached.into_iter().flat_map(|policy| &policy.classes).filter_map(|class| class.pause);

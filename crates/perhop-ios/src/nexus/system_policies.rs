@@ -108,7 +108,7 @@ pub(crate) fn complete(configuration: &mut Configuration, model: Option<&str>) {
     if configuration.grammar != Grammar::NxOs {
         return;
     }
-    // Most 9300 have eight queues.
+    // Without a known product, eight queues are assumed, because most 9300 have eight.
     let queues = Model::find(configuration, model).map_or(8, |model| model.chip.queues());
     attach(configuration, queues);
     let Configuration { policy_maps, class_maps, nx_os, .. } = configuration;
@@ -126,7 +126,7 @@ pub(crate) fn complete(configuration: &mut Configuration, model: Option<&str>) {
         }
         for class in &policy.classes {
             if let Some(group) = input_group(&class.name) {
-                // Most 9300 have eight input queues.
+                // Eight input queues are assumed, because most 9300 have eight.
                 class_maps.place(&class.name, || system_class(class, Queue { group, queues: 8 }));
             }
             let Some(queue) = queue_of(&class.name) else { continue };

@@ -15,7 +15,7 @@ pub enum Profile {
     /// Class-based weighted fair queueing before the hierarchical queueing framework: 12.4 mainline, and all
     /// releases before 12.4(20)T.
     PreHqf,
-    /// Its distributed form on the versatile interface processors of the 7500.
+    /// The distributed form of `pre-hqf`, on the versatile interface processors of the 7500.
     #[serde(rename = "7500-vip")]
     Vip7500,
     /// The hierarchical queueing framework of software platforms: 12.4(20)T and 15.x.

@@ -340,7 +340,7 @@ fn interface(name: &str) -> Option<(Sign, &'static str)> {
             Some((Sign::XeInterface, "an interface number of an ISR 4000 or ASR 1000"))
         }
         ("ethernet", 2) => Some((Sign::IolInterface, "IOL, which queues in software")),
-        // Slot 0 with three numbers is an interface card of an ISR.
+        // Slot 0 with three numbers is not a sign of a 7500: it is an interface card of an ISR.
         ("serial" | "atm" | "fastethernet" | "pos" | "hssi", 3) if !number.starts_with("0/") => {
             Some((Sign::VipInterface, "slots of a 7500"))
         }

@@ -39,7 +39,8 @@ fn class_text(state: &ClassState, lines: &mut Vec<String>) {
     lines.extend(commands(state.config).map(|command| format!("      {command}")));
     if let Some(queue) = state.queue {
         lines.push(format!("      queue dropped pkts : {}", queue.drops.packets));
-        // A run samples the depth in packets, and the output has bytes.
+        // A run samples the depth in packets, but the output has bytes. Only a depth of 0 is known in both
+        // units.
         let depth = if queue.depth == 0 { "0" } else { UNKNOWN };
         lines.push(format!("      queue depth in bytes : {depth}"));
     }

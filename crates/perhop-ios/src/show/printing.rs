@@ -154,7 +154,7 @@ impl Printer {
         if let Some(limit) = limit {
             self.line(indent, &format!("queue limit {}", limit_words(limit)));
         }
-        // A simulated router never runs out of buffers.
+        // A simulated router never runs out of buffers, so the third number is always 0.
         let (names, numbers) =
             ("queue depth/total drops/no-buffer drops", (state.depth, state.drops.packets));
         let depths = match state.flow_drops {

@@ -181,7 +181,8 @@ impl Reader {
     /// Ends the open policies. Records a policy without class-default: it takes the class-default of the
     /// enclosing policy, so its classes can be at the wrong level.
     fn close(&mut self) {
-        // No class follows a policy nested in class-default.
+        // A policy inside class-default is complete even without its own class-default, because no class
+        // follows it.
         let is_endless = |around: &Around| {
             around.end == PolicyEnd::ClassDefault { is_read: false }
                 && around.path.last().is_none_or(|class| class != CLASS_DEFAULT)

@@ -60,7 +60,7 @@ fn numbered_entry(
     Ok(finding)
 }
 
-/// `ip access-list standard|extended …`
+/// Reads `ip access-list standard|extended …`.
 pub(super) fn named(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let kinds = [
         "standard",
@@ -100,7 +100,7 @@ pub(super) fn list_of_kind(configuration: &mut Configuration, kind: AclKind, rea
     Ok(Finding::MODELLED)
 }
 
-/// `ipv6 access-list …`
+/// Reads `ipv6 access-list …`.
 pub(super) fn ipv6(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if reader.keyword(&["log-update"]).is_some() {
         return Ok(Finding::IRRELEVANT);
@@ -108,7 +108,7 @@ pub(super) fn ipv6(configuration: &mut Configuration, reader: &mut Reader) -> Re
     list_of_kind(configuration, AclKind::Ipv6, reader)
 }
 
-/// `access-list <number> …`
+/// Reads `access-list <number> …`.
 pub(super) fn numbered(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if reader.eat("rate-limit") {
         return rate_limit(configuration, reader);
@@ -168,7 +168,8 @@ pub(super) fn open(
     Some(place)
 }
 
-/// `access-list rate-limit <number> <precedence>`, or `… mask <hexadecimal>` with one bit per precedence.
+/// Reads `access-list rate-limit <number> <precedence>`, or `… mask <hexadecimal>` with one bit per
+/// precedence.
 fn rate_limit(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let name = reader.number("an access list", 1..=299)?.to_string();
     if reader.negated() {

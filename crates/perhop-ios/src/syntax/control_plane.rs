@@ -16,7 +16,7 @@ pub(super) const COMMANDS: &[Command<ControlPlane>] = &[
     irrelevant("management-interface"),
 ];
 
-/// `control-plane [host|transit|cef-exception]`
+/// Reads `control-plane [host|transit|cef-exception]`.
 #[allow(clippy::unnecessary_wraps)] // all readers of a table have one type
 pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let part = reader.keyword(&["host", "transit", "cef-exception", "slot"]);

@@ -61,14 +61,14 @@ pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Re
     Ok(Finding::MODELLED)
 }
 
-/// `au-4 1 tug-3 2`, `sts-1 1`: the path of the tributaries on the following lines.
+/// Reads `au-4 1 tug-3 2`, `sts-1 1`: the path of the tributaries on the following lines.
 #[allow(clippy::unnecessary_wraps)] // all readers of a table have one type
 fn path(controller: &mut Controller, reader: &mut Reader) -> Reading {
     controller.path = std::iter::from_fn(|| reader.next()).filter_map(|word| word.parse().ok()).collect();
     Ok(Finding::MODELLED)
 }
 
-/// `t1 3 channel-group 0 timeslots 1-24`, `vtg 1 t1 2 channel-group …`, `tug-2 1 e1 3 channel-group …`
+/// Reads `t1 3 channel-group 0 timeslots 1-24`, `vtg 1 t1 2 channel-group …`, `tug-2 1 e1 3 channel-group …`.
 fn tributary(controller: &mut Controller, reader: &mut Reader) -> Reading {
     let mut path = controller.path.clone();
     while let Some(word) = reader.peek() {
@@ -85,7 +85,7 @@ fn tributary(controller: &mut Controller, reader: &mut Reader) -> Reading {
 /// Rate of a slot, kilobits per second: full, and with one bit of eight used by the line's signaling.
 const SLOT: (u64, u64) = (64, 56);
 
-/// `channel-group … timeslots … [speed 56|64]`; without slots, the whole line.
+/// Reads `channel-group … timeslots … [speed 56|64]`; without slots, the whole line.
 fn channel_group(controller: &mut Controller, path: &[u64], reader: &mut Reader) -> Reading {
     let number = reader.number("a channel group", 0..=255)?;
     let interface = interface(&controller.name, path, number);

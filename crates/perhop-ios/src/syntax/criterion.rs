@@ -128,7 +128,7 @@ fn words(reader: &mut Reader, what: &str) -> Result<String, Finding> {
     Ok(words)
 }
 
-/// `match packet length min … max …`, at least one of the two.
+/// Reads `match packet length min … max …`, at least one of the two.
 fn length(reader: &mut Reader) -> Result<Criterion, Finding> {
     reader.one_of(&["length"])?;
     let (mut min, mut max) = (None, None);
@@ -160,7 +160,7 @@ fn vlans(reader: &mut Reader) -> Result<Vec<(u16, u16)>, Finding> {
     Ok(ranges)
 }
 
-/// `match ip rtp`: the lowest UDP destination port, and the size of the range.
+/// Reads `match ip rtp`: the lowest UDP destination port, and the size of the range.
 fn rtp(reader: &mut Reader) -> Result<Criterion, Finding> {
     let first = reader.number("a port", 2000..=65535)?;
     let span = reader.number("a range of ports", 0..=16383)?;

@@ -47,7 +47,7 @@ pub(super) const PROFILE: &[Command<IpsecProfile>] = &[
     irrelevant("set"),
 ];
 
-/// `crypto ipsec transform-set NAME TRANSFORM …`
+/// Reads `crypto ipsec transform-set NAME TRANSFORM …`.
 pub(super) fn transform_set(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let name = reader.word("the transform set's name")?;
     let sets = &mut configuration.transform_sets;
@@ -66,7 +66,7 @@ pub(super) fn transform_set(configuration: &mut Configuration, reader: &mut Read
     Ok(Finding::MODELLED)
 }
 
-/// `crypto ipsec profile NAME`
+/// Reads `crypto ipsec profile NAME`.
 pub(super) fn profile(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let name = reader.word("the profile's name")?;
     let profiles = &mut configuration.ipsec_profiles;
@@ -78,7 +78,7 @@ pub(super) fn profile(configuration: &mut Configuration, reader: &mut Reader) ->
     Ok(Finding::MODELLED)
 }
 
-/// `crypto map NAME NUMBER ipsec-isakmp`: merges all entries of a map.
+/// Reads `crypto map NAME NUMBER ipsec-isakmp`: merges all entries of a map.
 pub(super) fn map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let name = reader.word("the crypto map's name")?;
     if reader.negated() || reader.maybe_number().is_none() {

@@ -59,7 +59,7 @@ fn version(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `ip cef`: class-based marking and WRED by class run only in the express forwarding path.
+/// Reads `ip cef`: class-based marking and WRED by class run only in the express forwarding path.
 #[allow(clippy::unnecessary_wraps)]
 fn cef(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let what = reader.keyword(&["distributed", "linecard"]);
@@ -70,7 +70,7 @@ fn cef(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `qos queue-softmax-multiplier 1200`
+/// Reads `qos queue-softmax-multiplier 1200`.
 fn softmax_multiplier(configuration: &mut Configuration, reader: &mut Reader) -> Result<(), Finding> {
     if reader.negated() {
         configuration.softmax_multiplier = None;
@@ -120,7 +120,7 @@ pub(super) fn class_map(configuration: &mut Configuration, reader: &mut Reader) 
     Ok(Finding::MODELLED)
 }
 
-/// `type …`: returns a finding for a type other than quality of service, whose block is skipped.
+/// Reads `type …`: returns a finding for a type other than quality of service, whose block is skipped.
 fn of_other_type(reader: &mut Reader) -> Option<Finding> {
     if !reader.eat("type") || reader.keyword(&["qos", "queueing", "lan-queueing"]).is_some() {
         return None;

@@ -111,7 +111,7 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// `dot1q 10 [native]`, `dot1q 10 second-dot1q 20`: the outer VLAN.
+/// Reads `dot1q 10 [native]`, `dot1q 10 second-dot1q 20`: the outer VLAN.
 pub(super) fn tags(interface: &mut Interface, reader: &mut Reader) -> Result<u16, Finding> {
     let vlan = reader.number("a VLAN", 1..=4094)?;
     let line = reader.line;
@@ -192,7 +192,7 @@ pub(super) fn speed(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `pvc [name] [vpi/]vci`
+/// Reads `pvc [name] [vpi/]vci`.
 fn pvc(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let first = reader.word("a circuit")?;
     let (name, identifier) = if let Some(identifier) = identifier(first) {

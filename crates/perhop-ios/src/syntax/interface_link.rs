@@ -107,7 +107,7 @@ fn filter(interface: &mut Interface, family: Family, reader: &mut Reader) -> Res
     Ok(())
 }
 
-/// `nhrp map group GROUP service-policy output POLICY`
+/// Reads `nhrp map group GROUP service-policy output POLICY`.
 fn peer_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let group = reader.word("a group")?.to_owned();
     let line = reader.line;
@@ -123,7 +123,7 @@ fn peer_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `ppp multilink`, `ppp multilink interleave`, `ppp multilink fragment …`
+/// Reads `ppp multilink`, `ppp multilink interleave`, `ppp multilink fragment …`.
 fn multilink(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let multilink = interface.multilink.get_or_insert_with(Multilink::default);
     if reader.peek().is_none() {
@@ -169,7 +169,7 @@ fn delay(reader: &mut Reader) -> Result<Option<At<u64>>, Finding> {
     Ok(Some(At::new(reader.line, milliseconds * 1000 + microseconds)))
 }
 
-/// `pppoe enable`, `pppoe-client dial-pool-number 1`
+/// Reads `pppoe enable`, `pppoe-client dial-pool-number 1`.
 fn pppoe(interface: &mut Interface, reader: &mut Reader) -> Reading {
     if reader.eat("dial-pool-number") {
         interface.dialer_pool = number(reader, 1..=255)?;
@@ -235,7 +235,7 @@ pub(super) fn ipv6_address(interface: &mut Interface, reader: &mut Reader) -> Re
     };
     let (address, length) = word.split_once('/').unwrap_or((word, "128"));
     let (Ok(address), Ok(prefix_length)) = (address.parse::<Ipv6Addr>(), length.parse::<u8>()) else {
-        // `autoconfig`, `dhcp`, or a named prefix.
+        // The address is `autoconfig`, `dhcp`, or part of a named prefix.
         return Ok(Finding::not_modelled("an address assigned dynamically"));
     };
     if prefix_length > 128 {

@@ -102,7 +102,8 @@ fn kind(written: &str) -> Option<&'static Kind> {
         let mut beginning = KINDS.iter().filter(begins);
         let first = beginning.next().filter(|_| written.len() >= 2)?;
         let other = beginning.next();
-        // `TwentyFive` and `Forty` each abbreviate two names of equal hardware and rate.
+        // A prefix of several names is accepted if they have equal hardware and rate, such as `TwentyFive`
+        // and `Forty`.
         other.is_none_or(|other| (other.2, other.3) == (first.2, first.3)).then_some(first)
     })
 }
@@ -113,7 +114,8 @@ const RADIO: &str = "Dot11Radio";
 pub(super) fn full_name(written: &str) -> Name {
     let letters = written.find(|character: char| character.is_ascii_digit()).unwrap_or(written.len());
     let (letters, number) = match written.get(..RADIO.len()) {
-        // The only name with digits in it.
+        // This interface name is the only one that contains digits, so its first digit does not begin the
+        // number.
         Some(radio) if radio.eq_ignore_ascii_case(RADIO) => written.split_at(RADIO.len()),
         _ => written.split_at(letters),
     };

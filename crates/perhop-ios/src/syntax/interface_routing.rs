@@ -68,14 +68,14 @@ fn cost(cost: &mut Option<At<u64>>, reader: &mut Reader) {
     *cost = value.map(|value| At::new(reader.line, value));
 }
 
-/// `ip nhrp map ADDRESS OUTER-ADDRESS`
+/// Reads `ip nhrp map ADDRESS OUTER-ADDRESS`.
 fn nhrp_map(interface: &mut Interface, reader: &mut Reader) {
     if let (Ok(inside), Ok(outside)) = (address(reader, "an address"), address(reader, "an address")) {
         set_map(interface, reader, inside, outside);
     }
 }
 
-/// `ip nhrp nhs ADDRESS nbma OUTER-ADDRESS`
+/// Reads `ip nhrp nhs ADDRESS nbma OUTER-ADDRESS`.
 fn nhrp_server(interface: &mut Interface, reader: &mut Reader) {
     let Ok(inside) = address(reader, "an address") else { return };
     if reader.eat("nbma")
@@ -93,7 +93,7 @@ fn set_map(interface: &mut Interface, reader: &Reader, inside: Ipv4Addr, outside
     }
 }
 
-/// `standby [GROUP] ip ADDRESS`, `standby [GROUP] priority NUMBER`
+/// Reads `standby [GROUP] ip ADDRESS`, `standby [GROUP] priority NUMBER`.
 #[allow(clippy::unnecessary_wraps)] // all readers of a table have one type
 fn group(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let number = reader.maybe_number().and_then(|number| u16::try_from(number).ok()).unwrap_or(0);

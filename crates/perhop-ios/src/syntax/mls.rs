@@ -94,7 +94,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
 pub(super) const PORT_COMMANDS: &[Command<Interface>] = &[
     recorded("mls qos", TRUST_EFFECT, |_, _| Ok(())),
     recorded("mls qos trust", TRUST_EFFECT, trust),
-    // On a Catalyst with a UADP chip.
+    // This command exists only on a Catalyst with a UADP chip.
     recorded("trust device", TRUST_EFFECT, |interface, reader| {
         let device = reader.next().map(str::to_owned).filter(|_| !reader.negated());
         reader.end()?;
@@ -157,7 +157,7 @@ fn enabled(configuration: &mut Configuration, reader: &mut Reader) -> Result<(),
     Ok(())
 }
 
-/// `no mls qos rewrite ip dscp`: the switch selects queues by the new codepoint and keeps the old one.
+/// Reads `no mls qos rewrite ip dscp`: the switch selects queues by the new codepoint and keeps the old one.
 fn rewrite(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     reader.end()?;
     configuration.mls.keeps_dscp = reader.negated().then(|| At::new(reader.line, ()));
@@ -271,7 +271,7 @@ fn require_sum<T>(sum: Option<u64>, place: &mut Option<T>) -> Result<(), Finding
     }
 }
 
-/// `priority-queue 2 bandwidth 10`
+/// Reads `priority-queue 2 bandwidth 10`.
 fn input_priority(configuration: &mut Configuration, reader: &mut Reader) -> Result<(), Finding> {
     let queue = queue(reader, INPUT_QUEUES)?;
     let priority = &mut configuration.mls.input.priority;
@@ -285,7 +285,7 @@ fn input_priority(configuration: &mut Configuration, reader: &mut Reader) -> Res
     Ok(())
 }
 
-/// `queue-set output 1 buffers 10 10 26 54`, `queue-set output 1 threshold 2 138 138 92 400`
+/// Reads `queue-set output 1 buffers 10 10 26 54`, `queue-set output 1 threshold 2 138 138 92 400`.
 fn queue_set_output(configuration: &mut Configuration, reader: &mut Reader) -> Result<(), Finding> {
     let number = reader.number("a queue-set", 1..=QUEUE_SETS as u64)? as usize;
     let set = &mut configuration.mls.queue_sets[number - 1];
@@ -318,7 +318,7 @@ fn queue_set_output(configuration: &mut Configuration, reader: &mut Reader) -> R
     }
 }
 
-/// `aggregate-policer NAME RATE BURST exceed-action drop|policed-dscp-transmit`
+/// Reads `aggregate-policer NAME RATE BURST exceed-action drop|policed-dscp-transmit`.
 fn aggregate_policer(configuration: &mut Configuration, reader: &mut Reader) -> Result<(), Finding> {
     let name = reader.word("the name of the policer")?.to_owned();
     let policers = &mut configuration.mls.aggregate_policers;
@@ -369,7 +369,7 @@ fn trust(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> 
     Ok(())
 }
 
-/// `cos 5`, `cos override`
+/// Reads `cos 5`, `cos override`.
 fn cos(port: &mut PortQos, reader: &mut Reader) -> Result<(), Finding> {
     let line = reader.line;
     if reader.eat("override") {

@@ -193,7 +193,7 @@ pub(crate) fn first_words(grammar: Grammar, mode: Mode) -> Vec<&'static str> {
         Mode::Global => words_of(&[global::COMMANDS, mls::COMMANDS]),
         Mode::ClassMap(_) => words_of(&[class_map::COMMANDS]),
         Mode::PolicyMap(_) => words_of(&[policy_map::COMMANDS]),
-        // The `class` line of the next class ends a class.
+        // The commands of a policy-map are included, because the `class` line of the next class ends a class.
         Mode::Class(..) => [words_of(&[policy_class::COMMANDS]), words_of(&[policy_map::COMMANDS])].concat(),
         Mode::Police(..) => words_of(&[police::COMMANDS]),
         Mode::AccessList(_) => words_of(&[access_list::COMMANDS]),

@@ -26,7 +26,7 @@ pub(super) const COMMANDS: &[Command<ObjectGroup>] = &[
     irrelevant("description"),
 ];
 
-/// `object-group network|service …`
+/// Reads `object-group network|service …`.
 pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let kinds = ["network", "service", "v4-network", "v4-service", "v6-network", "v6-service"];
     if reader.keyword(&kinds).is_none() {
@@ -71,7 +71,7 @@ pub(super) fn unnamed(group: &mut ObjectGroup, reader: &mut Reader) -> Option<Re
     service.then(|| service_member(group, reader))
 }
 
-/// `tcp source eq 80`, `udp range 16384 32767`, `tcp-udp eq 53`, `icmp echo`, `ip`.
+/// Reads `tcp source eq 80`, `udp range 16384 32767`, `tcp-udp eq 53`, `icmp echo`, `ip`.
 fn service_member(group: &mut ObjectGroup, reader: &mut Reader) -> Reading {
     let mut service = ServiceMatch::default();
     if reader.eat("tcp-udp") {

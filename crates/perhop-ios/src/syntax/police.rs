@@ -69,7 +69,7 @@ fn several(actions: &mut Vec<Action>, reader: &mut Reader) -> Reading {
     }
 }
 
-/// `conform-color CLASS [exceed-color CLASS]`
+/// Reads `conform-color CLASS [exceed-color CLASS]`.
 pub(super) fn colors(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if class.police_packets.is_some() {
         return Ok(Finding::not_modelled("the color of arriving packets at a policer that counts packets"));

@@ -176,7 +176,7 @@ fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `queue-limit percent 5`: only some platforms have it.
+/// Reads `queue-limit percent 5`: only some platforms have it.
 fn percent_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     class.percent_limit = None;
     if !reader.negated() {
@@ -197,7 +197,8 @@ fn limit(reader: &mut Reader) -> Result<QueueLimit, Finding> {
     })
 }
 
-/// `queue-limit dscp af11 percent 80`, `queue-limit cos values 1 2 percent 80`, `queue-limit dscp af11 40`
+/// Reads `queue-limit dscp af11 percent 80`, `queue-limit cos values 1 2 percent 80`,
+/// `queue-limit dscp af11 40`.
 fn value_limit(class: &mut PolicyClass, field: Field, reader: &mut Reader) -> Reading {
     let line = reader.line;
     let mut values = Vec::new();
@@ -228,7 +229,7 @@ fn value_limit(class: &mut PolicyClass, field: Field, reader: &mut Reader) -> Re
     })
 }
 
-/// `queue-buffers ratio …`
+/// Reads `queue-buffers ratio …`.
 fn queue_buffers(class: &mut PolicyClass, reader: &mut Reader) -> Result<(), Finding> {
     reader.one_of(&["ratio"])?;
     class.buffers_percent = None;

@@ -29,7 +29,7 @@ pub(super) fn ports(protocol: Option<Protocol>, reader: &mut Reader) -> Result<V
         }
         _ => {
             let last = port(reader)?;
-            // The router sorts the two.
+            // The ports may have any order, because the router sorts them.
             vec![PortMatch { first: first.min(last), last: first.max(last) }]
         }
     })
@@ -64,7 +64,7 @@ pub(super) fn ports_or_port(
     protocol: Option<Protocol>,
     reader: &mut Reader,
 ) -> Result<Vec<PortMatch>, Finding> {
-    // `echo` is the name of a port and of an ICMP message.
+    // A word such as `echo` is a port only for TCP and UDP. For ICMP it is the name of a message.
     let has_ports = matches!(protocol, Some(Protocol::TCP | Protocol::UDP));
     match reader.peek().and_then(port_number).filter(|_| has_ports) {
         Some(port) => {

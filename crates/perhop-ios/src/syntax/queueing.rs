@@ -29,7 +29,7 @@ pub(super) fn optional(
     reader.peek().is_some().then(|| reader.number(what, range)).transpose()
 }
 
-/// `service-policy input|output …`
+/// Reads `service-policy input|output …`.
 pub(super) fn service_policy(policies: &mut ServicePolicies, reader: &mut Reader) -> Reading {
     if reader.keyword(&["history"]).is_some() {
         return Ok(Finding::IRRELEVANT);

@@ -77,7 +77,7 @@ fn finding(basis: Basis, reader: &Reader) -> Finding {
     }
 }
 
-/// `dscp-based [aggregate …]`
+/// Reads `dscp-based [aggregate …]`.
 fn basis(parameters: &mut RandomDetect, basis: Basis, reader: &mut Reader) -> Reading {
     parameters.basis = if reader.negated() { Basis::Precedence } else { basis };
     if reader.eat("aggregate") {
@@ -97,7 +97,7 @@ fn basis(parameters: &mut RandomDetect, basis: Basis, reader: &mut Reader) -> Re
     Ok(finding(basis, reader))
 }
 
-/// `dscp af11 32 40 10`, `dscp values 8 10 minimum-thresh 32 maximum-thresh 40`
+/// Reads `dscp af11 32 40 10`, `dscp values 8 10 minimum-thresh 32 maximum-thresh 40`.
 fn of_values(parameters: &mut RandomDetect, basis: Basis, reader: &mut Reader) -> Reading {
     let field = match basis {
         Basis::Precedence => Field::Precedence,

@@ -14,7 +14,7 @@ use crate::words::{Finding, Reader, Reading};
 /// Default preference of a static route.
 const STATIC: u8 = 1;
 
-/// `ip route [vrf NAME] PREFIX MASK TARGET …`
+/// Reads `ip route [vrf NAME] PREFIX MASK TARGET …`.
 pub(super) fn ipv4(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if reader.keyword(&["profile", "static"]).is_some() {
         return Ok(Finding::IRRELEVANT);
@@ -29,7 +29,7 @@ pub(super) fn ipv4(configuration: &mut Configuration, reader: &mut Reader) -> Re
     route(configuration, reader, vrf, prefix)
 }
 
-/// `ipv6 route [vrf NAME] PREFIX/LENGTH TARGET …`
+/// Reads `ipv6 route [vrf NAME] PREFIX/LENGTH TARGET …`.
 pub(super) fn ipv6(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if reader.keyword(&["profile", "static"]).is_some() {
         return Ok(Finding::IRRELEVANT);
@@ -38,7 +38,7 @@ pub(super) fn ipv6(configuration: &mut Configuration, reader: &mut Reader) -> Re
     ipv6_in(configuration, reader, vrf)
 }
 
-/// `10.0.0.0/8 TARGET …`, after `ip route`, in the table `vrf`.
+/// Reads `10.0.0.0/8 TARGET …`, after `ip route`, in the table `vrf`.
 pub(super) fn prefix_route(
     configuration: &mut Configuration,
     reader: &mut Reader,
@@ -60,7 +60,7 @@ pub(super) fn prefix_route(
     route(configuration, reader, vrf, prefix)
 }
 
-/// `2001:db8::/32 TARGET …`, after `ipv6 route`, in the table `vrf`.
+/// Reads `2001:db8::/32 TARGET …`, after `ipv6 route`, in the table `vrf`.
 pub(super) fn ipv6_in(
     configuration: &mut Configuration,
     reader: &mut Reader,

@@ -54,12 +54,12 @@ pub(super) const COMMANDS: &[Command<RouterProcess>] = &[
     noted("summary-address", not_computed),
 ];
 
-/// `router PROTOCOL [PROCESS] [vrf NAME]`
+/// Reads `router PROTOCOL [PROCESS] [vrf NAME]`.
 pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) {
     let protocol = match reader.next() {
         Some("ospf") => RoutingProtocol::Ospf,
         Some("isis") => RoutingProtocol::Isis,
-        // A process with a name has its networks in address families.
+        // A process of EIGRP with a name has its networks in address families, which perhop does not read.
         Some("eigrp") if reader.peek().is_some_and(|name| name.parse::<u64>().is_ok()) => {
             RoutingProtocol::Eigrp
         }
@@ -68,7 +68,7 @@ pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) {
     open_process(configuration, reader, protocol);
 }
 
-/// `ipv6 router …`: the routes of IPv6 are not computed.
+/// Reads `ipv6 router …`: the routes of IPv6 are not computed.
 pub(super) fn open_ipv6(configuration: &mut Configuration, reader: &mut Reader) {
     reader.next();
     open_process(configuration, reader, RoutingProtocol::Other);
@@ -105,7 +105,7 @@ fn not_computed(process: &mut RouterProcess, reader: &mut Reader) {
     }
 }
 
-/// `router-id ADDRESS`, `net TITLE`
+/// Reads `router-id ADDRESS`, `net TITLE`.
 fn identity(process: &mut RouterProcess, reader: &mut Reader) {
     let value = reader.next().filter(|_| !reader.negated()).map(str::to_owned);
     process.identity = value.map(|value| At::new(reader.line, value));
@@ -119,8 +119,8 @@ fn setting(process: &mut RouterProcess, kind: LinkSettingKind, reader: &mut Read
     };
 }
 
-/// `network ADDRESS WILDCARD area AREA` of OSPF, `network ADDRESS [WILDCARD]` of EIGRP; other protocols have
-/// another form.
+/// Reads `network ADDRESS WILDCARD area AREA` of OSPF, `network ADDRESS [WILDCARD]` of EIGRP; other protocols
+/// have another form.
 fn network(process: &mut RouterProcess, reader: &mut Reader) {
     let Ok(own) = address(reader, "an address") else { return };
     let wildcard = address(reader, "a wildcard").ok();
@@ -147,7 +147,7 @@ fn classful_wildcard(address: Ipv4Addr) -> Ipv4Addr {
     Ipv4Addr::from_bits((1 << bits) - 1)
 }
 
-/// `passive-interface default|NAME`
+/// Reads `passive-interface default|NAME`.
 fn passive(process: &mut RouterProcess, reader: &mut Reader) {
     let Some(mut name) = reader.next().map(str::to_owned) else { return };
     let is_passive = !reader.negated();

@@ -38,7 +38,7 @@ pub(super) const COMMANDS: &[Command<ServiceInstance>] = &[
 
 const FRAMES: &str = "frames are switched, not routed";
 
-/// `service instance [trunk] … ethernet [name]`
+/// Reads `service instance [trunk] … ethernet [name]`.
 pub(super) fn open(interface: &mut Interface, reader: &mut Reader) -> Reading {
     reader.keyword(&["trunk"]);
     let number = reader.number("a service instance", 1..=8000)?;

@@ -16,7 +16,7 @@ const SIGNS: [&str; 4] = ["Gateway of last resort", "Codes:", "Device ID", "Loca
 /// Returns the tables of a text, line by line. Skips unknown lines.
 pub(crate) fn read(text: &str) -> DeviceTables {
     let mut found = DeviceTables::default();
-    // Most texts are large configurations without tables.
+    // Most texts are large configurations without tables, so a quick search for signs comes first.
     if !SIGNS.iter().any(|sign| text.contains(sign)) {
         return found;
     }

@@ -10,8 +10,8 @@ pub(super) fn full_name(written: &str) -> String {
     match kind {
         // The port of a telephone or a switch: `Port 1`.
         "Port" => name,
-        // Three letters do not distinguish `Serial` from `Service-Engine`, and two are a command's short
-        // name.
+        // The three letters of an output are cut to the short name of commands, because `Ser` does not
+        // distinguish `Serial` from `Service-Engine`.
         "Ser" | "Eth" => crate::interface_name(&format!("{}{number}", &kind[..2])),
         _ => crate::interface_name(&name),
     }

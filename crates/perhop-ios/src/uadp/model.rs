@@ -118,7 +118,7 @@ impl Model {
                 &format!("give it: --model {OFFERED}, or the whole name, such as c9300-24t"),
             );
         };
-        // A line that names the product is stronger than an option.
+        // A line that names a product with Silicon One counts even if an option names another product.
         let other = Some(name.clone()).filter(|name| has_silicon_one(name));
         if let Some(other) = other.or_else(|| product_in(configuration)) {
             return wrong(

@@ -145,7 +145,7 @@ fn not_whole(line: usize) -> ConfigError {
         .help(format!("give the complete output of `{COMMAND} …`"))
 }
 
-/// `DrainFast:Disabled PortSoftStart:2 - 1800`
+/// Reads the soft start of a port from the line `DrainFast:Disabled PortSoftStart:2 - 1800`.
 fn soft_start(line: &str) -> Option<u64> {
     let (_, rest) = line.split_once("PortSoftStart:")?;
     rest.split_ascii_whitespace().nth(2)?.parse().ok()

@@ -36,7 +36,8 @@ impl ClassMaps {
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         if self.has_families && !self.lists.iter().any(|(list, _)| list.starts_with("ipv6 ")) {
-            // The router distinguishes the families only if its configuration uses IPv6.
+            // The router distinguishes the families only if its configuration uses IPv6, so a list of IPv6 is
+            // added.
             lines.extend(["ipv6 access-list ANY-IPV6", " permit ipv6 any any", "!"].map(str::to_owned));
         }
         let mut add = |head: String, inside: &[String]| {

@@ -165,7 +165,7 @@ fn free_name(names: &BTreeMap<String, (usize, Option<String>)>, source: &Source,
             other.policy == entry.policy && other.rate == entry.rate
         })
     };
-    // The other policies occupy at most one name each.
+    // The other policies occupy at most one name each, so one of these names is free.
     let numbered = (2..=source.policies.len() + 1).map(|number| format!("{wanted}-{number}"));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
     names.find(is_free).unwrap_or_else(|| wanted.to_owned())

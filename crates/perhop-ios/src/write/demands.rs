@@ -29,7 +29,7 @@ impl PolicyMaps {
         let mut lines = vec![format!("policy-map {called}")];
         let mut maps = Vec::new();
         for class in &policy.classes {
-            // The router adds class-default to a queueing policy.
+            // A class without a line is omitted: the router adds class-default to a queueing policy.
             if class.line == 0 {
                 continue;
             }

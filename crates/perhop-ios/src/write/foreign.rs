@@ -33,7 +33,7 @@ pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> Polic
     own.conditioners = flattened(&own.conditioners).unwrap_or_else(|| own.conditioners.clone());
     let has_meters = own.conditioners.iter().any(|stage| stage.meter.is_some());
     if own.queueing.is_none() && !has_meters {
-        // No rate of the policy counts bytes.
+        // The overhead has no effect on the policy, because no rate of the policy counts bytes.
         own.overhead = ETHERNET;
     }
     let is_other = |own: &QueueingConfig| own.scheduler != SchedulerConfig::GuaranteeExcess;
@@ -63,8 +63,8 @@ pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> Polic
     let queues = with_queues(queueing, &mut |queues| {
         let queue = |(place, queue): (usize, &ClassConfig)| {
             let queue = with_rate(queue, &mut |construct, reason| notes.report(construct, reason));
-            // No earlier queue takes packets of the first queue, or of a queue that selects by its own
-            // labels.
+            // A policer can be moved if no earlier queue takes packets of its queue. This is the case for the
+            // first queue, and for a queue that selects packets by its own labels.
             let is_alone = place == 0 || !labels(queue.matches.as_ref()).is_empty();
             if can_police && is_alone { without_policer(queue, &mut stages) } else { queue }
         };

@@ -33,8 +33,8 @@ impl Writer for IosWriter {
                 self.read(&source.text, Platform::named(&source.platform).map(|platform| platform.profile))
             })
             .transpose()?;
-        // A text of NX-OS needs its own platform to be read. This choice then does not name the platform to
-        // write for.
+        // A text of NX-OS needs its own platform to be read, so the user may have named this platform only
+        // for reading. It is then not the platform to write for.
         let only_reads = |platform: &Platform| {
             let source = policies.configuration.as_ref();
             let read = source.and_then(|one| Platform::named(&one.platform));
@@ -180,7 +180,8 @@ fn read_again(device: &DeviceModel, source: &Source, place: usize) -> Vec<Differ
     // not show that, so labels are renumbered.
     let counted = |policy: &PolicyConfig| if is_input { policy.clone() } else { with_counted_labels(policy) };
     let mut found = differences(&counted(&entry.policy), &counted(&again));
-    // The router's names have no spaces.
+    // Names that differ only by the writer's replacement of spaces count as equal, because names on the
+    // router have no spaces.
     let is_name = |path: &str| path.rsplit('.').next() == Some("name");
     found.retain(|difference| !is_name(&difference.path) || name(&difference.first) != difference.second);
     found

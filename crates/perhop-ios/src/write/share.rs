@@ -65,7 +65,7 @@ pub(super) fn priority(
         return Ok(vec![words]);
     };
     let burst = police.burst.as_bytes();
-    // 200 ms of the rate.
+    // The burst is omitted if it is the router's default, 200 ms of the rate.
     let usual = (police.rate.as_bits_per_second() / 40).max(1);
     let burst = if burst == usual { String::new() } else { format!(" {burst}") };
     Ok(vec![format!("{words} {}{burst}", words::rate(police.rate, of_bits)?)])

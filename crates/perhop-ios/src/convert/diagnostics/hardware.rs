@@ -106,8 +106,8 @@ impl Context<'_> {
             return None;
         }
         let known = self.classes_inside(policy, 0);
-        // Without the mode, Cisco's converged SDN transport design sets groups in some classes. In
-        // class-default, it sets the codepoint and the group to zero.
+        // Cisco's converged SDN transport design sets groups in some classes without this mode, and sets the
+        // codepoint and the group to zero in class-default. Zeros are therefore accepted.
         let sets = |class: &PolicyClass, field| {
             class.marks.iter().any(|at| at.value.field() == Some(field) && !at.value.is_zero())
         };

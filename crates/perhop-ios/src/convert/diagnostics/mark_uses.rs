@@ -35,7 +35,8 @@ impl Context<'_> {
     pub(in crate::convert) fn mark_uses(&mut self, ports: &[ConvertedPort]) {
         let names: Vec<String> = ports.iter().map(|port| port.port.interface.clone()).collect();
         let mut space = PacketSpace::new(&names);
-        // Other rules (`class-shadowed` and similar) report sets that are too complex.
+        // If sets are too complex, nothing is reported here. Other rules (`class-shadowed` and similar)
+        // report such sets.
         self.found.extend(followed(&mut space, ports).unwrap_or_default());
     }
 }
@@ -130,7 +131,7 @@ fn reordered(
 ) -> Option<Diagnostic> {
     conditioner.meter.as_ref()?;
     let conforming = after(packet, &conditioner.green)?;
-    // A meter never gives a color that has no actions.
+    // A color without actions is skipped, because the meter never gives it.
     for actions in [&conditioner.yellow, &conditioner.red].into_iter().filter(|actions| !actions.is_empty()) {
         let Some(excess) = after(packet, actions).filter(|excess| excess.dscp != conforming.dscp) else {
             continue;

@@ -25,7 +25,8 @@ impl Context<'_> {
         let names: Vec<String> = ports.iter().map(|port| port.port.interface.clone()).collect();
         for ConvertedPort { port, input, output } in ports {
             let wire = known_wire(port);
-            // The policers of the control plane act before the queue to the processor.
+            // The policers of the control plane act before the queue to the processor, so they are
+            // conditioners of its output.
             let (arriving, links) = match port.forwarding.role {
                 PortRole::ControlPlane => (&port.output, &port.links.output),
                 PortRole::Interface => (&port.input, &port.links.input),
@@ -38,7 +39,7 @@ impl Context<'_> {
                     continue;
                 };
                 let attached = Attached { port, resolved, config, links };
-                // The same policy on many interfaces of one rate has the same faults.
+                // The same policy on many interfaces of one rate has the same faults and is checked once.
                 let wire_rate = wire.map(|wire| wire.rate);
                 let queues = config.queueing.is_some();
                 if known.insert((resolved.name.clone(), resolved.rate_bps, wire_rate, queues)) {
@@ -74,7 +75,8 @@ impl Attached<'_> {
             Place::Policy => None,
             Place::Conditioner(index) => return line_of_conditioner(self.links, *index),
             Place::Class(path) => {
-                // A class with a nested policy has no own queue.
+                // A class with a nested policy has no queue of its own. A finding about its queues is then
+                // reported at this class.
                 self.links.class_of_queue(path).or_else(|| self.links.class_around_queues(path))
             }
         };

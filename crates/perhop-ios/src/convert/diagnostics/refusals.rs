@@ -123,7 +123,7 @@ impl Context<'_> {
         if *self.platform.rules().subinterface_queues != SubinterfaceQueues::InsideShaper {
             return None;
         }
-        // A sub-interface without its own policy uses the policy of its parent.
+        // Only sub-interfaces with their own policy are checked. The others use the policy of their parent.
         let own = interface.service_policies.output.as_ref().is_some_and(|at| at.line == attachment.line);
         let is_tagged = own && interface.parent.is_some() && interface.hardware == Hardware::Ethernet;
         let is_tunnel = interface.name.starts_with("Tunnel");
@@ -166,7 +166,8 @@ impl Context<'_> {
         let mut found: Vec<Diagnostic> = mixed.into_iter().collect();
         found.extend(above_hundred(policy, &known, "bandwidth remaining percent", remaining_percent));
         if depth > 0 {
-            // For an attached policy, `above_reservable` compares rates.
+            // For an attached policy, `above_reservable` compares rates, so percentages are added up only in
+            // nested policies.
             found.extend(above_hundred(policy, &known, "bandwidth and priority percent", promised_percent));
         }
         found.extend(known.iter().filter_map(|class| self.refused_class(class)));
@@ -221,7 +222,7 @@ impl Context<'_> {
         // Cisco, xrdocs.io, NCS 5500 hw-module profiles: four levels with hqos-enable.
         let has_hierarchy = self.configuration.hardware_profile(HardwareProfile::Hierarchy).is_some();
         let most = if has_hierarchy { most.min(4) } else { most };
-        // Switches have seven levels.
+        // Switches are excluded, because they have seven levels.
         let level = class.priority.filter(|priority| priority.value.level > most && self.is_router());
         let level = level.map(|priority| {
             Diagnostic::new(

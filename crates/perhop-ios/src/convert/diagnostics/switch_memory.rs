@@ -62,7 +62,7 @@ impl Context<'_> {
     ) -> Option<Diagnostic> {
         let [_, _, last] = queue.thresholds.as_slice() else { return None };
         let line = last.line?;
-        // The first priority level has only its reserved part.
+        // The first priority level has only its reserved part, so its thresholds do not lower a ceiling.
         if queue.priority_level == Some(1) {
             return None;
         }

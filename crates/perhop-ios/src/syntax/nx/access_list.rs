@@ -16,12 +16,12 @@ pub(super) const COMMANDS: &[Command<AccessList>] = &[
     not_modelled("fragments", "fragments match in another way"),
 ];
 
-/// `ip access-list NAME`
+/// Reads `ip access-list NAME`.
 pub(super) fn ipv4(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     list(configuration, AclKind::Extended, reader)
 }
 
-/// `ipv6 access-list NAME`
+/// Reads `ipv6 access-list NAME`.
 pub(super) fn ipv6(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     list(configuration, AclKind::Ipv6, reader)
 }
@@ -33,7 +33,7 @@ fn list(configuration: &mut Configuration, kind: AclKind, reader: &mut Reader) -
     access_list::list_of_kind(configuration, kind, reader)
 }
 
-/// `10 permit tcp any any eq 80`, also without the number; `None` for other lines.
+/// Reads `10 permit tcp any any eq 80`, also without the number; `None` for other lines.
 pub(super) fn entry(list: &mut AccessList, reader: &mut Reader) -> Option<Reading> {
     let sequence = reader.maybe_number();
     if sequence.is_none() && !matches!(reader.peek(), Some("permit" | "deny")) {
@@ -58,7 +58,7 @@ pub(super) fn entry(list: &mut AccessList, reader: &mut Reader) -> Option<Readin
     }
 }
 
-/// `object-group ip address NAME`, `object-group ipv6 address NAME`
+/// Reads `object-group ip address NAME`, `object-group ipv6 address NAME`.
 pub(super) fn open_group(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     reader.one_of(&["ip", "ipv6"])?;
     if reader.one_of(&["address", "port"])? == "port" {
@@ -78,7 +78,7 @@ pub(super) fn open_group(configuration: &mut Configuration, reader: &mut Reader)
     Ok(Finding::MODELLED)
 }
 
-/// `[10] 10.0.0.0/8`, `[10] host 192.0.2.1`, `[10] 10.0.0.0 0.255.255.255`
+/// Reads `[10] 10.0.0.0/8`, `[10] host 192.0.2.1`, `[10] 10.0.0.0 0.255.255.255`.
 pub(super) fn group_member(group: &mut ObjectGroup, reader: &mut Reader) -> Option<Reading> {
     let has_number = reader.maybe_number().is_some();
     let first = reader.peek()?;

@@ -20,7 +20,7 @@ const LARGEST_GROUP: u64 = 99;
 fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
     let polarity = if reader.eat("not") { Polarity::Not } else { Polarity::Is };
     let Some((family, criterion)) = criterion(reader)? else {
-        // Back to the first word after `match`.
+        // The IOS reader begins again at the first word after `match`.
         reader.skip(1);
         return ios_matches(map, reader);
     };

@@ -49,7 +49,7 @@ const NETWORK_CLASS: &str = "a class by group, for frame lengths and pause frame
 /// A block that configures the control plane.
 const CONTROL_PLANE: &str = "packets to the switch itself are policed";
 
-/// `class-map [type qos|queuing|network-qos|control-plane] [match-any|match-all] NAME`
+/// Reads `class-map [type qos|queuing|network-qos|control-plane] [match-any|match-all] NAME`.
 fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let kind = kind(reader)?;
     if kind == "control-plane" {
@@ -90,7 +90,7 @@ fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
     Ok(Finding::MODELLED)
 }
 
-/// `policy-map [type qos|queuing|network-qos|control-plane] NAME`
+/// Reads `policy-map [type qos|queuing|network-qos|control-plane] NAME`.
 fn policy_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let kind = kind(reader)?;
     if kind == "control-plane" {
@@ -132,7 +132,7 @@ fn kind(reader: &mut Reader) -> Result<&'static str, Finding> {
     reader.one_of(&["qos", "queuing", "network-qos", "control-plane"])
 }
 
-/// `qos copy policy-map type queuing ORIGINAL prefix|suffix WORD`
+/// Reads `qos copy policy-map type queuing ORIGINAL prefix|suffix WORD`.
 fn copy(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if reader.eat("type") {
         reader.one_of(&["queuing"])?;
@@ -158,14 +158,14 @@ fn copy(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
 /// Returns the interface called `name`, which `line` opens.
 fn named(name: &str, line: usize) -> Interface {
     let mut interface = interface_name::new(name, line);
-    // The name has no rate.
+    // The name of a port does not contain its rate, so a rate is assumed.
     if interface.name.starts_with("Ethernet") {
         interface.nominal_kilobits = Some(nexus::ASSUMED_KILOBITS);
     }
     interface
 }
 
-/// `interface Ethernet1/1`
+/// Reads `interface Ethernet1/1`.
 fn interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let rest = reader.rest().join("");
     let number = rest.trim_start_matches(|first: char| first.is_ascii_alphabetic());

@@ -176,7 +176,7 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     irrelevant("vpc"),
 ];
 
-/// `service-policy [type qos] input|output NAME`, `service-policy type queuing output NAME`
+/// Reads `service-policy [type qos] input|output NAME`, `service-policy type queuing output NAME`.
 fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let kind = if reader.eat("type") { reader.one_of(&["qos", "queuing", "network-qos"])? } else { "qos" };
     if kind == "network-qos" {
@@ -220,7 +220,7 @@ fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `priority-flow-control mode on|off|auto [send-tlv]`
+/// Reads `priority-flow-control mode on|off|auto [send-tlv]`.
 fn flow_control(interface: &mut Interface, reader: &mut Reader) -> Reading {
     if reader.negated() {
         interface.flow_control = None;
@@ -231,7 +231,7 @@ fn flow_control(interface: &mut Interface, reader: &mut Reader) -> Reading {
         "off" => FlowControlMode::Off,
         _ => FlowControlMode::Auto,
     };
-    // The neighbor learns the mode.
+    // `send-tlv` only informs the neighbor of the mode.
     reader.keyword(&["send-tlv"]);
     reader.end()?;
     interface.flow_control = Some(At::new(reader.line, mode));
@@ -241,7 +241,7 @@ fn flow_control(interface: &mut Interface, reader: &mut Reader) -> Reading {
     })
 }
 
-/// `encapsulation dot1q 10`
+/// Reads `encapsulation dot1q 10`.
 fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
     if reader.negated() {
         (interface.encapsulation, interface.second_vlan, interface.native_vlan) = (None, None, None);
@@ -254,7 +254,7 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `ip address 192.0.2.1/24 [secondary] [tag N]`
+/// Reads `ip address 192.0.2.1/24 [secondary] [tag N]`.
 fn ip_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let addresses = &mut interface.addresses;
     if reader.negated() && reader.peek().is_none() {
@@ -290,7 +290,7 @@ fn ip_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `ip access-group LIST in|out`
+/// Reads `ip access-group LIST in|out`.
 fn filter(interface: &mut Interface, family: Family, reader: &mut Reader) -> Result<(), Finding> {
     let list = reader.word("an access list")?.to_owned();
     let direction = match reader.word("in or out")? {

@@ -26,7 +26,7 @@ pub(super) const CLASS: &[Command<NetworkClass>] = &[
         class.pause = pause.map(|pause| At::new(reader.line, pause));
         Ok(())
     }),
-    // The switch writes the group of each class of the system.
+    // The switch writes these lines for the classes of the system. They only repeat the group of the class.
     irrelevant("match"),
     irrelevant("description"),
     irrelevant("congestion-control tail-drop"),
@@ -36,7 +36,7 @@ pub(super) const CLASS: &[Command<NetworkClass>] = &[
     not_modelled("multicast-optimize", "multicast packets have queues of their own"),
 ];
 
-/// `pause no-drop`, `pause pfc-cos N`, each with the memory of the class
+/// Reads `pause no-drop`, `pause pfc-cos N`, each with the memory of the class.
 fn pause(reader: &mut Reader) -> Result<NetworkPause, Finding> {
     let mut pause = NetworkPause::default();
     reader.keyword(&["no-drop"]);
@@ -56,7 +56,7 @@ fn pause(reader: &mut Reader) -> Result<NetworkPause, Finding> {
     Ok(pause)
 }
 
-/// `buffer-size BYTES pause-threshold BYTES resume-threshold BYTES`
+/// Reads `buffer-size BYTES pause-threshold BYTES resume-threshold BYTES`.
 pub(super) fn pause_memory(reader: &mut Reader) -> Result<PauseMemory, Finding> {
     let mut number = |word: &'static str| {
         reader.one_of(&[word])?;
@@ -72,7 +72,7 @@ pub(super) fn pause_memory(reader: &mut Reader) -> Result<PauseMemory, Finding> 
     Ok(PauseMemory { buffer, pause, resume })
 }
 
-/// `class type network-qos NAME`
+/// Reads `class type network-qos NAME`.
 fn class(policy: &mut NetworkPolicy, reader: &mut Reader) -> Reading {
     if reader.rest().first() == Some(&"type") {
         reader.next();

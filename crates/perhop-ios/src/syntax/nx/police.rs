@@ -8,7 +8,7 @@ use crate::syntax::police::is_accepted;
 use crate::syntax::xr::units::{burst_of, length, rate};
 use crate::words::{Finding, Reader, Reading};
 
-/// `police [cir] RATE [bc BURST] [pir RATE] [be BURST] [conform A] [exceed A] [violate A]`
+/// Reads `police [cir] RATE [bc BURST] [pir RATE] [be BURST] [conform A] [exceed A] [violate A]`.
 ///
 /// With one rate and no excess burst, there are two colors, and packets that do not conform violate. A rate
 /// without a unit is in bits per second. The switch writes `police 1000000000` as

@@ -7,7 +7,7 @@ use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<PolicyMap>] = &[modelled("class", class), irrelevant("description")];
 
-/// `class [type qos|queuing] NAME [insert-before NAME]`
+/// Reads `class [type qos|queuing] NAME [insert-before NAME]`.
 fn class(policy: &mut PolicyMap, reader: &mut Reader) -> Reading {
     if reader.rest().first() == Some(&"type") {
         reader.next();

@@ -30,8 +30,8 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     not_modelled("dbl", "packets of large flows are dropped first"),
 ];
 
-/// `bandwidth [remaining] percent N`. With `remaining`, 0 is a valid value: the class gets the rate that
-/// other classes leave.
+/// Reads `bandwidth [remaining] percent N`. With `remaining`, 0 is a valid value: the class gets the rate
+/// that other classes leave.
 fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
         class.bandwidth = None;
@@ -54,7 +54,7 @@ fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `priority [level N]`
+/// Reads `priority [level N]`.
 fn priority(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
         class.priority = None;
@@ -69,7 +69,7 @@ fn priority(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `shape [min RATE] max RATE`, `shape [average] percent N`
+/// Reads `shape [min RATE] max RATE`, `shape [average] percent N`.
 fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
         class.shape = None;
@@ -106,7 +106,7 @@ fn number_of_packets(reader: &mut Reader, default: &'static str) -> Result<Optio
     rate(reader, default).map(Some)
 }
 
-/// `queue-limit dynamic N`, `queue-limit N UNIT`
+/// Reads `queue-limit dynamic N`, `queue-limit N UNIT`.
 fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
         (class.queue_limit, class.dynamic_limit) = (None, None);
@@ -133,7 +133,7 @@ fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `random-detect minimum-threshold A UNIT maximum-threshold B UNIT drop-probability P weight W [ecn]`
+/// Reads `random-detect minimum-threshold A UNIT maximum-threshold B UNIT drop-probability P weight W [ecn]`.
 fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
         class.random_detect = None;

@@ -10,7 +10,7 @@ pub(super) const COMMANDS: &[Command<SystemPolicies>] = &[modelled("service-poli
 /// Effect of a queuing policy on arriving packets.
 pub(super) const ARRIVING: &str = "arriving packets wait in queues, too: buffers of priority flow control";
 
-/// `service-policy type qos input NAME`, `type queuing input|output NAME`, `type network-qos NAME`
+/// Reads `service-policy type qos input NAME`, `type queuing input|output NAME`, `type network-qos NAME`.
 fn service_policy(system: &mut SystemPolicies, reader: &mut Reader) -> Reading {
     reader.one_of(&["type"])?;
     let kind = reader.one_of(&["qos", "queuing", "network-qos"])?;

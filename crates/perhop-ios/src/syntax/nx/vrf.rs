@@ -36,7 +36,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     irrelevant("vni"),
 ];
 
-/// `vrf context NAME`
+/// Reads `vrf context NAME`.
 pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let name = reader.word("the VRF's name")?.to_owned();
     reader.end()?;

@@ -12,12 +12,12 @@ pub(super) const COMMANDS: &[Command<AccessList>] = &[
     not_modelled("deny", "an entry without a number: IOS XR numbers its entries"),
 ];
 
-/// `ipv4 access-list NAME`
+/// Reads `ipv4 access-list NAME`.
 pub(super) fn ipv4(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     list(configuration, AclKind::Extended, reader)
 }
 
-/// `ipv6 access-list NAME`
+/// Reads `ipv6 access-list NAME`.
 pub(super) fn ipv6(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     list(configuration, AclKind::Ipv6, reader)
 }
@@ -29,7 +29,7 @@ fn list(configuration: &mut Configuration, kind: AclKind, reader: &mut Reader) -
     access_list::list_of_kind(configuration, kind, reader)
 }
 
-/// `10 permit ipv4 any any`; `None` if the line does not begin with a number.
+/// Reads `10 permit ipv4 any any`; `None` if the line does not begin with a number.
 pub(super) fn sequenced(list: &mut AccessList, reader: &mut Reader) -> Option<Reading> {
     let sequence = reader.maybe_number()?;
     let (words, effect) = common_words(list.kind, reader.rest());

@@ -50,7 +50,7 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     ),
 ];
 
-/// `bandwidth [percent] N [UNIT]`, `bandwidth remaining percent|ratio N`; both may occur in one class.
+/// Reads `bandwidth [percent] N [UNIT]`, `bandwidth remaining percent|ratio N`; both may occur in one class.
 fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
         let share = reader.eat("remaining");
@@ -114,7 +114,7 @@ fn priority(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `shape average RATE [BURST]`, `shape average percent N [BURST]`
+/// Reads `shape average RATE [BURST]`, `shape average percent N [BURST]`.
 fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
         class.shape = None;

@@ -35,7 +35,7 @@ const UNSEEN: [(&str, &str); 14] = [
 fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
     let polarity = if reader.eat("not") { Polarity::Not } else { Polarity::Is };
     let Some((family, criteria)) = criteria(reader)? else {
-        // Back to the first word after `match`.
+        // The IOS reader begins again at the first word after `match`.
         reader.skip(1);
         return ios_matches(map, reader);
     };
@@ -127,7 +127,7 @@ fn family(reader: &mut Reader) -> Family {
     }
 }
 
-/// `mpls experimental topmost VALUES`
+/// Reads `mpls experimental topmost VALUES`.
 fn mpls(reader: &mut Reader) -> Result<Criterion, Finding> {
     let is_topmost = reader.keyword(&["experimental"]).is_some() && reader.keyword(&["imposition"]).is_none();
     if !is_topmost {
@@ -155,7 +155,7 @@ fn groups(reader: &mut Reader) -> Result<Vec<u32>, Finding> {
     if found.is_empty() { Err(reader.unexpected("groups (0 to 511)")) } else { Ok(found) }
 }
 
-/// `protocol tcp`, `protocol ipv4`: one or more, by name or number.
+/// Reads `protocol tcp`, `protocol ipv4`: one or more, by name or number.
 fn protocol(reader: &mut Reader) -> Result<(Family, Vec<Criterion>), Finding> {
     let mut found = Vec::new();
     while let Some(word) = reader.next() {

@@ -50,7 +50,7 @@ pub(super) const CONTROLLER: &[Command<Configuration>] = &[
     irrelevant("tx-power"),
 ];
 
-/// `interface [preconfigure] NAME [l2transport]`
+/// Reads `interface [preconfigure] NAME [l2transport]`.
 fn interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     reader.keyword(&["preconfigure"]);
     let is_bridged = reader.rest().last() == Some(&"l2transport");
@@ -58,7 +58,7 @@ fn interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
     Ok(if is_bridged { Finding::not_modelled(LAYER_2) } else { finding })
 }
 
-/// `hw-module profile qos …`. Source: Cisco, xrdocs.io, "NCS5500 hw-module profiles".
+/// Reads `hw-module profile qos …`. Source: Cisco, xrdocs.io, "NCS5500 hw-module profiles".
 fn hardware(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let keywords = [
         "hqos-enable",

@@ -127,7 +127,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     irrelevant("transceiver"),
 ];
 
-/// `service-policy input|output NAME [shared-policy-instance INSTANCE]`
+/// Reads `service-policy input|output NAME [shared-policy-instance INSTANCE]`.
 fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
     if reader.eat("type") && reader.keyword(&["qos"]).is_none() {
         return Ok(other_type(reader.peek()));
@@ -187,7 +187,7 @@ fn remove(policies: &mut ServicePolicies, direction: &str, name: Option<&str>) {
     }
 }
 
-/// `encapsulation dot1q 10 [second-dot1q 20]`
+/// Reads `encapsulation dot1q 10 [second-dot1q 20]`.
 fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
     if reader.negated() {
         (interface.encapsulation, interface.second_vlan, interface.native_vlan) = (None, None, None);
@@ -214,7 +214,7 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
     }
 }
 
-/// `ipv4 address 192.0.2.1 255.255.255.252 [secondary]`, `ipv4 address 192.0.2.1/30`
+/// Reads `ipv4 address 192.0.2.1 255.255.255.252 [secondary]`, `ipv4 address 192.0.2.1/30`.
 fn ipv4_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let addresses = &mut interface.addresses;
     if reader.negated() {
@@ -245,7 +245,7 @@ fn ipv4_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `ipv4 access-group LIST ingress|egress`
+/// Reads `ipv4 access-group LIST ingress|egress`.
 fn filter(interface: &mut Interface, family: Family, reader: &mut Reader) -> Result<(), Finding> {
     let list = reader.word("an access list")?.to_owned();
     let direction = match reader.one_of(&["ingress", "egress"])? {

@@ -21,7 +21,7 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     ),
 ];
 
-/// `police rate RATE [burst B] [peak-rate RATE [peak-burst B]]`
+/// Reads `police rate RATE [burst B] [peak-rate RATE [peak-burst B]]`.
 pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
         (class.police, class.police_packets) = (None, None);
@@ -74,7 +74,7 @@ pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// `police rate N pps [burst N packets]`
+/// Reads `police rate N pps [burst N packets]`.
 fn packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let rate = reader.number("packets per second", 1..=200_000_000)?;
     reader.keyword(&["pps"]);
@@ -109,7 +109,7 @@ fn packets_of(reader: &mut Reader, rate: u64) -> Result<u64, Finding> {
     }
 }
 
-/// `conform-action transmit|drop|set …`
+/// Reads `conform-action transmit|drop|set …`.
 fn action(class: &mut PolicyClass, color: Color, reader: &mut Reader) -> Reading {
     if class.drop.is_some() && class.police.is_none() && class.police_packets.is_none() {
         return Ok(Finding::irrelevant("no packet conforms: all are dropped"));

@@ -13,7 +13,7 @@ type ParseValue = fn(&mut Reader) -> Result<u8, Finding>;
 /// Note on packets of a limit.
 const PACKETS: &str = "packets of 256 bytes";
 
-/// `queue-limit N [UNIT]`
+/// Reads `queue-limit N [UNIT]`.
 pub(super) fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
         class.queue_limit = None;
@@ -35,7 +35,7 @@ pub(super) fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Readi
     Ok(if is_packets { Finding::modelled(PACKETS) } else { Finding::MODELLED })
 }
 
-/// `random-detect default|ecn|MIN MAX`, `random-detect dscp VALUES MIN MAX` and by other fields.
+/// Reads `random-detect default|ecn|MIN MAX`, `random-detect dscp VALUES MIN MAX` and by other fields.
 ///
 /// A line that perhop cannot parse does not enable WRED.
 pub(super) fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {

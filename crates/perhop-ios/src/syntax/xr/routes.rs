@@ -17,14 +17,14 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     irrelevant("maximum"),
 ];
 
-/// `router static`
+/// Reads `router static`.
 pub(super) fn open(_: &mut Configuration, reader: &mut Reader) -> Reading {
     reader.end()?;
     reader.opens = (reader.form == Form::Plain).then_some(Mode::StaticRoutes);
     Ok(Finding::MODELLED)
 }
 
-/// `address-family ipv4 unicast`
+/// Reads `address-family ipv4 unicast`.
 fn family(_: &mut Configuration, reader: &mut Reader) -> Reading {
     reader.one_of(&["ipv4", "ipv6"])?;
     let is_unicast = reader.one_of(&["unicast", "multicast"])? == "unicast";
@@ -32,8 +32,8 @@ fn family(_: &mut Configuration, reader: &mut Reader) -> Reading {
     Ok(if is_unicast { Finding::MODELLED } else { Finding::IRRELEVANT })
 }
 
-/// `10.0.0.0/8 192.0.2.1`, `10.0.0.0/8 GigabitEthernet0/0/0/1 192.0.2.1`; `None` if the line does not begin
-/// with a prefix.
+/// Reads `10.0.0.0/8 192.0.2.1`, `10.0.0.0/8 GigabitEthernet0/0/0/1 192.0.2.1`; `None` if the line does not
+/// begin with a prefix.
 pub(super) fn read(configuration: &mut Configuration, reader: &mut Reader) -> Option<Reading> {
     let (address, length) = reader.peek()?.split_once('/')?;
     let address: IpAddr = address.parse().ok()?;

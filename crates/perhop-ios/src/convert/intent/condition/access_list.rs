@@ -65,7 +65,7 @@ pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEnt
         return Condition::Never;
     }
     let (from, to) = (entry.prefixes.map(|(source, _)| source), entry.prefixes.map(|(_, to)| to));
-    // The source already determines the address family.
+    // The source already determines the address family, so `any` as destination needs no condition.
     let to = to.filter(|to| *to != PrefixMatch::ANY);
     let source = addresses(configuration, entry.source_group.as_deref(), entry.source, from);
     let destination = addresses(configuration, entry.destination_group.as_deref(), entry.destination, to);

@@ -101,7 +101,8 @@ impl Classes<'_> {
                 of_labels((0..8).map(|class| combined_label(*group, class)).collect())
             }
             Criterion::QosGroup(group) => of_labels(u8::try_from(*group).ok().into_iter().collect()),
-            // perhop has one label for both fields. If the configuration uses both, the label is the group.
+            // perhop has one label for both fields. If the configuration uses both, the label is the group,
+            // and a traffic class matches no packet.
             Criterion::TrafficClass(_) if configuration.marks.label == LabelUse::GroupOfBoth => {
                 Condition::Never
             }
