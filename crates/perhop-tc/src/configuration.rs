@@ -20,7 +20,8 @@ pub struct Configuration {
     pub(crate) devices: Vec<Device>,
     pub(crate) log: Log,
     pub(crate) marks: Marks,
-    /// By line number minus 1: the line that opened its block, and its device.
+    /// The line that opened the block of each line, and the device of each line. The index is the line number
+    /// minus 1.
     owners: Vec<Owner>,
     /// Whether lines are numbers of JSON objects.
     pub(crate) counts_items: bool,

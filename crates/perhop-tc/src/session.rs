@@ -21,7 +21,8 @@ pub(crate) struct Session {
     variables: Variables,
     /// The closing words of open loops, conditions and functions.
     blocks: Vec<&'static str>,
-    /// By line number minus 1: the line that opened its block, and its device.
+    /// The line that opened the block of each line, and the device of each line. The index is the line number
+    /// minus 1.
     owners: Vec<Owner>,
     shown: Shown,
 }

@@ -206,7 +206,7 @@ impl Lexer<'_> {
                     .and_then(|inner| arithmetic::value(inner, self.variables))
                     .map(|value| value.to_string())
             }
-            // The older form of bash.
+            // `$[…]` is an older form of arithmetic in bash.
             (_, ['[', ..]) => {
                 let inner = self.balanced('[', ']');
                 arithmetic::value(&inner, self.variables).map(|value| value.to_string())

@@ -3,7 +3,7 @@
 /// The source of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Voice {
-    /// A command.
+    /// A command that a user or a script gives.
     Told,
     /// Output of `show`, which has units and counters that commands do not accept.
     Shown,

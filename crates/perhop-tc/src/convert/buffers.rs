@@ -101,7 +101,8 @@ fn fq_codel(options: &Options, device: &Device) -> BufferConfig {
         target: options.time("target").unwrap_or(usual.target),
         interval: options.time("interval").unwrap_or(usual.interval),
         flows: small("flows").map_or(usual.flows, |flows| flows as u16),
-        // The sockets of the hosts decide whether they set the hash of a flow. tc does not.
+        // An option of tc cannot set this: the sockets of the hosts decide whether they set the hash of a
+        // flow.
         flow_hash: usual.flow_hash,
         quantum: ByteSize::from_bytes(options.number("quantum").unwrap_or_else(|| device.frame())),
         limit: options.number("limit").map_or(usual.limit, QueueSize::Packets),
@@ -150,7 +151,7 @@ fn fq_pie(options: &Options, device: &Device) -> BufferConfig {
         quantum: ByteSize::from_bytes(options.number("quantum").unwrap_or_else(|| device.frame())),
         limit: options.number("limit").map_or(usual.limit, QueueSize::Packets),
         ecn: marks_early(options),
-        // `ecn_prob`: percent.
+        // `ecn_prob` is in percent.
         mark_up_to: options.number("ecn_prob").map_or(usual.mark_up_to, |percent| percent as f64 / 100.0),
         ..usual
     })

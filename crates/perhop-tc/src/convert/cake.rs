@@ -26,7 +26,8 @@ pub(super) fn from_qdisc(qdisc: &Qdisc, device: &Device, log: &mut Log) -> Optio
         bandwidth: bandwidth(options),
         tins: tins(options),
         isolation: isolation(options),
-        // The sockets of the hosts decide whether they set the hash of a flow. tc does not.
+        // An option of tc cannot set this: the sockets of the hosts decide whether they set the hash of a
+        // flow.
         flow_hash: FlowHash::Headers,
         rtt: round_trip(options),
         overhead,

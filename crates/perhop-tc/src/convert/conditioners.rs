@@ -64,7 +64,8 @@ pub(super) fn at_hook(device: &Device, hook: u32, overhead: i32, log: &mut Log) 
         }
         let is_metered = treatment.meter.is_some();
         match stages.last_mut() {
-            // Each filter has its own policer unless the policer has a number.
+            // Filters are merged into one stage only if they have no policer or name the same policer by its
+            // number, because otherwise each filter has its own policer.
             Some((last, rules, lines))
                 if *last == treatment && (!is_metered || !treatment.shared.is_empty()) =>
             {
@@ -174,7 +175,8 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
     let ended = |mut steps: Vec<Step>, control: Control, log: &mut Log| {
         match control {
             Control::Pass | Control::Pipe => steps.push(Step::Transmit),
-            // Linux classifies a packet again up to MAX_REC_LOOP times, and then drops it.
+            // `reclassify` ends with a drop: Linux classifies a packet again up to MAX_REC_LOOP times, and
+            // then drops it.
             Control::Drop | Control::Reclassify => steps = vec![Step::Drop],
             Control::Continue => steps.push(Step::Continue),
             Control::Goto(chain) => {
@@ -265,7 +267,8 @@ fn mark(value: u8, mask: u8, line: usize, log: &mut Log) -> Step {
 fn bucket(options: &Options, line: usize, log: &mut Log) -> Option<(Rate, ByteSize)> {
     let rate = options.rate("rate").filter(|rate| *rate > 0)?;
     let burst = options.number("burst").filter(|burst| *burst > 0)?;
-    // `act_police.c`: 255 cells of 8 bytes if tc sets no mtu.
+    // Without `mtu`, the limit is 255 cells of 8 bytes (`act_police.c`), which no frame of 1514 bytes
+    // exceeds.
     if let Some(mtu) = options.number("mtu").filter(|mtu| *mtu < 1514) {
         log.not_modelled(line, format!("`mtu {mtu}`: longer packets always exceed in Linux"));
     }

@@ -32,7 +32,7 @@ pub(crate) const POLICE: &[Opt] = &[
     Opt::new(&["ref", "bind"], Integer, "").shown().effect(Irrelevant("counters")),
 ];
 
-/// Reads a policer, after its word.
+/// Reads the options of a policer, after the word `police`.
 pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     // tc's default: `TC_POLICE_RECLASSIFY`.
     let (mut exceed, mut conform) = (Control::Reclassify, Control::Pass);

@@ -49,7 +49,7 @@ pub(super) fn read(
                 }
             }
         } else if word == "ht" && words.peek() == Some("divisor") {
-            // `show`: a separate table.
+            // In the output of `show`, this line is a separate table.
         } else if matches!(word, "link" | "ht") {
             let table = words.next().unwrap_or_default();
             if !is_first_table(table) {

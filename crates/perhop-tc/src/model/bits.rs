@@ -83,7 +83,7 @@ impl Bits {
         if of_flags & 0x4000 != 0 {
             return Err("the flag DF");
         }
-        // Packets in perhop are not fragments: no more fragments, and offset 0.
+        // Packets in perhop are not fragments: the flag for more fragments and the offset are 0.
         decoded.is_never |= flags & of_flags != 0;
         self.none(8..9, "the time to live")?;
         decoded.protocol(self.value[9], self.mask[9]);

@@ -7,8 +7,8 @@ use crate::units;
 use crate::words::abbreviates;
 
 impl Session {
-    /// Reports changes of offloads (`-K`) and of a device's speed (`-s`). Other options of `ethtool` are
-    /// counters and rings.
+    /// Reports changes of offloads (`-K`) and of a device's speed (`-s`). Other options of `ethtool` show
+    /// counters or set the rings of a device, without an effect in perhop.
     pub(super) fn ethtool(&mut self, number: usize, words: &[String]) {
         let what = match words.get(1).map(String::as_str) {
             Some("-K" | "--features" | "--offload") => {
