@@ -182,7 +182,7 @@ fn relation(entry: &Entry, ablation: &mut Ablation, changed: &ChangedProperties)
     match entry.state {
         LineState::Irrelevant => return Some(Relation::with_effect(LineEffect::Irrelevant)),
         LineState::NotModelled => {
-            // The model may contain a part of the line.
+            // The model may contain a part of the line, so the effect of the line is determined, too.
             let effect = ablation.effect(entry.number).unwrap_or_default();
             let parts = changed.among(&effect).into_iter().collect();
             return Some(Relation { parts, ..Relation::not_compared(entry, "not modeled") });

@@ -223,8 +223,8 @@ fn erase_matches(value: &mut Value) {
     }
 }
 
-/// Returns the changed and renamed parts between the `side` policies of an interface, `null` without a
-/// policy. Names of interfaces in them are among `interfaces`.
+/// Returns the changed and renamed parts between the `side` policies of an interface. A missing policy is
+/// `null`. The interfaces that the policies name are among `interfaces`.
 pub fn compare_policies(
     interface: &str,
     side: &str,

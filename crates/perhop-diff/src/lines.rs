@@ -98,7 +98,7 @@ pub(crate) fn changed_lines(models: [&DeviceModel; 2]) -> Vec<Change> {
             by_key.entry((entry.section, &entry.text)).or_default()[side].push(at);
         }
     }
-    // By section: the positions of common lines in both texts, and the lines of only one text.
+    // For each section, the positions of the common lines in both texts, and the lines of only one text.
     let mut common: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
     let mut alone: BTreeMap<usize, [Vec<usize>; 2]> = BTreeMap::new();
     for ((section, _), [old, new]) in &by_key {

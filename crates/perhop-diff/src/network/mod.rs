@@ -27,7 +27,7 @@ use crate::configurations::{self, Question};
 use pairs::{DevicePair, Ends};
 use walks::{Comparer, Walked};
 
-/// Returns the differences between two snapshots for packets between their sites: The comparison covers each
+/// Returns the differences between two snapshots for packets between their sites. The comparison covers each
 /// of `codepoints`, and all packets if sets of packets can prove equality.
 ///
 /// # Errors

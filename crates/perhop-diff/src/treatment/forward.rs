@@ -303,7 +303,8 @@ impl<'a> Treatments<'a> {
     fn plain(&mut self, busy: &[bool]) -> Vec<TreeId> {
         let count = self.trees.len();
         let mut plain: Vec<TreeId> = Vec::with_capacity(count);
-        // The branches of a tree have lower numbers, because they are created earlier.
+        // The branches of a tree have lower numbers, because they are created earlier. They are therefore
+        // converted before the tree.
         for id in 0..count {
             let own = match self.trees[id].clone() {
                 Tree::Metered { meter, colors } if !busy[meter] => {

@@ -210,7 +210,7 @@ impl Making<'_> {
             self.limit(&mut around, json!({ "limit of all queues": limit }));
         }
         if let Some(memory) = &queueing.memory {
-            // The name of a pool has no meaning outside its node.
+            // The name of a pool is not compared, because it has no meaning outside its node.
             let memory = MemoryConfig { pool: None, ..memory.clone() };
             self.limit(&mut around, json!({ "memory of all queues": memory }));
         }
