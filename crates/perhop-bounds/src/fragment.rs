@@ -21,7 +21,8 @@ pub(crate) fn fragments(stream: Stream, mtu: Option<u32>, may_cut: bool) -> Vec<
             f64::from(length + (count - 1) * HEADER) / f64::from(length)
         });
         let mut first = stream.of_lengths(Lengths::Between(HEADER + 1, room + HEADER));
-        // All fragments of a packet arrive together. The limits counted whole packets.
+        // All fragments of a packet arrive together, so the curve is scaled to their bytes. Limits in other
+        // units counted whole packets and are removed.
         first.own = stream.own.map(|own| own.scaled(grown));
         first.limits.retain(|limit| limit.measure == Measure::Ip);
         for limit in &mut first.limits {

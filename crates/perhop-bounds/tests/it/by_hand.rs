@@ -263,7 +263,8 @@ fn link_sharing_has_no_bound_alone_or_nested() {
     }
 }
 
-/// The rates of two queues of guarantee-excess, 0.5 and 0.25 bytes per microsecond, with their levels.
+/// A port with two queues of guarantee-excess. They have guaranteed rates of 0.5 and 0.25 bytes per
+/// microsecond, at these levels.
 fn guaranteed(levels: [u16; 2]) -> Value {
     let share = |rate: &str, burst: &str, level: u16| json!({"share": {"rate": rate, "burst": burst, "level": level}});
     let shares = [share("4Mb/s", "4000B", levels[0]), share("2Mb/s", "2000B", levels[1])];
@@ -273,15 +274,16 @@ fn guaranteed(levels: [u16; 2]) -> Value {
 #[test]
 fn a_guaranteed_rate_waits_for_the_guarantees_of_its_level() {
     let streams = || vec![stream(100, Some((300.0, 0.1))), stream(200, None)];
-    // The guarantee of the other queue leaves 0.75 after (200 + 2000) / 0.75 = 2933.3 us, where 200 bytes are
-    // on the wire. Then 0.5 after 2933.3 + 100 / 0.75 = 3066.7; 300 bytes take 600 more.
+    // The other queue leaves a service of 0.75 bytes per microsecond after (200 + 2000) / 0.75 = 2933.3 us:
+    // 200 bytes are on the wire, and 2000 are its burst. For the guaranteed queue, this is a service of 0.5
+    // after 2933.3 + 100 / 0.75 = 3066.7 us. Its 300 bytes take 600 us more.
     let bounds_of_one_level = bounds(guaranteed([0, 0]), streams());
     assert_delay(&bounds_of_one_level[0], 2_933.333_333 + 133.333_333 + 600.0);
     assert_eq!(bounds_of_one_level[0].rules, [Rule::GuaranteedRate]);
-    // A level above waits only for the packet on the wire: 200 + 100 + 600.
+    // A queue of a higher level waits only for the packet on the wire. The delay is 200 + 100 + 600 us.
     let bounds_of_two_levels = bounds(guaranteed([0, 1]), streams());
     assert_delay(&bounds_of_two_levels[0], 900.0);
-    // The other queue keeps its rate, 0.25, although its arrivals have no bound.
+    // The guaranteed rate of the other queue is still 0.25, although its arrivals are unbounded.
     assert!((bounds_of_two_levels[1].rate - 0.25e6).abs() < 1.0);
 }
 
@@ -291,7 +293,7 @@ fn a_queue_without_a_guarantee_has_the_rest() {
     queueing["classes"][1]["share"] = json!({});
     let found =
         bounds(queueing.clone(), vec![stream(100, Some((300.0, 0.1))), stream(200, Some((400.0, 0.05)))]);
-    // 0.9 after (200 + 300) / 0.9 us.
+    // The other queue leaves a service of 0.9 bytes per microsecond after (200 + 300) / 0.9 us.
     assert_delay(&found[1], (500.0 + 400.0) / 0.9);
     assert_eq!(found[1].rules, [Rule::Rest]);
     // If the other queue may send more than the rest, there is no bound but the limit of the queue.
@@ -307,19 +309,20 @@ fn a_maximum_limits_the_queue_that_is_always_within_its_guarantee() {
     let low = share(json!({"rate": "4Mb/s", "burst": "4000B", "level": 1}));
     let queueing = classes("guarantee-excess", &[strict, low]);
     let found = bounds(queueing, vec![stream(100, None), stream(200, Some((400.0, 0.1)))]);
-    // The strict queue takes 1000 + 0.25 t: 0.75 after (200 + 1000) / 0.75 us. 400 bytes take 400 / 0.75.
+    // The strict queue sends at most 1000 + 0.25 t bytes. It leaves a service of 0.75 bytes per microsecond
+    // after (200 + 1000) / 0.75 us, and 400 bytes take 400 / 0.75 us.
     assert_delay(&found[1], 1600.0 + 533.333_333);
     assert_eq!(found[1].rules, [Rule::Rest]);
-    // The strict queue has its maximum: bytes per second.
+    // The rate of the strict queue is its maximum, 0.25 MB/s.
     assert!((found[0].rate - 0.25e6).abs() < 1.0);
 }
 
-/// The guarantee of the other queue, 0.75, leaves 0.25 of the 0.5 that are guaranteed.
+/// The guarantee of the other queue is 0.75 bytes per microsecond. It leaves only 0.25 of the guaranteed 0.5.
 #[test]
 fn a_guarantee_that_the_others_do_not_leave_is_the_rate_that_they_leave() {
     let share = |rate: &str, burst: &str| json!({"share": {"rate": rate, "burst": burst}});
     let queueing = classes("guarantee-excess", &[share("4Mb/s", "8000B"), share("6Mb/s", "500B")]);
     let found = bounds(queueing, vec![stream(100, None), stream(200, None)]);
-    // 0.25 after (200 + 500) / 0.25 = 2800 us.
+    // The remaining service is 0.25 bytes per microsecond after (200 + 500) / 0.25 = 2800 us.
     assert!((found[0].rate - 0.25e6).abs() < 1.0, "{}", found[0].rate);
 }
