@@ -114,7 +114,7 @@ impl PacketSpace {
         let address = self.begins(field, value, prefix.length().into())?;
         self.and(family, address)
     }
-    /// Only TCP and UDP packets have ports.
+    /// Returns the packets with a port in `ranges`. Only TCP and UDP packets have ports.
     fn ports(&mut self, field: Field, ranges: &[PortRange]) -> Made {
         let bounds = |range: &PortRange| (range.first().into(), range.last().into());
         let ports = self.within_any(field, ranges.iter().map(bounds))?;

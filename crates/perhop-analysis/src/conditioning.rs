@@ -30,7 +30,8 @@ pub fn before(
     Ok(arriving)
 }
 
-/// `target` is the set of packets that the stage transmits, and `next` the set of packets that continue.
+/// Returns the packets before `stage` that leave it as a packet of `target` if the stage transmits them, or
+/// as a packet of `next` if they continue.
 fn before_stage(
     space: &mut PacketSpace,
     stage: &ConditionerConfig,

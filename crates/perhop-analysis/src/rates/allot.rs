@@ -92,7 +92,8 @@ fn raise(wants: &mut [Want], path: &[usize]) -> f64 {
     more
 }
 
-/// Returns `sure` and the share of each class in the excess, level by level if classes have levels.
+/// Returns the rate of each class: its rate in `sure` plus its share of the excess. The excess is shared
+/// level by level if classes have levels.
 fn with_rest(
     queueing: &QueueingConfig,
     sure: Vec<f64>,

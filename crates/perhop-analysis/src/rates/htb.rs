@@ -245,7 +245,7 @@ impl Node {
         if line.fixed + line.slope * depth >= room { Line { fixed: room, slope: 0.0 } } else { line }
     }
 
-    /// Returns the bytes of `turn` that this class sends at a visitbefore its bucket is empty. The rest of
+    /// Returns the bytes of `turn` that this class sends at a visit before its bucket is empty. The rest of
     /// the turn is sent at the next visits.
     fn turn(&self, step: Step, turn: f64) -> f64 {
         let run = |rate: f64, burst: f64| {

@@ -67,7 +67,7 @@ pub fn conditioner_limit(stage: &ConditionerConfig) -> Option<f64> {
     let (committed, peak) = metered_rates(stage.meter.as_ref()?)?;
     let is_hierarchical = matches!(stage.meter, Some(MeterConfig::Hierarchical(_)));
     let limit = if is_hierarchical && !drops(&stage.red) {
-        // Premium packets above their rate are red, and pass.
+        // Premium packets above their rate are red. The stage does not drop red packets, so it has no limit.
         None
     } else if drops(&stage.yellow) {
         Some(committed)
