@@ -49,7 +49,7 @@ impl<'a> Blocks<'a> {
             self.order = if is_big { Endianness::Big } else { Endianness::Little };
         }
         let (Some(kind), Some(length)) = (self.number(0), self.length()) else {
-            // The parser reports the error.
+            // The incomplete rest of the file is passed on, so that the parser reports the error.
             return (ENHANCED_PACKET, Cow::Borrowed(std::mem::take(&mut self.rest)));
         };
         let (block, rest) = self.rest.split_at(length);
@@ -108,7 +108,7 @@ fn options(kind: u32, block: &[u8], order: Endianness) -> Option<usize> {
     }
 }
 
-/// Whether options begin at `start` of `block` and fill it exactlywithout an end of options.
+/// Whether options begin at `start` of `block` and fill it exactly without an end of options.
 fn lacks_end(block: &[u8], start: usize, order: Endianness) -> bool {
     let mut at = start;
     while let Some(head) = number(block, at, order) {

@@ -1,4 +1,4 @@
-//! [`dissect`]converts the bytes of a packet to its descriptor.
+//! [`dissect`] converts the bytes of a packet to its descriptor.
 
 use std::net::IpAddr;
 

@@ -217,7 +217,7 @@ impl Ends {
     }
 }
 
-/// The length and the checksum are filled in later.
+/// Returns a UDP header. Its length and its checksum are filled in later.
 fn udp_header(packet: &Packet) -> Vec<u8> {
     let header = UdpHeader {
         source_port: packet.source_port,
@@ -228,7 +228,7 @@ fn udp_header(packet: &Packet) -> Vec<u8> {
     header.to_bytes().to_vec()
 }
 
-/// The checksum is filled in later.
+/// Returns a TCP header with its options. Its checksum is filled in later.
 fn tcp_header(packet: &Packet, fields: &TcpFields) -> Vec<u8> {
     let mut header =
         TcpHeader::new(packet.source_port, packet.destination_port, fields.sequence, fields.window);

@@ -188,7 +188,7 @@ impl Around<'_> {
         entries.chain([0; 4].into_iter().take(if control_word { 4 } else { 0 })).collect()
     }
 
-    /// RFC 2784 §2.1, RFC 2890 §2.
+    /// Returns the GRE header and the outer IP header around `inside` (RFC 2784 §2.1, RFC 2890 §2).
     fn gre(&self, gre: GreTunnel, inside: &Encapsulated) -> Vec<u8> {
         let flags = [(gre.checksum, 0x80), (gre.key, 0x20), (gre.sequence, 0x10)];
         let flags = flags.into_iter().filter(|(is_there, _)| *is_there).fold(0, |all, (_, flag)| all | flag);

@@ -10,14 +10,14 @@ use super::*;
 use crate::headers::Transport;
 use crate::writer::{Frame, Interface, SnapLength, Writer};
 
-/// UDP from 192.0.2.1 port 5004 to 198.51.100.7 port 9with EF and ECT(0). It has 60 IP bytes, of which 28 are
-/// stored.
+/// UDP from 192.0.2.1 port 5004 to 198.51.100.7 port 9 with EF and ECT(0). It has 60 IP bytes, of which 28
+/// are stored.
 const PACKET: [u8; 28] = [
     0x45, 0xba, 0, 60, 0, 0, 0x40, 0, 63, 17, 0, 0, 192, 0, 2, 1, 198, 51, 100, 7, 0x13, 0x8c, 0, 9, 0, 40,
     0, 0,
 ];
 
-/// A pcap file of one framethat arrived at 7 s and `fraction` units and had 74 bytes on the wire.
+/// A pcap file of one frame that arrived at 7 s and `fraction` units and had 74 bytes on the wire.
 fn pcap(magic: u32, big: bool, link_type: u32, fraction: u32, frame: &[u8]) -> Vec<u8> {
     let number = |value: u32| if big { value.to_be_bytes() } else { value.to_le_bytes() };
     let half = |value: u16| if big { value.to_be_bytes() } else { value.to_le_bytes() };
