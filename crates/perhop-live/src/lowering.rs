@@ -169,7 +169,7 @@ fn mtu(scenario: &Scenario, base: &Path) -> Result<u32, ConfigError> {
                 })?;
                 entries.iter().map(|entry| entry.length).max().unwrap_or_default()
             }
-            // Kernels send segments of the configured size.
+            // Other sources use TCP, whose segments have the configured size and are not longer than the MTU.
             _ => continue,
         };
         mtu = mtu.max(longest.min(LARGEST_IP_LENGTH));

@@ -188,10 +188,10 @@ fn connected(key: &FlowKey) -> io::Result<OwnedFd> {
     let own = SocketAddr::new(key.source.to_ip(), key.source_port);
     let domain = system::domain(own.ip());
     let fd = system::open_socket(domain, libc::SOCK_DGRAM, libc::IPPROTO_UDP)?;
-    // Flows to different destinations may have the same source port.
+    // The option permits flows to different destinations to use the same source port.
     system::set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
     if own.is_ipv4() {
-        // Packets above the MTU are fragmented and not rejected.
+        // The option makes the kernel fragment packets above the MTU instead of rejecting them.
         system::set_option(&fd, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, &libc::IP_PMTUDISC_DONT)?;
     }
     system::bind(&fd, own)?;

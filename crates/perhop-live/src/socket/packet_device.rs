@@ -26,9 +26,10 @@ impl PacketDevice {
         let socket = system::open_socket(libc::AF_PACKET, libc::SOCK_RAW, 0)?;
         let borrowed = socket.as_fd();
         let on: libc::c_int = 1;
-        // Frames that leave via the interface are not arrivals.
+        // Frames that leave via the interface are not arrivals, so the socket must not receive them.
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &on)?;
-        // A queue of the kernel in front of the wire would not be part of the policy.
+        // Frames must not wait in a queue of the kernel in front of the wire, which would not be part of the
+        // policy.
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &on)?;
         let buffer = system::set_option(borrowed, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER_BYTES);
         if buffer.is_err() {
@@ -42,7 +43,8 @@ impl PacketDevice {
             mr_alen: 0,
             mr_address: [0; 8],
         };
-        // Forwarded frames are addressed to other nodes. The kernel reverts this when the socket is closed.
+        // The socket must receive frames to any address, because forwarded frames are addressed to other
+        // nodes. The kernel reverts this setting when the socket is closed.
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)?;
         system::bind(borrowed, &system::link_address(index))?;
         Ok(PacketDevice { socket, ring, batch: SendBatch::new(frame_bytes), lost: 0 })

@@ -21,8 +21,8 @@ const MARGIN_RANGE_NS: std::ops::RangeInclusive<u64> = 10_000..=150_000;
 /// Waits for a deadline: sleeps until a margin before it, then busy waits.
 ///
 /// The margin follows the oversleep. A sleep that ended later than the margin permits lengthens the margin,
-/// and every other sleep shortens it a little. The proportion lets one sleep in a hundred end too late.
-/// Sleeps that ended later than any margin are ignored.
+/// and every other sleep shortens it a little. The ratio of both changes is such that one sleep in a hundred
+/// ends too late. Sleeps that ended later than any margin are ignored.
 #[derive(Debug)]
 pub(super) struct Waiter {
     margin_ns: u64,

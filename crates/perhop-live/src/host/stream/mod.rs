@@ -171,7 +171,7 @@ impl Exchange {
             let own = SocketAddr::new(key.source.to_ip(), port);
             let made = session.tcp.socket(own).and_then(|fd| system::connect(&fd, server).map(|()| fd));
             match made {
-                // An earlier connection still uses the port.
+                // If an earlier connection still uses the port, the next port is tried.
                 Err(error) if attempt < MOST_ATTEMPTS && is_taken(&error) => attempt += 1,
                 Err(error) => return Err(error),
                 Ok(fd) => return Ok(Connection::new(fd, place, number, port, now)),
