@@ -43,7 +43,7 @@ fn refused(failure: Failure) -> Answer {
 fn answer(inferred: &Inferred) -> Answer {
     let Inferred { scenario, leaving, wire, port, load, offered, missing, assumed, not_looked_at, .. } =
         inferred;
-    // Several classes may share one queue.
+    // The loads of the classes that share a queue are added.
     let mut loads: Vec<(&str, f64)> = Vec::new();
     for class in offered {
         let queue = class.queue.as_deref().unwrap_or(&class.class);

@@ -15,7 +15,7 @@ pub(crate) struct Player {
     scenario: Scenario,
     seed: u64,
     playback: Option<(usize, Playback)>,
-    /// A repetition of its own, because its spans are elsewhere.
+    /// A separate repetition for the packet memory, whose spans differ from those of the packets.
     of_memory: Option<(usize, Playback)>,
 }
 
@@ -69,7 +69,7 @@ fn port_value(port: &PortLayout) -> Value {
     json!({"number": port.number, "name": port.name, "reserved": port.reserved, "queues": queues})
 }
 
-/// Returns the repetition in `place`, or a new one if it is of another port.
+/// Returns the repetition in `place`, or a new one if that repetition is of another port.
 fn playback_of<'p>(
     place: &'p mut Option<(usize, Playback)>,
     scenario: &Scenario,

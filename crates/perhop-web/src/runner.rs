@@ -130,7 +130,7 @@ impl Runner {
             Telephony { codec: codec.planning(), jitter_buffer, burst_ratio: 1.0, advantage: 0.0 };
         let rows = telephony::delivered(classes, histogram);
         let calls = telephony::rate_calls(&rows, &own, &telephony);
-        // The page has one replication.
+        // The page runs one replication, so only the first one has a rating.
         let rated = |call: &Call| call.rated.first().copied().unwrap_or_default();
         let summary = json!(self.results.as_ref().map(|results| &results.summary));
         let guaranteed = guaranteed_rates(&self.scenario, &summary, queues);
