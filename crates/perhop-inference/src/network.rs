@@ -139,7 +139,8 @@ impl<'a> Network<'a> {
         };
         let names = names_of(&leaves);
         let senders = default_addresses(&entering, SENDERS, SENDERS_6, site, None);
-        // Interfaces in different VRFs may have the same subnet.
+        // The receivers must not get the address of the senders, because interfaces in different VRFs may
+        // have the same subnet.
         let receivers = default_addresses(&leaving, RECEIVERS, RECEIVERS_6, site, Some(senders[0]));
         Network {
             site,

@@ -44,7 +44,8 @@ impl<'a> Selection<'a> {
             });
         let best = match (best, interface) {
             (Some(best), _) => Some(best),
-            // The reason refers to the named interface.
+            // If the user names an interface without modeled queues, the search for this interface below
+            // gives the reason.
             (None, Some(_)) => up.first(),
             (None, None) => {
                 if let Some((port, reason)) =

@@ -306,7 +306,7 @@ impl<'a> Search<'_, 'a> {
             let role = role_of(&target.own_name, &header, target.service);
             let kind = self.wanted.get(target.name.as_str()).copied().flatten().unwrap_or(role.kind);
             let protocols: &[&str] = match (header.packet_bytes, kind) {
-                // TCP determines the lengths of its segments.
+                // TCP determines the lengths of its segments, so a class with a required length gets UDP.
                 (Some(_), _) => &["udp"],
                 (None, Kind::Transfers | Kind::Greedy) => &["tcp", "udp"],
                 (None, _) => &["udp", "tcp"],

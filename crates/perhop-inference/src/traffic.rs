@@ -24,7 +24,7 @@ const START_WITHIN: &str = "20ms";
 const STARVED: f64 = 0.01;
 /// The relative difference up to which a guarantee and a share count as equal.
 const ROUNDING: f64 = 1e-6;
-/// The basis of the load of a class without a limit and a queue.
+/// The text about the basis of a load, for a class that has neither a limit nor a queue.
 const FITS: &str = "what fits";
 /// IP bytes of datagrams if TCP cannot be used.
 pub(crate) const DATAGRAM: u32 = 1000;

@@ -177,7 +177,7 @@ fn loads_of(
 fn of_pair<'a>(pair: &'a Pair, loads: &'a Loads) -> impl Iterator<Item = ClassWish> + 'a {
     let own = loads.get(&pair.ports[0]).into_iter().flatten();
     own.enumerate().map(|(place, load)| {
-        // The addresses are those of the sites.
+        // The packets have the addresses of the sites, not those of the header.
         let header = Header { source: None, destination: None, ..load.flow.header.clone() };
         let wish = Wish {
             from: pair.from,
