@@ -30,7 +30,7 @@ const OF_LOW_BITS: [u128; 2] = [5, 61];
 pub fn check_nqb(policy: &PolicyConfig, interfaces: &[String], nqb: &[MatchConfig]) -> Vec<Finding> {
     let mut found = Vec::new();
     if may_matter(policy, nqb) {
-        // The rules for classes report sets that are too complex.
+        // Nothing is reported if sets are too complex, because the rules for classes report them.
         let _ = Check::new(interfaces, nqb).and_then(|mut check| check.policy(policy, &mut found));
     }
     found

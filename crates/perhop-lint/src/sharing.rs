@@ -121,7 +121,7 @@ impl Walk<'_, '_> {
         let Some(rate) = level.service else { return };
         let bounded = |rates: &&ClassRates| rates.limit.is_some_and(|limit| limit < rate);
         let taker = level.classes.iter().find(|rates| rates.path != starved.path && !bounded(rates));
-        // Another rule reports unlimited priority.
+        // If the class that takes the rate has no limit, another rule reports its unlimited priority.
         if taker.is_some_and(|taker| taker.limit.is_none()) {
             return;
         }

@@ -48,7 +48,7 @@ fn disordered(leaf: &Leaf, curves: &[PrecedenceConfig]) -> Option<Finding> {
         let enters = |dscp: &str| may_enter(leaf, dscp).unwrap_or(true);
         (worse && enters(lower) && enters(other)).then(|| (lower.clone(), low, other.clone(), high))
     };
-    // The pair (1, 3) is compared for classes that do not match drop precedence 2.
+    // The pair (1, 3) is needed for classes that do not match drop precedence 2.
     let pairs = (1..=4).flat_map(|class| {
         [(1, 2), (2, 3), (1, 3)].map(|(low, high)| (format!("af{class}{low}"), format!("af{class}{high}")))
     });
