@@ -89,7 +89,8 @@ pub struct Port {
     pub forwarding: PortForwarding,
 }
 
-/// Whether a policy or a limiter has a stage, and not the device by itself.
+/// Whether a configured policy or limiter has a stage. Stages that the device adds without configuration do
+/// not count.
 fn is_configured(stage: &ConditionerConfig) -> bool {
     !stage.name.as_deref().is_some_and(|name| STAGES_OF_DEVICE.contains(&name))
 }

@@ -69,15 +69,17 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// Lists the interfaces of diagnostics until a report has [`Listing::MOST`] names; then the first few alone.
+/// Lists the interfaces of each diagnostic. When a report has [`Listing::MOST`] names, lists only the first
+/// [`Listing::ALWAYS`] interfaces of each further diagnostic.
 struct Listing(usize);
 
 impl Listing {
-    /// Names of interfaces in a report at most, besides the first [`Listing::ALWAYS`] of each diagnostic.
+    /// The maximum number of interface names in a report, in addition to the first [`Listing::ALWAYS`] names
+    /// of each diagnostic.
     const MOST: usize = 200_000;
     const ALWAYS: usize = 5;
 
-    /// Returns the names that are listed of `all`, and the number of the others.
+    /// Returns the listed names among `all`, and the number of the other names.
     fn list<'a>(&mut self, all: impl ExactSizeIterator<Item = &'a str>) -> (Vec<&'a str>, usize) {
         let length = all.len();
         let count = if length <= self.0 { length } else { length.min(Listing::ALWAYS) };
@@ -102,7 +104,7 @@ impl DeviceModel {
             detail != Detail::Remarks || line.state.differs() || diagnosed.contains(&line.number)
         };
         let mut listing = Listing(Listing::MOST);
-        // An error of the whole device, as a refused commit, concerns every port.
+        // An error of the whole device, such as a refused commit, concerns every port.
         let every: Vec<&str> = self.router.ports.iter().map(|port| port.interface.as_str()).collect();
         let count = |state| lines().filter(|line| line.state == state).count();
         Report {

@@ -29,7 +29,7 @@ pub struct RoutingProcess {
     pub protocol: RoutingProtocol,
     /// The table of routes that it fills; `None` for the general one.
     pub vrf: Option<String>,
-    /// The preference of its routes: the least counts.
+    /// The preference of its routes: the lowest one wins.
     pub distance: u8,
     /// The number by which its neighbors know the router: no other one may have it.
     pub identity: Option<At<String>>,
@@ -45,7 +45,7 @@ pub struct RoutingProcess {
 /// The part of a port in a routing protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortRouting {
-    /// The line that makes the port take part.
+    /// The line that makes the port take part in the protocol.
     pub line: usize,
     /// The place of the process in [`Forwarding::processes`](crate::Forwarding::processes).
     pub process: usize,
@@ -54,9 +54,10 @@ pub struct PortRouting {
     /// The cost of packets that leave via the port, with the line that sets it, or the line that starts the
     /// process.
     pub cost: At<u32>,
-    /// The line by which the port announces its subnet and has no neighbors; `None` if it may have neighbors.
+    /// The line that makes the port passive, so that it announces its subnet and has no neighbors; `None` if
+    /// it may have neighbors.
     pub passive: Option<usize>,
-    /// The subnet that the port announces where it is not the whole subnet of its address: a loopback
-    /// interface is one host (RFC 2328 §9.1).
+    /// The subnet that the port announces, if it differs from the subnet of the port's address: a loopback
+    /// interface announces one host (RFC 2328 §9.1).
     pub announced: Option<Prefix>,
 }

@@ -375,7 +375,8 @@ mod tests {
     fn a_burst_fills_a_queue_by_the_difference_of_the_rates() {
         let rate = |gigabits: u64| Some(Rate::from_bits_per_second(gigabits * 1_000_000_000));
         let room = Room { frames: 90, bytes: 90_000, drain_ns: None };
-        // 90 000 bytes at 9 Gb/s of growth take 80 us, in which 10 Gb/s bring 100 000 bytes.
+        // The queue grows at 9 Gb/s and reaches 90 000 bytes after 80 us. In this time, 100 000 bytes arrive
+        // at 10 Gb/s.
         assert_eq!(room.burst(rate(1), rate(10)), Some(Burst { bytes: 100_000, duration_ns: 80_000 }));
         assert_eq!(room.burst(rate(10), rate(10)), None);
         assert_eq!(room.burst(None, rate(10)), None);

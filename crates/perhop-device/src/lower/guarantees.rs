@@ -102,8 +102,8 @@ fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
     let least = percent_of(rate, least_percent).as_bits_per_second().max(1);
     let share = |(class, queues): &(&Class, bool)| {
         let rate_bps = match class.guarantee.map(|bandwidth| bandwidth.value) {
-            // A percentage of 0 can occur: NX-OS accepts it, and the user can choose another platform for
-            // such a text.
+            // A percentage of 0 can occur, because NX-OS accepts it and the user can choose another platform
+            // for such a text. It is lowered to the least weight.
             Some(Written::RemainingPercent(0) | Written::Percent(0)) => least_weight(rate),
             Some(Written::RemainingPercent(percent)) => {
                 percent_of(Rate::from_bits_per_second(left), percent).as_bits_per_second().max(1)

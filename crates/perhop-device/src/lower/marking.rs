@@ -55,7 +55,8 @@ impl Markings {
         let Treatment { label, marks, metered, by_cos } = treatment;
         let then = own.last().map_or(Then::Transmit, |action| action.then);
         let mut list = Vec::new();
-        // In perhop a policer sets the color. In the device it does not set the drop precedence.
+        // A policer sets the color in perhop, but not the drop precedence in the device. The color is
+        // therefore reset.
         if self.resets_drop_precedence && metered && then != Then::Drop {
             list.push(action::Action::Color(Color::GREEN));
         }
@@ -68,7 +69,8 @@ impl Markings {
         // The device writes labels of the arriving packet before it pushes new labels.
         all.sort_by_key(|mark| mark.field() == Some(Field::ExpOfNewLabels));
         list.extend(all.into_iter().filter_map(|marking| self.action(marking)));
-        // An AF codepoint sets the color in perhop. It does not set the drop precedence in the device.
+        // An AF codepoint sets the color in perhop, but not the drop precedence in the device. The color is
+        // therefore set again.
         if of_field(Field::Dscp).next().is_some() && then != Then::Drop {
             let colors: Vec<_> =
                 of_field(Field::DropPrecedence).filter_map(|marking| self.action(marking)).collect();
@@ -99,7 +101,8 @@ impl Markings {
             Field::Cos => self.direction == Direction::Output || self.writer == Writer::Switch,
             Field::ExpOfNewLabels => self.direction == Direction::Input || self.writes_pushed_labels,
             Field::TrafficClass => !self.label_is_taken,
-            // perhop has one class of service for both tags, and its tunnels copy the DSCP.
+            // perhop cannot write these fields: it has one class of service for both tags, and its tunnels
+            // copy the DSCP.
             Field::CosInner | Field::TunnelHeader => false,
             _ => true,
         }
@@ -118,7 +121,7 @@ impl Markings {
                 copy(CopyField::MplsExp, CopyField::MplsExp, CopyDefault::Value((*value).into()))
             }
             Written::Number(Field::ExpOfNewLabels, value) => action::Action::MarkExp(LinkMark::new(*value)?),
-            // The action applies only to packets with a label.
+            // The mark is copied to itself, so that the action applies only to packets with a label.
             Written::Number(Field::ExpOfTopLabel, value) => {
                 copy(CopyField::MplsExp, CopyField::MplsExp, CopyDefault::Value((*value).into()))
             }

@@ -44,7 +44,7 @@ impl<'a> MemoryShare<'a> {
             pool: self.group.map(|group| group.to_string()),
             reserved: 0,
             limit: None,
-            // Only soft parts can shrink.
+            // The limits fall only if queues have soft parts, because only soft parts can shrink.
             port_fall: (end > start).then_some(FallConfig { start, end, slope: FallSlope::Linear }),
             pool_fall: None,
         }
@@ -106,7 +106,7 @@ pub(super) fn buffer(queue: &QueueMemory) -> (BufferConfig, PrecedenceSource) {
         let config = SharedMemoryConfig { alpha, ..SharedMemoryConfig::default() };
         return (BufferConfig::SharedMemory(config), precedence);
     }
-    // The caller excludes queues whose memory is unknown.
+    // The parts are known, because the caller excludes queues of unknown memory.
     let (hard, soft) = (queue.hard.unwrap_or(0), queue.soft.unwrap_or(0));
     let config = SharedMemoryConfig {
         reserved: units(hard),

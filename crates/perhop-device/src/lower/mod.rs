@@ -80,7 +80,8 @@ pub fn lower(side: &Side, target: Target) -> Lowered {
         lowered.config.overhead = side.overhead;
     }
     lowered.config.queueing = queueing(side, target, &mut lowered);
-    // The queues of a port count the same bytes of a packet as the queues of a policy.
+    // The overhead also applies to such a port without a policy, because its queues count the same bytes of a
+    // packet as the queues of a policy.
     let has_own_rates = target.memory.is_some_and(|memory| memory.port.srr.is_some());
     if has_own_rates && matches!(side.path, SidePath::Departure { .. }) {
         lowered.config.overhead = side.overhead;

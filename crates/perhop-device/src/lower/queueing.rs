@@ -114,7 +114,7 @@ impl Queueing<'_> {
                 before.push(condition);
                 sorted.others.extend(own.into_match().map(|matches| (class, matches)));
             } else {
-                // Its packets wait in the queue of the default class.
+                // The class has no queue of its own, so its packets wait in the queue of the default class.
                 before.push(condition.clone());
                 shared.push(condition);
             }
@@ -235,7 +235,7 @@ impl Queueing<'_> {
                     classes.extend(queues);
                     places.extend(ids.into_iter().map(|class| place(class, vec![index])));
                 }
-                // The device has one priority queue for all these classes.
+                // The classes share one queue, because the device has one priority queue for all of them.
                 _ => {
                     let limit = limits.iter().find(|limit| limit.level == level).filter(|_| is_shared);
                     classes.push(one_queue(name, queues, limit.map(|limit| queue_size(limit.limit))));

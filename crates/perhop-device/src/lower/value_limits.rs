@@ -46,7 +46,7 @@ pub(super) fn weighted_tail_drop(
     let (limits, source): (Vec<QueueSize>, _) = match limits.basis {
         Basis::Precedence => (by_number(), PrecedenceSource::IpPrecedence),
         Basis::Cos => (by_number(), PrecedenceSource::Cos),
-        // In perhop the color represents the discard class: both are a drop precedence inside the node.
+        // The discard class is the color in perhop: both are a drop precedence inside the node.
         Basis::DiscardClass => (by_number(), PrecedenceSource::Color),
         Basis::Dscp => by_dscp(limit, queue_size(own)),
     };

@@ -54,7 +54,7 @@ pub(super) fn measured(policy: &PolicyReading, class: &ClassReading) -> Vec<Meas
         let counted = siblings(policy, class).filter_map(|other| other.number(key));
         add_share((part, words), class.number(key), counted, &mut add);
     }
-    // Some devices count only departing packets.
+    // Some devices count only departing packets, so the dropped packets are added.
     let (sent, dropped) = (number("sent_packets"), dropped(class));
     if packets > 0.0 {
         add(Part::Behavior, "dropped packets", "%", (100.0 * dropped / packets).min(100.0));
