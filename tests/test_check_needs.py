@@ -201,7 +201,7 @@ def policed(rate: int) -> str:
          None),
         ("eigrp any any", "drop", "router eigrp 1\n network 10.0.0.0\n",
          "class ROUTING drops packets of EIGRP to the router itself (after a failure all neighbors send at "
-         "once, and drops end their sessions: 3 EIGRP neighbors (assumed: one on each interface)"),
+         "once, and drops end the routing sessions: 3 EIGRP neighbors (assumed: one on each interface)"),
         ("tcp any any eq bgp", policed(8000), "router bgp 64500\n neighbor 10.0.0.2 remote-as 64501\n",
          "polices BGP to 8kb/s, but the neighbors may need 12kb/s"),
         ("tcp any any eq bgp", policed(16000), "router bgp 64500\n neighbor 10.0.0.2 remote-as 64501\n",

@@ -28,7 +28,7 @@ def test_a_platform_that_is_assumed_is_named(perhop: Command) -> None:
     assert first.endswith(
         "platform: asr-9000 (probably: line 1: RP/0/RSP0/CPU0:edge-2#show running-config; --platform)"
     )
-    assert "warning[platform-assumed]: no line names the hardware: asr-9000 is assumed" in ended.out
+    assert "warning[platform-assumed]: no line names the hardware: perhop assumes asr-9000" in ended.out
     assert "not recognized" in ended.out and "frobnicate 7" in ended.out
     chosen = perhop("check", EDGE, "--platform", "asr-9000").out
     assert "platform: asr-9000 (--platform)" in chosen and "platform-assumed" not in chosen

@@ -84,7 +84,7 @@ def test_a_run_without_the_memory_is_not_decided(perhop: Command, switch: Path) 
     ended = perhop("run", switch, "--interface", "gi1/0/1")
     assert (ended.code, ended.out) == (2, "")
     words = " ".join(ended.err.split())
-    assert "the memory of its ports is not published" in words
+    assert "the memory of the switch's ports is not published" in words
     assert "--platform catalyst-mls,port-units=N" in words
     assert perhop("rates", switch).code == 0
 
@@ -123,7 +123,8 @@ def test_the_evidence_of_a_run_is_printed(perhop: Command, switch: Path) -> None
     ended = perhop("run", switch, "--interface", "gi1/0/1", *PLATFORM, "--traffic", burst)
     assert ended.code == 0, ended.err
     words = " ".join(ended.err.split())
-    assert "recalled: " in words and "the common pool always has room: its size is not published" in words
+    assert "recalled: " in words
+    assert "the common pool of the memory always has room, because its size is not published" in words
     assert "by threshold: the queue was at the limit of its packets" in " ".join(ended.out.split())
 
 

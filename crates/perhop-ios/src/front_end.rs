@@ -32,11 +32,11 @@ pub struct Ios;
 /// The writer, which verifies its output by reading it.
 static WRITER: IosWriter = IosWriter(&Ios);
 /// The help for a device that perhop does not simulate.
-const REFUSED: &str = "--platform reads it by the rules of another platform";
+const REFUSED: &str = "--platform NAME makes perhop read the configuration by the rules of platform NAME";
 /// The help for a switch that is recognized only by `switchport`.
 const REFUSED_SWITCH: &str = "if it is a Catalyst 3650, 3850 or 9000, name the product, such as --platform \
-                              c9300-24t; for a 2960, 3560 or 3750 give --platform catalyst-mls; else --platform \
-                              reads it by the rules of another platform";
+                              c9300-24t; for a 2960, 3560 or 3750 give --platform catalyst-mls; for another \
+                              device --platform NAME applies the rules of platform NAME";
 /// The character with which a comment begins.
 const COMMENT: char = '!';
 /// Name prefixes of interfaces without a line, including the control plane.
@@ -307,7 +307,7 @@ fn assumed_platform(platform: &RecognizedPlatform, lines: &[Line]) -> Option<Dia
     Some(Diagnostic::new(
         &rules::PLATFORM_ASSUMED,
         line.map_or(evidence.line, |line| line.number),
-        format!("no line names the hardware: {} is assumed", platform.name),
+        format!("no line names the hardware: perhop assumes {}", platform.name),
         "limits of queues, bursts and counted bytes depend on it; --platform asr-9000 or ncs-5500 \
          chooses one",
     ))
@@ -374,7 +374,8 @@ impl Settings {
                 _ => {
                     let message = format!("there is no setting `{name}`");
                     let help = format!(
-                        "settings of {}: {PARTICLE}, {CIRCUIT_RING}, {SLOTS_OF}, {PORT_UNITS}, {SHARED_UNITS}, {POOL_PORTS}",
+                        "settings of {}: {PARTICLE}, {CIRCUIT_RING}, {SLOTS_OF}, {PORT_UNITS}, \
+                         {SHARED_UNITS}, {POOL_PORTS}",
                         Ios.name()
                     );
                     return Err(ConfigError::new(name, message).help(help).within("settings"));

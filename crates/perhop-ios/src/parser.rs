@@ -201,7 +201,7 @@ impl Parser {
             ("apply-group" | "apply-group-append" | "apply-group-remove" | "exclude-group", _)
                 if self.configuration.grammar == Grammar::IosXr =>
             {
-                Some(Finding::not_modelled("lines of the group apply here, too"))
+                Some(Finding::not_modelled("the lines of the group apply here, too"))
             }
             ("banner", _) => {
                 self.frames.truncate(1);

@@ -64,7 +64,12 @@ fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
     let what = is_unseen(configuration, first)?;
     let partly =
         map.combination == Combination::MatchAny && !map.statements.iter().all(|statement| never(&statement));
-    let effect = if partly { "takes fewer packets than the router's" } else { "takes no packet" };
+    let effect = if partly {
+        "matches fewer packets in perhop than in the \
+                              router"
+    } else {
+        "matches no packet in perhop"
+    };
     let others = match unseen.count() {
         0 => String::new(),
         1 => " and another line".to_owned(),
@@ -76,7 +81,8 @@ fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
         map.line,
         format!("class-map {name} {effect}: perhop does not model {what} (`{text}`{others})"),
         format!(
-            "the router matches it; --assume '{name} = dscp {}' runs the class by another criterion",
+            "the router evaluates this criterion; --assume '{name} = dscp {}' makes perhop classify by \
+             another one",
             likely_codepoint(name)
         ),
     ))

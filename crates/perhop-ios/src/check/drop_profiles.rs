@@ -47,7 +47,13 @@ fn absent(class: &PolicyClass, held: &BTreeSet<u8>) -> Option<Diagnostic> {
     Some(Diagnostic::new(
         &rules::WRED_CODEPOINT_ABSENT,
         at.line,
-        format!("class {} holds {}, and has thresholds for {}", class.name, names.join(", "), name(dscp)),
-        "the thresholds have no effect: the packets of the class get the default ones",
+        format!(
+            "class {} matches only {}, but has thresholds for \
+                 {}",
+            class.name,
+            names.join(", "),
+            name(dscp)
+        ),
+        "these thresholds have no effect: the packets of the class get the default thresholds",
     ))
 }

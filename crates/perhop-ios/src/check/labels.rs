@@ -89,13 +89,14 @@ impl Set {
             }
             (
                 format!("class-map {map}: no attached policy sets a {name}, so all packets have {name} 0"),
-                "every packet matches: attach the input policy that sets it, or match another field",
+                "so every packet matches: attach the input policy that sets this field, or match another \
+                 field",
             )
         } else {
             let values: Vec<String> = values.iter().map(ToString::to_string).collect();
             (
                 format!("class-map {map}: no attached policy sets {name} {}", values.join(" or ")),
-                "no packet matches: attach the input policy that sets it, or match another field",
+                "no packet matches: attach the input policy that sets this value, or match another field",
             )
         };
         Some(Diagnostic::new(&rules::LABEL_NEVER_SET, line, message, router))

@@ -12,7 +12,7 @@ use crate::grammar::Grammar;
 const MOST_COMBINED_GROUP: u32 = 11;
 
 const TWO_RATES_AROUND: &str =
-    "an outer policer with two rates: it drops packets regardless of the colors of inner policers";
+    "in perhop an outer policer with two rates ignores the colors that inner policers assigned";
 
 /// Marks lines as not modeled if other lines of the configuration decide that.
 pub(super) fn check(configuration: &mut Configuration) {
@@ -27,7 +27,8 @@ pub(super) fn check(configuration: &mut Configuration) {
     configuration.marks.labels = configuration.sets_any_label();
     let mut lines = Vec::new();
     if configuration.marks.label == LabelUse::GroupOfBoth {
-        let note = "perhop has one label for qos-groups and traffic classes; here it is the qos-group";
+        let note = "a packet in perhop has one label for both qos-group and traffic class; with these lines \
+                    it is the qos-group";
         lines.extend(traffic_classes(configuration).map(|line| (line, note)));
     }
     for class in configuration.policy_maps.iter().flat_map(|policy| &policy.classes) {
@@ -155,8 +156,8 @@ impl Configuration {
 
     /// Returns why the color-aware `police` of `class` ignores colors.
     pub(crate) fn color_blind(&self, class: &str, police: &Police) -> Option<&'static str> {
-        const COLORS: &str = "perhop carries colors as discard classes: match 0 for conforming and 1 for \
-                              exceeding packets, and no other value";
+        const COLORS: &str = "in perhop the color of a packet is its discard class: match 0 for conforming \
+                              and 1 for exceeding packets, and no other value";
         if police.peak.is_none() && police.violate.is_empty() {
             return Some("only a policer with a second bucket (violate-action or pir) uses packet colors");
         }
@@ -166,7 +167,7 @@ impl Configuration {
         let named = [(&police.conform_class, 0), (&police.exceed_class, 1)];
         for (name, color) in named.into_iter().filter_map(|(at, color)| Some((&at.as_ref()?.value, color))) {
             if self.class_maps.get(name).is_none() {
-                return Some("a class-map for colors is not defined");
+                return Some("the class-map of conform-color or exceed-color is not defined");
             }
             if self.matches_discard_classes(name) && !self.is_discard_class(name, color) {
                 return Some(COLORS);

@@ -19,7 +19,7 @@ const KINDS: &[Kind] = &[
     Kind {
         opens: "route-map",
         applied_by: &["ip policy route-map", "ip local policy route-map", "ipv6 policy route-map"],
-        effect: "packets are routed by policy, and may be marked",
+        effect: "a route-map selects the next hop of packets, and may mark them",
     },
     Kind {
         opens: "template",
@@ -29,17 +29,17 @@ const KINDS: &[Kind] = &[
     Kind {
         opens: "time-range",
         applied_by: &["time-range"],
-        effect: "entries of access lists are treated as always active",
+        effect: "perhop treats access-list entries with this time range as always active",
     },
 ];
 /// Commands of blocks that otherwise have no effect on packets: the word that opens the block, the words of
 /// the command, and its effect.
 const COMMANDS: &[(&str, &str, &str)] = &[
-    ("dial-peer", "ip qos dscp", "the packets of the router's own calls are marked"),
+    ("dial-peer", "ip qos dscp", "the router marks the packets of its own calls"),
     ("vlan", "private-vlan", "frames between ports of a private VLAN are dropped"),
     ("vlan", "shutdown", "frames of the VLAN are dropped"),
     ("vlan", "state suspend", "frames of the VLAN are dropped"),
-    ("vlan", "vn-segment", "VXLAN's headers make packets longer"),
+    ("vlan", "vn-segment", "VXLAN headers make packets longer"),
 ];
 
 pub(super) fn check(configuration: &mut Configuration) {

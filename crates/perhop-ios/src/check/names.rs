@@ -62,7 +62,7 @@ fn criterion(configuration: &Configuration, statement: &Statement) -> Option<Dia
                 &rules::CLASS_MAP_UNDEFINED,
                 statement.line,
                 format!("class-map {name} is not defined"),
-                "the router refuses the line: the class-map lacks this criterion",
+                "the router refuses the line: the class-map does not get this criterion",
             )
             .mended_by(meant(name, class_maps(configuration))),
         ),
@@ -100,7 +100,7 @@ fn of_class(configuration: &Configuration, class: &PolicyClass, found: &mut Vec<
                 &rules::CLASS_MAP_UNDEFINED,
                 class.line,
                 format!("class-map {} is not defined", class.name),
-                "the router refuses the line and those below it: the policy lacks this class",
+                "the router refuses the line and the lines of its block: the policy does not get this class",
             )
             .mended_by(meant(&class.name, class_maps(configuration))),
         );
@@ -186,7 +186,7 @@ fn object_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
                     &rules::OBJECT_GROUP_TOO_LARGE,
                     *line,
                     nested_too_deeply(&format!("the groups inside object group {name}")),
-                    format!("the router matches all of them; perhop follows at most {MOST_LEVELS} levels"),
+                    format!("the router follows all levels of groups; perhop follows at most {MOST_LEVELS}"),
                 ));
             }
         }
@@ -198,7 +198,7 @@ fn object_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
                     &rules::OBJECT_GROUP_TOO_LARGE,
                     *line,
                     format!("object group {name} expands to more than {MOST} prefixes"),
-                    "the router matches all of them; in perhop this entry matches none",
+                    "the router matches all these prefixes; in perhop no packet matches this entry",
                 ));
             }
         }

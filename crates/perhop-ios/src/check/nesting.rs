@@ -82,10 +82,17 @@ impl Walk<'_> {
         so_far: Extent,
         found: &mut Vec<Diagnostic>,
     ) -> (Extent, Option<(String, &'static str)>) {
-        const LACKS: &str = "the class-map lacks this criterion in perhop";
+        const LACKS: &str = "perhop ignores this criterion of the class-map";
         if self.open.contains(&inner) {
             let what = format!("would contain itself through class-map {inner}");
-            return (so_far, Some((what, "the router refuses the line: the class-map lacks this criterion")));
+            return (
+                so_far,
+                Some((
+                    what,
+                    "the router refuses the line: the class-map does not get this \
+                 criterion",
+                )),
+            );
         }
         let is_deep = self.open.len() > DEEPEST;
         let extent = if is_deep { so_far } else { self.extent(inner, found) };

@@ -19,7 +19,8 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
                 &rules::QUEUE_LIMIT_SMALL,
                 limit.line,
                 format!("the queue of class {} admits {packets} packets", class.name),
-                "it drops packets of every burst, and TCP waits for a timeout after most drops",
+                "a queue this short drops packets of every burst, and TCP waits for a timeout after most \
+                 drops",
             ));
         }
     }

@@ -29,19 +29,19 @@ const KINDS: &[Kind] = &[
         title: "route-map",
         defined: &["route-map"],
         used: &["route-map"],
-        effect: "the router accepts the line; the policy for routes or packets is not applied",
+        effect: "the router accepts the line, but applies no route-map to the routes or packets",
     },
     Kind {
         title: "prefix list",
         defined: &["ip prefix-list", "ipv6 prefix-list"],
         used: &["prefix-list", "distribute-list prefix"],
-        effect: "the router accepts the line, and the filter does not select the intended routes",
+        effect: "the router accepts the line, but filters other routes than intended",
     },
     Kind {
         title: "VRF",
         defined: &["vrf definition", "ip vrf"],
         used: &["vrf forwarding", "tunnel vrf"],
-        effect: "the interface does not join the routing table",
+        effect: "the interface does not join the routing table of the VRF",
     },
     Kind {
         title: "IPsec profile",
@@ -53,7 +53,7 @@ const KINDS: &[Kind] = &[
         title: "transform set",
         defined: &["crypto ipsec transform-set"],
         used: &["set transform-set"],
-        effect: "both ends do not agree on the encryption, and the tunnel does not come up",
+        effect: "the two ends cannot agree on the encryption, and the tunnel does not come up",
     },
     Kind {
         title: "IKEv2 profile",

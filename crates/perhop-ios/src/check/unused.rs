@@ -18,7 +18,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
         found.push(Diagnostic::new(
             &rules::POLICY_MAP_UNUSED,
             policy.line,
-            format!("nothing uses policy-map {}", policy.name),
+            format!("no interface or class uses policy-map {}", policy.name),
             "it has no effect",
         ));
     }

@@ -32,7 +32,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
                     mark.line,
                     format!("class {} sets {dscp}", class.name),
                     format!(
-                        "RFC 4594 recommends {} for such traffic, and other networks follow it",
+                        "RFC 4594 recommends {} for such traffic, and other networks follow the RFC",
                         usual[0]
                     ),
                 ));
@@ -62,8 +62,8 @@ fn crossed(class: &PolicyClass) -> Option<Diagnostic> {
             line,
             format!("class {} sets {dscp} and CoS {cos}, which do not belong together", class.name),
             format!(
-                "{dscp} is CoS {wired} by its first three bits; \
-                 in Wi-Fi it is user priority {wireless} (RFC 8325)"
+                "the usual CoS of {dscp} is {wired}, its first three bits; in Wi-Fi its user priority is \
+                 {wireless} (RFC 8325)"
             ),
         )
     })

@@ -25,7 +25,7 @@ fn of_class(class: &PolicyClass, found: &mut Vec<Diagnostic>) {
         } else if class.fair_queue.is_some() {
             "fair-queue"
         } else if field != first.value.field {
-            "limits by another field"
+            "a queue limit by another field"
         } else {
             continue;
         };
@@ -33,7 +33,7 @@ fn of_class(class: &PolicyClass, found: &mut Vec<Diagnostic>) {
             &rules::VALUE_LIMIT_IGNORED,
             line.line,
             format!("a queue limit by {field} is combined with {other} in class {}", class.name),
-            "no documentation states which one the router uses; in perhop the line has no effect",
+            "no documentation states which of the two the router uses; in perhop the line has no effect",
         ));
     }
 }

@@ -15,9 +15,13 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
             &rules::WILDCARD_IS_MASK,
             line.number,
             format!(
-                "{mask} after {address} is a mask: as a wildcard, it ignores the first bits of the address"
+                "{mask} after {address} is a subnet mask, but access lists take wildcards: as a wildcard it \
+                 ignores the first bits of the address"
             ),
-            format!("the entry does not match the subnet of {address}; its wildcard is {wildcard}"),
+            format!(
+                "the entry does not match the subnet of {address}; the wildcard of this subnet is \
+                     {wildcard}"
+            ),
         ));
     }
 }

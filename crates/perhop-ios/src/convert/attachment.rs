@@ -65,7 +65,8 @@ impl<'a> Context<'a> {
                     "policy {} queues arriving packets (class {}, line {})",
                     holder.name, class.name, class.line
                 ),
-                "the router queues them before it forwards; perhop applies only marks and policers here",
+                "the router queues these packets before it forwards them; perhop applies only the marks and \
+                 policers of the policy",
             )
         });
         let refusal = queueing.filter(|_| !is_accepted).map(|(holder, class)| {
@@ -154,7 +155,8 @@ impl<'a> Context<'a> {
                 &rules::SECOND_POLICY,
                 marking.line,
                 format!("policy {} queues, but another output policy already queues", policy.name),
-                "the router refuses it: one output policy queues, the other one marks",
+                "the router refuses the line: only one of two output policies can queue, the other one can \
+                 only mark",
             ));
             return None;
         }

@@ -16,10 +16,12 @@ use crate::switch;
 pub(super) const MOST_CLASSES: usize = 50_000;
 
 /// The reason why a port with shaped round robin does not run.
-const UNKNOWN_UNITS: &str = "the memory of its ports is not published, so thresholds are known only in percent: set it with --platform catalyst-mls,port-units=N";
+const UNKNOWN_UNITS: &str = "the memory of the switch's ports is not published, so thresholds are known only \
+                             in percent: set this memory with --platform catalyst-mls,port-units=N";
 
 /// The reason why the limit of the only queue of a port without `mls qos` is unknown.
-const UNKNOWN_LIMIT: &str = "without mls qos its only queue may use all memory, and the size is not published: set it with --platform catalyst-mls,shared-units=N";
+const UNKNOWN_LIMIT: &str = "without mls qos the port's only queue may use all memory of the switch, whose \
+                             size is not published: set it with --platform catalyst-mls,shared-units=N";
 
 /// The inputs of the conversion, and its findings.
 pub(super) struct Context<'a> {
@@ -96,8 +98,13 @@ impl<'a> Context<'a> {
         let memory = self.memory.as_ref()?;
         let Some(port) = memory.port(interface) else {
             let own = memory.reason_unknown(interface).map(str::to_owned);
-            return own
-                .or_else(|| Some("it has no packet memory of its own: name a physical port".to_owned()));
+            return own.or_else(|| {
+                Some(
+                    "the interface has no packet memory of its own: name a physical \
+                                  port"
+                        .to_owned(),
+                )
+            });
         };
         without_memory(port)
     }
@@ -155,12 +162,13 @@ fn without_memory(port: &PortMemory) -> Option<String> {
     let queue = port.queues.iter().find(|queue| queue.most_units() == Some(0))?;
     if port.srr.is_some() {
         return Some(format!(
-            "{} has no buffers: the treatment of its packets is not published",
+            "{} has no buffers, and Cisco does not document what happens to its packets",
             queue.class
         ));
     }
     Some(format!(
-        "class {} has no memory (queue-buffers ratio 0, or other classes have all of it): the treatment of its packets is not published",
+        "class {} has no memory (queue-buffers ratio 0, or other classes have all memory), and Cisco does \
+         not document what happens to its packets",
         queue.class
     ))
 }

@@ -89,10 +89,14 @@ fn port(
     }
     let has_qos = enabled_by(configuration).is_some();
     if has_qos && mls.enabled.is_none() {
-        assumed.push("mls qos is on: the fragment has lines of it".to_owned());
+        assumed.push("mls qos is on, because the configuration has other lines of mls qos".to_owned());
     }
     if options.port_units.is_some() && options.shared_units.is_none() && has_qos {
-        assumed.push("the common pool always has room: its size is not published".to_owned());
+        assumed.push(
+            "the common pool of the memory always has room, because its size is not \
+                      published"
+                .to_owned(),
+        );
     }
     if let Some(device) = &own.device {
         assumed.push(format!("the device that the port trusts ({}) is connected", device.value));
@@ -182,17 +186,29 @@ fn left_out(configuration: &Configuration) -> Vec<LineLeftOut> {
     let mls = &configuration.mls;
     let keeps = mls.keeps_dscp.map(|at| LineLeftOut {
         line: at.line,
-        text: "no mls qos rewrite ip dscp: a run rewrites the codepoint".to_owned(),
+        text: "no mls qos rewrite ip dscp: a run rewrites the codepoint nevertheless".to_owned(),
     });
     let ports = configuration.interfaces.iter().filter(|interface| is_switch_port(interface));
     let of_port = |interface: &Interface| {
         let own = &interface.mls;
-        let vlans = own.vlan_based.map(|at| (at.line, "mls qos vlan-based: the policy of the VLAN"));
+        let vlans = own.vlan_based.map(|at| {
+            (
+                at.line,
+                "mls qos vlan-based: a run does not apply the policy \
+             of the VLAN",
+            )
+        });
         // With trust or `override`, `mls qos cos` has an effect. Without both, published notes of users
         // contradict each other about it.
         let has_use = own.trust.is_some() || own.cos_override.is_some();
         let cos = own.cos.filter(|_| !has_use);
-        let cos = cos.map(|at| (at.line, "mls qos cos on a port without trust: its packets get codepoint 0"));
+        let cos = cos.map(|at| {
+            (
+                at.line,
+                "mls qos cos on a port without trust: in a run the packets of the \
+             port get codepoint 0",
+            )
+        });
         vlans.into_iter().chain(cos).map(|(line, text)| LineLeftOut { line, text: text.to_owned() })
     };
     keeps.into_iter().chain(ports.flat_map(of_port)).collect()
@@ -241,8 +257,11 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
             (line.state, line.note) = (LineState::Modelled, None);
         } else if ring_holds && line.text.trim().starts_with("mls qos srr-queue input") {
             line.state = LineState::Modelled;
-            line.note =
-                Some("all ports together are slower than the ring: these queues drop nothing".to_owned());
+            line.note = Some(
+                "all ports together are slower than the internal ring of the switch, so these queues \
+                      drop nothing"
+                    .to_owned(),
+            );
         } else if is_template && line.block.map_or(has_global, |block| expanded.contains(&block)) {
             line.state = LineState::Irrelevant;
             line.note = Some(EXPANDED.to_owned());

@@ -80,10 +80,11 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
             continue;
         }
         if written == 0 {
-            let reason = "no class of the attached policy of type network-qos pauses";
+            let reason = "no class of the attached network-qos policy has `pause`";
             (line.state, line.note) = (LineState::Irrelevant, Some(reason.to_owned()));
         } else if is_used && no_drop.len() < written {
-            let reason = "a class with `pause` is not a class of the system, or has the priority of another";
+            let reason = "a class with `pause` is not one of the system's network-qos classes, or has the \
+                          priority of another class";
             (line.state, line.note) = (LineState::NotModelled, Some(reason.to_owned()));
         }
     }

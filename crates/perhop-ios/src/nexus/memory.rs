@@ -56,7 +56,8 @@ pub(crate) fn memory(
             None => found.unknown.push(UnknownPort {
                 interface: interface.name.clone(),
                 reason: format!(
-                    "the memory that the queues of {} share is not published: set it with shared-units, in units of {} bytes",
+                    "the size of the memory that the queues of {} share is not published: set it with \
+                     shared-units, in units of {} bytes",
                     model.name, found.unit_bytes
                 ),
             }),
@@ -85,7 +86,7 @@ fn port(
         queues.push(pool.queue(class, queue.group)?);
         if class.random_detect.is_some() {
             assumed.push(format!(
-                "class {} has random-detect: its limit is computed as if the other queues were empty",
+                "class {} has random-detect: its limit is that of the queue while the other queues are empty",
                 class.name
             ));
         }

@@ -188,7 +188,8 @@ impl Model {
             _ => {
                 return wrong(
                     format!("{name} queues by other rules than a Nexus 9300 or 3064"),
-                    "perhop models Nexus 9300 and 3064; it reads the lines of others",
+                    "perhop models the queues of Nexus 9300 and 3064; of other switches it only checks the \
+                     lines",
                 );
             }
         };

@@ -48,8 +48,8 @@ fn too_many_queues(policy: &PolicyMap, model: &Model, line: usize) -> Option<Dia
         &rules::OUTPUT_CLASSES,
         line,
         format!("output policy {} has {most} queues, but a port of {} has {queues}", policy.name, model.name),
-        "the switch refuses it (ACLQOS_ERROR: Invalid Class id : Max class reached): use c-out-q1 to c-out-q3 \
-         and c-out-q-default",
+        "the switch refuses the policy (ACLQOS_ERROR: Invalid Class id : Max class reached): use c-out-q1 to \
+         c-out-q3 and c-out-q-default",
     ))
 }
 
@@ -69,7 +69,7 @@ fn priority_below_others(policy: &PolicyMap, line: usize) -> Option<Diagnostic> 
             "queuing policy {} gives priority to qos-group {group}, but not to all higher groups",
             policy.name
         ),
-        "the switch refuses it: the groups with priority must be the highest ones, without a gap",
+        "the switch refuses the policy: the groups with priority must be the highest ones, without a gap",
     ))
 }
 
@@ -88,7 +88,7 @@ fn sum_of_percentages(policy: &PolicyMap, line: usize) -> Option<Diagnostic> {
             &rules::BANDWIDTH_SUM,
             line,
             format!("the percentages of queuing policy {} add up to {sum}", policy.name),
-            "the switch refuses it: they add up to 100 at most",
+            "the switch refuses the policy: percentages may add up to at most 100",
         )
     })
 }
@@ -101,6 +101,6 @@ fn in_private_vlan(configuration: &Configuration, interface: &Interface, line: u
         &rules::PRIVATE_VLAN_QUEUES,
         line,
         format!("a queuing policy on {}, which is in a private VLAN", interface.name),
-        "the switch does not support it: attach the policy under system qos",
+        "the switch does not support queuing policies there: attach the policy under system qos",
     ))
 }

@@ -218,7 +218,10 @@ fn scattered(entry: &AclEntry) -> Option<Finding> {
         wildcard.count_ones() - wildcard.trailing_ones() > MOST_SCATTERED_BITS
     };
     (scattered(entry.source) || scattered(entry.destination)).then(|| {
-        Finding::not_modelled("a wildcard mask with too many scattered bits: no packet matches this entry")
+        Finding::not_modelled(
+            "the wildcard mask has too many scattered bits for perhop: no packet matches \
+                               this entry",
+        )
     })
 }
 

@@ -17,8 +17,8 @@ pub(super) const COMMANDS: &[Command<AccessList>] = &[
     }),
     irrelevant("remark"),
     irrelevant("statistics"),
-    not_modelled("evaluate", "entries that sessions create and remove"),
-    not_modelled("dynamic", "entries that users create and remove"),
+    not_modelled("evaluate", "sessions create and remove the entries of this list"),
+    not_modelled("dynamic", "logins of users create and remove the entries"),
 ];
 
 /// Parses `10 permit …`, after the number.
@@ -133,7 +133,7 @@ pub(super) fn numbered(configuration: &mut Configuration, reader: &mut Reader) -
         return Ok(Finding::IRRELEVANT);
     }
     if reader.eat("dynamic") {
-        return Ok(Finding::not_modelled("entries that users create and remove"));
+        return Ok(Finding::not_modelled("logins of users create and remove the entries"));
     }
     let action = match reader.one_of(&["permit", "deny"])? {
         "permit" => AclAction::Permit,
@@ -185,7 +185,7 @@ fn rate_limit(configuration: &mut Configuration, reader: &mut Reader) -> Reading
             Some(precedence) => 1 << precedence.value(),
             None => {
                 return Ok(Finding::not_modelled(
-                    "a list of MAC addresses or MPLS labels: no packet matches it",
+                    "perhop does not model lists of MAC addresses or MPLS labels: no packet matches this one",
                 ));
             }
         }

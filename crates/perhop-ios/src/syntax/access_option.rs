@@ -69,7 +69,7 @@ pub(super) fn option(entry: &mut AclEntry, reader: &mut Reader) -> Result<Option
             None
         }
         Some("established") => {
-            Some(Finding::not_modelled("`established` is ignored: connection requests match, too"))
+            Some(Finding::not_modelled("perhop ignores `established`: connection requests match, too"))
         }
         Some("fragments") => {
             entry.unseen = Some("fragments".to_owned());
@@ -77,11 +77,11 @@ pub(super) fn option(entry: &mut AclEntry, reader: &mut Reader) -> Result<Option
         }
         Some("time-range") => {
             reader.word("a time range")?;
-            Some(Finding::not_modelled("treated as always active"))
+            Some(Finding::not_modelled("perhop treats the entry as always active"))
         }
         Some(_) => {
             while reader.next().is_some() {}
-            Some(Finding::not_modelled("the list that it fills is not modeled"))
+            Some(Finding::not_modelled("perhop does not model the list that this entry fills"))
         }
         None => Some(unseen(entry, reader)?),
     })
@@ -95,7 +95,7 @@ fn unseen(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Finding>
     }
     entry.unseen = Some(reader.rest().join(" "));
     while reader.next().is_some() {}
-    Ok(Finding::not_modelled("perhop's packets do not carry it: no packet matches this entry"))
+    Ok(Finding::not_modelled("perhop's packets do not have this field: no packet matches this entry"))
 }
 
 /// Parses the four bits of RFC 1349, by number or name.

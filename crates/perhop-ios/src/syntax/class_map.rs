@@ -20,13 +20,14 @@ pub(super) fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
     let finding = match (&statement.criterion, statement.criterion.unseen()) {
         (Criterion::Protocol(name), None) => protocol_finding(name),
         (Criterion::Protocol(_), Some(_)) => Finding::not_modelled(
-            "recognized by content, which perhop's packets do not have: no packet matches this criterion",
+            "the router recognizes this protocol by packet contents, which perhop does not simulate: no \
+             packet matches this criterion",
         ),
         (_, Some(what)) => {
             Finding::not_modelled(format!("perhop does not model {what}: no packet matches this criterion"))
         }
         (Criterion::CosInner(_), None) => {
-            Finding::modelled("both tags of a packet have the same class of service")
+            Finding::modelled("in perhop both VLAN tags of a packet have the same class of service")
         }
         (_, None) => Finding::MODELLED,
     };
@@ -40,12 +41,14 @@ fn protocol_finding(name: &str) -> Finding {
         return Finding::modelled("perhop has only IP packets: no packet matches this criterion");
     }
     match application(name) {
-        Some(_) if name.contains(' ') => {
-            Finding::not_modelled("identified by the ports of RTP: all payloads match this criterion")
-        }
-        Some(_) => {
-            Finding::modelled("identified by its well-known ports, because perhop's packets have no content")
-        }
+        Some(_) if name.contains(' ') => Finding::not_modelled(
+            "perhop recognizes RTP by its UDP ports: packets of every payload type \
+                                   match this criterion",
+        ),
+        Some(_) => Finding::modelled(
+            "perhop recognizes the protocol by its well-known ports, because it does not \
+                               simulate packet contents",
+        ),
         None => Finding::MODELLED,
     }
 }

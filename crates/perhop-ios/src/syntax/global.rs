@@ -112,8 +112,8 @@ pub(super) fn class_map(configuration: &mut Configuration, reader: &mut Reader) 
         map.combination = combination;
         reader.report(
             &rules::CLASS_MAP_REDEFINED,
-            format!("class-map {name} has the opposite of match-all or match-any on line {}", map.line),
-            "the router applies the last one to all criteria",
+            format!("class-map {name} has both match-all and match-any (line {})", map.line),
+            "the router applies the last of the two to all criteria",
         );
     }
     reader.opens = Some(Mode::ClassMap(place));
@@ -128,7 +128,7 @@ fn of_other_type(reader: &mut Reader) -> Option<Finding> {
     let finding = other_type(reader.peek());
     let block = match finding.state {
         LineState::Irrelevant => Mode::Irrelevant,
-        _ => Mode::NotModelled("a policy of a type other than quality of service"),
+        _ => Mode::NotModelled("the policy has a type other than quality of service"),
     };
     reader.opens = (!reader.negated()).then_some(block);
     Some(finding)

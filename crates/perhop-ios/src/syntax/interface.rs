@@ -105,7 +105,13 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
         Some("ppp") => (LinkEncapsulation::Ppp, Finding::MODELLED),
         Some("dot1q") => (LinkEncapsulation::Dot1q(tags(interface, reader)?), Finding::MODELLED),
         Some("frame-relay") => (LinkEncapsulation::FrameRelay, Finding::MODELLED),
-        _ => (LinkEncapsulation::Other, Finding::not_modelled("this encapsulation's header is not counted")),
+        _ => (
+            LinkEncapsulation::Other,
+            Finding::not_modelled(
+                "perhop does not count the header of this \
+             encapsulation",
+            ),
+        ),
     };
     interface.encapsulation = Some(At::new(reader.line, encapsulation));
     Ok(finding)
@@ -128,7 +134,7 @@ pub(super) fn tags(interface: &mut Interface, reader: &mut Reader) -> Result<u16
 fn hold_queue(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let packets = optional(reader, "packets", 0..=240_000)?;
     if reader.eat("in") {
-        return Ok(Finding::irrelevant("concerns packets that the router's processor handles"));
+        return Ok(Finding::irrelevant("the line affects only packets that the router's processor handles"));
     }
     reader.eat("out");
     reader.end()?;

@@ -13,7 +13,10 @@ use crate::words::{Finding, Reader, Reading};
 pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("channel-group", |interface, reader| {
         interface.channel_group = number(reader, 1..=65535)?;
-        Ok(Finding::modelled("the interface is a member of a bundle, whose rate includes its own"))
+        Ok(Finding::modelled(
+            "the interface is a member of a bundle; the rate of the bundle includes its \
+                              rate",
+        ))
     }),
     modelled("ppp multilink group", group),
     modelled("multilink-group", group),
@@ -57,9 +60,12 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("ipv6 address", ipv6_address),
     modelled("ipv6 enable", |_, _| Ok(Finding::IRRELEVANT)),
     not_modelled("ipv6 verify", "packets from unexpected sources are dropped"),
-    not_modelled("ipv6 policy", "packets are routed by policy, and may be marked"),
-    not_modelled("ipv6 nat", "addresses are translated, and access lists see the result"),
-    not_modelled("ipv6 unnumbered", "the address is that of another interface"),
+    not_modelled("ipv6 policy", "a route-map selects the next hop of packets, and may mark them"),
+    not_modelled(
+        "ipv6 nat",
+        "the device translates addresses, and access lists see the translated addresses",
+    ),
+    not_modelled("ipv6 unnumbered", "the interface uses the address of another interface"),
 ];
 
 /// Accepted values of `mtu` and `ip mtu`, bytes. Routers accept values from 64 or 68 on, but no line has such
@@ -85,7 +91,7 @@ fn number(reader: &mut Reader, range: std::ops::RangeInclusive<u64>) -> Result<O
 /// Reads the number of the Multilink: in a member, its bundle; in a Multilink, its own number.
 fn group(interface: &mut Interface, reader: &mut Reader) -> Reading {
     interface.multilink_group = number(reader, 1..=2_147_483_647)?;
-    Ok(Finding::modelled("the interface is a member of a bundle, whose rate includes its own"))
+    Ok(Finding::modelled("the interface is a member of a bundle; the rate of the bundle includes its rate"))
 }
 
 fn pool(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> {
@@ -154,7 +160,8 @@ fn of_bundle(interface: &Interface) -> Finding {
         Finding::MODELLED
     } else {
         Finding::not_modelled(
-            "the Multilink interface configures fragmentation; without such an interface, packets are not fragmented",
+            "the Multilink interface configures fragmentation; without such an interface, packets are not \
+             fragmented",
         )
     }
 }

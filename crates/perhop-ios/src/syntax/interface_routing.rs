@@ -41,7 +41,8 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     }),
     recorded(
         "mpls ip",
-        "labels make packets longer and hide the DS field: `headers` of a link adds them",
+        "MPLS labels make packets longer and hide the DS field; in a scenario, add labels with `headers` of \
+         the link",
         |interface, reader| {
             setting(interface, LinkSettingKind::Labels, reader);
             Ok(())

@@ -3,66 +3,93 @@
 use super::command::{Command, irrelevant, irrelevant_block, not_modelled, not_modelled_block};
 use crate::ast::Configuration;
 
-const FRAMES: &str = "frames are switched, not routed";
+const FRAMES: &str = "the device bridges these frames; perhop only routes packets";
 /// The hash that selects one of several next hops of a route or links of a bundle.
-pub(super) const SPREAD: &str = "a flow takes another next hop of a route or link of a bundle";
+pub(super) const SPREAD: &str = "the line changes which next hop, or which member of a bundle, a flow uses";
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
-    not_modelled_block("vlan configuration", "policies for all ports of a VLAN"),
+    not_modelled_block("vlan configuration", "the block applies policies to all ports of a VLAN"),
     not_modelled_block("vfi", FRAMES),
     not_modelled_block("l2vpn vfi", FRAMES),
     not_modelled_block("l2 vfi", FRAMES),
     not_modelled_block("l2vpn", FRAMES),
-    not_modelled_block("pseudowire-class", "the header and the marks of a pseudowire"),
+    not_modelled_block("pseudowire-class", "the block sets the header and the marks of a pseudowire"),
     not_modelled("bridge", FRAMES),
     not_modelled_block("bridge-domain", FRAMES),
-    not_modelled_block("vlan access-map", "packets of a VLAN are filtered"),
-    not_modelled("vlan filter", "packets of a VLAN are filtered"),
+    not_modelled_block("vlan access-map", "the switch filters packets of a VLAN"),
+    not_modelled("vlan filter", "the switch filters packets of a VLAN"),
     not_modelled("vlan dot1q tag native", "frames of the native VLAN have a tag, too"),
-    not_modelled("system mtu", "the longest frame of all ports"),
+    not_modelled("system mtu", "the line sets the longest frame of all ports"),
     not_modelled("port-channel load-balance", SPREAD),
     not_modelled("ip cef load-sharing", SPREAD),
     not_modelled("ip load-sharing", SPREAD),
-    not_modelled("ip default-network", "the default route is that of another network"),
+    not_modelled("ip default-network", "the default route follows the route to this network"),
     not_modelled("ip options", "packets with options are dropped"),
     not_modelled("cts role-based", "packets between groups of TrustSec are dropped"),
-    not_modelled("nat64", "addresses are translated, and access lists see the result"),
-    not_modelled("platform qos", "the hardware's own queueing"),
+    not_modelled("nat64", "the device translates addresses, and access lists see the translated addresses"),
+    not_modelled("platform qos", "the forwarding hardware queues by its own rules"),
     not_modelled_block("parameter-map type inspect", "sessions are inspected, and packets may be dropped"),
     not_modelled_block("router lisp", "the headers of LISP make packets longer"),
     not_modelled_block("zone security", "the firewall between zones drops packets"),
     not_modelled("queue-list", "custom queueing serves its queues in turn"),
-    not_modelled("priority-list", "legacy priority queueing"),
-    not_modelled("ip local policy", "the router's own packets are routed by policy"),
-    not_modelled("ip nat inside", "addresses are translated, and access lists see the result"),
-    not_modelled("ip nat outside", "addresses are translated, and access lists see the result"),
-    not_modelled("ip nat pool", "addresses are translated, and access lists see the result"),
-    not_modelled("ip nbar custom", "a protocol has other ports than the well-known ones"),
-    not_modelled("ip nbar port-map", "a protocol has other ports than the well-known ones"),
-    not_modelled("ip wccp", "packets are redirected to caches"),
-    not_modelled("platform hardware throughput", "the router limits the sum of all packets"),
+    not_modelled("priority-list", "legacy priority queueing serves four queues in strict priority"),
+    not_modelled(
+        "ip local \
+                  policy",
+        "a route-map selects the next hop of packets that the router itself sends",
+    ),
+    not_modelled(
+        "ip nat \
+                  inside",
+        "the device translates addresses, and access lists see the translated addresses",
+    ),
+    not_modelled(
+        "ip nat \
+                  outside",
+        "the device translates addresses, and access lists see the translated addresses",
+    ),
+    not_modelled(
+        "ip nat \
+                  pool",
+        "the device translates addresses, and access lists see the translated addresses",
+    ),
+    not_modelled(
+        "ip nbar \
+                  custom",
+        "the router recognizes the protocol by other ports than the well-known ones",
+    ),
+    not_modelled(
+        "ip nbar \
+                  port-map",
+        "the router recognizes the protocol by other ports than the well-known ones",
+    ),
+    not_modelled("ip wccp", "the router redirects packets to caches"),
+    not_modelled("platform hardware throughput", "the router limits its total throughput"),
     not_modelled("auto qos", "the router applies policies that it generates"),
-    not_modelled("qos map", "markings are translated by a table"),
+    not_modelled("qos map", "the router translates marks by a table"),
     // Source: Cisco IOS QoS Command Reference, "qos police order parent-first" (15.1(1)S).
     not_modelled(
         "qos police order",
-        "the policer of a class meters first; perhop meters those of its nested policy first",
+        "with parent-first the policer of a class acts before the policers of its nested policy; perhop \
+         applies the nested policers first",
     ),
     not_modelled("qos share-buffer", "the cores of a switch's chip share one memory"),
     irrelevant("qos queue-stats-frame-count"),
     not_modelled(
         "mpls ip",
-        "labels make packets longer and hide the DS field: `headers` of a link adds them",
+        "MPLS labels make packets longer and hide the DS field; in a scenario, add labels with `headers` of \
+         the link",
     ),
     not_modelled(
         "tag-switching",
-        "labels make packets longer and hide the DS field: `headers` of a link adds them",
+        "MPLS labels make packets longer and hide the DS field; in a scenario, add labels with `headers` of \
+         the link",
     ),
-    not_modelled("ip rsvp", "bandwidth is reserved for flows that request it"),
+    not_modelled("ip rsvp", "the router reserves bandwidth for flows that request it (RSVP)"),
     not_modelled("ip tcp adjust-mss", "hosts send shorter TCP segments"),
-    not_modelled_block("map-class", "parameters of frame relay circuits: they shape and queue"),
-    not_modelled_block("vc-class atm", "parameters of circuits that name the class"),
-    not_modelled_block("random-detect-group", "WRED parameters for interfaces that name the group"),
+    not_modelled_block("map-class", "the block sets how frame relay circuits shape and queue"),
+    not_modelled_block("vc-class atm", "the block sets parameters of the circuits that name the class"),
+    not_modelled_block("random-detect-group", "the block sets WRED for the interfaces that name the group"),
     not_modelled_block("zone-pair", "sessions between zones are inspected, and packets may be dropped"),
     irrelevant("aaa"),
     irrelevant_block("aaa group"),

@@ -19,8 +19,8 @@ pub(super) fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         let line = other.line;
         reader.report(
             &rules::DSCP_AND_PRECEDENCE_SET,
-            format!("DSCP and IP precedence are both set (line {line}), in the same byte"),
-            "the router refuses the line: the first of the two applies",
+            format!("the class sets both DSCP and IP precedence (line {line}), which are in the same byte"),
+            "the router refuses the line: only the first of the two lines applies",
         );
         return Ok(finding);
     }
@@ -144,7 +144,9 @@ fn value_of(field: Field, value: u8) -> Marking {
 /// Returns the finding for `marking`, if packets in perhop do not have the field.
 pub(super) fn unseen(marking: &Marking) -> Option<String> {
     Some(match (marking, marking.field()?) {
-        (_, Field::CosInner) => "both tags have one class of service, which `set cos` sets".to_owned(),
+        (_, Field::CosInner) => "in perhop both VLAN tags have the same class of service: write `set \
+                                 cos`"
+            .to_owned(),
         (_, Field::TunnelPrecedence | Field::TunnelDscp) => {
             "perhop's packets have no outer header of a tunnel that could be set".to_owned()
         }

@@ -15,11 +15,11 @@ use crate::ast::{
 };
 use crate::words::{Finding, Reader, Reading};
 
-const GLOBAL_EFFECT: &str = "the switching hardware has queues and markings of its own";
-const INPUT_EFFECT: &str = "the queues in front of the switch's ring lose packets only if all ports together \
-                            exceed it: `perhop buffers` shows them";
-const QUEUES_EFFECT: &str = "the port's own queues are served in turn";
-const TRUST_EFFECT: &str = "the port marks by its trust state";
+const GLOBAL_EFFECT: &str = "the switching hardware has its own queues and rules for marks";
+const INPUT_EFFECT: &str = "the input queues drop packets only if all ports together exceed the internal \
+                            ring of the switch; `perhop buffers` shows these queues";
+const QUEUES_EFFECT: &str = "the port serves its hardware queues in turn (weighted round robin)";
+const TRUST_EFFECT: &str = "the trust state of the port decides whether it keeps or rewrites marks";
 const VLAN_EFFECT: &str = "the policy of the VLAN applies to packets of the port";
 
 /// Reads a codepoint or a class of service.
@@ -36,7 +36,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     }),
     recorded(
         "mls qos map dscp-cos",
-        "frames leave with another class of service",
+        "departing frames get another class of service",
         |configuration, reader| table(&mut configuration.mls.dscp_cos, &mut Vec::new(), eight, reader),
     ),
     recorded("mls qos map policed-dscp", GLOBAL_EFFECT, |configuration, reader| {
@@ -139,12 +139,16 @@ pub(super) const PORT_COMMANDS: &[Command<Interface>] = &[
         Ok(())
     }),
     recorded("srr-queue", QUEUES_EFFECT, |_, _| Ok(())),
-    recorded("priority-queue out", "the port has a priority queue of its own", |interface, reader| {
-        reader.end()?;
-        interface.mls.expedite = (!reader.negated()).then(|| At::new(reader.line, ()));
-        interface.mls.lines.push(reader.line);
-        Ok(())
-    }),
+    recorded(
+        "priority-queue out",
+        "the port has a hardware queue with strict priority",
+        |interface, reader| {
+            reader.end()?;
+            interface.mls.expedite = (!reader.negated()).then(|| At::new(reader.line, ()));
+            interface.mls.lines.push(reader.line);
+            Ok(())
+        },
+    ),
 ];
 
 #[allow(clippy::unnecessary_wraps)] // all readers of a table have one type
@@ -163,7 +167,8 @@ fn rewrite(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     configuration.mls.keeps_dscp = reader.negated().then(|| At::new(reader.line, ()));
     if reader.negated() {
         return Ok(Finding::not_modelled(
-            "packets keep their codepoint; a run of the switch writes the one that selects the queue",
+            "in the switch packets keep their codepoint; a run also writes the codepoint that selects the \
+             queue",
         ));
     }
     Ok(Finding::irrelevant("the default of the switch"))

@@ -91,7 +91,7 @@ fn service_member(group: &mut ObjectGroup, reader: &mut Reader) -> Reading {
         while reader.next().is_some() {}
         add(group, reader, GroupMember::Service(service))?;
         return Ok(Finding::not_modelled(
-            "message types are not distinguished: all messages of this protocol match",
+            "perhop does not distinguish message types: all messages of this protocol match",
         ));
     }
     add(group, reader, GroupMember::Service(service))

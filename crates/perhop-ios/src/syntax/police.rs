@@ -72,7 +72,10 @@ fn several(actions: &mut Vec<Action>, reader: &mut Reader) -> Reading {
 /// Reads `conform-color CLASS [exceed-color CLASS]`.
 pub(super) fn colors(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if class.police_packets.is_some() {
-        return Ok(Finding::not_modelled("the color of arriving packets at a policer that counts packets"));
+        return Ok(Finding::not_modelled(
+            "perhop does not model packet colors at a policer that counts \
+             packets",
+        ));
     }
     let Some(police) = &mut class.police else { return Ok(Finding::IRRELEVANT) };
     let line = reader.line;
@@ -91,7 +94,7 @@ pub(super) fn colors(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
 
 /// Accepted bursts, bytes. The least one differs between routers; it is above 0.
 const BURSTS: RangeInclusive<u64> = 1..=2_000_000_000;
-const PEAK: &str = "a second rate of a policer that counts packets";
+const PEAK: &str = "perhop does not model a second rate of a policer that counts packets";
 
 /// Reads the `police` line.
 pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
@@ -104,7 +107,7 @@ pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         class.aggregate = name.map(|name| At::new(reader.line, name.to_owned()));
         while reader.next().is_some() {}
         return Ok(Finding::not_modelled(match what {
-            "aggregate" => "one policer for several classes",
+            "aggregate" => "several classes share one policer",
             _ => "a policer for each flow",
         }));
     }

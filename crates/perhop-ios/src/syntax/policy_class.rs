@@ -27,21 +27,29 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("drop", drop),
     recorded("queue-buffers", "the queue's share of the port's buffers", queue_buffers),
     not_modelled("compression header ip", "compressed headers make packets shorter"),
-    not_modelled("shape adaptive", "the rate follows congestion notifications of the network"),
-    not_modelled("shape fecn-adapt", "congestion notifications are reflected"),
+    not_modelled(
+        "shape \
+                  adaptive",
+        "the shaper adapts its rate to congestion notifications of the frame relay network",
+    ),
+    not_modelled("shape fecn-adapt", "the router reflects congestion notifications (FECN as BECN)"),
     not_modelled("shape max-buffers", "the shaper's queue has another limit"),
     irrelevant("description"),
     irrelevant("estimate"),
-    not_modelled("admit", "flows request admission"),
-    not_modelled("fragment", "large packets are fragmented"),
+    not_modelled("admit", "the router admits only flows that request it"),
+    not_modelled("fragment", "the device fragments large packets"),
     not_modelled("inspect", "sessions are inspected, and packets may be dropped"),
     not_modelled("pass", "sessions are not inspected"),
-    recorded("trust", "the port marks by its trust state", |class, reader| {
-        let trust = if reader.negated() { None } else { Some(trust_field(reader)?) };
-        class.trust = trust.map(|trust| At::new(reader.line, trust));
-        Ok(())
-    }),
-    not_modelled("wrr-queue", "the port's own queues are served in turn"),
+    recorded(
+        "trust",
+        "the trust state of the port decides whether it keeps or rewrites marks",
+        |class, reader| {
+            let trust = if reader.negated() { None } else { Some(trust_field(reader)?) };
+            class.trust = trust.map(|trust| At::new(reader.line, trust));
+            Ok(())
+        },
+    ),
+    not_modelled("wrr-queue", "the port serves its hardware queues in turn (weighted round robin)"),
     irrelevant("account"),
     irrelevant("collect"),
     irrelevant("log"),
@@ -164,7 +172,7 @@ fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         Some("discard-class") => return value_limit(class, Field::DiscardClass, reader),
         Some("qos-group") => return value_limit(class, Field::QosGroup, reader),
         Some("percent") => return percent_limit(class, reader),
-        Some(_) => return Ok(Finding::not_modelled("a limit of the port's buffers")),
+        Some(_) => return Ok(Finding::not_modelled("the limit is a part of the port's buffers")),
     }
     if reader.negated() {
         (class.queue_limit, class.percent_limit) = (None, None);
@@ -184,7 +192,7 @@ fn percent_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         reader.end()?;
         class.percent_limit = Some(At::new(reader.line, percent));
     }
-    Ok(Finding::not_modelled("a limit of the port's buffers"))
+    Ok(Finding::not_modelled("the limit is a part of the port's buffers"))
 }
 
 fn limit(reader: &mut Reader) -> Result<QueueLimit, Finding> {
@@ -222,9 +230,10 @@ fn value_limit(class: &mut PolicyClass, field: Field, reader: &mut Reader) -> Re
     reader.end()?;
     class.value_limits.push(At::new(line, ValueLimit { field, values, limit }));
     Ok(match field {
-        Field::QosGroup => {
-            Finding::not_modelled("limits by qos-group: the queue's own limit applies to all its packets")
-        }
+        Field::QosGroup => Finding::not_modelled(
+            "perhop does not model limits by qos-group: the limit of the queue applies \
+                                   to all its packets",
+        ),
         _ => Finding::MODELLED,
     })
 }

@@ -35,4 +35,4 @@ fn class(policy: &mut PolicyMap, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-const OTHER_TYPE: &str = "a class of a type other than quality of service";
+const OTHER_TYPE: &str = "the class has a type other than quality of service";

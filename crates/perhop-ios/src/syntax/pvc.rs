@@ -28,8 +28,8 @@ pub(super) const COMMANDS: &[Command<Pvc>] = &[
     modelled("ubr", |pvc, reader| service(pvc, reader, ubr)),
     modelled("vbr-nrt", |pvc, reader| service(pvc, reader, vbr_nrt)),
     modelled("vc-hold-queue", |pvc, reader| number(&mut pvc.hold_queue, reader, "packets")),
-    not_modelled("abr", "the rate follows the network's feedback"),
-    not_modelled("class-vc", "the circuit's parameters come from a class"),
+    not_modelled("abr", "available bit rate: the rate follows feedback of the ATM network"),
+    not_modelled("class-vc", "a vc-class sets parameters of the circuit"),
     not_modelled("compress", "compression makes packets shorter"),
     not_modelled("ubr+", "a guaranteed minimum under an unspecified rate"),
     not_modelled("vbr-rt", "variable bit rate, real-time"),
@@ -60,7 +60,7 @@ fn service(
     pvc.service = Some(At::new(reader.line, service));
     Ok(match service {
         AtmService::VbrNrt { peak, sustained, .. } if peak > sustained => Finding::not_modelled(
-            "cells leave at the sustained rate: bursts at the peak rate are not modeled",
+            "in perhop cells leave at the sustained rate, without bursts at the peak rate",
         ),
         _ => Finding::MODELLED,
     })
@@ -105,7 +105,7 @@ fn encapsulation(pvc: &mut Pvc, reader: &mut Reader) -> Reading {
         "aal5mux" if reader.eat("ppp") => (CellEncapsulation::MuxPpp, Finding::MODELLED),
         "aal5mux" | "aal5ciscoppp" | "aal5nlpid" | "aal5autoppp" => (
             CellEncapsulation::Other,
-            Finding::not_modelled("the header of the carried frames is not counted"),
+            Finding::not_modelled("perhop does not count the header of the carried frames"),
         ),
         _ => return Err(Finding::not_recognized(format!("`{word}` is not an encapsulation of a circuit"))),
     };

@@ -63,11 +63,11 @@ pub(super) fn service_policy(policies: &mut ServicePolicies, reader: &mut Reader
 pub(super) fn other_type(name: Option<&str>) -> Finding {
     match name {
         Some("inspect" | "access-control" | "urlfilter" | "port-filter" | "queue-threshold" | "logging") => {
-            Finding::not_modelled("a firewall's policy: packets may be dropped")
+            Finding::not_modelled("the line attaches a firewall policy, which may drop packets")
         }
         Some(
             "network-qos" | "pbr" | "traffic" | "service-chain" | "redirect" | "packet-service" | "epbr",
-        ) => Finding::not_modelled("a policy of a type other than quality of service"),
-        _ => Finding::irrelevant("a policy that measures, or controls sessions"),
+        ) => Finding::not_modelled("the policy has a type other than quality of service"),
+        _ => Finding::irrelevant("the policy measures traffic or controls sessions"),
     }
 }

@@ -53,13 +53,16 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
         "ecn" => parameters.ecn = (!reader.negated()).then(|| At::new(line, ())),
         "precedence" | "prec" if reader.eat("rsvp") => {
             while reader.next().is_some() {}
-            return Ok(Finding::irrelevant("perhop has no reserved flows"));
+            return Ok(Finding::irrelevant(
+                "the line concerns flows reserved by RSVP, which perhop does not \
+                 model",
+            ));
         }
         "precedence" | "prec" => return of_values(parameters, Basis::Precedence, reader),
         "dscp" => return of_values(parameters, Basis::Dscp, reader),
         "discard-class" => return of_values(parameters, Basis::DiscardClass, reader),
         "cos" => return of_values(parameters, Basis::Cos, reader),
-        other => return Ok(Finding::not_modelled(format!("WRED by {other} is not modeled"))),
+        other => return Ok(Finding::not_modelled(format!("perhop does not model WRED by {other}"))),
     }
     reader.end()?;
     Ok(Finding::MODELLED)
@@ -72,8 +75,11 @@ fn finding(basis: Basis, reader: &Reader) -> Finding {
     match basis {
         Basis::Precedence | Basis::Dscp => Finding::MODELLED,
         _ if of_class => Finding::MODELLED,
-        Basis::DiscardClass => Finding::not_modelled("WRED of an interface by discard class"),
-        Basis::Cos => Finding::not_modelled("WRED of an interface by class of service"),
+        Basis::DiscardClass => Finding::not_modelled(
+            "perhop does not model WRED by discard class on an \
+             interface",
+        ),
+        Basis::Cos => Finding::not_modelled("perhop does not model WRED by class of service on an interface"),
     }
 }
 
@@ -88,9 +94,10 @@ fn basis(parameters: &mut RandomDetect, basis: Basis, reader: &mut Reader) -> Re
         return Ok(match thresholds {
             Some(_) => finding(basis, reader),
             None if reader.negated() => Finding::MODELLED,
-            None => {
-                Finding::not_modelled("values without thresholds of their own share those of the hardware")
-            }
+            None => Finding::not_modelled(
+                "values without their own thresholds share thresholds that the \
+                                       hardware chooses",
+            ),
         });
     }
     reader.end()?;
@@ -161,7 +168,12 @@ fn thresholds(parameters: &mut RandomDetect, reader: &mut Reader) -> Result<Opti
     if unit != parameters.unit && parameters.has_thresholds() {
         reader.report(
             &rules::WRED_UNITS_MIXED,
-            format!("a threshold in {} is mixed with thresholds in {}", name(unit), name(parameters.unit)),
+            format!(
+                "this threshold is in {}, but others of the class are in \
+                     {}",
+                name(unit),
+                name(parameters.unit)
+            ),
             "the router refuses the line: the default thresholds apply",
         );
         return Ok(None);

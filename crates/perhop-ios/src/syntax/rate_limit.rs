@@ -33,7 +33,7 @@ pub(super) fn rate_limit(interface: &mut Interface, reader: &mut Reader) -> Read
             &rules::RATE_LIMIT_EXTENDED_BURST,
             (burst, extended_burst),
             format!("the extended burst, {extended_burst} bytes, is below the normal burst, {burst} bytes"),
-            "the router raises the extended burst to the normal burst: there is no borrowing",
+            "the router raises the extended burst to the normal burst, so the bucket cannot go into debt",
         );
     }
     let finding = unseen(&conform).or_else(|| unseen(&exceed)).unwrap_or(Finding::MODELLED);

@@ -54,7 +54,7 @@ pub(super) fn prefix_route(
     reader.next();
     if reader.rest().contains(&"vrf") {
         return Ok(Finding::not_modelled(
-            "a next hop in another table: packets of this route have no route there",
+            "the next hop is in another routing table: in perhop packets of this route have no route there",
         ));
     }
     route(configuration, reader, vrf, prefix)

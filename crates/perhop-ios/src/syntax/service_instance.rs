@@ -7,10 +7,12 @@ use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<ServiceInstance>] = &[
-    recorded("encapsulation", "frames of these VLANs only", |instance, reader| {
+    recorded("encapsulation", "only frames of these VLANs enter the service instance", |instance, reader| {
         text(&mut instance.encapsulation, reader)
     }),
-    recorded("rewrite", "tags are pushed or popped", |instance, reader| text(&mut instance.rewrite, reader)),
+    recorded("rewrite", "the line adds or removes VLAN tags", |instance, reader| {
+        text(&mut instance.rewrite, reader)
+    }),
     recorded("bridge-domain", FRAMES, |instance, reader| {
         let number = reader.maybe_number();
         instance.bridge_domain =
@@ -36,7 +38,7 @@ pub(super) const COMMANDS: &[Command<ServiceInstance>] = &[
     irrelevant("vc"),
 ];
 
-const FRAMES: &str = "frames are switched, not routed";
+const FRAMES: &str = "the device bridges these frames; perhop only routes packets";
 
 /// Reads `service instance [trunk] … ethernet [name]`.
 pub(super) fn open(interface: &mut Interface, reader: &mut Reader) -> Reading {

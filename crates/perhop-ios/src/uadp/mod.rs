@@ -132,7 +132,8 @@ fn port(
     let random = classes.iter().flatten().filter(|class| class.random_detect.is_some());
     assumed.extend(random.map(|class| {
         format!(
-            "class {} has random-detect: percentages are those of its ceiling, which is that of a queue alone",
+            "class {} has random-detect: its percentages refer to the ceiling of its queue while the other \
+             queues are empty",
             class.name
         )
     }));

@@ -91,23 +91,27 @@ fn queue_class(class: &PolicyClass, not_modeled: &mut Vec<LineLeftOut>) -> Queue
         not_modeled.push(LineLeftOut { line, text: format!("class {}: {what}", class.name) });
     };
     if let Some(limit) = &class.queue_limit {
-        leave_out(limit.line, "queue-limit in packets, bytes or time: the switch takes percent");
+        leave_out(limit.line, "queue-limit in packets, bytes or time: the switch accepts only percent");
     }
     if let Some(child) = &class.service_policy {
-        leave_out(child.line, "service-policy: queues of a child policy");
+        leave_out(
+            child.line,
+            "service-policy: perhop does not divide the memory among the queues of a child \
+                               policy",
+        );
     }
     let mut limits = Vec::new();
     for limit in &class.value_limits {
         match limit.value.limit {
             PartialLimit::Percent(percent) => {
                 let Some(field) = marked_field(limit.value.field) else {
-                    leave_out(limit.line, "queue-limit by this field");
+                    leave_out(limit.line, "queue-limit by a field that perhop does not know");
                     continue;
                 };
                 if field == MarkedField::Group {
                     leave_out(
                         limit.line,
-                        "queue-limit qos-group: a run gives these packets the last threshold",
+                        "queue-limit qos-group: in a run these packets have the last threshold",
                     );
                 }
                 let values = limit.value.values.iter();

@@ -66,7 +66,11 @@ struct Soft {
 impl Split {
     /// Returns the default queues: control packets, and all other packets.
     pub(super) fn default_queues(self, assumed: &mut Vec<String>) -> Vec<QueueMemory> {
-        assumed.push("queue control takes DSCP cs4, cs6 and cs7, and the packets of the switch".to_owned());
+        assumed.push(
+            "the queue `control` takes packets with DSCP cs4, cs6 and cs7, and packets that the \
+                      switch itself sends"
+                .to_owned(),
+        );
         let control = self.units * CONTROL_PART / 100;
         let parts = [(control, control), (self.units - control, 0)];
         let codepoints = CONTROL_CODEPOINTS.into_iter().filter_map(Dscp::new).collect();
@@ -101,7 +105,7 @@ impl Split {
         let written: u64 = classes.iter().filter_map(|class| class.ratio).sum();
         let open = classes.iter().filter(|class| class.ratio.is_none()).count() as u64;
         if open > 0 && open < classes.len() as u64 {
-            assumed.push("classes without queue-buffers ratio share the rest equally".to_owned());
+            assumed.push("classes without queue-buffers ratio share the remaining memory equally".to_owned());
         }
         let rest = 100_u64.saturating_sub(written);
         let queues = classes.iter().enumerate().map(|(number, class)| {

@@ -165,7 +165,7 @@ class-map dc1
 ";
     let (state, note, _) = reported("conform-color dc", two, dc);
     assert_eq!(state, LineState::NotModelled);
-    assert!(note.contains("discard classes"), "{note}");
+    assert!(note.contains("is its discard class"), "{note}");
     assert_eq!(reported("conform-color dc0 exceed-color dc1", two, dc).0, LineState::Modelled);
     let (state, _, undefined) = reported("conform-color missing", two, "");
     assert_eq!((state, undefined), (LineState::Suspicious, true));
@@ -273,6 +273,6 @@ interface GigabitEthernet0/0
     let node = Node::from_text(&format!("class-map g\n match qos-group 1\n{text}"), Profile::IosXe);
     assert_eq!(node.line("set traffic-class").0, LineState::NotModelled);
     assert_eq!(node.line("match traffic-class").0, LineState::NotModelled);
-    assert!(node.says("class-map t takes no packet"));
+    assert!(node.says("class-map t matches no packet in perhop"));
     assert_eq!(node.receives("GigabitEthernet0/0", packet("ef"), PLAIN).label, 0);
 }

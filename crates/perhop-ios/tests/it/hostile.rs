@@ -152,9 +152,9 @@ fn nested(levels: usize, classes: usize) -> String {
 fn policies_that_grow_with_every_level_are_refused() {
     for (levels, classes, refusal) in [
         (3, 8, None),
-        (4, 2, Some("policy P3 has more than 3 levels (line 13)")),
-        (12, 8, Some("policy P11 has more than 3 levels (line 237)")),
-        (3, 60, Some("with policy P2 all policies have more than 50000 classes")),
+        (4, 2, Some("policy P3 nests more than 3 levels of policies (line 13)")),
+        (12, 8, Some("policy P11 nests more than 3 levels of policies (line 237)")),
+        (3, 60, Some("the attached policies, up to policy P2, have more than 50000 classes in total")),
     ] {
         let mut configuration = parse(&nested(levels, classes));
         let router = convert(&mut configuration, &Platform::for_profile(Profile::Hqf));

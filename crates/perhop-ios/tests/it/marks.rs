@@ -369,10 +369,13 @@ interface GigabitEthernet0/1
 #[test]
 fn a_mark_that_takes_packets_out_of_a_class_has_an_effect() {
     let (message, router) = unmatched(" class V\n  set dscp af41\n").unwrap();
+    assert!(message.ends_with(
+        "marked af41; without the mark, class V of GigabitEthernet0/1 takes some of these packets"
+    ));
     assert!(
-        message.ends_with("marked af41; without the mark, class V of GigabitEthernet0/1 takes some of them")
+        router.starts_with("the mark moves these packets to the default class of GigabitEthernet0/1"),
+        "{router}"
     );
-    assert!(router.starts_with("the mark moves them to the rest of GigabitEthernet0/1"), "{router}");
     // The policy marks all packets, including those of V, by `set` or by a policer.
     for all in ["  set dscp cs1\n", "  police 8000 conform-action set-dscp-transmit cs1 exceed-action drop\n"]
     {

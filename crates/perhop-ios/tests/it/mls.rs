@@ -335,7 +335,7 @@ fn a_fragment_has_its_queues() {
     let text = "mls qos queue-set output 1 buffers 15 45 20 20\ninterface GigabitEthernet1/0/1\n";
     let port = only_port(text, None);
     assert_eq!((port.queues.len(), srr(&port.queues[1]).buffers_percent), (4, 45));
-    assert!(port.assumed.iter().any(|text| text.contains("the fragment has lines of it")));
+    assert!(port.assumed.iter().any(|text| text.contains("has other lines of mls qos")));
     let whole = only_port(&format!("version 15.0\n{text}"), None);
     assert_eq!((whole.queues.len(), whole.srr.map(|settings| settings.has_qos)), (1, Some(false)));
 }

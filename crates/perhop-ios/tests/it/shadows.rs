@@ -44,14 +44,17 @@ ip access-list extended NONE
 
 #[test]
 fn the_class_that_hides_another_is_named_with_a_packet() {
-    let ef = "class ef of policy-map p gets no packet: voice before it takes all that it matches, \
-              for example udp 192.0.2.1:50000 > 198.51.100.1:9 dscp ef len 500 in GigabitEthernet0/0";
+    let ef = "class ef of policy-map p gets no packet: the earlier class voice already takes all packets \
+              that class ef matches, for example udp 192.0.2.1:50000 > 198.51.100.1:9 dscp ef \
+              len 500 in GigabitEthernet0/0";
     assert_eq!(hidden(MAPS, &["voice", "ef"]), [ef]);
-    let either = "class either of policy-map p gets no packet: the sum of the classes (ef, video) before it \
-                  takes all that it matches, for example udp 192.0.2.1:50000 > 198.51.100.1:9 dscp af41 len 500 in GigabitEthernet0/0";
+    let either = "class either of policy-map p gets no packet: the earlier classes ef, video together \
+                  already take all packets that class either matches, for example \
+                  udp 192.0.2.1:50000 > 198.51.100.1:9 dscp af41 len 500 in GigabitEthernet0/0";
     assert_eq!(hidden(MAPS, &["ef", "video", "either"]), [either]);
-    let server = "class server of policy-map p gets no packet: web before it takes all that it matches, \
-                  for example tcp 192.0.2.1:50000 > 10.0.0.7:443 dscp default len 500 in GigabitEthernet0/0";
+    let server = "class server of policy-map p gets no packet: the earlier class web already takes all \
+                  packets that class server matches, for example tcp 192.0.2.1:50000 > 10.0.0.7:443 \
+                  dscp default len 500 in GigabitEthernet0/0";
     assert_eq!(hidden(MAPS, &["web", "server"]), [server]);
 }
 

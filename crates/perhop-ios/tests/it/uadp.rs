@@ -173,7 +173,7 @@ fn unmodeled_lines_are_reported() {
     let text = POLICY.replace("  queue-limit dscp af22 percent 40\n", "  queue-limit 400 packets\n");
     let found = memory(&text);
     assert!(
-        found.not_modeled.iter().any(|one| one.text.contains("takes percent")),
+        found.not_modeled.iter().any(|one| one.text.contains("accepts only percent")),
         "{:?}",
         found.not_modeled
     );
@@ -349,7 +349,8 @@ fn a_policy_that_the_switch_refuses_is_an_error() {
         (" class A\n  priority level 1\n class B\n  priority level 1\n", 9),
         (" class A\n  priority level 3\n", 7),
         (
-            " class A\n  bandwidth percent 10\n  random-detect dscp-based\n  queue-limit dscp af11 percent 80\n",
+            " class A\n  bandwidth percent 10\n  random-detect dscp-based\n  queue-limit dscp af11 percent \
+             80\n",
             9,
         ),
         (" class A\n  queue-buffers ratio 60\n  bandwidth 1000\n class B\n  queue-buffers ratio 50\n", 10),

@@ -47,14 +47,22 @@ impl<'a> Classes<'a> {
         let mut found = vec![Diagnostic::new(
             &rules::CRITERION_SHADOWED,
             class.line,
-            format!("class {} gets no packet by line{s} {lines} of its list: {by} them all", class.name),
+            format!(
+                "class {} gets no packet of line{s} {lines} of its access list: {by} all these \
+                     packets",
+                class.name
+            ),
             "a packet belongs to the first class that matches",
         )];
         if let Some(wide) = taker.map(|name| self.entry_with(name, *set)).transpose()?.flatten() {
             found.push(Diagnostic::new(
                 &rules::CRITERION_SHADOWED,
                 wide,
-                format!("this entry takes all packets of line {line}, which class {} matches", class.name),
+                format!(
+                    "this entry, in an earlier class, takes all packets of line {line}, which class {} \
+                         matches",
+                    class.name
+                ),
                 "a packet belongs to the first class that matches",
             ));
         }

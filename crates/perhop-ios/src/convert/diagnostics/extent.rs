@@ -23,14 +23,22 @@ impl Context<'_> {
             Excess::Level(inner) => Diagnostic::new(
                 &rules::POLICY_TOO_DEEP,
                 line,
-                format!("policy {} has more than {most_levels} levels (line {inner})", policy.name),
+                format!(
+                    "policy {} nests more than {most_levels} levels of policies (line \
+                         {inner})",
+                    policy.name
+                ),
                 "the router refuses the line: no policy applies here",
             ),
             Excess::Classes => Diagnostic::new(
                 &rules::TOO_MANY_CLASSES,
                 line,
-                format!("with policy {} all policies have more than {MOST_CLASSES} classes", policy.name),
-                "routers have some thousand queues; no policy applies here",
+                format!(
+                    "the attached policies, up to policy {}, have more than {MOST_CLASSES} classes in \
+                         total",
+                    policy.name
+                ),
+                "routers have a few thousand queues; perhop applies no policy here",
             ),
         });
         let fits = refusal.is_none();

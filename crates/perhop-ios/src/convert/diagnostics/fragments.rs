@@ -34,8 +34,12 @@ pub(in crate::convert) fn advise_fragments(
         found.push(Diagnostic::new(
             &rules::INTERLEAVE_WITHOUT_PRIORITY,
             line,
-            format!("{name} interleaves, but no class of its output has `priority`"),
-            "the router sends small packets of `fair-queue` between fragments; perhop sends none",
+            format!(
+                "{name} interleaves packets between fragments, but no class of its output policy has \
+                     `priority`"
+            ),
+            "the router sends small packets of `fair-queue` between fragments; perhop interleaves only \
+             packets of a priority class",
         ));
     }
     if kilobits > FASTEST {
@@ -49,7 +53,8 @@ pub(in crate::convert) fn advise_fragments(
             &rules::FRAGMENTS_ON_FAST_LINK,
             lines.into_iter().flatten().next().unwrap_or(interface.line),
             format!("{name} fragments packets at {kilobits} kb/s"),
-            "the router fragments, but Cisco recommends it only up to 768 kb/s because of the headers",
+            "the router accepts it; Cisco recommends fragments only up to 768 kb/s, because each one has its \
+             own header",
         ));
     }
     found

@@ -94,8 +94,13 @@ impl Context<'_> {
             Diagnostic::new(
                 &rules::QUEUEING_ON_SUBINTERFACE,
                 line,
-                format!("output policy {} on {} without hqos-enable", policy.name, interface.name),
-                "the router refuses the line at the commit: configure hw-module profile qos hqos-enable, and reload",
+                format!(
+                    "output policy {} on {} needs hqos-enable, which is not \
+                         configured",
+                    policy.name, interface.name
+                ),
+                "the router refuses the line at the commit: configure hw-module profile qos hqos-enable, and \
+                 reload",
             )
         })
     }

@@ -54,7 +54,8 @@ impl Context<'_> {
                     with_inner_fields.join(", ")
                 ),
                 format!(
-                    "the policy sees the outer header; `qos pre-classify` {place} shows it the inner one"
+                    "the policy reads only the outer header; with `qos pre-classify` {place} it reads the \
+                     inner header"
                 ),
             ));
         }

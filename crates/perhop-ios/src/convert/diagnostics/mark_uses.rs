@@ -145,7 +145,8 @@ fn reordered(
                     &rules::EXCEED_REORDERS,
                     line,
                     format!(
-                        "conforming packets ({}) leave via queue {queue} of {}, excess packets ({}) via {other}",
+                        "conforming packets ({}) leave via queue {queue} of {}, excess packets ({}) via \
+                         {other}",
                         conforming.dscp, output.port, excess.dscp
                     ),
                     "packets of one flow are reordered: raise the drop precedence within the class instead",
@@ -189,9 +190,10 @@ fn unmatched(
     let message = format!("no class of an output policy matches packets marked {unmatched}");
     let (message, help) = match left_class(space, marked.taken, outputs)? {
         Some((class, port)) => (
-            format!("{message}; without the mark, class {class} of {port} takes some of them"),
+            format!("{message}; without the mark, class {class} of {port} takes some of these packets"),
             format!(
-                "the mark moves them to the rest of {port}: match {unmatched} in the class, or keep their mark"
+                "the mark moves these packets to the default class of {port}: match {unmatched} in the class, \
+                 or remove the mark"
             ),
         ),
         None => (message, "the mark has no effect in this router".to_owned()),

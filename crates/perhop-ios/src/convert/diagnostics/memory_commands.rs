@@ -26,8 +26,11 @@ impl Context<'_> {
                 Diagnostic::new(
                     &rules::MEMORY_COMMAND_REFUSED,
                     line,
-                    format!("{subject}, but its chip has no memory of ports to divide (Silicon One)"),
-                    "remove the line: each queue has the same limit, a time of the port's rate; \
+                    format!(
+                        "{subject}, but the ports of its chip (Silicon One) have no memory that the line \
+                             could divide"
+                    ),
+                    "remove the line: each queue has the same limit, a fixed time at the port's rate; \
                      `perhop buffers` shows it",
                 )
             })

@@ -66,7 +66,7 @@ impl Context<'_> {
                 class.name,
                 around.name
             ),
-            "the router refuses it: promise less, or shape to a higher rate",
+            "the router refuses the inner policy: guarantee less, or shape to a higher rate",
         ))
     }
 }

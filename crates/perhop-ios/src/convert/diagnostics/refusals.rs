@@ -104,7 +104,8 @@ impl Context<'_> {
                     "policy {} reserves {total} kb/s, but only {limit} kb/s are available: {} % of {}",
                     policy.name, reference.reservable_percent, reference.queueing
                 ),
-                "the router refuses the line: no policy applies here; max-reserved-bandwidth or bandwidth raises the limit",
+                "the router refuses the line: no policy applies here; max-reserved-bandwidth or bandwidth \
+                 raises the limit",
             ),
             GuaranteeSum::Promises { percent, .. } => Diagnostic::new(
                 &rules::PROMISED_ABOVE_RATE,
@@ -113,7 +114,10 @@ impl Context<'_> {
                     "the classes of policy {} are promised {total} kb/s, more than {limit} kb/s",
                     policy.name
                 ),
-                format!("the router refuses it: the sum of class bandwidths exceeds {percent} percent"),
+                format!(
+                    "the router refuses the policy: the sum of class bandwidths exceeds {percent} \
+                         percent"
+                ),
             ),
         })
     }
@@ -147,8 +151,8 @@ impl Context<'_> {
                 "policy {} queues on {} without a shaper around it (class {}, line {})",
                 attachment.policy.name, interface.name, class.name, class.line
             ),
-            "the router refuses the line (CBWFQ: not supported on subinterfaces): shape in class-default of a \
-             policy around it",
+            "the router refuses the line (CBWFQ: not supported on subinterfaces): write a parent policy with \
+             `shape` in class-default, and nest the policy there",
         ))
     }
 
@@ -189,7 +193,7 @@ impl Context<'_> {
                     &rules::PRIORITY_DROPS_EARLY,
                     detect.line,
                     format!("class {} has priority and drops packets before its queue is full", class.name),
-                    "calls lose packets at random although their class has room; leave random-detect out",
+                    "calls lose packets at random although the queue has room; leave random-detect out",
                 ));
             }
             let inner = class.service_policy.as_ref();
@@ -211,7 +215,8 @@ impl Context<'_> {
                 &rules::PLATFORM_WITHOUT_EFFECT,
                 percent.line,
                 format!("max-reserved-bandwidth on {} has no effect", interface.name),
-                "it limited classes before HQF; this release always allows them 99 %",
+                "the command limits the sum of the class bandwidths before HQF; this release always allows \
+                 99 %",
             ));
         }
     }
@@ -229,7 +234,7 @@ impl Context<'_> {
                 &rules::PRIORITY_LEVEL,
                 priority.line,
                 format!("priority level {} does not exist (class {})", priority.value.level, class.name),
-                format!("the router refuses it: there are levels 1 to {most}"),
+                format!("the router refuses the line: the levels are 1 to {most}"),
             )
         });
         level
@@ -252,7 +257,8 @@ impl Context<'_> {
                 &rules::BANDWIDTH_INSIDE_QUEUES,
                 bandwidth.line,
                 format!("class {} has a bandwidth, but the policy inside it queues", class.name),
-                "the router refuses it: only leaf classes have a minimum; use bandwidth remaining or shape",
+                "the router refuses the inner policy: only a class without a queueing policy inside can have \
+                 a minimum; use bandwidth remaining or shape",
             )
         })
     }

@@ -11,14 +11,15 @@ pub(in crate::convert) fn diagnostic(remark: &Remark, limiter: usize) -> Diagnos
         Remark::Unreached { line, class, by } => Diagnostic::new(
             &rules::CLASS_SHADOWED,
             *line,
-            format!("no packet reaches class {class}: class {by} matches every packet"),
+            format!("no packet reaches class {class}: class {by} before it matches every packet"),
             "the router accepts the line; the class stays empty",
         ),
         Remark::TakenByNewMark { line, class } => Diagnostic::new(
             &rules::MARKED_THEN_CLASSIFIED,
             *line,
             format!("class {class} marks or polices packets that the policy inside it has marked"),
-            "the router classifies by their original mark, perhop by the new one: set the qos-group in the outer class",
+            "the router classifies these packets by the original mark, perhop by the new one: set the \
+             qos-group in the outer class",
         ),
         Remark::QueuedByNewMark { line, class } => Diagnostic::new(
             &rules::MARKED_THEN_CLASSIFIED,
@@ -30,7 +31,8 @@ pub(in crate::convert) fn diagnostic(remark: &Remark, limiter: usize) -> Diagnos
             &rules::RATE_LIMIT_BESIDE_POLICY,
             limiter,
             "several rate-limit lines and a policy that marks or polices apply in one direction",
-            "the router runs both; in perhop a packet that one rate-limit line transmits also passes the others",
+            "the router runs both; in perhop a packet that one rate-limit line transmits also passes the \
+             others",
         ),
     }
 }

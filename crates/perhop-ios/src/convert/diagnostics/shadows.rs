@@ -50,8 +50,8 @@ fn too_complex(line: usize, what: &str) -> Diagnostic {
     Diagnostic::new(
         &rules::CONDITIONS_TOO_COMPLEX,
         line,
-        format!("{what} and the following: {TooComplex}"),
-        "the policy runs; perhop does not check whether a part hides a later one",
+        format!("{what} and later ones: {TooComplex}"),
+        "perhop runs the policy, but does not check whether an earlier class or entry hides a later one",
     )
 }
 
@@ -137,8 +137,10 @@ impl<'a> Classes<'a> {
                     &rules::CLASS_SHADOWED,
                     class.line,
                     format!(
-                        "class {} of policy-map {} gets no packet: {by} before it takes all that it matches{example}",
-                        class.name, policy.name
+                        "class {name} of policy-map {} gets no packet: {by} all packets that class {name} \
+                         matches{example}",
+                        policy.name,
+                        name = class.name
                     ),
                     "a packet belongs to the first class that matches; put the narrower class first",
                 ));
@@ -242,7 +244,11 @@ impl<'a> Classes<'a> {
         Ok(Some(Diagnostic::new(
             &rules::ACCESS_ENTRY_SHADOWED,
             line,
-            format!("no packet reaches this entry of list {}: {witness} matches line {by} first", list.name),
+            format!(
+                "no packet reaches this entry of access list {}: {witness} matches line {by} \
+                     first",
+                list.name
+            ),
             "the router applies the first entry that matches; put the narrower entry first",
         )))
     }
@@ -265,12 +271,12 @@ impl<'a> Classes<'a> {
         Ok(set)
     }
 
-    /// Lists the `earlier` classes that take packets of `matches`, as text.
+    /// Returns the `earlier` classes that take packets of `matches`, as a subject with its verb.
     fn hiding(&mut self, matches: Set, earlier: &[(&str, Set)]) -> Result<String, TooComplex> {
         let mut names = Vec::new();
         for (name, set) in earlier {
             if self.space.minus(matches, *set)? == Set::NONE {
-                return Ok((*name).to_owned());
+                return Ok(format!("the earlier class {name} already takes"));
             }
             if self.space.and(matches, *set)? != Set::NONE {
                 names.push(*name);
@@ -278,7 +284,7 @@ impl<'a> Classes<'a> {
         }
         let more = if names.len() > MOST_NAMED { " and others" } else { "" };
         names.truncate(MOST_NAMED);
-        Ok(format!("the sum of the classes ({}{more})", names.join(", ")))
+        Ok(format!("the earlier classes {}{more} together already take", names.join(", ")))
     }
 }
 

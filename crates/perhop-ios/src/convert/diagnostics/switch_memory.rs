@@ -71,7 +71,8 @@ impl Context<'_> {
             &rules::SWITCH_CEILING_LOWERED,
             line,
             format!(
-                "the third threshold of class {} lowers its ceiling from {USUAL_CEILING} to {percent} % of its part, on {}",
+                "the third queue-limit of class {} lowers the ceiling of its queue from {USUAL_CEILING} to \
+                 {percent} % of its part of the memory, on {}",
                 queue.class,
                 places(memory, port.policy.as_deref().unwrap_or_default())
             ),
@@ -206,7 +207,8 @@ fn loses_bursts(memory: &SwitchMemory, port: &ConvertedPort, queue: &QueueMemory
             &rules::SWITCH_PRIORITY_BURST,
             line,
             format!(
-                "the policer of priority class {} passes bursts of {policer} bytes, but its queue holds {room}, on {}",
+                "the policer of priority class {} passes bursts of {policer} bytes, but its queue holds \
+                 {room}, on {}",
                 queue.class, port.port.interface
             ),
             format!("the policer drops packets although the queue has room: give it {needed} bytes"),

@@ -40,8 +40,8 @@ impl Context<'_> {
             Diagnostic::new(
                 &rules::TABLE_MAP_UNDEFINED,
                 name.line,
-                format!("there is no map dscp-mutation {}", name.value),
-                "the port keeps the codepoints",
+                format!("the map `mls qos map dscp-mutation {}` is not defined", name.value),
+                "the port does not change the codepoints",
             )
         }));
         self.found.extend(found);

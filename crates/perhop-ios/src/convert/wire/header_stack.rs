@@ -44,7 +44,7 @@ impl Context<'_> {
                     &rules::HEADERS_UNUSABLE,
                     interface.line,
                     format!("the headers of {}: {}", interface.name, error.message),
-                    "perhop counts none of them here: the router's packets are longer",
+                    "perhop counts no header of this interface: packets are longer in the router",
                 ));
                 HeaderStack::EMPTY
             }
@@ -105,7 +105,7 @@ fn without_cipher(interface: &Interface, missing: &At<String>) -> Diagnostic {
         &rules::HEADERS_UNUSABLE,
         missing.line,
         format!("the encryption of {}: {} is not defined", interface.name, missing.value),
-        "perhop counts no byte of it: the router's packets are longer",
+        "perhop counts no byte of the encryption: packets are longer in the router",
     )
 }
 

@@ -13,7 +13,7 @@ pub(super) const COMMANDS: &[Command<AccessList>] = &[
     irrelevant("remark"),
     irrelevant("statistics"),
     irrelevant("ignore"),
-    not_modelled("fragments", "fragments match in another way"),
+    not_modelled("fragments", "fragments match by other rules"),
 ];
 
 /// Reads `ip access-list NAME`.
@@ -49,7 +49,10 @@ pub(super) fn entry(list: &mut AccessList, reader: &mut Reader) -> Option<Readin
         })
         .collect();
     if words.contains(&"portgroup") {
-        return Some(Ok(Finding::not_modelled("a group of ports: the entry is left out")));
+        return Some(Ok(Finding::not_modelled(
+            "perhop does not model groups of ports, and ignores the \
+             entry",
+        )));
     }
     let mut common = Reader::new(&words, reader.form, reader.line, &mut *reader.found);
     match sequence {
@@ -62,7 +65,8 @@ pub(super) fn entry(list: &mut AccessList, reader: &mut Reader) -> Option<Readin
 pub(super) fn open_group(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     reader.one_of(&["ip", "ipv6"])?;
     if reader.one_of(&["address", "port"])? == "port" {
-        const PORTS: &str = "a group of ports: entries that name it are left out";
+        const PORTS: &str = "perhop does not model groups of ports, and ignores the entries that name the \
+                             group";
         reader.opens = (!reader.negated()).then_some(Mode::NotModelled(PORTS));
         return Ok(Finding::not_modelled(PORTS));
     }

@@ -10,8 +10,8 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("police", police),
     irrelevant("description"),
     irrelevant("statistics"),
-    not_modelled("police aggregate", "one policer for several classes"),
+    not_modelled("police aggregate", "several classes share one policer"),
     not_modelled("mark", "packets are marked by a table of the system"),
     not_modelled("redirect", "packets take another path"),
-    not_modelled("dbl", "packets of large flows are dropped first"),
+    not_modelled("dbl", "the switch drops packets of large flows first"),
 ];

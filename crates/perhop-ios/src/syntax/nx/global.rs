@@ -44,10 +44,11 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
 ];
 
 /// Effect of the default switching mode.
-pub(super) const CUT_THROUGH: &str = "frames leave before they have arrived whole: perhop sends whole ones";
-const NETWORK_CLASS: &str = "a class by group, for frame lengths and pause frames";
+pub(super) const CUT_THROUGH: &str = "the switch starts to send a frame before all of it has arrived \
+                                      (cut-through); perhop waits for the whole frame";
+const NETWORK_CLASS: &str = "the class sets frame lengths and pause frames of a qos-group";
 /// A block that configures the control plane.
-const CONTROL_PLANE: &str = "packets to the switch itself are policed";
+const CONTROL_PLANE: &str = "the switch polices packets that are addressed to itself";
 
 /// Reads `class-map [type qos|queuing|network-qos|control-plane] [match-any|match-all] NAME`.
 fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
@@ -142,7 +143,7 @@ fn copy(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let word = reader.word("a word")?;
     reader.end()?;
     let Some(mut policy) = nexus::system_policy(original) else {
-        return Ok(Finding::not_modelled("a copy of a policy that perhop does not know"));
+        return Ok(Finding::not_modelled("the line copies a policy that perhop does not know"));
     };
     let stem = original.trim_start_matches("default-").trim_end_matches("-policy");
     let name = if is_prefix { format!("{word}{stem}") } else { format!("{stem}{word}") };

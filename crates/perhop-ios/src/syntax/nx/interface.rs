@@ -14,11 +14,12 @@ use crate::syntax::numbers::address;
 use crate::words::{Finding, Reader, Reading};
 
 const FILTER: &str = "packets that the list denies are dropped here";
-const BRIDGED: &str = "the port switches frames: policies apply, but forwarding differs";
+const BRIDGED: &str = "the port bridges frames: perhop applies the policies, but forwards by IP address";
 const SHARED: &str =
-    "a group of routers shares one address: perhop forwards to the own address of each router";
+    "a group of routers shares a virtual address; perhop forwards only to the real addresses of the routers";
 const PAUSES: &str = "pause frames delay packets";
-const NEGOTIATED: &str = "the neighbor decides (DCBX): perhop pauses only at interfaces with `mode on`";
+const NEGOTIATED: &str = "the neighbor decides by DCBX whether the port uses pause frames; perhop pauses \
+                          only at interfaces with `mode on`";
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("service-policy", service_policy),
@@ -31,7 +32,10 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         let line = reader.line;
         let number = if reader.negated() { None } else { Some(reader.number("a bundle", 1..=65535)?) };
         interface.channel_group = number.map(|number| At::new(line, number));
-        Ok(Finding::modelled("the interface is a member of a bundle, whose rate includes its own"))
+        Ok(Finding::modelled(
+            "the interface is a member of a bundle; the rate of the bundle includes its \
+                              rate",
+        ))
     }),
     modelled("mtu", |interface, reader| {
         let line = reader.line;
@@ -79,27 +83,33 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     not_modelled("switchport block", "frames to unknown addresses are dropped"),
     not_modelled("switchport port-security", "frames from unexpected addresses are dropped"),
     modelled("priority-flow-control mode", flow_control),
-    not_modelled("priority-flow-control", "a queue that is paused for too long is emptied"),
+    not_modelled("priority-flow-control", "the switch empties a queue that is paused for too long"),
     not_modelled("flowcontrol", PAUSES),
     irrelevant("flowcontrol receive off"),
     irrelevant("flowcontrol send off"),
-    not_modelled("storm-control", "frames above a rate are dropped"),
-    not_modelled("qos", "the port marks or queues in another way"),
+    not_modelled("storm-control", "the port drops frames above a rate"),
+    not_modelled("qos", "the line changes how the port marks or queues"),
     not_modelled("ip port access-group", FILTER),
     not_modelled("ipv6 port traffic-filter", FILTER),
     not_modelled("mac port access-group", FILTER),
     not_modelled("inherit", "the interface has the commands of a port-profile"),
-    not_modelled("ip policy", "packets are routed by policy, and may be marked"),
-    not_modelled("ipv6 policy", "packets are routed by policy, and may be marked"),
+    not_modelled("ip policy", "a route-map selects the next hop of packets, and may mark them"),
+    not_modelled("ipv6 policy", "a route-map selects the next hop of packets, and may mark them"),
     not_modelled("ip verify", "packets from unexpected sources are dropped"),
     not_modelled("ipv6 verify", "packets from unexpected sources are dropped"),
-    not_modelled("ip nat", "addresses are translated, and access lists see the result"),
-    not_modelled("ip unnumbered", "the address is that of another interface"),
+    not_modelled("ip nat", "the device translates addresses, and access lists see the translated addresses"),
+    not_modelled("ip unnumbered", "the interface uses the address of another interface"),
     not_modelled("ip tcp adjust-mss", "hosts send shorter TCP segments"),
-    not_modelled("ip directed-broadcast", "packets to the whole subnet are forwarded"),
-    not_modelled("mpls", "labels make packets longer and hide the DS field: `headers` of a link adds them"),
-    not_modelled("macsec", "MACsec's headers make packets longer"),
-    not_modelled_block("member vni", "VXLAN's headers make packets longer"),
+    not_modelled(
+        "ip directed-broadcast",
+        "the router forwards packets to the broadcast address of the subnet",
+    ),
+    not_modelled(
+        "mpls",
+        "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario",
+    ),
+    not_modelled("macsec", "MACsec headers make packets longer"),
+    not_modelled_block("member vni", "VXLAN headers make packets longer"),
     not_modelled_block("hsrp", SHARED),
     irrelevant("hsrp bfd"),
     irrelevant("hsrp delay"),
@@ -110,12 +120,15 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     not_modelled_block("vrrpv3", SHARED),
     not_modelled(
         "fabric forwarding",
-        "all switches share one address: perhop forwards to the own address of each switch",
+        "all switches share an anycast address; perhop forwards only to the real addresses of the switches",
     ),
-    not_modelled("duplex half", "half duplex shares the wire with the other direction"),
-    not_modelled("lacp max-bundle", "fewer members carry packets: perhop adds the rates of all"),
+    not_modelled("duplex half", "in half duplex both directions share the rate of the wire"),
+    not_modelled(
+        "lacp max-bundle",
+        "only this many members of the bundle carry packets; perhop adds the rates of all members",
+    ),
     not_modelled("rate-mode shared", "ports of a group share one rate"),
-    not_modelled_block("service instance", "frames are bridged, not routed"),
+    not_modelled_block("service instance", "the device bridges these frames; perhop only routes packets"),
     irrelevant("bfd"),
     irrelevant("beacon"),
     irrelevant("cdp"),
@@ -183,7 +196,8 @@ fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
         reader.report(
             &rules::NETWORK_POLICY_REFUSED,
             "a policy of type network-qos at an interface",
-            "the switch refuses the line: such a policy applies to the whole switch; attach it under `system qos`",
+            "the switch refuses the line: such a policy applies to the whole switch; attach it under `system \
+             qos`",
         );
         return Ok(Finding::MODELLED);
     }

@@ -5,41 +5,53 @@ use crate::ast::Configuration;
 use crate::syntax::command::{Command, irrelevant, irrelevant_block, not_modelled, not_modelled_block};
 use crate::syntax::irrelevant::SPREAD;
 
-const TO_SWITCH: &str = "packets to the switch itself are policed";
-const PORTS: &str = "the ports that exist, and their rates";
-const LABELS: &str = "labels make packets longer and hide the DS field: `headers` of a link adds them";
+const TO_SWITCH: &str = "the switch polices packets that are addressed to itself";
+const PORTS: &str = "the line decides which ports exist, and their rates";
+const LABELS: &str =
+    "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario";
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled("copp", TO_SWITCH),
     not_modelled_block("control-plane", TO_SWITCH),
     not_modelled("hardware rate-limiter", TO_SWITCH),
-    not_modelled("hardware qos", "the chip queues in another way"),
-    not_modelled("hardware profile buffer", "the memory of queues is divided in another way"),
-    not_modelled("hardware profile pfc", "the memory of queues is divided in another way"),
+    not_modelled("hardware qos", "the line changes how the chip queues"),
+    not_modelled("hardware profile buffer", "the line changes how queues share the memory"),
+    not_modelled("hardware profile pfc", "the line changes how queues share the memory"),
     not_modelled("switching-mode", CUT_THROUGH),
-    not_modelled("hardware profile multicast", "multicast packets have other queues or rates"),
-    not_modelled("qos", "the ports mark or queue in another way"),
-    not_modelled("priority-flow-control", "the neighbor is paused, and a stuck queue is emptied"),
-    not_modelled_block("vlan configuration", "policies for all ports of a VLAN"),
-    not_modelled_block("port-profile", "interfaces that inherit it have its commands"),
-    not_modelled_block("mac access-list", "frames are filtered by their header"),
-    not_modelled("vlan access-map", "packets of a VLAN are filtered"),
-    not_modelled("vlan filter", "packets of a VLAN are filtered"),
-    not_modelled("ip nat", "addresses are translated, and access lists see the result"),
-    not_modelled("ip local policy", "the switch's own packets are routed by policy"),
-    not_modelled("system default switchport", "ports without `switchport` bridge frames"),
-    not_modelled("system jumbomtu", "frames up to this length are bridged"),
+    not_modelled("hardware profile multicast", "the line changes the queues or rates of multicast packets"),
+    not_modelled("qos", "the line changes how ports mark or queue"),
+    not_modelled(
+        "priority-flow-control",
+        "the line changes when the switch pauses neighbors or empties a stuck queue",
+    ),
+    not_modelled_block("vlan configuration", "the block applies policies to all ports of a VLAN"),
+    not_modelled_block("port-profile", "interfaces that inherit the profile have its commands"),
+    not_modelled_block("mac access-list", "the list filters frames by their Ethernet header"),
+    not_modelled("vlan access-map", "the switch filters packets of a VLAN"),
+    not_modelled("vlan filter", "the switch filters packets of a VLAN"),
+    not_modelled("ip nat", "the device translates addresses, and access lists see the translated addresses"),
+    not_modelled(
+        "ip local \
+                  policy",
+        "a route-map selects the next hop of packets that the switch itself sends",
+    ),
+    not_modelled("system default switchport", "ports without a `switchport` command bridge frames"),
+    not_modelled("system jumbomtu", "the line sets the longest frame that the switch bridges"),
     not_modelled("mpls", LABELS),
     not_modelled_block("segment-routing", LABELS),
-    not_modelled_block("table-map", "a table of markings of the system"),
-    not_modelled_block("fcoe", "frames of Fibre Channel have a class without drops"),
+    not_modelled_block("table-map", "the table maps marks to other marks"),
+    not_modelled_block("fcoe", "frames of Fibre Channel get a class that never drops"),
     not_modelled("apply profile", "the lines of a profile apply here"),
-    not_modelled_block("configure profile", "lines that `apply profile` adds"),
+    not_modelled_block(
+        "configure \
+                        profile",
+        "`apply profile` adds the lines of the block to the configuration",
+    ),
     not_modelled("hardware profile front portmode", PORTS),
     not_modelled("hardware profile portmode", PORTS),
     not_modelled("ip load-sharing", SPREAD),
     not_modelled("port-channel load-balance", SPREAD),
-    not_modelled_block("l2vpn", "frames are bridged, not routed"),
+    not_modelled_block("l2vpn", "the device bridges these frames; perhop only routes packets"),
     not_modelled("vlan dot1q tag native", "frames of the native VLAN have a tag, too"),
     // Lines of `show inventory` and `show version` that name the product.
     irrelevant("NAME:"),

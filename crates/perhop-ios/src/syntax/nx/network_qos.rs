@@ -5,15 +5,15 @@ use crate::mode::Mode;
 use crate::syntax::command::{Command, irrelevant, modelled, not_modelled, recorded};
 use crate::words::{Finding, Reader, Reading};
 
-const NO_DROP: &str =
-    "the neighbor is paused: no port has `priority-flow-control mode on`, or the system has not this policy";
+const NO_DROP: &str = "the switch pauses the neighbor; perhop does so only at ports with `priority-flow-control \
+                       mode on`, with this policy under `system qos`";
 
 pub(super) const POLICY: &[Command<NetworkPolicy>] = &[modelled("class", class), irrelevant("description")];
 
 pub(super) const CLASS: &[Command<NetworkClass>] = &[
     recorded(
         "mtu",
-        "longer frames of the class are dropped: an interface of the switch sends such frames",
+        "the switch drops longer frames of the class, perhop does not; an interface has a larger MTU",
         |class, reader| {
             let bytes = if reader.negated() { None } else { Some(reader.number("bytes", 576..=9216)?) };
             reader.end()?;
@@ -31,9 +31,9 @@ pub(super) const CLASS: &[Command<NetworkClass>] = &[
     irrelevant("description"),
     irrelevant("congestion-control tail-drop"),
     not_modelled("congestion-control", "packets are dropped before the queue is full"),
-    not_modelled("queue-limit", "the memory of the class"),
-    not_modelled("set", "packets are marked"),
-    not_modelled("multicast-optimize", "multicast packets have queues of their own"),
+    not_modelled("queue-limit", "the line sets the memory of the class"),
+    not_modelled("set", "the class marks packets"),
+    not_modelled("multicast-optimize", "multicast packets get separate queues"),
 ];
 
 /// Reads `pause no-drop`, `pause pfc-cos N`, each with the memory of the class.
@@ -46,7 +46,7 @@ fn pause(reader: &mut Reader) -> Result<NetworkPause, Finding> {
     if let Some(word) = reader.keyword(&["receive"]) {
         // The switch obeys pause frames and sends none.
         return Err(Finding::not_modelled(format!(
-            "a class with `{word}` is paused, and pauses no neighbor"
+            "with `{word}` the neighbor can pause the class, but the class pauses no neighbor"
         )));
     }
     if reader.peek().is_some() {
@@ -65,9 +65,7 @@ pub(super) fn pause_memory(reader: &mut Reader) -> Result<PauseMemory, Finding> 
     let (buffer, pause, resume) =
         (number("buffer-size")?, number("pause-threshold")?, number("resume-threshold")?);
     if resume > pause || pause > buffer {
-        return Err(Finding::not_recognized(
-            "expected a resume-threshold of at most the pause-threshold, and that of at most the buffer-size",
-        ));
+        return Err(Finding::not_recognized("expected resume-threshold ≤ pause-threshold ≤ buffer-size"));
     }
     Ok(PauseMemory { buffer, pause, resume })
 }

@@ -89,7 +89,8 @@ fn colored(reader: &mut Reader) -> Result<(Action, Option<Finding>), Finding> {
     if reader.rest().first() == Some(&"set") && reader.rest().contains(&"table") {
         while reader.next().is_some_and(|word| word != "table") {}
         reader.word("a table-map")?;
-        let finding = "the packet is transmitted; its new mark is in a table of the system";
+        let finding = "the switch transmits the packet with the mark of the table-map; perhop does not \
+                       change the mark";
         let action = Action { marking: None, then: Then::Transmit };
         return Ok((action, Some(Finding::not_modelled(finding))));
     }

@@ -18,16 +18,16 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("queue-limit", queue_limit),
     modelled("random-detect", random_detect),
     irrelevant("description"),
-    not_modelled("afd", "packets of large flows are dropped first: approximate fair dropping"),
-    recorded("pause", "no input policy of a port or of the system has the class", |class, reader| {
+    not_modelled("afd", "the switch drops packets of large flows first (approximate fair dropping)"),
+    recorded("pause", "no attached input policy of type queuing has this class", |class, reader| {
         let memory = if reader.negated() { None } else { Some(pause_memory(reader)?) };
         reader.end()?;
         class.pause = memory.map(|memory| At::new(reader.line, memory));
         Ok(())
     }),
-    not_modelled("set", "packets are marked in the queue"),
-    not_modelled("congestion-control", "the drops of the queue"),
-    not_modelled("dbl", "packets of large flows are dropped first"),
+    not_modelled("set", "the queue marks packets"),
+    not_modelled("congestion-control", "the line changes how the queue drops packets"),
+    not_modelled("dbl", "the switch drops packets of large flows first"),
 ];
 
 /// Reads `bandwidth [remaining] percent N`. With `remaining`, 0 is a valid value: the class gets the rate
@@ -90,7 +90,7 @@ fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     ));
     match least.flatten() {
         Some(TrafficRate::BitsPerSecond(bits)) if bits > 0 => Ok(Finding::not_modelled(
-            "the class is limited to the maximum, but the minimum is not guaranteed",
+            "perhop limits the class to the maximum, but does not guarantee the minimum",
         )),
         _ => Ok(Finding::MODELLED),
     }
@@ -121,7 +121,10 @@ fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     }
     if matches!(reader.rest(), [_] | [_, "packets"]) {
         reader.number("packets", 1..=83_886_080)?;
-        return Ok(Finding::not_modelled("a limit in packets: the default limit applies"));
+        return Ok(Finding::not_modelled(
+            "the limit is in packets, which perhop does not model: the default \
+             limit applies",
+        ));
     }
     let limit = match length(reader, "packets")? {
         Length::Bytes(bytes) => QueueLimit::Bytes(bytes),
@@ -144,8 +147,8 @@ fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         while reader.next().is_some() {}
         return Ok(Finding::not_modelled(match word {
             "threshold" => OF_SYSTEM,
-            "non-ecn" => "thresholds of packets that are not ECN-capable",
-            _ => "thresholds by a field of the packet",
+            "non-ecn" => "the line sets thresholds only for packets that are not ECN-capable",
+            _ => "the line sets thresholds for values of a packet field",
         }));
     }
     let mut written = Written::default();
@@ -159,7 +162,12 @@ fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
             "drop-probability" => written.percent = Some(reader.number("a percentage", 1..=100)?),
             "weight" => written.weight = Some(reader.number("a weight", 0..=15)?),
             "ecn" => written.ecn = true,
-            _ => finding = Finding::not_modelled("the average is never above the length of the queue"),
+            _ => {
+                finding = Finding::not_modelled(
+                    "with cap-average the average is never above the current \
+                 queue length",
+                )
+            }
         }
     }
     let (Some(min), Some(max)) = (written.min, written.max) else {
@@ -174,7 +182,7 @@ fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
 }
 
 /// Effect of thresholds without numbers.
-const OF_SYSTEM: &str = "thresholds of the system, which are not published";
+const OF_SYSTEM: &str = "the switch uses its own thresholds, which are not published";
 
 /// The written parts of `random-detect`.
 #[derive(Default)]
@@ -207,7 +215,7 @@ impl Written {
         // perhop stores the probability as one in a whole number of packets.
         let denominator = (100 + percent / 2) / percent;
         let note = (!100_u64.is_multiple_of(percent))
-            .then(|| format!("a probability of {percent} % is treated as one packet in {denominator}"));
+            .then(|| format!("perhop treats the probability of {percent} % as one packet in {denominator}"));
         let thresholds = Thresholds { min, max: max.max(min + 1), mark_probability_denominator: denominator };
         let detect = RandomDetect {
             unit,

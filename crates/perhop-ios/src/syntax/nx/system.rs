@@ -8,7 +8,8 @@ use crate::words::{Finding, Reader, Reading};
 pub(super) const COMMANDS: &[Command<SystemPolicies>] = &[modelled("service-policy", service_policy)];
 
 /// Effect of a queuing policy on arriving packets.
-pub(super) const ARRIVING: &str = "arriving packets wait in queues, too: buffers of priority flow control";
+pub(super) const ARRIVING: &str = "the policy also queues arriving packets (buffers of priority flow \
+                                   control)";
 
 /// Reads `service-policy type qos input NAME`, `type queuing input|output NAME`, `type network-qos NAME`.
 fn service_policy(system: &mut SystemPolicies, reader: &mut Reader) -> Reading {
@@ -22,7 +23,12 @@ fn service_policy(system: &mut SystemPolicies, reader: &mut Reader) -> Reading {
         ("queuing", "output") => (&mut system.queuing, Finding::MODELLED),
         ("queuing", _) => (&mut system.queuing_input, Finding::not_modelled(ARRIVING)),
         (_, "input") => (&mut system.input, Finding::MODELLED),
-        _ => return Ok(Finding::not_modelled("departing packets of all ports are marked and policed")),
+        _ => {
+            return Ok(Finding::not_modelled(
+                "the policy marks and polices the departing packets of all \
+             ports",
+            ));
+        }
     };
     if reader.negated() {
         *place = None;

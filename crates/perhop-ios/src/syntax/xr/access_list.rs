@@ -8,8 +8,8 @@ use crate::words::{Finding, Reader, Reading};
 pub(super) const COMMANDS: &[Command<AccessList>] = &[
     irrelevant("remark"),
     irrelevant("acl-base"),
-    not_modelled("permit", "an entry without a number: IOS XR numbers its entries"),
-    not_modelled("deny", "an entry without a number: IOS XR numbers its entries"),
+    not_modelled("permit", "the entry has no number; IOS XR numbers every entry"),
+    not_modelled("deny", "the entry has no number; IOS XR numbers every entry"),
 ];
 
 /// Reads `ipv4 access-list NAME`.
@@ -52,9 +52,9 @@ fn common_words<'a>(kind: AclKind, words: &[&'a str]) -> (Vec<&'a str>, Option<&
         match *word {
             "capture" => {}
             "counter" => drop(rest.next()),
-            "nexthop1" => return (common, Some("packets of this entry take another next hop")),
-            "set" => return (common, Some("packets of this entry are marked, too")),
-            "police" => return (common, Some("packets of this entry are policed, too")),
+            "nexthop1" => return (common, Some("packets that match this entry take another next hop")),
+            "set" => return (common, Some("the router also marks packets that match this entry")),
+            "police" => return (common, Some("the router also polices packets that match this entry")),
             "net-group" => common.push("object-group"),
             "icmpv6" if kind == AclKind::Ipv6 => common.push("icmp"),
             other => common.push(other),

@@ -32,21 +32,21 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     irrelevant("metric"),
     irrelevant("threshold"),
     irrelevant("accounting"),
-    not_modelled("account", "headers of another link are counted with each packet"),
+    not_modelled("account", "rates and limits count the headers of another link with each packet"),
     not_modelled("compress", "compressed headers make packets shorter"),
-    not_modelled("fragment", "large packets are fragmented"),
-    not_modelled("fragment-service", "queues of other policies are shared"),
-    not_modelled("service-fragment", "queues of other policies are shared"),
+    not_modelled("fragment", "the device fragments large packets"),
+    not_modelled("fragment-service", "several policies share queues"),
+    not_modelled("service-fragment", "several policies share queues"),
     not_modelled("service-function-path", "packets take another path"),
-    not_modelled("encap-sequence", "a number in the header of multilink"),
-    not_modelled("http-redirect", "packets are redirected"),
-    not_modelled("redirect", "packets are redirected"),
-    not_modelled("decapsulate", "headers are removed"),
-    not_modelled("transmit", "an action of policies that do not queue"),
-    not_modelled("pause", "an action of priority flow control"),
+    not_modelled("encap-sequence", "the line sets the class number in the multilink header"),
+    not_modelled("http-redirect", "the router redirects packets"),
+    not_modelled("redirect", "the router redirects packets"),
+    not_modelled("decapsulate", "the router removes headers of packets"),
+    not_modelled("transmit", "`transmit` is an action of policies that do not queue"),
+    not_modelled("pause", "`pause` is an action of priority flow control"),
     not_modelled(
         "child-conform-aware",
-        "the outer policer knows which packets conform to the inner policers",
+        "the outer policer treats packets that conform to the inner policers differently from others",
     ),
 ];
 
@@ -157,12 +157,18 @@ fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     {
         reader.next();
         reader.next();
-        return Ok(Finding::not_modelled(format!("perhop has groups up to {LARGEST_GROUP}, not {group}")));
+        return Ok(Finding::not_modelled(format!(
+            "the largest group in perhop is {LARGEST_GROUP}, not \
+             {group}"
+        )));
     }
     if reader.rest().first() == Some(&"mpls") && reader.rest().contains(&"imposition") {
         let finding = marking::set(class, reader)?;
         return Ok(match finding {
-            Finding::MODELLED => Finding::modelled("written into the labels that the router pushes"),
+            Finding::MODELLED => Finding::modelled(
+                "the router writes the value into the labels that it \
+                 pushes",
+            ),
             other => other,
         });
     }

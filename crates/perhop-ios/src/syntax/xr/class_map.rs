@@ -41,7 +41,7 @@ fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
     };
     reader.end()?;
     if criteria.len() > 1 && (map.combination == Combination::MatchAll || polarity == Polarity::Not) {
-        let what = Criterion::NotModelled("lists of groups in a class-map with match-all".to_owned());
+        let what = Criterion::NotModelled("lists of groups in a class-map match-all".to_owned());
         let statement = Statement { line: reader.line, polarity, family, criterion: what };
         return Ok(add(map, vec![statement], reader));
     }

@@ -23,16 +23,22 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
         reader.opens = Some(Mode::OpticalController);
         Ok(Finding::IRRELEVANT)
     }),
-    not_modelled("rsvp", "bandwidth is reserved for flows that request it"),
+    not_modelled("rsvp", "the router reserves bandwidth for flows that request it (RSVP)"),
 ];
 
 /// Commands of the block `controller`.
 pub(super) const CONTROLLER: &[Command<Configuration>] = &[
     // Cisco, xrdocs.io, "NCS5500 hw-module profiles".
-    not_modelled("mode etm", "each user's queues are in one chip: other classes, levels and limits"),
+    not_modelled(
+        "mode etm",
+        "in this mode all queues of a user are in one chip, with other classes, levels and limits",
+    ),
     irrelevant("mode"),
     irrelevant("admin-state"),
-    not_modelled("breakout", "the ports that exist, and their rates: perhop assumes those of the file"),
+    not_modelled(
+        "breakout",
+        "the line decides which ports exist, and their rates; perhop assumes the ports of the file",
+    ),
     irrelevant("bits-per-symbol"),
     irrelevant("cd-min"),
     irrelevant("cd-max"),
@@ -40,7 +46,7 @@ pub(super) const CONTROLLER: &[Command<Configuration>] = &[
     irrelevant("dwdm-carrier"),
     irrelevant("fec"),
     irrelevant("laser"),
-    not_modelled("loopback", "the port returns packets to the router"),
+    not_modelled("loopback", "in loopback the port returns its packets to the router"),
     irrelevant("perf-mon"),
     irrelevant("pm"),
     irrelevant("rx-los-threshold"),
@@ -77,7 +83,9 @@ fn hardware(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
         "hqos-pps",
     ];
     let (profile, finding) = match reader.one_of(&keywords)? {
-        "hqos-enable" => (HardwareProfile::Hierarchy, Finding::modelled("policies on sub-interfaces queue")),
+        "hqos-enable" => {
+            (HardwareProfile::Hierarchy, Finding::modelled("policies on sub-interfaces can queue"))
+        }
         "conform-aware-policer" => (
             HardwareProfile::ConformAwarePolicer,
             Finding::modelled("an outer policer first drops packets that exceed the inner policers"),
@@ -87,8 +95,10 @@ fn hardware(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
         "shared-policer-per-class-stats" => {
             return Ok(Finding::not_modelled("several classes share one policer"));
         }
-        "ingress-model" => return Ok(Finding::not_modelled("policies apply at the peer, not at the port")),
-        _ => return Ok(Finding::irrelevant("resources and counters of the hardware")),
+        "ingress-model" => {
+            return Ok(Finding::not_modelled("the mode changes how policies of arriving packets apply"));
+        }
+        _ => return Ok(Finding::irrelevant("the line divides resources and counters of the hardware")),
     };
     configuration.hardware_profiles.retain(|other| other.value != profile);
     if !reader.negated() {

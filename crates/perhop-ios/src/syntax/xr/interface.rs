@@ -21,8 +21,9 @@ use crate::words::{Finding, Reader, Reading};
 /// Reference for Cisco ASR 9000", mtu.
 const ETHERNET: u64 = 14;
 const FILTER: &str = "packets that the list denies are dropped here";
-const BRIDGED: &str = "tags are changed, and frames are bridged";
-pub(super) const LAYER_2: &str = "frames are bridged, not routed: policies apply, but forwarding differs";
+const BRIDGED: &str = "the port changes VLAN tags and bridges frames";
+pub(super) const LAYER_2: &str = "the port bridges frames: perhop applies the policies, but forwards by IP \
+                                  address";
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("service-policy", service_policy),
@@ -35,7 +36,10 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         let line = reader.line;
         let number = if reader.negated() { None } else { Some(reader.number("a bundle", 1..=65535)?) };
         interface.channel_group = number.map(|number| At::new(line, number));
-        Ok(Finding::modelled("the interface is a member of a bundle, whose rate includes its own"))
+        Ok(Finding::modelled(
+            "the interface is a member of a bundle; the rate of the bundle includes its \
+                              rate",
+        ))
     }),
     modelled("mtu", |interface, reader| {
         let line = reader.line;
@@ -69,28 +73,35 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         reader.opens = Some(reader.mode).filter(|_| !reader.negated());
         Ok(())
     }),
-    not_modelled("bundle maximum-active", "fewer members carry packets: perhop adds the rates of all"),
+    not_modelled(
+        "bundle \
+                  maximum-active",
+        "only this many members of the bundle carry packets; perhop adds the rates of all members",
+    ),
     not_modelled("ethernet-services access-group", FILTER),
     not_modelled("flow-control", "the neighbor pauses the port"),
-    not_modelled("ipv4 bgp", "routes of BGP set groups and codepoints"),
-    not_modelled("ipv6 bgp", "routes of BGP set groups and codepoints"),
-    not_modelled("ipv6 mtu", "longer packets are fragmented"),
-    not_modelled("loopback", "the port returns packets to the router"),
+    not_modelled("ipv4 bgp", "the BGP route of a packet sets its qos-group and codepoint"),
+    not_modelled("ipv6 bgp", "the BGP route of a packet sets its qos-group and codepoint"),
+    not_modelled("ipv6 mtu", "the device fragments longer packets"),
+    not_modelled("loopback", "in loopback the port returns its packets to the router"),
     not_modelled("macsec", "the header of MACsec makes frames longer: `headers` of a link adds it"),
     not_modelled("rewrite", BRIDGED),
     not_modelled("bundle load-balancing", SPREAD),
-    not_modelled("duplex half", "half duplex shares the wire with the other direction"),
-    not_modelled("ipv4 directed-broadcast", "packets to the whole subnet are forwarded"),
+    not_modelled("duplex half", "in half duplex both directions share the rate of the wire"),
+    not_modelled(
+        "ipv4 directed-broadcast",
+        "the router forwards packets to the broadcast address of the subnet",
+    ),
     not_modelled("ipv4 tcp-mss-adjust", "hosts send shorter TCP segments"),
     not_modelled("ipv6 tcp-mss-adjust", "hosts send shorter TCP segments"),
     not_modelled("mpls mtu", "longer packets with labels are fragmented or dropped"),
     not_modelled("ipv4 verify", "packets from unexpected sources are dropped"),
     not_modelled("ipv6 verify", "packets from unexpected sources are dropped"),
-    not_modelled("ipv4 unnumbered", "the address is that of another interface"),
-    not_modelled("tunnel", "headers of a tunnel are added"),
-    not_modelled("destination", "packets take the path of a tunnel"),
+    not_modelled("ipv4 unnumbered", "the interface uses the address of another interface"),
+    not_modelled("tunnel", "the interface adds headers of a tunnel"),
+    not_modelled("destination", "packets take the path of a traffic-engineering tunnel"),
     not_modelled("priority-flow-control", "the neighbor pauses the port"),
-    not_modelled("storm-control", "frames above a rate are dropped"),
+    not_modelled("storm-control", "the port drops frames above a rate"),
     not_modelled_block("pseudowire", BRIDGED),
     irrelevant_block("frequency"),
     irrelevant_block("ptp"),
@@ -144,7 +155,10 @@ fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
     match reader.keyword(&["shared-policy-instance", "account", "subscriber-parent", "merge"]) {
         Some("shared-policy-instance") => {
             reader.word("an instance")?;
-            finding = Finding::not_modelled("sub-interfaces share one instance: perhop gives each its own");
+            finding = Finding::not_modelled(
+                "the sub-interfaces share one instance of the policy; perhop \
+                 gives each one its own",
+            );
         }
         Some(other) => {
             while reader.next().is_some() {}
@@ -199,7 +213,10 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
             if reader.keyword(&["vlan"]).is_some()
                 || reader.peek().is_none_or(|vlan| vlan.parse::<u16>().is_err())
             {
-                return Ok(Finding::not_modelled("frames of several VLANs: their tags are not counted"));
+                return Ok(Finding::not_modelled(
+                    "the interface carries several VLANs: perhop does not count \
+                     their tags",
+                ));
             }
             let vlan = tags(interface, reader)?;
             while reader.next().is_some() {}
@@ -210,7 +227,7 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
             interface.encapsulation = None;
             Ok(Finding::MODELLED)
         }
-        _ => Ok(Finding::not_modelled("this encapsulation's header is not counted")),
+        _ => Ok(Finding::not_modelled("perhop does not count the header of this encapsulation")),
     }
 }
 

@@ -4,29 +4,31 @@ use crate::ast::Configuration;
 use crate::syntax::command::{Command, irrelevant, irrelevant_block, not_modelled, not_modelled_block};
 use crate::syntax::irrelevant::SPREAD;
 
-const PORTS: &str = "the ports that exist, and their rates";
+const PORTS: &str = "the line decides which ports exist, and their rates";
 const SHARED: &str =
-    "a group of routers shares one address: perhop forwards to the own address of each router";
+    "a group of routers shares a virtual address; perhop forwards only to the real addresses of the routers";
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
-    not_modelled_block("l2vpn", "frames are bridged, not routed"),
-    not_modelled_block("dynamic-template", "policies of subscribers"),
-    not_modelled_block("flowspec", "neighbors send policies"),
-    not_modelled_block("control-plane", "packets to the router itself are filtered"),
-    not_modelled_block("lpts", "packets to the router itself are policed"),
+    not_modelled_block("l2vpn", "the device bridges these frames; perhop only routes packets"),
+    not_modelled_block("dynamic-template", "the template has policies of subscribers"),
+    not_modelled_block("flowspec", "neighbors announce policies (BGP FlowSpec)"),
+    not_modelled_block("control-plane", "the router filters packets that are addressed to itself"),
+    not_modelled_block("lpts", "the router polices packets that are addressed to itself"),
     not_modelled_block(
         "mpls",
-        "labels make packets longer and hide the DS field: `headers` of a link adds them",
+        "MPLS labels make packets longer and hide the DS field; in a scenario, add labels with `headers` of \
+         the link",
     ),
     not_modelled_block(
         "segment-routing",
-        "labels make packets longer and hide the DS field: `headers` of a link adds them",
+        "MPLS labels make packets longer and hide the DS field; in a scenario, add labels with `headers` of \
+         the link",
     ),
-    not_modelled_block("group", "lines that `apply-group` adds to other blocks"),
-    not_modelled_block("ethernet-services access-list", "frames are filtered by their header"),
-    not_modelled("hw-module all qos-mode", "arriving packets are queued, too"),
+    not_modelled_block("group", "`apply-group` adds the lines of the block to other blocks"),
+    not_modelled_block("ethernet-services access-list", "the list filters frames by their Ethernet header"),
+    not_modelled("hw-module all qos-mode", "the card also queues arriving packets"),
     not_modelled("hw-module oversubscription", "an overloaded chip first drops packets of other classes"),
-    not_modelled("hw-module storm-control-combine-policer-bw", "frames above a rate are dropped"),
+    not_modelled("hw-module storm-control-combine-policer-bw", "the port drops frames above a rate"),
     not_modelled("hw-module profile priority-flow-control", "the neighbor pauses the port"),
     // Cisco, xrdocs.io, "NCS5500 hw-module profiles".
     not_modelled("hw-module fib dlb", SPREAD),
@@ -35,7 +37,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled("hw-module profile segment-routing", "the headers of SRv6 make packets longer"),
     not_modelled("hw-module profile sr-policy", "labels make packets longer"),
     not_modelled("hw-module quad", PORTS),
-    not_modelled("hw-module shutdown", "a card without power"),
+    not_modelled("hw-module shutdown", "the line switches a card off"),
     not_modelled("bundle load-balancing", SPREAD),
     not_modelled("cef load-balancing", SPREAD),
     not_modelled_block("router hsrp", SHARED),

@@ -17,7 +17,7 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     not_modelled("exceed-color", "the class of packets that arrive as exceeding"),
     not_modelled(
         "child-conform-aware",
-        "the outer policer knows which packets conform to the inner policers",
+        "the outer policer treats packets that conform to the inner policers differently from others",
     ),
 ];
 
@@ -87,7 +87,10 @@ fn packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
             _ => {
                 police.peak = Some(reader.number("packets per second", 1..=200_000_000)?);
                 reader.keyword(&["pps"]);
-                finding = Finding::not_modelled("a second rate of a policer that counts packets");
+                finding = Finding::not_modelled(
+                    "perhop does not model a second rate of a policer that \
+                     counts packets",
+                );
             }
         }
     }

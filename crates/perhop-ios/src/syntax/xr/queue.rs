@@ -58,7 +58,7 @@ fn drop_profile(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     }
     if let Some(other @ ("exp" | "dei" | "atm-clp" | "fr-de")) = word {
         while reader.next().is_some() {}
-        return Ok(Finding::not_modelled(format!("WRED by {other} is not modeled")));
+        return Ok(Finding::not_modelled(format!("perhop does not model WRED by {other}")));
     }
     let detect = &mut class.random_detect.get_or_insert_with(|| At::new(line, RandomDetect::default())).value;
     let (basis, one): (Basis, ParseValue) = match word {
@@ -90,7 +90,7 @@ fn of_values(detect: &mut RandomDetect, basis: Basis, one: ParseValue, reader: &
     let values = values(reader, 1, one)?;
     if detect.basis != basis && detect.has_thresholds() {
         return Err(Finding::not_modelled(
-            "WRED by two fields in a class: the field of the first line applies",
+            "the class has WRED by two fields: perhop uses the field of the first line",
         ));
     }
     detect.basis = basis;
@@ -131,8 +131,8 @@ fn thresholds(detect: &mut RandomDetect, reader: &mut Reader) -> Result<Option<A
     if unit != other || has_others && detect.unit != unit {
         reader.report(
             &rules::WRED_UNITS_MIXED,
-            "thresholds of bytes and thresholds of time are mixed",
-            "perhop supports one unit per class: the default thresholds apply",
+            "the class mixes WRED thresholds in bytes and in time",
+            "perhop models one unit per class: the default thresholds apply",
         );
         return Ok(None);
     }

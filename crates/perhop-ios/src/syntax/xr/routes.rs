@@ -12,7 +12,10 @@ use crate::words::{Finding, Form, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
     Command { words: "address-family", does: crate::syntax::command::Does::Read(family) },
-    not_modelled_block("vrf", "routes of another table: packets of that table have no route"),
+    not_modelled_block(
+        "vrf",
+        "the block has routes of another table: in perhop packets of that table have no route",
+    ),
     irrelevant("description"),
     irrelevant("maximum"),
 ];
@@ -43,7 +46,7 @@ pub(super) fn read(configuration: &mut Configuration, reader: &mut Reader) -> Op
     // `vrf default` before the next hop names the default table, which applies without it, too.
     if reader.rest().first() == Some(&"vrf") {
         return Some(Ok(Finding::not_modelled(
-            "a next hop in another table: packets of this route have no route there",
+            "the next hop is in another routing table: in perhop packets of this route have no route there",
         )));
     }
     Some(route(configuration, reader, None, prefix))

@@ -70,7 +70,7 @@ pub(in crate::syntax) fn burst_of(burst: Length, rate: TrafficRate) -> Result<u6
         }
         (Length::Microseconds(us), TrafficRate::Percent(_)) if us.is_multiple_of(1000) => Ok(us / 1000),
         (_, TrafficRate::Percent(_)) => Err(Finding::not_modelled(
-            "a burst next to a percentage is modeled in milliseconds only: the default burst applies",
+            "next to a percentage perhop models only a burst in milliseconds: the default burst applies",
         )),
     }
 }

@@ -165,7 +165,7 @@ fn finding(conditioner: &ConditionerConfig, shares: &[Share], line: usize) -> Op
     };
     let needs: Vec<String> = shares.iter().map(Share::words).collect();
     let remedy = format!(
-        "after a failure all neighbors send at once, and drops end their sessions: {}",
+        "after a failure all neighbors send at once, and drops end the routing sessions: {}",
         needs.join("; ")
     );
     Some(Diagnostic::new(&rules::CONTROL_PLANE_RATE_LOW, line, message, remedy))
