@@ -142,7 +142,7 @@ def part(_: Effort) -> Part:
     about = (
         "Limits and thresholds of queues in units of memory come from `tests/readings/switches.toml`:\n"
         "Cisco documents them, or switches print them in published outputs. For switches with `mls qos`\n"
-        "they are percentages, weights and places in maps. perhop's values come from `perhop buffers`, whose\n"
-        "limits also apply in a run of the same configuration, and from the policies of a port."
+        "they are percentages, weights and places in maps. perhop's values come from `perhop buffers`,\n"
+        "whose limits also apply in a run of the same configuration, and from the policies of a port."
     )
     return Part(PEER, "Switches", about, list(compare()), LEFT_OUT)
