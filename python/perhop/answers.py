@@ -449,7 +449,7 @@ def json_schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of the document that `perhop NAME --json` prints.
 
     Raises:
-        KeyError: no such command has one.
+        KeyError: no command `name` prints such a document.
 
     """
     title = f"perhop {name} --json"

@@ -53,7 +53,7 @@ def simulate_all(
     Each thread works on one job; with fewer jobs than threads, the remaining threads work on replications.
     The results do not depend on the number of threads.
     """
-    # The longest job comes first, so that no single thread works on a late job at the end.
+    # The longest job comes first, so that it does not start last and run alone while other threads wait.
     distinct = sorted({job.key: job for job in jobs}.values(), key=lambda job: -job.length_s)
     total = sum(job.replications for job in distinct)
     state = {job.key: Progress(0.0, 0.0, 0) for job in distinct}

@@ -44,7 +44,7 @@ def made_folder(folder: Path) -> Iterator[None]:
         return
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        # Another folder of root that was moved to this name keeps its owner.
+        # A folder of root with content was moved to this name by another process: it keeps its owner.
         is_new = os.fstat(opened).st_uid == 0 and not os.listdir(opened)  # noqa: PTH208 - an open folder
         yield
         if is_new:

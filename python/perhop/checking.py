@@ -141,7 +141,8 @@ def _router(
         Finding(
             one["rule"],
             one["severity"],
-            # An assumption has line 0, which is not in the file; a refusal is about the whole file.
+            # A finding about an assumption has line 0, which is not in the file. A refusal of the system is
+            # about the whole file.
             None if one["rule"] == NOT_SUPPORTED else one["line"] or None,
             None,
             one["message"],

@@ -86,7 +86,7 @@ def checked(text: str, platform: str | None = None, assume: Mapping[str, str] | 
 
     Raises:
         InvalidInputError: perhop does not simulate the system, there is no such platform, or an assumption is
-            none or about no class.
+            invalid or names no class of the configuration.
 
     """
     report = examined(text, platform, assume)

@@ -55,7 +55,8 @@ def handle() -> None:
     """Install handlers that raise an exception for each signal that ends a program.
 
     Ctrl-C raises `KeyboardInterrupt`, the others `EndedBySignal`. Ignored signals stay ignored, because
-    the caller may want the program to continue, as nohup does. Work in `_UNBROKEN` and `_LOCKING` ends first.
+    the caller may want the program to continue, as nohup does. A signal that arrives during work in
+    `_UNBROKEN` or `_LOCKING` raises its exception after that work.
     """
     _handled[:] = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
     for number in _handled:

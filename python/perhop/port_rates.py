@@ -183,7 +183,7 @@ def _of_interface(port: RouterPort, rate: str | None, report: RouterReport) -> P
 
 
 def _with_leftovers(queue: QueueRates, line_bps: float | None) -> QueueRates:
-    """Return the rates of a queue without its weight: schedulers have a minimum weight in place of 0."""
+    """Return the rates of a queue with 0 percent, without the minimum weight that schedulers have for 0."""
     busy = queue["while_busy_bps"]
     is_least = busy is not None and line_bps is not None and busy <= 1.01 * _LEAST * line_bps
     return {**queue, "promised_bps": None, "while_busy_bps": 0.0 if is_least else busy, "excess": 0.0}

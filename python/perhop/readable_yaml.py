@@ -74,7 +74,7 @@ def _written(node: yaml.Node) -> str:
 
 
 def _open(node: yaml.Node, indent: int) -> None:
-    """Give each part of a mapping or list a line of its own, and so on within a part that is too long."""
+    """Write each part of a mapping or list on its own line; open parts that are too long in the same way."""
     node.flow_style = False
     if isinstance(node, yaml.MappingNode):
         parts = [(len(key.value), part) for key, part in node.value]

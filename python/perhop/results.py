@@ -473,7 +473,7 @@ def _scenario(saved: Saved) -> ScenarioConfig:
             reason = ": ".join(filter(None, (wrong[0]["path"], wrong[0]["message"])))
             raise damaged(saved.folder / "scenario.json", reason) from error
     except ValueError as error:
-        # A number without bounds.
+        # The scenario has an infinite number or NaN.
         raise damaged(saved.folder / "scenario.json", str(error)) from error
     return typed(found)
 

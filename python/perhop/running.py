@@ -86,7 +86,7 @@ class Snapshot:
 
 
 def _replicated(resolved: Document, replications: int) -> dict[str, Any]:
-    """Return a scenario with its number of replications at its place in the schema."""
+    """Return a scenario with the key `replications` at its place in the order of the schema."""
     found: dict[str, Any] = {}
     for key, value in resolved.items():
         found[key] = value

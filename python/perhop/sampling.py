@@ -37,7 +37,7 @@ _RANGES = "for example 1Mb/s:4Mb/s:500kb/s, 5:29:1 packets or log(1ms,1s,7)"
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers from `low` to `high`, in the original text of the `unit`."""
+    """The numbers from `low` to `high`; `unit` is the text of their unit, as the user wrote it."""
 
     low: str
     high: str

@@ -91,7 +91,8 @@ def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool =
 
     """
     place = place_of(target, kind, force=force)
-    # No other process writes in a hidden folder, and a lock that cannot be removed would be a part of it.
+    # A hidden folder needs no lock, because no other process writes in it. A lock file that cannot be
+    # removed would also become a part of its content.
     lock = nullcontext() if _is_within_hidden(place.folder) else locked(place.folder)
     with deferred() as signals, _created_parents(place.folder.parent), lock:
         _clear_remains(place.folder)

@@ -64,7 +64,7 @@ def refuse_inside(target: Path, folder: Path) -> None:
 
 
 def _refuse_in_use(target: Path, folder: Path) -> None:
-    """Refuse folders in use, which cannot be exchanged: a shell would stay in the removed one."""
+    """Refuse a current folder, because a shell would stay in the removed folder, and a mount point."""
     if Path.cwd().is_relative_to(folder):
         raise InvalidInputError(
             f"`{target}` is the current folder or contains it, so it cannot be replaced",

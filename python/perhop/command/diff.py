@@ -165,7 +165,7 @@ def diff(
         print("\n".join(markdown_of(old, new, found)))
     else:
         show_lines("\n".join(text_of(found, old.name)), {})
-    # Last, so that an error in a chart does not lose the differences.
+    # The chart is written last, so that an error in it does not lose the differences.
     if chart is not None and comparison is not None:
         _draw(comparison, old, new, chart)
     return Exit.NOT_MET if strict and found else Exit.OK

@@ -127,7 +127,8 @@ def run(
         )
     loaded = _loaded(scenario, set_, duration, time_scale)
     with _page(loaded, opened=open_) if watch == "web" else nullcontext() as page:
-        # Before any thread starts: only a process with one thread can enter a user namespace.
+        # This comes before any thread starts, because only a process with one thread can enter a user
+        # namespace.
         rights.obtain()
         if page is not None:
             page.start()

@@ -232,7 +232,7 @@ def run(
         burst = Burst.requested(traffic, scenario, loaded)
         shown_as = _Shown(json=json, quiet=quiet, wide=wide, bounds=bounds, burst=burst)
         shown_as.present(results, loaded, judgement, network)
-        # Last, so that an error in a plot does not lose the results.
+        # The plots are written last, so that an error in one does not lose the results.
         plots.write_rest(quiet=quiet)
         if page:
             page.write(results, loaded, scenario, network)

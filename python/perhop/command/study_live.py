@@ -52,7 +52,7 @@ def live(
     """
     study = find(id)
     cases = live_cases(study, only or ())
-    # Before any thread starts: only a process with one thread can enter a user namespace.
+    # This comes before any thread starts, because only a process with one thread can enter a user namespace.
     rights.obtain()
     targets = [None if output is None else _folder(output, one.case.name) for one in cases]
     for wanted in filter(None, targets):

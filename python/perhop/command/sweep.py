@@ -188,7 +188,7 @@ def sweep(
             code = Exit.OK
         else:
             code = _show_results(held.read(), output, json=json, quiet=quiet)
-        # Last, so that an error in a plot does not lose the results.
+        # The plots are written last, so that an error in one does not lose the results.
         plots.write_rest(quiet=quiet)
         sys.stdout.flush()
     return code

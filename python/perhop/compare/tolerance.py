@@ -11,9 +11,9 @@ from perhop.compare.quantities import GOODPUT_SHARE, SHARE, Quantity
 class Tolerance:
     """A difference between two figures that does not matter in practice."""
 
-    #: The tolerance in the figure's unit,
+    #: The tolerance in the figure's unit. The greater of `absolute` and `relative` applies.
     absolute: float
-    #: or as a share of the first of the two.
+    #: The tolerance as a share of the first figure.
     relative: float = 0.0
     #: Whether the two must be within the tolerance; otherwise a difference within random variation also
     #: agrees.
@@ -37,9 +37,9 @@ class Tolerance:
 class Tolerances:
     """The tolerances of a comparison."""
 
-    #: The tolerance of shares and drops in percentage points, without TCP in the scenario
+    #: The tolerance of shares and drops in percentage points, for scenarios without TCP.
     udp_points: float = 2.0
-    #: and with TCP, which affects all traffic that shares a queue with it.
+    #: The same tolerance for scenarios with TCP, which affects all traffic that shares a queue with it.
     tcp_points: float = 10.0
     #: The tolerances of delays and delay variation: in seconds, and as a share.
     delay_s: float = 1e-3

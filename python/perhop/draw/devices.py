@@ -250,7 +250,7 @@ def _line(near: _Box, far: _Box, look: Look, link: Mapping[str, Any]) -> str:
     if far.trunk is None:
         way += f"L{far.x:.1f} {far.y:.1f}"
     else:
-        # Between the device and the columns, then down next to the column.
+        # The line runs across the space between the device and the columns, then down next to the column.
         way += f"V{near.y + (_BOX_HEIGHT + _ROW_GAP) / 2:.1f}H{far.trunk:.1f}V{far.y:.1f}H{far.x:.1f}"
     drawn = svg.group(title, [svg.path(way, f"{look.kind} tunnel" if link["is_tunnel"] else look.kind)])
     return svg.linked(look.target, drawn) if look.target else drawn

@@ -152,7 +152,7 @@ def _attributes(kinds: str) -> str:
 
 
 def _escaped(content: str) -> str:
-    # Quotes too: no text may look like the class of an element.
+    # Quotes are escaped as well, so that no text can look like the class of an element.
     return escape(printable(content), {'"': "&quot;"})
 
 

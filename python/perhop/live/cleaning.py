@@ -51,7 +51,7 @@ def clean() -> Cleaned:
         return not alive.setdefault(owner, owner.alive)
 
     remains = [folder for owner, folder in (*folders(), *scratch_folders()) if dead(owner)]
-    # Before the namespaces are removed, because a bridge may have been in one.
+    # This happens before the namespaces are removed, because a bridge may have been in one of them.
     for folder in remains:
         _restore(folder, cleaned)
     abandoned = [name for owner, name in namespaces.existing() if dead(owner)]

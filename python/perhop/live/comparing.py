@@ -44,7 +44,8 @@ def compare_with_simulation(
         PerhopError: a process of the testbed failed.
 
     """
-    # Before the simulation: only a process with one thread can enter a user namespace.
+    # This comes before the simulation, which starts threads: only a process with one thread can enter a
+    # user namespace.
     rights.obtain()
     watched = watched or Watched()
     simulated = simulate(

@@ -55,7 +55,7 @@ def proved(
     proof: Proof = found["proof"]
     for key in ("assumed", "not_looked_at"):
         proof[key] = [*proof[key], *found[key]]
-    # A walk that leaves the folder or stops has no known end.
+    # Paths that leave the folder or stop are not compared, so the proof does not cover them.
     if proof["verdict"] == "equal" and found["not_compared"]:
         proof["not_looked_at"] = [*found["not_compared"], *proof["not_looked_at"]]
     return proof

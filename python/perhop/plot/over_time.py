@@ -212,7 +212,7 @@ def _longest(rows: pl.DataFrame, counted: str, divisor: float) -> Line:
     """
     times, column = rows["time_s"].to_numpy(), f"most_{counted}"
     if column not in rows.columns or len(times) < _FEWEST_SAMPLES:
-        # A run that an older version saved.
+        # Runs saved by an older version lack the column.
         return thinned(Line("queue, at the samples", "queue", times, rows[counted].to_numpy() / divisor))
     every = f"{float(times[1] - times[0]) * 1e3:g}"
     # A sample covers the time since the previous sample.

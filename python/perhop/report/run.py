@@ -164,7 +164,7 @@ class Run:
         try:
             return bounds_of(self.results.scenario).presented(self._focus.inferred_ports)
         except InvalidInputError:
-            # A trace or a capture of its traffic.
+            # Traffic from a trace or a capture has no bounds.
             return None
 
     @cached_property

@@ -34,11 +34,11 @@ class Metric:
     """A metric and the tolerance between measured and published values."""
 
     name: str
-    #: The tolerance as a factor, in either direction,
+    #: The tolerance as a factor, in either direction.
     factor: float | None
-    #: or as a difference in the metric's unit.
+    #: The tolerance as a difference in the metric's unit.
     absolute: float | None
-    #: or as a part of the published value.
+    #: The tolerance as a part of the published value.
     relative: float | None
     #: The reason why the two cannot be compared, if there is one.
     incomparable: str | None

@@ -19,9 +19,9 @@ from typing import Any
 from perhop.quantity import number
 from perhop.study.outcome import Figure
 
-#: The limits up to which figures are counted, in percent of the published value,
+#: The limits up to which figures are counted, in percent of the published value.
 PERCENT = (5, 10, 25, 50)
-#: and in multiples of the reading error.
+#: The limits in multiples of the reading error.
 READING = (1, 2, 5, 10)
 #: The row of all metrics together.
 ALL = "all"

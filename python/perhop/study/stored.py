@@ -60,7 +60,7 @@ _SHAPE = {
     "seed": int,
     "figures": [_POINT | {"published": float, "verdict": _VERDICT, "reading_error": Optional(float)}],
     "curves": [_POINT],
-    # Few studies have any.
+    # Only a few studies have ellipses or traces.
     "ellipses": Optional([_ELLIPSE]),
     "traces": Optional([_TRACE]),
     # Missing in studies that were saved before perhop stored errors and the parts of claims.

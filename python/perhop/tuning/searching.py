@@ -154,7 +154,7 @@ class Search:
         if self._progress is None:
             return
         planned = self._question.trials
-        # The number of deciding rounds is unknown, so the share follows the round with most progress.
+        # The number of deciding rounds is unknown, so the share is that of the round with most progress.
         exploring = min(1.0, len(self.trials) / planned)
         self._share = max(self._share, 0.8 * exploring if phase == "exploring" else 0.8 + 0.15 * now.fraction)
         failed = sum(one.error is not None for one in self.trials.values())

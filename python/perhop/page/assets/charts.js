@@ -157,7 +157,7 @@
     const interval = [1, 2, 2.5, 5, 10].map((one) => one * decade).find((one) => one >= rough * 0.999);
     const min = chart.x.least ?? Math.floor(least / interval + 1e-9) * interval;
     const max = chart.x.greatest ?? Math.ceil(greatest / interval - 1e-9) * interval;
-    // From the end of a warm-up, for example 2 s, this interval would count 2, 22, 42.
+    // Labels count from the beginning of the axis. If it is the end of a warm-up (2 s), they would be 2, 22, 42.
     const isRound = Math.abs(min / interval - Math.round(min / interval)) < 1e-9;
     return isRound ? { min, max, interval } : { min, max };
   }
@@ -411,7 +411,7 @@
   });
   dark.addEventListener("change", redraw);
   document.addEventListener("perhop:theme", redraw);
-  // On paper two charts are next to each other: drawn at one size, which the style scales.
+  // On paper two charts are next to each other. They are drawn at one size, which the style scales.
   function drawForPrint(figure) {
     const place = figure.querySelector(".plot");
     if (!place.clientWidth) return; // not on paper
