@@ -11,6 +11,6 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 flags="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
 flags+=$'\x1f'"--remap-path-prefix=$PWD=/perhop"
 export SOURCE_DATE_EPOCH CARGO_ENCODED_RUSTFLAGS=$flags
-# In seconds, so that what is wrong shows before the minutes of the other.
+# The source distribution comes first, because it takes seconds and the wheel minutes: errors show earlier.
 "$maturin" sdist --out "$out"
 "$maturin" build --release --locked --quiet --out "$out"

@@ -39,7 +39,7 @@ _COMMANDS: list[tuple[list[str], str | None]] = [
 ]
 # The arguments of the command that README shows.
 _TYPED = ["run", "first"]
-# Fonts of this machine in place of one from the network, as rich's own format has it.
+# The fonts are those of the reader's machine. The format of rich loads a font from the network.
 _FORMAT = """\
 <svg class="terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>

@@ -107,7 +107,7 @@ def _report(text: str) -> None:
 
 
 def listed(package: str) -> list[Mutant]:
-    """Every fault that `cargo mutants` knows in `package`."""
+    """Return every fault that `cargo mutants` knows in `package`."""
     command = ["cargo", "mutants", "--list", "--json", "--package", package]
     rows = json.loads(subprocess.run(command, cwd=_ROOT, check=True, capture_output=True, text=True).stdout)
     sources: dict[str, _Source] = {}
@@ -122,7 +122,7 @@ def listed(package: str) -> list[Mutant]:
 
 
 def _outermost(mutants: list[Mutant]) -> None:
-    """Faults of a function inside a function belong to the outer one."""
+    """Assign the faults of a function inside a function to the outer one."""
     for mutant in mutants:
         around = [
             other.function

@@ -18,8 +18,8 @@ in_background() {
   set +m
 }
 
-# The module alone first: the installation packs the folder that the page is written to. The build of the page waits
-# for that of the module: both lock one folder.
+# Only the module is built during the installation, because the installation packs the folder that the page is written
+# to. The build of the page then waits for that of the module, because both lock one folder.
 in_background tools/build_playground_module.sh target/playground/perhop.wasm web-tested 2> /dev/null
 make --no-print-directory setup
 in_background tools/playground_if_possible.sh playground-tested results/playground.log > results/playground.txt

@@ -68,7 +68,7 @@ def main() -> int:
     parser.add_argument("--commit", default="HEAD", help="what to build (default: HEAD)")
     parser.add_argument("--maturin", type=Path, default=ROOT / ".venv" / "bin" / "maturin")
     arguments = parser.parse_args()
-    # Independent of later commits.
+    # The hash is determined now, because later commits may move a branch.
     line = ["git", "rev-parse", "--verify", f"{arguments.commit}^{{commit}}"]
     commit = subprocess.run(line, cwd=ROOT, capture_output=True, check=True, text=True).stdout.strip()
     top = Path(tempfile.mkdtemp(prefix="perhop-reproducible-"))
