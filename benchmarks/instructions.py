@@ -81,7 +81,7 @@ def _count(engine: Path, scenario: str, duration: str) -> int:
 
 
 def _count_per_packet(data_plane: Path, case: str) -> int:
-    """Instructions per packet: the cost of one more batch, which excludes set-up."""
+    """Return the instructions per packet: the cost of one more batch, which excludes set-up."""
     # Each batch is run once for warm-up and once for timing.
     one, two = (_count(data_plane, case, batches) for batches in ("1", "2"))
     return (two - one) // (2 * _BATCH)

@@ -35,7 +35,7 @@ _FRAME_BYTES = 64
 _PACED_BITS_PER_SECOND = 10_000_000
 _PACED_IP_BYTES = 1000
 _ETHERNET_BYTES = 14
-# Sent faster than the port lets out, so that it always has a packet to send.
+# The offered rate as a multiple of the port's rate, so that the port always has a packet to send.
 _OVERLOAD = 1.2
 _READY_WITHIN_S = 30.0
 
@@ -220,7 +220,7 @@ def _await(there: Callable[[], bool], process: subprocess.Popen[str] | None) -> 
 
 
 def _policy(rate: str) -> dict[str, Any]:
-    """Four classes, one of them with WRED, behind a meter that marks."""
+    """Return a policy of four classes, one of them with WRED, behind a meter that marks."""
     precedence = [
         {"min": "40 packets", "max": "80 packets", "max-probability": 0.02},
         {"min": "10 packets", "max": "40 packets", "max-probability": 0.1},
@@ -303,7 +303,8 @@ def _pacing(cable: Cable, kind: str, seconds: float) -> dict[str, Any]:
         cable.forwarding(_directions({"rate": f"{_PACED_BITS_PER_SECOND}b/s"}), kind) as forwarded,
     ):
         cable.generate(_PACED_IP_BYTES + _ETHERNET_BYTES, rate, int(rate * seconds))
-    # The first packets find the port idle; the last come when nothing follows.
+    # The first and last tenth are left out, because the first packets find the port idle and no packets
+    # follow the last.
     stamps = [stamp for _, stamp in heard["arrivals"]]
     steady = stamps[len(stamps) // 10 : -len(stamps) // 10]
     offsets = [stamp - place * spacing_ns for place, stamp in enumerate(steady)]

@@ -98,7 +98,7 @@ def _data_plane(found: dict[str, Any]) -> str:
 
 
 def _in_words(case: str) -> str:
-    """`meter/srtcm-blind/1` as `meter: srTCM color-blind, one`."""
+    """Return the name of a case in words: `meter/srtcm-blind/1` is `meter: srTCM color-blind, one`."""
     kind, *parts = case.split("/")
     return f"{_WORDS.get(kind, kind)}: " + ", ".join(_part_in_words(part) for part in parts)
 
