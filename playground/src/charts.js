@@ -11,7 +11,8 @@ const AXES = {
   throughput: (value) => rate(value), delay: (value) => time(value), loss: (value) => `${Math.round(100 * value)} %`,
   queue: (value) => String(value),
 };
-// The axis of losses: of many it ends at all packets, of none it has a height; otherwise ECharts chooses.
+// Returns the end and the step of the loss axis: it ends at 100 % for many losses and at 1 % without losses.
+// Otherwise ECharts chooses.
 function lossAxis(lines) {
   const most = lines.flatMap(({ data }) => data).reduce((found, [, loss]) => Math.max(found, loss ?? 0), 0);
   return { max: most > 0.75 ? 1 : most > 0 ? undefined : 0.01, interval: most > 0.75 ? 0.5 : undefined };
@@ -60,7 +61,8 @@ export class Charts {
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   }
 
-  // `now` and `before` are series; `colors` the roles of classes, `queueColors` those of queues.
+  // Draws the series `now` over the series `before`. `colors` has the roles of classes, `queueColors` the roles of
+  // queues.
   draw(now, before, { colors, queueColors, probe, at }) {
     const [ink, muted, line, card] = ["--ink", "--muted", "--line", "--card"].map((name) => this.variable(name));
     for (const { kind, figure, chart } of this.charts) {

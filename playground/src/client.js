@@ -18,8 +18,8 @@ export class Client {
   ask(question) {
     return this.#post({ question });
   }
-  // `on` receives the start and every step. The promise resolves at the end, with undefined if another run
-  // began.
+  // Starts a run. `on` receives the start and every step. The promise resolves at the end of the run, and with
+  // undefined if another run began.
   run(question, on) {
     return this.#post({ question: { ask: "start", ...question } }, on);
   }

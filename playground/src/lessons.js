@@ -45,7 +45,7 @@ export class Lessons {
   get state() {
     return this.current ? { lesson: this.current.id, student: this.student, texts: this.texts, entries: this.entries } : undefined;
   }
-  // From a link, takes only the allowed keys: texts, which are run and judged again.
+  // Restores the state of a link. It takes only texts, which are run and judged again.
   restore(state) {
     const lesson = this.course.find(({ id }) => id === state?.lesson);
     if (!lesson) return this.leave();
@@ -67,14 +67,14 @@ export class Lessons {
     this.#present(lesson);
     return this.onOpen(text ?? this.texts[id] ?? lesson.start, this.seed);
   }
-  // The work of another student, with the seed of that student.
+  // Opens the work of another student, with the seed of that student.
   visit(name, id, text) {
     this.student = name;
     $("student").value = name;
     this.show(true);
     return this.open(id, text);
   }
-  // The page shows a text that is not a lesson.
+  // Closes the lesson, because the page shows another text.
   leave() {
     this.current = null;
     $("lesson").hidden = true;
@@ -82,7 +82,7 @@ export class Lessons {
     this.#mark();
   }
 
-  // A run will start or cannot start: the previous verdict is outdated.
+  // Removes the previous verdict, which is outdated: a run will start, or `why` has the reason why it cannot.
   expect(text, why = "runs …") {
     if (!this.current) return;
     this.texts[this.current.id] = text;

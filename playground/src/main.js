@@ -36,7 +36,7 @@ async function take({ isNew = false } = {}) {
   const mine = ++turn;
   const text = editor.text;
   outdated("all");
-  // A changed text is not an example.
+  // A changed text matches no example, so the menu then shows none.
   $("examples").value = String(EXAMPLES.findIndex(([, one]) => one === text));
   lessons.expect(text);
   try {
@@ -185,7 +185,7 @@ const refresh = soon(() => {
 // The assumptions and omissions of a router's inferred traffic: the verdicts depend on them.
 function premises({ asked }) {
   const { assumed = [], load, not_looked_at: leftOut = [], missing = [] } = asked ?? {};
-  // A sentence that begins with its subject.
+  // The sentence about the load begins with its subject and a colon, which becomes the heading.
   const loads = load ? [load.split(": ")] : [];
   const lines = [...loads.map(([head, ...text]) => [head, text.join(": ")]), ...leftOut.map((one) => ["not looked at", one]), ...assumed.map((one) => ["assumed", one]), ...missing.map((one) => ["no traffic", one])];
   $("premises").hidden = !lines.length;
@@ -229,7 +229,7 @@ function load(text, seed = null) {
   return take({ isNew: true });
 }
 
-// A text that does not belong to a lesson.
+// Loads a text that does not belong to a lesson.
 function loadOther(text) {
   lessons.leave();
   return load(text);

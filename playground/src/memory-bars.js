@@ -11,7 +11,7 @@ export const CAUSES = {
 };
 export const causeOf = (name) => CAUSES[name] ?? { words: name.replaceAll("-", " "), symbol: "circle" };
 
-// The name of a queue without the classes around it, and of its port if several are drawn.
+// Returns the name of a queue without its outer classes; if several ports are drawn, after the name of its port.
 export const label = ({ port, queue }, several) => {
   const own = queue.name.split("/").at(-1);
   return several ? `${port.name.split("->").at(-1)}${port.queues.length > 1 ? `: ${own}` : ""}` : own;
@@ -23,7 +23,7 @@ const part = (name, from, width, scale) => {
   return box;
 };
 
-// `drops` are those of the span, `sample` the number of the shown one.
+// Draws the bars at the sample with the number `sample`. `drops` are the drops of the whole span.
 export function fill({ layout, lines, drops, sample, pool }) {
   const shared = (line) => Math.max(0, line.units[sample] - line.queue.reserved);
   const held = lines.map(shared);
@@ -40,7 +40,7 @@ export function fill({ layout, lines, drops, sample, pool }) {
     element("b", "Shared by all ports"), track,
     element("span", `${count(pool)} of ${count(layout.pool_units)} units of ${layout.unit_bytes} bytes (${used})`, "numbers"),
   );
-  // One scale for all queues, so that they can be compared.
+  // All queues have one scale, so that their bars can be compared.
   const most = ({ queue }) => Math.min(queue.most.at(-1) ?? Infinity, layout.pool_units + queue.reserved);
   const scale = Math.max(1, ...lines.map(most));
   $("memory-queues").replaceChildren(...lines.map((line, index) => row(line, index, { drops, sample, scale, most: most(line) })));

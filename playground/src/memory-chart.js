@@ -3,7 +3,7 @@ import { causeOf } from "./memory-bars.js";
 import { count } from "./format.js";
 
 const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-// A limit is drawn if the queue reaches this part of it in the span, or drops there.
+// The limit of a queue is drawn if the queue reaches this part of the limit in the span, or drops packets.
 const NEAR = 0.5;
 
 export function memoryChart(chart, { span, lines, drops, at }) {
@@ -49,7 +49,7 @@ export function memoryChart(chart, { span, lines, drops, at }) {
 }
 
 const instant = (at, ink) => ({ xAxis: at, label: { show: false }, lineStyle: { color: ink, type: "solid", width: 1, opacity: 0.55 } });
-// A time with enough decimals to tell it from another one that is a part of `step` away.
+// Returns a time as text, with enough decimals to distinguish times that differ by `step` seconds.
 export const exactTime = (value, step) => `${value.toFixed(Math.max(0, Math.min(9, Math.ceil(-Math.log10(step)))))} s`;
 
 // The chart as text: the most units of each queue, and the drops.

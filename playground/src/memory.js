@@ -6,10 +6,10 @@ import { $, options } from "./page.js";
 import { time } from "./format.js";
 
 const SAMPLES = 240;
-// The span of the drawing: this many times the time in which the line empties the longest queue.
+// The span of the drawing, as a multiple of the time in which the line empties the longest queue.
 const DRAINS = 4;
 const STEPS = [1, 2, 5, 10];
-// The part of the span before the shown instant.
+// The fraction of the span that lies before the shown instant.
 const LEAD = 0.2;
 
 export class Memory {
@@ -30,20 +30,20 @@ export class Memory {
     return this.chart;
   }
 
-  // The memory of a port of another run. `colors` has the roles of the queues of the chosen port.
+  // Loads the memory of a port of another run. `colors` has the roles of the queues of the chosen port.
   load({ port, bits, duration, causes, colors }, at) {
     Object.assign(this, { run: { port, bits, duration, causes, colors }, span: null });
     this.fetch(at, true);
   }
 
-  // The port has no such memory.
+  // Hides the drawing, because the port has no packet memory.
   hide() {
     this.turn += 1;
     Object.assign(this, { span: null, isFetching: false });
     $("memory").hidden = true;
   }
 
-  // The instant is another one.
+  // Shows another instant.
   show(at) {
     this.at = at;
     if (!this.span || this.isFetching) return;
@@ -52,14 +52,15 @@ export class Memory {
     else this.draw();
   }
 
-  // Asks for the span around an instant. Its length is known when the limits of the queues are.
+  // Asks for the span around an instant. The length of the span depends on the limits of the queues, so the first
+  // call asks for these limits.
   async fetch(at, isFirst = false) {
     const mine = (this.turn += 1);
     this.at = at;
     this.isFetching = true;
     try {
       if (isFirst) {
-        // No time: the limits only.
+        // An empty span asks for the limits without samples.
         const { value } = await this.ask(0, 0, 1);
         if (mine !== this.turn) return;
         this.layout = value;
@@ -83,16 +84,17 @@ export class Memory {
 
   async ask(from, until, samples) {
     const { value, columns } = await this.client.ask({ ask: "memory", port: this.run.port, from, until, samples });
-    // Arrays of numbers hold numbers only; the drawing makes pairs and names of them.
+    // The columns are typed arrays, which hold only numbers; the drawing maps them to pairs and names.
     return { value, columns: Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, [...values]])) };
   }
 
-  // The spans to choose from: around the instant, and the whole run.
+  // Offers the spans to choose from: around the instant, and the whole run.
   offer() {
     const near = this.around();
     options($("memory-span"), near < this.run.duration ? [time(near), "whole run"] : ["whole run"], 0);
   }
-  // Four drains of the longest queue of the chosen port, rounded up to 1, 2 or 5 times a power of ten.
+  // Returns the length of the span in seconds: `DRAINS` times the time in which the line empties the longest queue of
+  // the port, rounded up to 1, 2 or 5 times a power of ten.
   around() {
     const { ports, pool_units: pool, unit_bytes: bytes } = this.layout;
     const limits = ports[0].queues.map(({ most }) => Math.min(most.at(-1) ?? pool, pool));
@@ -102,7 +104,7 @@ export class Memory {
     return length < this.run.duration / 2 ? length : this.run.duration;
   }
 
-  // The number of the sample that has the shown instant.
+  // The number of the sample that contains the shown instant.
   get sample() {
     const { from, until } = this.span;
     const place = Math.ceil(((this.at - from) / (until - from)) * SAMPLES) - 1;

@@ -6,7 +6,7 @@ let wanted = "", timer;
 
 const show = () => { root.dataset.outdated = wanted; };
 
-// `what` is `all`, `verdicts` while the charts fill with the new run, or nothing.
+// Dims outdated results: `what` is `all`, `verdicts` while the charts fill with the new run, or empty for none.
 export function outdated(what) {
   wanted = what;
   if (what && !root.dataset.outdated) {

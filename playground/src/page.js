@@ -27,7 +27,7 @@ export function legend(names, roles) {
   }));
 }
 
-// The links in a select, by their numbers.
+// Fills a select with names; each option has its number as value.
 export function options(select, names, chosen) {
   select.replaceChildren(...names.map((name, index) => new Option(name.replace("->", " → "), index, false, index === chosen)));
 }

@@ -31,13 +31,13 @@ export class Player {
     this.scene.speed = this.speed;
   }
 
-  // The drawing begins at the instant and speed of a link.
+  // Sets the instant and the speed that a link contains.
   begin(at, place) {
     if (Number.isFinite(at)) this.at = at;
     if (SPEEDS[place]) this.speed = place;
   }
 
-  // Another port, or another run.
+  // Loads another port or another run.
   load(number, duration, port) {
     Object.assign(this, { number, duration, span: null });
     if (this.place === null) {
@@ -130,7 +130,7 @@ export class Player {
     act();
   }
 
-  // The drawing and the clock.
+  // Updates the drawing and the clock.
   show(elapsed) {
     this.scene.draw(this.at, elapsed);
     const decimals = Math.min(6, Math.max(2, Math.ceil(-Math.log10(this.speed)) + 1));

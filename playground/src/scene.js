@@ -142,7 +142,7 @@ export class Scene {
     return found;
   }
 
-  // The places of waiting packets: from the head of their lane on, closer where there are many.
+  // Sets the places of packets. Waiting packets begin at the head of their lane and are closer if there are many.
   place(found, waiting, layout) {
     const room = layout.lanes.right - layout.lanes.x - 12;
     const pitch = waiting.map((held, queue) => {
@@ -301,7 +301,7 @@ export class Scene {
     for (const target of targets) {
       const id = target.way.number;
       const before = this.places.get(id) ?? { x: target.x, y: target.y };
-      // On the wire a packet is where its bits are; elsewhere it glides to its place.
+      // A packet on the wire is drawn at the position of its bits; elsewhere it glides to its place.
       const isExact = target.kind === "wire" || target.kind === "arriving";
       const x = isExact ? target.x : before.x + (target.x - before.x) * ease;
       const y = target.kind === "dropped" ? target.y : before.y + (target.y - before.y) * ease;

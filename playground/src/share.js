@@ -2,7 +2,7 @@
 
 import { validated } from "./state.js";
 
-// Letters of a link, and bytes of the state in it.
+// The maximum letters of a link, and the maximum bytes of the state in it.
 export const MOST_LETTERS = 1 << 20, MOST_BYTES = 4 << 20;
 
 export async function packed(state) {

@@ -1,7 +1,8 @@
 // Names cut to the room that they have, so that different names stay different.
 
 const GAP = "…";
-// Letters that words may have in common, to be shown from their first letter on.
+// The maximum number of letters between the beginning of a word and the difference in it with which the word is
+// shown from its beginning.
 const LONG = 3;
 
 const common = (a, b) => {
@@ -18,24 +19,24 @@ function longest(most, make, fits, otherwise = make(1)) {
 }
 
 const WAYS = [
-  // The beginning.
+  // Keep the beginning.
   (name, names, fits) => longest(name.length - 1, (length) => name.slice(0, length) + GAP, fits),
-  // The part that differs from the most similar name, and as much of the beginning as fits.
+  // Keep the part that differs from the most similar name, and as much of the beginning as fits.
   (name, names, fits) => {
     const alike = Math.max(...names.filter((one) => one !== name).map((one) => common(one, name)));
-    // The word with the difference, unless it is long.
+    // The difference is shown from the beginning of its word, unless that is too far away.
     const word = name.slice(0, alike).search(/[\p{L}\p{N}]*$/u);
     const rest = name.slice(alike - word <= LONG ? word : alike);
     if (fits(GAP + rest)) return longest(name.length - rest.length - 1, (length) => name.slice(0, length) + GAP + rest, fits, GAP + rest);
     return longest(rest.length - 1, (length) => GAP + rest.slice(0, length) + GAP, fits);
   },
-  // The end.
+  // Keep the end.
   (name, names, fits) => longest(name.length - 1, (length) => GAP + name.slice(-length), fits),
-  // Its number.
+  // Keep the beginning, and add the number of the name.
   (name, names, fits) => longest(name.length - 1, (length) => `${name.slice(0, length)}${GAP}${names.indexOf(name) + 1}`, fits),
 ];
 
-// The names in their order; `fits` returns whether there is room for a text.
+// Returns the cut names in the order of `names`. `fits` returns whether there is room for a text.
 export function shortened(names, fits) {
   const all = [...new Set(names)];
   const labels = new Map(all.map((name) => [name, name]));

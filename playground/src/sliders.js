@@ -3,7 +3,7 @@ import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 
 const QUANTITY = /^(\d+(?:\.\d+)?)\s*(ps|ns|us|ms|s|min|h|d|b\/s|kb\/s|Mb\/s|Gb\/s|B|kB|MB|KiB|MiB|packets|packet|pps|packets\/s)?$/;
 const SKIPPED = new Set(["perhop", "seed", "replications", "duration", "between", "name", "dscp", "id", "source-port", "destination-port", "address", "precedence", "start", "start-within", "stop", "warmup", "cost"]);
-// Sizes of packets, whose keys are units elsewhere.
+// Labels of packet sizes: their keys alone would not be clear.
 const SIZES = { ip: "packet with IP headers", payload: "payload of a packet", wire: "packet on the wire" };
 const WHOLE = new Set(["", "packets", "packet", "B"]);
 
@@ -40,7 +40,7 @@ export function ofScenario(text) {
       node.items.forEach((item, index) => walk(item, [...path, index], [...steps, [String(index), nameOf(item)]], names, group));
     } else if (isScalar(node) && node.range && node.value !== null && typeof node.value !== "boolean") {
       const key = String(path.findLast((part) => typeof part === "string"));
-      // A member of a list that has no name is counted from 1, a precedence from 0.
+      // A list element without a name is labeled with its number from 1, a drop precedence with its number from 0.
       const counted = (part, at) => (typeof path[at + 1] === "number" && !steps[at + 1][1] ? `${part} ${path[at + 1] + 1}` : part);
       const place = path.findLast((part, at) => typeof part === "number" && path[at - 1] === "precedences");
       const near = path.map((part, at) => (part === "precedences" ? "" : counted(part, at))).slice(2).filter((part) => typeof part === "string").slice(-2);

@@ -31,7 +31,7 @@ export class Teacher {
     this.#draw();
   }
 
-  // Every scenario again, with the seed of its student's name: the results in a sheet are not trusted.
+  // Runs every scenario again with the seed of its student's name, because results in a sheet cannot be trusted.
   async #verify() {
     $("sheets-verify").disabled = true;
     for (const sheet of this.sheets) {

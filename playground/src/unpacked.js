@@ -11,7 +11,7 @@ function bytesOf(text) {
   const words = new DataView(new ArrayBuffer(4 * Math.ceil(text.length / 5)));
   for (let at = 0, place = 0; at < text.length; at += 5, place += 4) {
     let word = 0;
-    // A last group that is short ends with the greatest digit.
+    // A short last group is padded with the greatest digit.
     for (let end = at; end < at + 5; end += 1) word = 85 * word + (end < text.length ? values[text.charCodeAt(end)] : LAST);
     words.setUint32(place, word);
   }

@@ -5,7 +5,7 @@ import { shortened } from "./short.js";
 // Names have about this many letters on the line; the details have the whole name.
 const NAME_LETTERS = 18;
 
-// `sure` has the guarantees by class, `earlier` the verdicts of the previous run.
+// Shows the verdicts. `sure` returns the guarantee of a class; `earlier` has the verdicts of the previous run.
 export function showVerdicts(shown, roles, { sure = () => "", earlier = [] } = {}) {
   const open = new Set([...$("verdicts").querySelectorAll("details[open]")].map((one) => one.dataset.class));
   const labels = shortened(shown.map(({ name }) => name), (text) => text.length <= NAME_LETTERS);
@@ -19,7 +19,7 @@ export function showVerdicts(shown, roles, { sure = () => "", earlier = [] } = {
     const label = element("b", labels[place]);
     label.prepend(chip(roles[name] ?? "queue"));
     head.append(label, " ", element("span", line, "line"));
-    // Where there is no room for both, it is cut and the line is not.
+    // If there is not enough room, the remark is cut and not the line before it.
     if (aside) head.append(" ", element("span", aside, "aside"));
     rest.append(head);
     if (labels[place] !== name) rest.append(element("p", name, "whole"));

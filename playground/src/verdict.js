@@ -12,20 +12,22 @@ const UNSEEN_PERCENT = 10;
 
 const mean = (group, column) => group[column]?.mean ?? null;
 
-// `calls` has the rating of calls and the fitness of each class, once the engine answers.
+// Returns the verdict on each class. `calls` has the rating of calls and the fitness of each class; it is empty
+// until the engine answers.
 export function verdicts(summary, judging, calls = []) {
   const seconds = summary.duration_s - summary.warmup_s;
   const call = (name) => calls.find((one) => one.class === name);
   return summary.classes.map((group) => ({ name: group.class, ...verdict(group, seconds, judging, call(group.class)) }));
 }
 
-// The figure that decides against a class, and its bound.
+// Returns the figure that decides against a class, and its bound, as text.
 function reason({ words, unit, figure, bound, is_least: isLeast }) {
   const shown = (value) => (unit === "s" ? time(value) : unit === "b/s" ? rate(value) : unit === "%" ? `${digits(value)} %` : digits(value));
   return `${words} ${shown(figure.mean)} ${isLeast ? "<" : ">"} ${shown(bound)}`;
 }
 
-// Whether a class is fit for its role, as the engine answers: in a few words, and with its rating or the reasons.
+// Returns the engine's answer whether a class is fit for its role: in a few words, and with its rating or the
+// reasons.
 function fitness(call, roles, loss) {
   if (!call?.fitness) return {};
   const { role, answer, compared } = call.fitness;
@@ -35,11 +37,11 @@ function fitness(call, roles, loss) {
   const reasons = isRated
     ? [`R ${call.r.toFixed(1)}, MOS ${call.mos.toFixed(2)}: ${call.category}; ${time(call.mouth_to_ear_s)} from mouth to ear`]
     : compared.filter((one) => one.answer === "unfit").map(reason);
-  // Rates need no name on the line.
+  // On the line, a rate needs no name, because its unit is clear.
   const [first] = compared.filter((one) => one.answer === "unfit").map((one) => reason(one.unit === "b/s" ? { ...one, words: "" } : one).trim());
-  // The line has the deciding figure; the details have the fitness.
+  // The line shows the figure that decides; the details show the fitness.
   const why = isRated ? `R ${call.r.toFixed(0)}, ${loss}` : first ?? loss;
-  // Losses do not decide about every role: the line names the role that a class is fit for.
+  // The bound of losses depends on the role, so the line names the role that the class is fit for.
   const aside = answer === "fit" && !isRated ? `(${whole})` : "";
   return { tone: { fit: "good", unfit: "bad" }[answer], head: `${answer}: ${why}`, aside, more: [`${answer} for ${whole}${reasons.length ? ` (${reasons.join(", ")})` : ""}`] };
 }

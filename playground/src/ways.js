@@ -13,7 +13,7 @@ export function waysOf(columns) {
   });
 }
 
-// The instants of a packet's events, and the text for each.
+// Returns the instants of a packet's events.
 export function eventsOf(way) {
   return [way.arrived, way.dequeued, way.starts, way.dropped ?? way.ends].filter((at) => at !== undefined);
 }

@@ -27,7 +27,7 @@ export class Connection {
     const value = await answer.json().catch(() => ({ error: { message: `refused (${answer.status})` } }));
     if (value.error) throw new Error(value.error.message);
     const { columns = {}, ...rest } = value;
-    // JSON has no NaN, which marks a missing value.
+    // JSON has no NaN, so a missing value arrives as null.
     for (const name of Object.keys(columns)) columns[name] = columns[name].map((one) => one ?? NaN);
     return { value: rest, columns };
   }

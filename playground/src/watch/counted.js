@@ -1,7 +1,7 @@
 // The values of charts of counters: differences between two instants.
 
-// Instants that are kept, at most; beyond that every second one is discarded, which makes lines coarser but
-// not wrong.
+// The maximum number of kept instants. Above it, every second instant is discarded: lines become coarser, but stay
+// correct.
 const MOST = 4001;
 // The approximate number of points of a line over the whole run.
 const POINTS = 160;
@@ -19,7 +19,7 @@ export class Counted {
     return this.frames.at(-1);
   }
 
-  // Pairs of frames at a distance that shows a rate, from the warm-up on.
+  // Returns pairs of frames after the warm-up that are far enough apart to compute a rate.
   steps() {
     const least = this.started.duration === null ? 0.9 : this.started.duration / POINTS;
     const found = [];

@@ -2,7 +2,7 @@
 import { $, element } from "../page.js";
 import { count } from "../format.js";
 
-// Rows of a name and numbers, exact as they were counted.
+// Returns a table whose rows have a name and exact counts.
 export function counters(columns, rows) {
   const head = element("tr");
   head.append(...columns.map((name, place) => Object.assign(element("th", name, place ? "n" : "k"), { scope: "col" })));
