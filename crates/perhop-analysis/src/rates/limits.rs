@@ -94,7 +94,7 @@ fn metered_rates(meter: &MeterConfig) -> Option<(f64, f64)> {
         MeterConfig::Rfc4115(meter) => (bits(meter.cir), bits(meter.cir) + bits(meter.eir)),
         MeterConfig::Tsw2cm(meter) => both_rates(meter.ctr),
         MeterConfig::Tsw3cm(meter) => (bits(meter.ctr), bits(meter.ptr)),
-        // Other packets above the rate of all packets are yellow, without a limit.
+        // Packets that are not premium are yellow above the rate, and never red, so they have no limit.
         MeterConfig::Hierarchical(meter) => (bits(meter.rate).max(bits(meter.premium_rate)), f64::INFINITY),
         MeterConfig::PacketRate(_) | MeterConfig::RateBased(_) => return None,
     })
