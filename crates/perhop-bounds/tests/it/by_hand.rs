@@ -296,7 +296,7 @@ fn a_queue_without_a_guarantee_has_the_rest() {
     // The other queue leaves a service of 0.9 bytes per microsecond after (200 + 300) / 0.9 us.
     assert_delay(&found[1], (500.0 + 400.0) / 0.9);
     assert_eq!(found[1].rules, [Rule::Rest]);
-    // If the other queue may send more than the rest, there is no bound but the limit of the queue.
+    // The other queue now has no contract, so it may take the whole line, and the delay has no bound.
     let found = bounds(queueing, vec![stream(100, None), stream(200, Some((400.0, 0.05)))]);
     let reason = found[1].delay.as_ref().unwrap_err();
     assert!(reason.contains("it has no guaranteed rate"), "{reason}");
