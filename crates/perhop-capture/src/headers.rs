@@ -196,8 +196,8 @@ impl Ends {
             }
         }
     }
-    /// RFC 9293 §3.1, RFC 768 and RFC 8200 §8.1: the checksum covers the pseudo header and the transport
-    /// header. A payload of zeros adds nothing.
+    /// Returns the checksum over the pseudo header and the transport header (RFC 9293 §3.1, RFC 768 and RFC
+    /// 8200 §8.1). The payload has only zeros, which add nothing.
     fn checksum(&self, protocol: Protocol, length: u32, header: &[u8]) -> [u8; 2] {
         let sum = match self {
             Ends::V4([source, destination]) => {
