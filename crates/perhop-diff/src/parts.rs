@@ -20,7 +20,7 @@ pub(crate) struct Part {
     pub(crate) properties: Map<String, Value>,
 }
 
-/// The property with the packets of a queue or conditioner.
+/// The name of the property that describes the packets of a queue or conditioner.
 pub(crate) const MATCH: &str = "match";
 /// The prefix of the names of queues.
 pub(crate) const QUEUE: &str = "queue ";
