@@ -14,7 +14,7 @@ pub(crate) fn mark_platform_lines(configuration: &mut Configuration, platform: &
         return;
     }
     let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
-    // A limit in bytes or time takes precedence.
+    // A limit in bytes or time takes precedence over a limit in percent, which then has no effect.
     let heeded = classes.filter(|class| class.queue_limit.is_none()).filter_map(|class| class.percent_limit);
     let heeded: BTreeSet<usize> = heeded.map(|at| at.line).collect();
     for line in configuration.lines.iter_mut().filter(|line| heeded.contains(&line.number)) {

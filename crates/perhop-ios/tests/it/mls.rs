@@ -161,7 +161,7 @@ fn the_default_queues_of_a_port() {
     assert_eq!(percents(&port.queues[0]), [Some(100), Some(100), Some(400)]);
     assert_eq!(percents(&port.queues[1]), [Some(200), Some(200), Some(400)]);
     assert!(port.queues.iter().all(|queue| srr(queue).buffers_percent == 25));
-    // No number of units is guessed.
+    // The memory of a port is not published, so no queue has a number of units.
     assert!(port.queues.iter().all(|queue| queue.hard.is_none() && queue.most_units().is_none()));
 }
 

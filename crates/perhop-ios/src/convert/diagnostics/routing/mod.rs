@@ -90,8 +90,8 @@ fn dropping_conditioners(
         let mut seen: BTreeMap<usize, bool> = BTreeMap::new();
         for packet in packets {
             let Some((index, drops_all)) = dropping(policy, names, packet) else { continue };
-            // If no line runs a protocol, its packets count only if the class does not also take other
-            // packets.
+            // Without any `router` block, it is not known whether the protocol runs. Its packets then count
+            // only if its class takes no other packets.
             let is_named = || {
                 let other = dropping(policy, names, &plain_packet(packet));
                 other.is_none_or(|(other, _)| other != index)
