@@ -98,7 +98,7 @@ impl Redirection {
             Instruction::new(0x18, 0x11, 0, map.as_raw_fd()),    // r1 = map (of two instructions' length)
             Instruction::new(0x00, 0x00, 0, 0),
             Instruction::new(0xb7, 0x03, 0, XDP_PASS), // r3 = XDP_PASS
-            Instruction::new(0x85, 0x00, 0, REDIRECT_MAP), // call
+            Instruction::new(0x85, 0x00, 0, REDIRECT_MAP), // r0 = bpf_redirect_map(r1, r2, r3)
             Instruction::new(0x95, 0x00, 0, 0),        // exit
         ];
         let license = c"MIT";

@@ -119,7 +119,7 @@ impl Waiter {
 pub(super) enum Woken {
     /// The deadline was reached.
     ByTheClock,
-    /// An event happened.
+    /// An event that the sleeper waited for happened before the deadline.
     BySomething,
 }
 

@@ -86,7 +86,7 @@ fn sound_frames() -> Vec<Vec<u8>> {
     let mut jumbogram = v6(Protocol::UDP, 200);
     jumbogram[18..21].copy_from_slice(&[0, 0, 0]);
     all.push(jumbogram);
-    // VLAN tags, one and two; and a frame that is not IP.
+    // Frames with one, two and five VLAN tags, frames with labels, and a frame that is not IP.
     let mut tagged = v4(Protocol::UDP, 300);
     tagged.splice(12..12, [0x81, 0, 0x20, 7]);
     all.push(tagged.clone());
