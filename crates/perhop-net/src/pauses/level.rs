@@ -88,8 +88,9 @@ impl Level {
         self.crosses(self.held, depth)
     }
 
-    /// Drops a packet of `length` bytes. Returns whether the neighbor must be paused, by a pause of `depth`:
-    /// the headroom may be smaller than the first packet above the threshold.
+    /// Drops a packet of `length` bytes. Returns whether the neighbor must be paused, by a pause of `depth`.
+    /// A drop can require the first pause, because the headroom may be smaller than the first packet above
+    /// the threshold.
     pub(super) fn refuse(&mut self, length: u32, depth: u32) -> bool {
         self.crosses(self.held + u64::from(length), depth)
     }
