@@ -350,7 +350,7 @@ fn flows_spread_over_the_queues() {
         held[usize::from(port.queues()[0].flow_of(&packet(0, flow, 1000, Ecn::NotCapable)).unwrap())] += 1;
     }
     let empty = held.iter().filter(|flows| **flows == 0).count();
-    // 1024 / e = 377, with a standard deviation of 1024 · √(e − 2) / e... = 10.
+    // On average 1024 / e = 377 queues are empty, with a standard deviation of √(1024 · (e − 2)) / e = 10.
     assert!((340..415).contains(&empty), "{empty}");
     assert!(held.iter().max() <= Some(&8), "{held:?}");
 }

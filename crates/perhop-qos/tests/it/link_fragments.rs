@@ -27,9 +27,9 @@ impl Observer for &mut Policed {
 /// A packet on arrival: microseconds, name, length.
 type Arrival = (u64, &'static str, u32);
 
-/// The times, in microseconds, at which each packet is on the wire, and the number of packets that the
-/// policer dropped. Packets of `voice` are EF and have priority over packets of `rest`. The class of `rest`
-/// also has the keys of `more`.
+/// Returns the times, in microseconds, at which each packet is on the wire, and the number of packets that
+/// the policer dropped. Packets of `voice` are EF and have priority over packets of `rest`. The class of
+/// `rest` also has the keys of `more`.
 fn send(ring: RingConfig, more: &Value, arrivals: &[Arrival]) -> (Vec<(u64, u64, u32)>, u64) {
     let mut rest = json!({"name": "rest"});
     rest.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

@@ -12,7 +12,8 @@ use crate::queue::Occupancy;
 use crate::{Color, Packet, Time, Verdict};
 
 impl Mred {
-    /// The fast path for a single average that moves by a shift. Other packets take another variant.
+    /// Decides quickly about a packet if the profile has a single average that moves by a shift and the queue
+    /// is not empty. Other packets take another variant.
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     pub(super) fn admit_fast(
@@ -30,7 +31,8 @@ impl Mred {
         self.decide_in_short(self.profile.hot[precedence.index()], packet)
     }
 
-    /// The fast path for averages that move by multiplications. Other packets take the full algorithm.
+    /// Decides quickly about a packet if the averages move by multiplications. Other packets take the full
+    /// algorithm.
     #[inline(never)]
     fn admit_unless_shifting(
         &mut self,

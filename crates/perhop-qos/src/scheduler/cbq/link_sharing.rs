@@ -65,7 +65,8 @@ impl Cbq {
         unsatisfied.map(|class| class.height).min().unwrap_or(u8::MAX)
     }
 
-    /// The top-level guideline on arrival: a class within its allotment does not borrow from its ancestors.
+    /// Lowers the top level when a packet arrives at `child` (top-level guideline): to the leaves if the
+    /// class is within its allotment, or to the next level if its lender has bandwidth left.
     pub(super) fn lower_top_level(&mut self, now: i64, child: usize) {
         let class = &self.classes[child];
         if class.estimator.is_within(now) {
@@ -81,8 +82,8 @@ impl Cbq {
         }
     }
 
-    /// The top-level guideline on departure: the lender lends again while it has bandwidth left and the
-    /// borrower has packets.
+    /// Sets the top level when a packet of `child` leaves (top-level guideline): the lender may lend again
+    /// while it has bandwidth left and the borrower has packets.
     pub(super) fn set_top_level(&mut self, now: i64, child: usize, account: Account) {
         let (height, is_within) = match account {
             Account::Own => (LEAF, self.classes[child].estimator.is_within(now)),
