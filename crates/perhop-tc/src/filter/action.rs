@@ -201,7 +201,7 @@ fn pedit(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     found
 }
 
-/// `mirred`: copies have no effect. Redirected packets are not modeled.
+/// Reads the action `mirred`. Copies have no effect; redirected packets are not modeled.
 fn mirred(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     let (mut is_copy, mut device) = (false, String::new());
     while let Some(word) = words.peek() {

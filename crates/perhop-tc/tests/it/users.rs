@@ -36,21 +36,21 @@ const HTB: &str = "tc qdisc add dev eth0 root handle 1: htb default 12\n\
 #[test]
 fn commands_that_tc_refuses_are_refused() {
     let cases = [
-        // Error: Qdisc not classful.
+        // tc answers: Error: Qdisc not classful.
         (
             "tc qdisc add dev eth0 parent 1:12 handle 12: pfifo\n\
           tc filter add dev eth0 parent 12: protocol ip u32 match ip dport 22 0xffff flowid 1:12",
             "takes no filters",
         ),
-        // Illegal "dst_port"
+        // tc answers: Illegal "dst_port"
         ("tc filter add dev eth0 parent 1: protocol ip flower dst_port 22 classid 1:12", "ip_proto tcp"),
         ("tc filter add dev eth0 parent 1: flower ip_proto tcp classid 1:12", "protocol ip"),
-        // Error: duplicate "satellite": "internet" is the second value.
+        // tc answers: Error: duplicate "satellite": "internet" is the second value.
         ("tc qdisc add dev eth1 root cake internet satellite", "one of `internet` and `satellite`"),
-        // Illegal "overhead", valid range is -64 to 256
+        // tc answers: Illegal "overhead", valid range is -64 to 256
         ("tc qdisc add dev eth1 root cake overhead 257", "-64 to 256"),
         ("tc qdisc add dev eth1 root cake mpu 257", "0 to 256"),
-        // Double "rate" spec
+        // tc answers: Double "rate" spec
         ("tc class add dev eth0 parent 1: classid 1:13 htb rate 10mbit rate 5mbit", "twice"),
         ("tc qdisc add dev eth1 root tbf rate 10mbit burst 5k burst 6k limit 30k", "twice"),
         ("tc qdisc add dev eth1 root fq_codel target 5 ms", "write `5ms` in one word"),
