@@ -55,7 +55,7 @@ def watching(plan: Plan, wish: Wish | None, *, quiet: bool) -> Iterator[Callable
 
         yield show
     if chart is not None:
-        # The last picture remains.
+        # The live display is erased at its end, so the final chart is printed again.
         screen.print(_drawn(chart))
 
 

@@ -27,7 +27,7 @@ class Between:
             if network.folder not in file.parents:
                 continue
             own = file.relative_to(network.folder)
-            # network.yaml may set a platform that differs from `perhop check`.
+            # Skip a device whose platform network.yaml sets, because `perhop check` may use another platform.
             written = None if network.facts.device_of(own)[1] else network.core.report(own.as_posix(), detail)
             if written is not None:
                 found: RouterReport = json.loads(written)
