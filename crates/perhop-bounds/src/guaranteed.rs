@@ -121,8 +121,9 @@ impl<'a> Walk<'a, '_> {
                 rules: Vec::new(),
             };
             let inside = Above { counted, ..above.clone() };
-            // If the others leave less than the guarantee, it is at least a guarantee of that rate: a bucket
-            // of a lower rate covers no packet that the bucket of the queue does not cover.
+            // The other queues may leave less than the guaranteed rate. The queue then has at least a
+            // guarantee of the rate that they leave, because a bucket of a lower rate covers a part of the
+            // same packets.
             let per_counted = above.measure.per(counted, lengths);
             let left = left.lines().iter().map(|line| (line.rate / per_counted * 8.0).floor() as u64);
             let rates = left.map(|left| left.min(rate.rate.as_bits_per_second())).filter(|bits| *bits > 0);
