@@ -37,7 +37,7 @@ const CONFIGURED: [(&str, &str, &str, Missing); 26] = [
     ("ceiling_bps", "ceiling", "b/s", Missing::Different),
     ("quantum_bytes", "quantum", "bytes", Missing::NotPrinted),
 ];
-/// Devices print rates in whole kilobits.
+/// The rounding of printed rates, bits per second: devices print whole kilobits.
 const ROUNDING_BPS: f64 = 1000.0;
 
 /// The meaning of a configured number that one side lacks.

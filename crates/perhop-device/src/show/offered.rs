@@ -6,7 +6,7 @@ use super::counters::Traffic;
 
 /// The maximum mean IP packet length of a class. Counters of a host may count several segments as one packet.
 const LONGEST_PACKET: f64 = 1500.0;
-/// The minimum mean length: the headers of IPv4 and UDP.
+/// The minimum mean IP packet length of a class: the headers of IPv4 and UDP.
 const SHORTEST_PACKET: f64 = 28.0;
 
 /// A leaf class with its offered traffic, before any drop.
