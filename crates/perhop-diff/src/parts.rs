@@ -194,7 +194,7 @@ fn without(value: &Value, keys: &[&str]) -> Map<String, Value> {
 /// A property of a part: interface, part, name of the property.
 pub(crate) type Property = (String, String, String);
 
-/// All properties of a device by name.
+/// Returns all properties of a device by name.
 pub(crate) fn properties_of_device(device: &Device) -> BTreeMap<Property, Value> {
     let mut all = BTreeMap::new();
     for (key, value) in &device.properties {
