@@ -124,7 +124,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the first label for classes.
+    /// Returns the first label of a class, which is above all groups if a policy can set a group.
     pub(super) fn first_label(&self) -> Labels {
         if self.configuration.marks.labels { Labels::AboveGroups } else { Labels::FromOne }
     }

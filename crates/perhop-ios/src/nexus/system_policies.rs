@@ -10,7 +10,7 @@ use crate::ast::{
 };
 use crate::grammar::Grammar;
 
-/// The line of parts without a line in the text.
+/// The line number of parts that the text does not contain.
 const NO_LINE: usize = 0;
 /// A system class of the output queues: the prefix of its name, and the number of queues.
 const FAMILIES: [(&str, u8); 2] = [("c-out-8q-q", 8), ("c-out-q", 4)];
