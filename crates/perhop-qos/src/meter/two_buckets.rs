@@ -77,8 +77,9 @@ impl<W: Word> Profile<W> {
             Surplus::Lost => {
                 self.committed.is_exact(W::ZERO, self.longest) && self.excess.is_exact(W::ZERO, self.longest)
             }
-            // Both buckets have the same rate and therefore the same unit. The other bucket must hold the
-            // surplus of one bucket.
+            // Both buckets have the same rate and therefore the same unit. A word must hold the tokens of
+            // both buckets and those earned in `longest`, because the surplus of one bucket goes to the
+            // other.
             Surplus::Spills => self.committed.is_exact(self.excess.size(), self.longest),
         }
     }
