@@ -123,7 +123,7 @@ export class Memory {
     $("memory-plot").setAttribute("aria-label", memoryWords(this.span, lines, drops));
   }
 
-  // A line for each queue that has packets or drops in the span; those of the chosen port in any case.
+  // Returns a line for each queue of the chosen port, and for each other queue with packets or drops in the span.
   lines() {
     const { layout, columns } = this.span;
     const dropped = new Set(columns["drop/port"].map((port, row) => `${port}/${columns["drop/queue"][row]}`));
