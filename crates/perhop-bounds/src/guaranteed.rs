@@ -40,8 +40,8 @@ impl<'a> Walk<'a, '_> {
     pub(crate) fn guarantee_excess(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
         let active = self.active(config, first);
         if let Some(node) = active.iter().find(|one| one.child.class.queueing.is_some()) {
-            let reason = "no bound is computed for several nodes of guarantee-excess, whose priorities are \
-                          those of their queues";
+            let reason = "perhop computes no bound for several levels of guarantee-excess, where the queues \
+                          determine the priorities";
             let all = first..first + config.classes.iter().map(ClassConfig::queues).sum::<usize>();
             return match active.as_slice() {
                 [_] => self.only_node(node, above),
@@ -191,7 +191,8 @@ fn counted(above: &Above, share: &ShareConfig) -> Option<Measure> {
     accounting.with_more(link.overhead).ok().filter(|_| is_plain).map(Measure::Counted)
 }
 
-const CELLS: &str = "no bound is computed for rates that count cells or a least length";
-const NO_RATE: &str = "it has no guaranteed rate: its share of the rest depends on all others";
-const HELD_BACK: &str = "no bound is computed for a guaranteed rate below a maximum";
-const NOTHING_LEFT: &str = "queues of its level and the levels above it may take the whole rate";
+const CELLS: &str = "perhop computes no bound for rates that count cells or a minimum packet length";
+const NO_RATE: &str = "the queue has no guaranteed rate: its share of the remaining rate depends on all \
+                       other queues";
+const HELD_BACK: &str = "perhop computes no bound for a guaranteed rate inside a class with a maximum rate";
+const NOTHING_LEFT: &str = "queues of the same or a higher priority level may take the whole rate";

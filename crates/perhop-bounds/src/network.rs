@@ -76,7 +76,11 @@ pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
         network.port(link, &entries, obstacle)?;
     }
     for link in order.circular {
-        network.port(link, &entries, Some("the paths of its traffic form a cycle of ports"))?;
+        network.port(
+            link,
+            &entries,
+            Some("the paths of the traffic through this port form a cycle of ports"),
+        )?;
     }
     network.queues.sort_by_key(|(link, place, _)| (*link, *place));
     let queues = network.queues.into_iter().map(|(_, _, row)| row).collect();
@@ -84,7 +88,7 @@ pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
 }
 
 /// The reason why a port with priority flow control has no bounds.
-const PAUSED: &str = "its neighbor may pause it (priority flow control)";
+const PAUSED: &str = "the neighbor may pause this port (priority flow control)";
 
 /// The position of a stream on its path.
 #[derive(Clone, Copy, Debug)]

@@ -46,7 +46,7 @@ impl Port<'_> {
         let above = self.above(&lengths);
         let mut walk = Walk { port: self, leaves: &leaves, bounds: &mut bounds };
         if self.wire.headers.fragmentation().is_some() {
-            walk.give_up(0..leaves.len(), "its link sends packets in fragments");
+            walk.give_up(0..leaves.len(), "the link sends packets in fragments");
             return bounds;
         }
         match self.queueing {
@@ -162,14 +162,16 @@ fn cap_curve(cap: &CapConfig) -> Arrival {
 
 /// The reason why a class of HTB has no guarantee.
 const NO_BOUND_FOR_HTB: &str =
-    "no bound is known for htb, in which the turns of a class depend on all others";
+    "no bound is known for htb, where the turns of a class depend on all other classes";
 /// The reason why a class of CBQ has no guarantee.
-const NO_BOUND_FOR_CBQ: &str = "no bound is known for cbq, which delays a class by its average use";
+const NO_BOUND_FOR_CBQ: &str = "no bound is known for cbq, which delays a class according to its average use \
+                                of the link";
 /// The reason why a class of HFSC has no guarantee.
-const NO_BOUND_FOR_HFSC: &str = "no bound is computed for hfsc, which combines the curves of all classes";
+const NO_BOUND_FOR_HFSC: &str = "perhop computes no bound for hfsc, which combines the service curves of all \
+                                 classes";
 
 /// The reason why a tin of CAKE has no guarantee.
-const NO_BOUND_FOR_CAKE: &str = "no bound is known for cake, whose tins are shared by flows and hosts";
+const NO_BOUND_FOR_CAKE: &str = "no bound is known for cake, where flows and hosts share a tin";
 
 /// The recursive pass over the schedulers of a port, from the wire inward.
 pub(crate) struct Walk<'a, 'b> {
@@ -356,7 +358,9 @@ impl<'a> Walk<'a, '_> {
             let in_any = self.brought(&active[*other], above.measure, true);
             let Some(in_any) = capped.clone().or(in_any) else {
                 let name = &child.class.name;
-                let reason = format!("`{name}` has priority over it, and its arrivals have no bound");
+                let reason = format!(
+                    "`{name}` has priority over this queue, and the arrivals at `{name}` have no bound"
+                );
                 return Guarantee::none(above.measure, &reason);
             };
             strict = strict.plus(&in_any);
@@ -370,7 +374,7 @@ impl<'a> Walk<'a, '_> {
         let guarantee = schedule::priority(above, below, &Levels { plain, strict });
         match &active[index].child.class.share.cap {
             Some(cap) if !self.keeps_to(cap, &active[index], above, &guarantee) => {
-                let reason = "above its cap it has no priority over other classes";
+                let reason = "above its cap the class has no priority over other classes";
                 Guarantee::none(above.measure, reason)
             }
             _ => guarantee,

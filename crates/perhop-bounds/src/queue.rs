@@ -67,7 +67,7 @@ impl Queue<'_> {
         let grain = lengths.only().map(|length| measure.amount(length));
         let by_arrivals = match (&plain, &arrival) {
             (Err(reason), _) => Err(reason.clone()),
-            (_, None) => Err("its arrivals have no bound".to_owned()),
+            (_, None) => Err("the arrivals at this queue have no bound".to_owned()),
             (Ok(plain), Some(arrival)) => plain.delay(arrival, grain).ok_or_else(|| exceeded(&line, arrival)),
         };
         let full = held(self.limits, &lengths, measure);
@@ -127,11 +127,15 @@ fn in_queue(
     Some(deviation::backlog(arrival, line)? + rest)
 }
 
-const FAIR: &str = "its packets leave in a different order than they arrive";
+const FAIR: &str = "packets leave this queue in a different order than they arrive";
 
 /// The reason why a guaranteed curve gives no bound.
 fn exceeded(line: &Service, arrival: &Arrival) -> String {
-    format!("its arrivals, up to {:.0} per second, exceed the guaranteed {:.0}", arrival.rate(), line.rate())
+    format!(
+        "the arrivals, up to {:.0} per second, exceed the guaranteed {:.0} per second",
+        arrival.rate(),
+        line.rate()
+    )
 }
 
 /// The smaller one of the bound by the arrivals and the bound by the limit, with its rules.
@@ -215,7 +219,7 @@ fn lower(bound: &mut Result<f64, String>, other: f64) {
         Ok(own) if *own <= other => {}
         _ if other.is_finite() => *bound = Ok(other),
         Err(reason) if reason.is_empty() => {
-            "neither its arrivals nor its queue have a bound".clone_into(reason);
+            "neither the arrivals nor the length of the queue have a bound".clone_into(reason);
         }
         _ => {}
     }

@@ -60,7 +60,7 @@ impl Above {
     /// The guarantee with these two service curves.
     pub fn guarantee(&self, measure: Measure, plain: Service, strict: Service, rule: Rule) -> Guarantee {
         let some = |service: Service| {
-            let reason = "classes with priority over it may take the whole rate";
+            let reason = "classes with priority over this one may take the whole rate";
             if service.is_some() { Ok(service) } else { Err(reason.to_owned()) }
         };
         Guarantee {
@@ -247,7 +247,7 @@ pub fn minimum(above: &Above, children: &[Child], index: usize) -> Guarantee {
     if rate == 0.0 {
         return Guarantee::none(
             above.counted,
-            "it has no minimum: its share of the rest depends on all others",
+            "the class has no minimum: its share of the remaining rate depends on all other classes",
         );
     }
     let promised: f64 = children.iter().map(|child| minimum(child) * above.cost(child)).sum();
@@ -255,11 +255,12 @@ pub fn minimum(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let able = above.strict.lines().iter().filter(|line| line.rate >= promised);
     let late = able.map(|line| line.latency + longest / line.rate).fold(f64::INFINITY, f64::min);
     if !late.is_finite() {
-        return Guarantee::none(above.counted, "the minima add up to more than the rate");
+        return Guarantee::none(above.counted, "the minima of the classes add up to more than the rate");
     }
     if late >= PATIENCE {
         let reason = format!(
-            "minima may be late by {:.0} ms, and credit beyond {:.0} ms is lost",
+            "the scheduler may serve a minimum up to {:.0} ms late, and a class loses its credit beyond \
+             {:.0} ms",
             late * 1e3,
             PATIENCE * 1e3
         );
@@ -275,7 +276,7 @@ pub fn together(above: &Above, others: Arrival) -> Guarantee {
     Guarantee {
         measure: above.measure,
         plain: Ok(Plain::Together(above.plain.clone(), others)),
-        strict: Err("first come, first served with other queues".to_owned()),
+        strict: Err("the scheduler serves this queue and others in order of arrival".to_owned()),
         rules: above.rules_and(Rule::Fifo),
     }
 }

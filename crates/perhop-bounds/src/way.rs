@@ -108,7 +108,7 @@ impl Ways {
         let mut at_each = Vec::new();
         for hop in 0..hops {
             let Some(queues) = self.crossed[entry].get(&hop) else {
-                return (Err("all of its packets are dropped on the path".to_owned()), false);
+                return (Err("all packets of the traffic are dropped on the path".to_owned()), false);
             };
             at_each.push(queues);
         }

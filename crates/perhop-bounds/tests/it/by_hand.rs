@@ -153,7 +153,7 @@ fn unbounded_priority_leaves_lower_levels_unbounded() {
     let bounds = bounds(queueing, vec![stream(200, None), stream(1000, Some((1000.0, 0.1)))]);
     // The queue of the first level holds 64 packets.
     assert_delay(&bounds[0], 64.0 * 200.0 + 1000.0);
-    assert!(bounds[1].delay.as_ref().unwrap_err().contains("`0` has priority over it"), "{bounds:?}");
+    assert!(bounds[1].delay.as_ref().unwrap_err().contains("`0` has priority over this queue"), "{bounds:?}");
     // A policer that drops while other packets wait bounds the level to 2000 + 0.25 · t, and a cap does the
     // same.
     for limit in [
@@ -299,7 +299,7 @@ fn a_queue_without_a_guarantee_has_the_rest() {
     // The other queue now has no contract, so it may take the whole line, and the delay has no bound.
     let found = bounds(queueing, vec![stream(100, None), stream(200, Some((400.0, 0.05)))]);
     let reason = found[1].delay.as_ref().unwrap_err();
-    assert!(reason.contains("it has no guaranteed rate"), "{reason}");
+    assert!(reason.contains("the queue has no guaranteed rate"), "{reason}");
 }
 
 #[test]
