@@ -24,7 +24,11 @@ pub struct TooComplex;
 
 impl fmt::Display for TooComplex {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "the conditions are too complex: their packets take too many nodes or comparisons")
+        write!(
+            formatter,
+            "the conditions are too complex: perhop would need too many nodes or comparisons \
+                           for their packets"
+        )
     }
 }
 impl Error for TooComplex {}
