@@ -55,12 +55,16 @@ pub enum Unreadable {
 impl fmt::Display for Unreadable {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Unreadable::Unknown => formatter.write_str("it is neither pcap nor pcapng"),
-            Unreadable::Truncated(packets) => write!(formatter, "it is truncated after {packets} packets"),
-            Unreadable::Damaged(packets, reason) => {
-                write!(formatter, "it is damaged after {packets} packets: {reason}")
+            Unreadable::Unknown => formatter.write_str("the file is neither pcap nor pcapng"),
+            Unreadable::Truncated(packets) => {
+                write!(formatter, "the file is truncated after {packets} packets")
             }
-            Unreadable::LinkType(number) => write!(formatter, "its link type {number} is unknown"),
+            Unreadable::Damaged(packets, reason) => {
+                write!(formatter, "the file is damaged after {packets} packets: {reason}")
+            }
+            Unreadable::LinkType(number) => {
+                write!(formatter, "the link type {number} of the file is unknown")
+            }
         }
     }
 }
