@@ -127,7 +127,7 @@ pub(crate) fn account(
             continue;
         }
         if change.is_moved && whole.reason.is_some() {
-            whole.reason = whole.reason.map(|reason| format!("in another place; {reason}"));
+            whole.reason = whole.reason.map(|reason| format!("the line moved; {reason}"));
         }
         let text =
             |entry: Option<Entry>| entry.map(|entry| LineText { line: entry.number, text: entry.text });
@@ -194,7 +194,7 @@ fn relation(entry: &Entry, ablation: &mut Ablation, changed: &ChangedProperties)
     if effect.is_empty() {
         let reason = match entry.state {
             LineState::Suspicious => "suspicious",
-            _ => "no interface depends on it in the model",
+            _ => "in perhop no interface depends on the line",
         };
         return Some(Relation::not_compared(entry, reason));
     }

@@ -138,10 +138,10 @@ fn assumed(question: &Question, models: [&DeviceModel; 2]) -> Vec<String> {
         found.push(format!("class {class} matches {criteria}"));
     }
     found.push(match question.at {
-        Some(at) => format!("packets arrive on {at}, and may leave via any interface"),
+        Some(at) => format!("packets arrive on {at} and may leave via any interface"),
         None => {
-            "packets may arrive and leave via any interface; they meet an input policy only where it has \
-                 changed"
+            "packets may arrive and leave via any interface; an input policy applies to them only if it has \
+             changed"
                 .to_owned()
         }
     });
@@ -160,14 +160,17 @@ fn not_looked_at_of(
         let elsewhere = lines.iter().filter(|line| line.effect == LineEffect::Elsewhere).count();
         let names = only.join(", ");
         found.push(format!(
-            "interfaces other than {names} ({elsewhere} changed lines concern only these interfaces)"
+            "interfaces other than {names} ({elsewhere} changed lines concern only such other interfaces)"
         ));
     }
     if matches.too_complex > 0 {
-        found.push(format!("the packets of {} matches, which are too complex", matches.too_complex));
+        found.push(format!(
+            "the packets of {} match conditions that are too complex to compare",
+            matches.too_complex
+        ));
     }
     if unread > 0 {
-        found.push(format!("the parts that {unread} changed lines affect, one by one"));
+        found.push(format!("which parts each of {unread} changed lines affects"));
     }
     found
 }
@@ -187,7 +190,7 @@ fn otherwise_different(devices: &[Device; 2], precision: Precision) -> Option<Ch
     Some(Changed {
         interface: first.1.0.clone(),
         part: DEVICE.to_owned(),
-        what: "policies as the device prints them".to_owned(),
+        what: "the policies in the form that the device prints".to_owned(),
         before: Some(Value::from("one form")),
         after: Some(Value::from("another form")),
         packet: None,

@@ -19,7 +19,7 @@ pub(crate) fn of_device(forwarding: &Forwarding) -> Map<String, Value> {
     for route in routes {
         let Route { line: _, vrf, prefix, via, distance, is_conditional, origin: _ } = route;
         let table = vrf.as_ref().map(|vrf| format!(" of {vrf}")).unwrap_or_default();
-        let condition = if *is_conditional { ", while a test succeeds" } else { "" };
+        let condition = if *is_conditional { ", only while a test (track) succeeds" } else { "" };
         let written = json!(format!("{}, distance {distance}{condition}", target(via)));
         let known = found.entry(format!("route {prefix}{table}")).or_insert_with(|| json!([]));
         known.as_array_mut().expect("made as a list").push(written);
@@ -48,7 +48,8 @@ pub(crate) fn of_device(forwarding: &Forwarding) -> Map<String, Value> {
         let value = json!({
             "protocol": format!("{protocol:?}"), "table": vrf, "distance": distance,
             "identity": identity.as_ref().map(|at| &at.value),
-            "default route": default_route.is_some(), "lines that are not computed": not_computed.len(),
+            "default \
+             route": default_route.is_some(), "lines that perhop does not compute": not_computed.len(),
         });
         found.insert(format!("routing process {}", place + 1), value);
     }
@@ -61,7 +62,7 @@ fn target(via: &RouteTarget) -> String {
         RouteTarget::Interface { name, next_hop: None } => format!("out of {name}"),
         RouteTarget::Interface { name, next_hop: Some(address) } => format!("out of {name} via {address}"),
         RouteTarget::Discard => "dropped".to_owned(),
-        RouteTarget::Learned => "via a learned router".to_owned(),
+        RouteTarget::Learned => "via a next hop that the router learns".to_owned(),
     }
 }
 
@@ -93,7 +94,7 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
             found.insert(key.to_owned(), value);
         }
     };
-    insert("table of routes", vrf.as_ref().map(|vrf| json!(vrf.value)));
+    insert("routing table", vrf.as_ref().map(|vrf| json!(vrf.value)));
     let address = |own: &InterfaceAddress| format!("{}/{}", own.address, own.prefix_length);
     let addresses: Vec<String> = addresses6.iter().map(address).collect();
     insert("IPv6 addresses", (!addresses.is_empty()).then(|| json!(addresses)));
@@ -104,7 +105,7 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
             Direction::Input => "arriving",
             Direction::Output => "departing",
         };
-        insert(&format!("filter of {direction} packets ({version:?})"), Some(json!(list)));
+        insert(&format!("access list for {direction} packets ({version:?})"), Some(json!(list)));
     }
     if let Some(tunnel) = tunnel {
         add_tunnel(tunnel, &mut insert);
@@ -117,7 +118,7 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         insert("encryption", Some(json!(name)));
         insert("encrypted packets", Some(condition(encrypts)));
         insert("encryption's peers", Some(json!(peers)));
-        insert("encrypted packets are classified by", Some(json!(header(*classified_by))));
+        insert("header by which policies classify encrypted packets", Some(json!(header(*classified_by))));
     }
     found
 }
@@ -131,14 +132,14 @@ fn add_tunnel(tunnel: &Tunnel, insert: &mut impl FnMut(&str, Option<Value>)) {
     });
     insert("tunnel from", source);
     insert("tunnel to", destination.map(|address| json!(address.value)));
-    insert("tunnel's table of routes", vrf.as_ref().map(|vrf| json!(vrf.value)));
+    insert("tunnel's routing table", vrf.as_ref().map(|vrf| json!(vrf.value)));
     let map = |map: &TunnelMap| format!("{} at {}", map.inside, map.outside);
     let maps: Vec<String> = maps.iter().map(map).collect();
     insert("tunnel's next hops", (!maps.is_empty()).then(|| json!(maps)));
     insert("tunnel's ends", Some(json!(format!("{ends:?}").to_lowercase())));
     insert("tunnel's protocol", Some(json!(protocol.to_string())));
     insert("tunnel's headers", Some(json!(headers)));
-    insert("tunnel is classified by", Some(json!(header(*classified_by))));
+    insert("header by which policies classify packets of the tunnel", Some(json!(header(*classified_by))));
 }
 
 /// Adds the settings of a port for routing protocols and for groups of routers with one address.
@@ -156,7 +157,7 @@ fn add_routing(
     }
     for SharedAddress { line: _, group, address, priority } in shared_addresses {
         let value = json!({ "address": address, "priority": priority });
-        insert(&format!("group of routers {group}"), Some(value));
+        insert(&format!("virtual address of group {group}"), Some(value));
     }
 }
 

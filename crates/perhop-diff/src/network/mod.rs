@@ -51,11 +51,9 @@ pub fn compare_networks(
     let comparer = Comparer { snapshots, differences: &by_name, changed: &changed, equal };
     let has_other_facts = |pair: &&DevicePair| pair[0].device.facts() != pair[1].device.facts();
     let other_facts: Vec<&DevicePair> = pairs.iter().filter(has_other_facts).collect();
-    found.proof.not_decided.extend(
-        other_facts
-            .iter()
-            .map(|pair| format!("the given routes and tunnels of {}, which differ", pair[0].name)),
-    );
+    found.proof.not_decided.extend(other_facts.iter().map(|pair| {
+        format!("the given routes and tunnels of {}: they differ between the two networks", pair[0].name)
+    }));
     let sites = snapshots.map(Snapshot::sites);
     let ends = pairs_of_sites(&sites);
     found.sites = sites[0].iter().filter(|site| sites[1].iter().any(|other| other.name == site.name)).count();
@@ -104,7 +102,10 @@ fn device_difference(front_ends: FrontEnds, pair: DevicePair) -> Result<Differen
     };
     let mut found = configurations::compare(front_ends, &question)?;
     if old.1 != new.1 {
-        found.not_looked_at.push("the platform or the assumptions in network.yaml, which differ".to_owned());
+        found.not_looked_at.push(
+            "the platform or the assumptions in network.yaml: they differ between the two networks"
+                .to_owned(),
+        );
     }
     Ok(found)
 }

@@ -44,10 +44,10 @@ pub(super) fn prove(
         let files = snapshot.left_out.iter();
         proof
             .not_decided
-            .extend(files.map(|one| format!("{name}: {} is not read: {}", one.file, one.because)));
+            .extend(files.map(|one| format!("{name}: perhop does not read {}: {}", one.file, one.because)));
     }
     if ends.is_empty() {
-        proof.not_decided.push("fewer than two sites are in both networks".to_owned());
+        proof.not_decided.push("fewer than two sites exist in both networks".to_owned());
     }
     let mut lifting = Lifting { comparer, ends, walks: 0, found: Vec::new(), failed: None };
     let mut equal = 0;
@@ -77,7 +77,7 @@ pub(super) fn prove(
     for walked in lifting.found {
         found.add_witness(walked);
     }
-    found.assumed.push("routers forward as perhop computes, and no link or device fails".to_owned());
+    found.assumed.push("every router forwards as perhop computes, and no link or device fails".to_owned());
     if let Some(change) = found.witnesses.first().or(found.changes.first()) {
         proof.counterexample = Some(Counterexample {
             packet: change.packet.clone(),

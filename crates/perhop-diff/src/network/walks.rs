@@ -55,7 +55,12 @@ impl Comparer<'_, '_> {
         let paths = [&walks[0].paths, &walks[1].paths];
         if paths[0].len() != paths[1].len() {
             let count = |paths: &Vec<WalkPath>| format!("{} ways", paths.len());
-            add(&mut what, "paths that depend on meters", Some(count(paths[0])), Some(count(paths[1])));
+            add(
+                &mut what,
+                "number of paths (meters choose one)",
+                Some(count(paths[0])),
+                Some(count(paths[1])),
+            );
         }
         for (old, new) in paths[0].iter().zip(paths[1]) {
             for aspect in self.aspects([old, new]) {
@@ -109,7 +114,7 @@ impl Comparer<'_, '_> {
         let device = &hops[0].device;
         let marks = hops.map(|hop| hop.packet.split(" dscp ").nth(1).unwrap_or_default().to_owned());
         let marks = marks.map(|text| text.split_whitespace().next().unwrap_or_default().to_owned());
-        compare_texts(found, &format!("{device}: leaves with dscp"), marks);
+        compare_texts(found, &format!("{device}: departing dscp"), marks);
         let names = hops.map(policers);
         for (interface, part) in names.iter().flatten() {
             add_changes(found, device, difference, interface, part);

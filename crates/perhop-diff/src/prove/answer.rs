@@ -47,7 +47,8 @@ impl Proof {
     pub(crate) fn judged(mut self) -> Proof {
         if self.counterexample.as_ref().is_some_and(|found| found.is_doubtful) {
             let found = self.counterexample.take().map(|found| found.packet).unwrap_or_default();
-            self.not_decided.push(format!("policers of single flows are shared differently: {found}"));
+            self.not_decided
+                .push(format!("the configurations share policers among flows differently: {found}"));
         }
         self.verdict = if self.counterexample.is_some() {
             Verdict::Differ

@@ -69,7 +69,7 @@ pub(super) fn prove_ports(mut sides: [Side; 2], question: &ProofQuestion) -> Res
     if directions.is_empty() {
         return Err(ConfigError::new(
             "policy",
-            "one policy is for arriving packets, the other for departing ones".to_owned(),
+            "one of the two policies is for arriving packets, the other for departing packets".to_owned(),
         ));
     }
     let mut proof = Proof::default();
@@ -102,7 +102,9 @@ pub(super) fn prove_ports(mut sides: [Side; 2], question: &ProofQuestion) -> Res
     }
     let concerned = ports.map(|port| BTreeSet::from([port.port.interface.clone()]));
     proof.add_lines([&sides[0].model, &sides[1].model], names, [&concerned[0], &concerned[1]]);
-    proof.assumed.push("packets carry no mark of the device itself before the policy".to_owned());
+    proof.assumed.push(
+        "before the policy, packets have no mark that is internal to the device (qos-group)".to_owned(),
+    );
     proof.not_looked_at.push("other ports, routes, and the transmit rings of the two ports".to_owned());
     Ok(proof.judged())
 }
@@ -161,7 +163,7 @@ fn listed<'p>(ports: impl Iterator<Item = &'p Port>) -> String {
 fn choose_unattached(side: &mut Side, policy: &str, rate: Option<Rate>) -> Result<Chosen, ConfigError> {
     let Some(rate) = rate else {
         return Err(ConfigError::new("policy", format!("{}: no port has a policy `{policy}`", side.name))
-            .help("for a policy that is attached to no port: --rate 50Mb/s makes an interface for it"));
+            .help("if the policy is attached to no port: --rate 50Mb/s adds an interface with it"));
     };
     let made = interface_for(side.front_end, &side.model, rate, Some(policy))?;
     let text = format!("{}\n{}\n", side.text.trim_end_matches('\n'), made.commands.join("\n"));

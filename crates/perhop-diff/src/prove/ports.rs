@@ -161,7 +161,8 @@ impl Proof {
                 self.not_decided.extend(schedulers);
                 let Some(packet) = &difference.packet else { return false };
                 if !accept(&difference) {
-                    self.not_decided.push(format!("{place}: {} is treated differently", packet.packet));
+                    self.not_decided
+                        .push(format!("{place}: the configurations treat {} differently", packet.packet));
                     return false;
                 }
                 self.place = Some(place.to_owned());

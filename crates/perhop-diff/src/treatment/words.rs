@@ -88,7 +88,7 @@ fn rows(side: &Treatments, tree: TreeId) -> Rows {
             let mut found = vec![row(FATE, "passes".to_owned()), row("marks", marks_in_words(marks))];
             match place {
                 Place::Onward => {}
-                Place::NoClass => found.push(row("queue", "no class takes it".to_owned())),
+                Place::NoClass => found.push(row("queue", "no class matches the packet".to_owned())),
                 Place::Queue { queue, row: threshold } => {
                     let queue = side.queue(*queue);
                     found.push(row("queue", queue.name.clone()));
