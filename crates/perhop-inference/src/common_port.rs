@@ -55,7 +55,8 @@ impl CommonPort {
         let mut assumed = Vec::new();
         if !has_nodes(below) {
             assumed.push(format!(
-                "the interfaces above {} get equal parts of its rate while it is full; priority applies within each part",
+                "the tunnels and sub-interfaces of {} get equal parts of its rate while the port is full; \
+                 priority applies within each part",
                 below.name
             ));
         }
@@ -114,7 +115,8 @@ fn destinations_of(router: &Router, carried: &[&Port], assumed: &mut Vec<String>
         {
             taken.insert(prefix.to_string());
             assumed.push(format!(
-                "packets to {prefix} leave via {}, for which the configuration has no destination",
+                "packets to {prefix} leave via {}, because the configuration has no destination for this \
+                 interface",
                 port.name
             ));
             destinations.push(prefix);
@@ -131,17 +133,21 @@ fn not_looked_at(below: &Port, carried: &[CarriedPort], plain: &[&Port]) -> Vec<
         names.join(", ")
     };
     if !plain.is_empty() {
-        found.push(format!("packets of {}, without an output policy, which share the port", names(plain)));
+        found.push(format!("packets of {}, which share the port and have no output policy", names(plain)));
     }
     if has_output_policy(below) {
         let above: Vec<&Port> = carried.iter().map(|carried_port| carried_port.port).collect();
-        found.push(format!("the output policy of {} for packets of {}", below.name, names(&above)));
+        found.push(format!(
+            "the output policy of {}, which also applies to packets of {}",
+            below.name,
+            names(&above)
+        ));
     }
     let sharing: Vec<&Port> =
         carried.iter().map(|carried_port| carried_port.port).filter(|port| shares_rest(port)).collect();
     if !sharing.is_empty() {
         found.push(format!(
-            "the shares of {} in the rate that the interfaces above {} leave",
+            "the bandwidth remaining of {}: its share of the rate that the other interfaces of {} leave",
             names(&sharing),
             below.name
         ));
@@ -150,8 +156,8 @@ fn not_looked_at(below: &Port, carried: &[CarriedPort], plain: &[&Port]) -> Vec<
     found.extend(inputs.map(|port| format!("the input policy of {}", port.name)));
     let first = carried.first().map_or("", |carried_port| carried_port.port.name.as_str());
     let differences = different_wires(carried).into_iter();
-    found.extend(
-        differences.map(|words| format!("different {words} above {}: all use those of {first}", below.name)),
-    );
+    found.extend(differences.map(|words| {
+        format!("different {words} of the interfaces of {}: in the run all have those of {first}", below.name)
+    }));
     found
 }

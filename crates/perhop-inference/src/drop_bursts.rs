@@ -250,13 +250,15 @@ impl Solver {
             if let Some(own) = bursts[place] {
                 let (of_regular, every) = (points(regular[place]), number(self.period(own), 2));
                 traffic.remarks.push(format!(
-                    "{shown}, packets at regular intervals lose {of_regular}: assumed the shortest bursts that \
-                     lose it, {} packets every {every} s",
+                    "{shown}, but packets at regular intervals would lose {of_regular}: perhop assumes the \
+                     shortest bursts with the shown loss, {} packets every {every} s",
                     own.packets
                 ));
             }
             if (wanted - found[place]).abs() > DIFFERENT {
-                traffic.remarks.push(format!("{shown}, and this load loses {}", points(found[place])));
+                traffic
+                    .remarks
+                    .push(format!("{shown}, but the inferred load loses {}", points(found[place])));
             }
             flows.extend(self.flows(place, flow, bursts[place], &mut names));
         }

@@ -44,7 +44,7 @@ impl Given {
             Given::Capture(_) => "load: the packets of the capture",
             Given::Outputs(_) => {
                 "load: the offered rates in the output, as packets of the mean size at regular intervals, in \
-                 bursts where the drops show them"
+                 bursts where the drops show bursts"
             }
             Given::Microburst(_) => "load: one burst into each class, one class after the other",
         }
@@ -151,20 +151,21 @@ pub(crate) fn by_class(
             return Err(Failure::of_row(
                 row,
                 message,
-                "leave the class out: all packets of a run enter at one interface",
+                "leave the class out of the file: in a run all packets enter at one interface",
             ));
         };
         flows.push(flow(network, load, hit, &mut taken));
     }
     let given: BTreeSet<&str> = loads.iter().map(|load| load.name.as_str()).collect();
     let silent = names.iter().filter(|name| !given.contains(name.as_str()));
-    let silent = silent.map(|name| format!("class `{name}` is not in the file and gets no traffic"));
+    let silent = silent.map(|name| format!("class `{name}` gets no traffic, because it is not in the file"));
     let limited = loads.iter().zip(&flows).filter(|(load, _)| load.kind == Some(Kind::Greedy));
     let limited = limited.filter_map(|(load, flow)| {
         let rate = rate_in_words(load.rate?);
         let [_, words] = &flow.offered;
         Some(format!(
-            "class `{}`: greedy TCP has no rate, so {words} offer {rate}; leave `rate` empty for greedy TCP",
+            "class `{}`: greedy TCP has no configured rate, so {words} offer {rate} instead; leave `rate` \
+             empty for greedy TCP",
             load.name
         ))
     });

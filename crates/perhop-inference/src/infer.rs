@@ -326,10 +326,12 @@ fn guess<'a>(
     let misses = tried.misses.iter().map(ToString::to_string);
     traffic.remarks.extend(misses.filter(|miss| seen.insert(miss.clone())));
     if !tried.has_all {
-        traffic.remarks.push(format!("only {MOST_ENTRANCES} of the other interfaces were tried as entrance"));
+        traffic.remarks.push(format!(
+            "perhop tried only {MOST_ENTRANCES} of the other interfaces as the interface where packets enter"
+        ));
     }
-    let never =
-        "no header reaches it: its conditions exclude each other, or an access list in them has no entry";
+    let never = "no packet that perhop tried reaches it: its conditions exclude each other, or one of its access \
+                 lists has no entry";
     traffic.remarks.extend(unmatched(&tried.network).iter().map(|name| format!("class `{name}`: {never}")));
     if traffic.flows.is_empty() {
         let why = traffic.remarks.join("; ");
@@ -350,7 +352,9 @@ fn widened<'a>(mut network: Network<'a>, traffic: &Traffic) -> Network<'a> {
         network.entering.rate = Rate::from_bits_per_second((load / MOST_FILLED).ceil() as u64);
         let rate = rate_in_words(network.entering.bits_per_second());
         let name = network.entering.port.map_or("the added interface", |port| &port.name);
-        network.assumed.push(format!("packets enter at {rate}, as through several interfaces like {name}"));
+        network.assumed.push(format!(
+            "packets enter {name} at {rate}, more than its rate, as if they came from several interfaces"
+        ));
     }
     network
 }

@@ -33,11 +33,17 @@ impl LoadLevel {
     /// Returns the level in a sentence.
     pub(crate) fn sentence(self) -> &'static str {
         match self {
-            LoadLevel::Quiet => "load: quiet: each class is offered 70 % of its rate while all are busy",
-            LoadLevel::Busy => "load: busy: each class is offered 90 % of its rate while all are busy",
+            LoadLevel::Quiet => {
+                "load: quiet: the load of each class is 70 % of the rate that it gets while \
+                                 all classes are busy"
+            }
+            LoadLevel::Busy => {
+                "load: busy: the load of each class is 90 % of the rate that it gets while \
+                                all classes are busy"
+            }
             LoadLevel::Overload => {
-                "load: overload: each class is offered 120 % of its rate while all are busy; bulk data and best \
-                 effort take all they get"
+                "load: overload: the load of each class is 120 % of the rate that it gets while all classes \
+                 are busy; bulk data and best effort send as much as they can"
             }
         }
     }

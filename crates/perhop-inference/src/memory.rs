@@ -20,12 +20,14 @@ pub(crate) fn memory_remarks(network: &Network) -> Vec<String> {
         let names: Vec<&str> = network.copies.iter().map(|copy| copy.name.as_str()).collect();
         let but = if names.is_empty() { String::new() } else { format!(", except {},", names.join(", ")) };
         found.push(format!(
-            "the other ports of the chip{but} use none of its {units} shared units: if they use some, the queues drop more packets"
+            "the other ports of the chip{but} use none of its {units} shared units of memory; if they did, \
+             the queues would drop more packets"
         ));
     }
     if has_unmodeled_queues(network, &network.entering) {
         found.push(format!(
-            "replies via {} wait without a limit: its memory is not known",
+            "replies via {} wait in a queue without a limit, because the memory of this interface is not \
+             known",
             network.entering.name
         ));
     }

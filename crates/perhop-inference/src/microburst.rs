@@ -54,17 +54,20 @@ pub(crate) fn bursts(
     for name in names {
         let Some(hit) = hit_of(network, hits, name) else {
             let miss = misses.iter().find(|miss| miss.target.name == *name);
-            remarks
-                .push(miss.map_or_else(|| format!("class `{name}`: no header reaches it"), Miss::to_string));
+            remarks.push(miss.map_or_else(
+                || format!("class `{name}`: no packet that perhop tried reaches it"),
+                Miss::to_string,
+            ));
             continue;
         };
         if suited(Kind::Constant, &hit.header, false) != Kind::Constant {
-            remarks.push(format!("class `{name}`: it matches only TCP, but a burst consists of datagrams"));
+            remarks.push(format!("class `{name}` matches only TCP, but a burst consists of UDP datagrams"));
             continue;
         }
         if hit.header.destination.is_some() && !burst.also.is_empty() {
             remarks.push(format!(
-                "class `{name}`: it matches the destination, so its bursts at other interfaces may miss it"
+                "class `{name}` matches destinations, so its bursts to other interfaces may belong to \
+                 another class"
             ));
         }
         flows.push(flow(burst, name, hit, now, network, &mut taken));
@@ -77,8 +80,10 @@ pub(crate) fn bursts(
         ));
     }
     if flows.len() > 1 {
-        remarks
-            .push("the classes get their bursts one after the other: the other queues are empty".to_owned());
+        remarks.push(
+            "the classes get their bursts one after the other, so the other queues are empty during a burst"
+                .to_owned(),
+        );
     }
     Ok(Traffic { flows, remarks, milliseconds: Some((now * 1e3).ceil() + 10.0) })
 }
@@ -90,7 +95,9 @@ pub(crate) fn with_entrance<'a>(mut network: Network<'a>, burst: &Microburst) ->
         network.entering.rate = Rate::from_bits_per_second(arrival.ceil() as u64);
         let name = network.entering.port.map_or("the added interface", |port| &port.name);
         let rate = rate_in_words(arrival);
-        network.assumed.push(format!("packets enter at {rate}, as through several interfaces like {name}"));
+        network.assumed.push(format!(
+            "packets enter {name} at {rate}, more than its rate, as if they came from several interfaces"
+        ));
     }
     network
 }

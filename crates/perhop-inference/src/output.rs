@@ -29,14 +29,15 @@ impl<'a> ReadOutputs<'a> {
     pub(crate) fn new(front_end: &'a dyn FrontEnd, outputs: &Outputs) -> Result<Self, Failure> {
         let shows = front_end.shows().ok_or_else(|| {
             Failure::invalid(
-                "outputs of this device are not read",
+                "perhop does not read counters of this device",
                 "give rates by class: --traffic rates.csv",
             )
         })?;
         let read = |text: &str| {
             let policies = shows.read_show(text).map_err(Failure::Option)?;
             if policies.is_empty() {
-                let message = "the output has no counters of this kind of device";
+                let message = "the output has no counters of the kind of device that the configuration \
+                               describes";
                 return Err(Failure::invalid(message, "give the output of the device of the configuration"));
             }
             Ok(policies)
@@ -126,9 +127,11 @@ pub(crate) fn from_outputs(
                 loads.push(ClassLoad { name, rate: Some(bps), packet_bytes, kind, connections: None });
                 drops.push(dropped);
             }
-            Some(name) => remarks.push(format!("class `{name}` of the output: no header reaches it")),
+            Some(name) => {
+                remarks.push(format!("class `{name}` of the output: no packet that perhop tried reaches it"))
+            }
             None => {
-                remarks.push(format!("class `{}` of the output: not in the configuration", path.join("/")));
+                remarks.push(format!("class `{}` of the output is not in the configuration", path.join("/")));
             }
         }
     }

@@ -65,12 +65,13 @@ pub(crate) fn replayed(
     if !own.is_empty() {
         let subnets = if own.len() > 1 { json!(own) } else { json!(own[0]) };
         coming.push(json!({"not": {"destination": subnets}}));
-        remarks.push(format!("left out: packets to the router's other subnets, {}", own.join(", ")));
+        remarks.push(format!("the run leaves out packets to the router's other subnets, {}", own.join(", ")));
     }
     let mut classes = classes(network);
     if classes.is_empty() {
         remarks.push(format!(
-            "all packets are in one class, `{WHOLE}`, because a class matches more than headers"
+            "the run shows all packets as one class, `{WHOLE}`, because a class of the policy matches more \
+             than packet headers"
         ));
         classes.push(Class { queue: None, name: WHOLE.to_owned(), conditions: Vec::new() });
     }

@@ -39,32 +39,36 @@ pub(crate) fn from_records(
     let mut remarks = Vec::new();
     let left_out: u64 = staying.iter().map(|conversation| conversation.flows[0]).sum();
     if left_out > 0 {
-        remarks.push(format!("left out: {} to the router's other subnets", counted(left_out, "flow")));
+        remarks
+            .push(format!("the run leaves out {} to the router's other subnets", counted(left_out, "flow")));
     }
     if leaving.is_empty() {
         let names: Vec<String> = own.iter().map(ToString::to_string).collect();
-        let help = format!("all go to {}", names.join(", "));
+        let help = format!("all flows of the file go to other subnets of the router: {}", names.join(", "));
         return Err(Failure::of_row(0, "no flow leaves via this interface", help));
     }
     let mut leaving: Vec<&Conversation> =
         leaving.into_iter().filter(|conversation| conversation.flows[1] > 0).collect();
     if leaving.is_empty() {
         let help = "write the bytes of each flow into the column `bytes`";
-        return Err(Failure::of_row(0, "no flow that leaves has bytes", help));
+        return Err(Failure::of_row(0, "no flow that leaves via this interface has bytes", help));
     }
     let last = leaving.iter().map(|conversation| conversation.span[1]).fold(f64::NEG_INFINITY, f64::max);
     let first = leaving.iter().map(|conversation| conversation.span[0]).fold(f64::INFINITY, f64::min);
     let others: u64 = leaving.iter().map(|conversation| conversation.others).sum();
     if others > 0 {
-        remarks.push(format!("treated as UDP: {} of unknown protocols", counted(others, "flow")));
+        remarks.push(format!("perhop treats {} of unknown protocols as UDP", counted(others, "flow")));
     }
     if !records.has_codepoints {
-        remarks.push("no column of codepoints: all packets have the default one".to_owned());
+        remarks.push("the file has no column of codepoints: all packets have codepoint 0".to_owned());
     }
     let all: f64 = leaving.iter().map(|conversation| conversation.bytes).sum();
     leaving.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
     if leaving.len() > MOST {
-        remarks.push(format!("the {MOST} largest of {} conversations represent all", leaving.len()));
+        remarks.push(format!(
+            "the {MOST} largest of {} conversations carry the load of all conversations",
+            leaving.len()
+        ));
         leaving.truncate(MOST);
     }
     let scale = all / leaving.iter().map(|conversation| conversation.bytes).sum::<f64>();
@@ -154,7 +158,10 @@ fn flows(
         // all.
         let header = members.iter().map(|member| header_of(member)).find(|header| ends.fits(network, header));
         let header = header.ok_or_else(|| {
-            let message = format!("class `{name}`: the flows' addresses are on both sides of the router");
+            let message = format!(
+                "class `{name}`: the file has flows in both directions, so an address \
+                                   would be on both sides of the router"
+            );
             Failure::invalid(message, "keep the flows of one direction")
         })?;
         ends.add(network, &header);

@@ -98,7 +98,10 @@ impl<'a> Selection<'a> {
         self.site.ports.iter().filter(is_other).map(move |port| {
             let policy = if has_input_policy(port) { " and its input policy" } else { "" };
             let mut other = Network::new(self.site, of_port(port), leaving.clone());
-            other.assumed = vec![format!("packets enter at {}{policy}, which a class depends on", port.name)];
+            other.assumed = vec![format!(
+                "packets enter at {}{policy}, because a class matches this interface or its marks",
+                port.name
+            )];
             with_others(other, self.site.ports)
         })
     }
@@ -167,7 +170,7 @@ impl<'a> Selection<'a> {
             let (input, output) = (entrance.name.clone(), leaving.name.clone());
             let mut network = Network::new(self.site, entrance, leaving);
             network.assumed.push(format!(
-                "packets enter at {input}, whose input policy has the only classes: {output} has one queue"
+                "packets enter at {input}, because only its input policy has classes: {output} has one queue"
             ));
             return network;
         }
@@ -183,7 +186,8 @@ impl<'a> Selection<'a> {
             let more = if others.len() > 2 { ", …" } else { "" };
             let names = names.join(", ");
             network.assumed.push(format!(
-                "packets enter at an added interface, because {names}{more} would change or drop some"
+                "packets enter at an interface that perhop adds, because {names}{more} would change or drop \
+                 some of them"
             ));
         }
         network
@@ -234,7 +238,7 @@ impl<'a> Selection<'a> {
     fn taken(self, port: &'a Port) -> Result<&'a Port, Failure> {
         if !self.front_end.has_line(&port.name) {
             let message = format!("no packets leave the router via `{}`", port.name);
-            return Err(Failure::invalid(message, "choose an interface with a line behind it"));
+            return Err(Failure::invalid(message, "choose an interface that is connected to a line"));
         }
         if port.shutdown {
             let message = format!("interface `{}` is shut down", port.name);
@@ -247,7 +251,7 @@ impl<'a> Selection<'a> {
 fn unmodeled(port: &Port, reason: &str) -> Failure {
     Failure::invalid(
         format!("the queues of {} are not simulated: {reason}", port.name),
-        "choose another interface with --interface; `perhop check` lists the lines that decide this",
+        "choose another interface with --interface; `perhop check` lists the lines that are not modeled",
     )
 }
 
@@ -338,7 +342,8 @@ fn with_others<'a>(mut network: Network<'a>, ports: impl IntoIterator<Item = &'a
     let assumed = [&network.entering, &network.leaving].into_iter().filter(|end| end.is_assumed);
     let lines = assumed.map(|Interface { name, rate, .. }| {
         format!(
-            "the line of {name} is Ethernet of {rate}: the configuration does not set its rate, --rate does"
+            "the line of {name} is Ethernet of {rate}: the configuration does not set the rate; set it with \
+             --rate"
         )
     });
     let lines: Vec<String> = lines.collect();

@@ -75,7 +75,7 @@ pub(crate) struct Miss<'a> {
 impl fmt::Display for Miss<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let what = if self.is_queue_only { "the queue of class" } else { "class" };
-        write!(formatter, "{what} `{}`: no header reaches it{}", self.target.name, self.why)
+        write!(formatter, "{what} `{}`: no packet that perhop tried reaches it{}", self.target.name, self.why)
     }
 }
 
@@ -288,7 +288,11 @@ impl<'a> Search<'_, 'a> {
         }
         let why = match target.matches.iter().find_map(|condition| unseen(condition, self.network)) {
             Some(mark) => {
-                format!(": it matches {mark}; --assume '{} = dscp ef' runs it by another", target.name)
+                format!(
+                    ": the class matches {mark}, which packets do not have; --assume '{} = dscp ef' \
+                         makes it match another field",
+                    target.name
+                )
             }
             None if is_tried => self.shadowed(target, &elsewhere),
             None => self.impossible(target).to_owned(),
@@ -333,11 +337,11 @@ impl<'a> Search<'_, 'a> {
     fn impossible(&self, target: &Target) -> &'static str {
         let mut headers = candidates(&target.matches, self.own).take(TRIALS).peekable();
         if headers.peek().is_none() {
-            ": no packet meets its conditions"
+            ": its conditions exclude each other"
         } else if !headers.any(|header| header.has_hosts()) {
-            ": it matches addresses that no host has"
+            ": the class matches addresses that no host can have"
         } else {
-            ": its packets enter at another interface"
+            ": its packets enter the router at another interface"
         }
     }
 
@@ -347,7 +351,7 @@ impl<'a> Search<'_, 'a> {
         let most = elsewhere.iter().rev().max_by_key(|(_, count)| *count);
         let place = most.and_then(|(path, _)| self.network.place_of(path));
         let name = place.map(|place| &self.network.names[place]).filter(|name| **name != target.name);
-        name.map_or_else(String::new, |name| format!(": packets for it reach `{name}`"))
+        name.map_or_else(String::new, |name| format!(": packets that match it go to class `{name}`"))
     }
 }
 

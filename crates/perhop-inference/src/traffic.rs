@@ -231,7 +231,10 @@ fn rate_while_others_busy(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, 
         return (part / crowd.in_queue, "its part");
     }
     if share <= 0.0 {
-        return (STARVED * line / crowd.in_queue, "1 % of the line, because nothing is left");
+        return (
+            STARVED * line / crowd.in_queue,
+            "1 % of the line rate, because the other classes leave nothing",
+        );
     }
     if let Some(limit) = limit.filter(|limit| *limit < share) {
         return (limit, "limit");

@@ -18,7 +18,7 @@ pub(crate) fn left_out(network: &Network) -> Vec<String> {
     if let Some(port) = leaving.filter(|port| has_input_policy(port))
         && network.entering.name != port.name
     {
-        found.push(format!("the input policy of {}, through which packets leave", port.name));
+        found.push(format!("the input policy of {}, where packets only leave", port.name));
     }
     let ports: Vec<&Port> = entering.into_iter().chain(leaving).collect();
     for port in &ports {
@@ -29,7 +29,9 @@ pub(crate) fn left_out(network: &Network) -> Vec<String> {
         if let Some(encryption) = &port.forwarding.encryption {
             let line = words(network, encryption.line);
             let seen = match encryption.classified_by {
-                ClassifiedHeader::Outer => "; the run classifies by the header inside",
+                ClassifiedHeader::Outer => {
+                    "; the run classifies by the inner header, the device by the outer one"
+                }
                 ClassifiedHeader::Inner(_) => "",
             };
             found.push(format!("{line} of {}: encryption makes packets longer{seen}", port.name));
@@ -40,7 +42,7 @@ pub(crate) fn left_out(network: &Network) -> Vec<String> {
     }
     let mut own = network.site.model.router.ports.iter();
     if let Some(port) = own.find(|port| port.forwarding.role == PortRole::ControlPlane) {
-        found.push(format!("the policy of {}, for packets to the device itself", port.name));
+        found.push(format!("the policy of {}, which applies to packets to the device itself", port.name));
     }
     found.extend(network.site.common.into_iter().flat_map(|common| common.not_looked_at.iter().cloned()));
     found.extend(open_lines(network, &ports));
@@ -75,7 +77,9 @@ fn tunnels_at(network: &Network, leaving: &Port) -> Vec<String> {
         let source = tunnel.source.as_ref().map(|source| &source.value);
         let below = network.site.ports.iter().find(|port| is_source(source, port));
         let below = below.filter(|port| has_output_policy(port));
-        let words = |port: &Port| format!("the output policy of {}, below {}", port.name, leaving.name);
+        let words = |port: &Port| {
+            format!("the output policy of {}, through which packets of {} leave", port.name, leaving.name)
+        };
         return below.map(words).into_iter().collect();
     }
     if !has_output_policy(leaving) {
@@ -91,8 +95,7 @@ fn tunnels_at(network: &Network, leaving: &Port) -> Vec<String> {
     });
     let words = |tunnel: &Port| {
         format!(
-            "the packets of {}, which {} classifies by the header of the tunnel: `perhop trace` shows their \
-             class",
+            "the packets of {}, which {} classifies by their tunnel header: `perhop trace` shows their class",
             tunnel.name, leaving.name
         )
     };

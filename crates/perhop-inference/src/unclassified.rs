@@ -56,7 +56,8 @@ pub(crate) fn call_without_class(
     let rate = rate_in_words(CALL_BPS);
     let class = &rest.target.name;
     let remark = format!(
-        "no class takes EF, the codepoint of telephony (RFC 4594): `{name}`, a call of {rate}, waits in {class}"
+        "no class matches EF, the codepoint of telephony (RFC 4594): perhop adds `{name}`, a call of {rate}, \
+         which waits in {class}"
     );
     let words = format!("voice, EF (one call, in {class}): {}", sent.words);
     let flow = Flow {

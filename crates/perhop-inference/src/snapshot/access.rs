@@ -94,7 +94,7 @@ fn too_many(flows: usize) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::invalid(
-        format!("{flows} flows between all sites are more than {MOST_FLOWS}"),
+        format!("traffic between all sites would be {flows} flows; the limit is {MOST_FLOWS}"),
         "give the traffic that matters: --traffic matrix.csv, or name hosts in network.yaml",
     ))
 }

@@ -101,8 +101,8 @@ impl ClassWish {
         let (device, interface) = snapshot.names_of(self.ports[0]);
         let from = &sites[self.wish.from].name;
         format!(
-            "{device} {interface}: no load of class {}: \
-             no packet from {from} was found that waits in its queue",
+            "{device} {interface}: class {} gets no load: perhop found no packet from {from} that waits in \
+             the queue of the class",
             self.wish.class
         )
     }

@@ -95,7 +95,7 @@ fn wish(row: usize, demand: &Demand, sites: &[Site]) -> Result<Wish, Failure> {
         return Err(Failure::of_row(
             row,
             "one site has IPv4 and the other IPv6",
-            "name two sites of one kind",
+            "name two sites with the same IP version",
         ));
     }
     let protocol = demand.protocol.clone();

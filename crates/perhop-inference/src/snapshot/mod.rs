@@ -200,10 +200,7 @@ fn nothing_runs(found: &Found) -> Failure {
     let text = |key: &str| why[key].as_str().map(str::to_owned);
     let because = text("because").or_else(|| text("cause")).or_else(|| text("end")).unwrap_or_default();
     Failure::invalid(
-        format!(
-            "no traffic can be run: the packets from {} to {} stop{place}: {because}",
-            first.from, first.to
-        ),
+        format!("no packet arrives: packets from {} to {} stop{place}: {because}", first.from, first.to),
         text("help").unwrap_or_else(|| "perhop trace shows their path".to_owned()),
     )
 }

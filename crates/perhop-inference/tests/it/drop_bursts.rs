@@ -61,8 +61,8 @@ fn the_shortest_bursts_that_lose_enough_are_assumed() {
     assert!((0.3..0.32).contains(&period), "{period}");
     let loads: f64 = found.offered.iter().map(|offer| offer.load).sum();
     assert!((loads - 400e3).abs() < 1e3, "{loads}");
-    let remark = "class `DATA`: the output shows 20.0 % dropped, packets at regular intervals lose 0.0 %: \
-                  assumed the shortest bursts that lose it, 14 packets every 0.31 s";
+    let remark = "class `DATA`: the output shows 20.0 % dropped, but packets at regular intervals \
+                  would lose 0.0 %: perhop assumes the shortest bursts with the shown loss, 14 packets every 0.31 s";
     assert!(found.missing.iter().any(|line| line == remark), "{:?}", found.missing);
 }
 
@@ -79,6 +79,6 @@ fn drops_that_no_burst_explains_are_reported() {
     // Ten packets in the whole time cannot overflow the queue.
     let found = inferred(10, 5);
     assert_eq!(found.scenario["traffic"].as_array().unwrap().len(), 1);
-    let remark = "class `DATA`: the output shows 50.0 % dropped, and this load loses 0.0 %";
+    let remark = "class `DATA`: the output shows 50.0 % dropped, but the inferred load loses 0.0 %";
     assert!(found.missing.iter().any(|line| line == remark), "{:?}", found.missing);
 }

@@ -48,7 +48,10 @@ fn rates_are_given_to_classes_that_depend_on_the_entrance() {
 fn a_class_that_no_entrance_reaches_is_refused_with_its_line() {
     match with_rates(&router("qos-group 6"), &["class-default", "CHOSEN"]).unwrap_err() {
         Failure::Invalid { message, row, .. } => {
-            assert!(message.starts_with("class `CHOSEN`: no header reaches it"), "{message}");
+            assert!(
+                message.starts_with("class `CHOSEN`: no packet that perhop tried reaches it"),
+                "{message}"
+            );
             assert_eq!(row, Some(1));
         }
         other => panic!("{other:?}"),
@@ -96,7 +99,7 @@ fn a_mark_that_the_entrance_does_not_carry_reaches_no_class() {
         .replace("interface Serial0/0\n", "interface Serial0/0\n encapsulation frame-relay\n");
     let found = infer(&Devices::new(FRONT_ENDS), &request(&text), None).unwrap();
     let of_class = found.missing.iter().find(|line| line.starts_with("class `CHOSEN`"));
-    assert!(of_class.is_some_and(|line| line.contains("it matches the EXP of a label")), "{found:?}");
+    assert!(of_class.is_some_and(|line| line.contains("the class matches the EXP of a label")), "{found:?}");
 }
 
 /// The router imposes the label: its EXP is the precedence of the packet, or the value that the input policy
@@ -137,8 +140,8 @@ fn the_classes_of_the_file_choose_the_entrance() {
     }
     match with_rates(text, &["GROUP", "HERE"]).unwrap_err() {
         Failure::Invalid { message, help, .. } => {
-            assert!(message.contains("no header reaches it"), "{message}");
-            assert_eq!(help, "leave the class out: all packets of a run enter at one interface");
+            assert!(message.contains("no packet that perhop tried reaches it"), "{message}");
+            assert_eq!(help, "leave the class out of the file: in a run all packets enter at one interface");
         }
         other => panic!("{other:?}"),
     }

@@ -130,7 +130,7 @@ fn a_call_without_an_ef_class_waits_in_class_default() {
     let call = found.offered.last().unwrap();
     let queue = found.offered.iter().find(|offer| offer.class == "class-default").unwrap().queue.clone();
     assert_eq!((call.class.as_str(), call.load, &call.queue), ("voice", 80e3, &queue));
-    assert!(found.assumed[0].contains("`voice`, a call of 80 kb/s, waits in class-default"));
+    assert!(found.assumed[0].contains("`voice`, a call of 80 kb/s, which waits in class-default"));
     let entry = found.scenario["traffic"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&entry["dscp"], &entry["destination-port"]), (&"ef".into(), &16384.into()));
     // No call is added if a class takes EF, or if one class or access lists do not show telephony.

@@ -75,7 +75,11 @@ fn sub_interfaces_share_the_rate_of_their_port_with_all_their_classes() {
         }
     }
     assert_eq!(offered.len(), 6);
-    assert!(found.assumed[0].contains("get equal parts of its rate while it is full"), "{:?}", found.assumed);
+    assert!(
+        found.assumed[0].contains("get equal parts of its rate while the port is full"),
+        "{:?}",
+        found.assumed
+    );
 }
 
 #[test]
@@ -131,8 +135,10 @@ fn unapplied_parts_of_the_port_are_described() {
     let sites = [tunnel(1, ""), subinterface(2, "service-policy output SITE"), subinterface(3, "")].concat();
     let found = whole(&format!("{POLICIES}{PORT}{sites}"), "Ethernet0/0").unwrap();
     let left_out = found.not_looked_at.join("\n");
-    for words in ["packets of Ethernet0/0.3, without an output policy", "different headers above Ethernet0/0"]
-    {
+    for words in [
+        "packets of Ethernet0/0.3, which share the port and have no output policy",
+        "different headers of the interfaces of Ethernet0/0",
+    ] {
         assert!(left_out.contains(words), "{words}: {left_out}");
     }
 }
@@ -143,8 +149,8 @@ fn shares_of_ports_in_the_rest_are_named_as_not_applied() {
         "policy-map RATIO\n class class-default\n  shape average 6000000\n  bandwidth remaining ratio 3\n";
     let sites = [2, 3].map(|number| subinterface(number, "service-policy output RATIO")).concat();
     let found = whole(&format!("{POLICIES}{ratio}{PORT}{sites}"), "Ethernet0/0").unwrap();
-    let left_out =
-        "the shares of Ethernet0/0.2, Ethernet0/0.3 in the rate that the interfaces above Ethernet0/0 leave";
+    let left_out = "the bandwidth remaining of Ethernet0/0.2, Ethernet0/0.3: its share of the rate \
+                    that the other interfaces of Ethernet0/0 leave";
     assert_eq!(found.not_looked_at, [left_out]);
     // A share among the classes of one port is applied.
     let inner = "policy-map SITE3\n class VOICE\n  bandwidth remaining ratio 3\n class class-default\n";
@@ -157,7 +163,7 @@ fn shares_of_ports_in_the_rest_are_named_as_not_applied() {
 fn a_policy_of_the_port_applies_to_sub_interfaces_without_a_policy() {
     let port = format!("{PORT} service-policy output CLASSES\n");
     let found = whole(&format!("{POLICIES}{port}{}{}", tunnel(1, ""), subinterface(2, "")), "e0/0").unwrap();
-    let left_out = "the output policy of Ethernet0/0 for packets of Tunnel1".to_owned();
+    let left_out = "the output policy of Ethernet0/0, which also applies to packets of Tunnel1".to_owned();
     assert_eq!(found.not_looked_at, [left_out]);
     let policy = policy(&found);
     for destination in ["192.0.2.1", "10.1.2.2"] {
