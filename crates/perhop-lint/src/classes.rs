@@ -15,7 +15,7 @@ pub(crate) fn check(subject: &Subject, queueing: &QueueingConfig, found: &mut Ve
             &rules::CONDITIONS_TOO_COMPLEX,
             Place::Policy,
             TooComplex.to_string(),
-            "the policy runs; perhop does not check whether a class hides a later one",
+            "perhop runs the policy, but does not check whether a class hides a later one",
         ));
     }
 }
@@ -47,7 +47,7 @@ impl Walk<'_> {
                     &rules::CLASS_CONTRADICTORY,
                     place,
                     format!("class {} matches no packet", class.name),
-                    "its criteria exclude each other",
+                    "the criteria of the class exclude each other",
                 ));
             } else if takes == Set::NONE {
                 let example = self
@@ -58,7 +58,8 @@ impl Walk<'_> {
                     &rules::CLASS_SHADOWED,
                     place,
                     format!(
-                        "class {} gets no packet: earlier classes take all that it matches{example}",
+                        "class {} gets no packet: earlier classes take all packets that the class \
+                         matches{example}",
                         class.name
                     ),
                     "a packet belongs to the first class that matches; put the narrower class first",

@@ -83,7 +83,9 @@ fn large(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Findi
                 "the policer of {name} passes {burst} at once, {:.1} s of its rate {rate}",
                 burst.as_bytes() as f64 * 8.0 / bits.max(1.0)
             ),
-            format!("policer bursts are in bytes, and TCP with an RTT of 100 ms needs {needed:.0} bytes"),
+            format!(
+                "the unit of a policer's burst is bytes; TCP with an RTT of 100 ms needs {needed:.0} bytes"
+            ),
         )
     })
 }
@@ -141,7 +143,8 @@ fn slow(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Findin
             &rules::POLICE_RATE_SLOW,
             place.clone(),
             format!(
-                "the policer of {name} passes one packet of {LONGEST} bytes per {:.0} ms: {rate}, burst {burst}",
+                "the policer of {name} passes one packet of {LONGEST} bytes per {:.0} ms: {rate}, burst \
+                 {burst}",
                 packet_s * 1e3
             ),
             "TCP retransmits earlier, after 1000 ms, so a session that sends long packets stalls",
@@ -174,7 +177,10 @@ fn second_below_packet(place: &Place, name: &str, conditioner: &ConditionerConfi
         MeterConfig::SingleRateTcm(config) if config.ebs.as_bytes() > 0 => {
             let message = format!("the policer of {name} has an excess burst of {}", config.ebs);
             below_packet(place, name, config.ebs, LONGEST).map(|found| Finding {
-                message: format!("{message}: a packet of {LONGEST} bytes conforms or violates"),
+                message: format!(
+                    "{message}: no packet of {LONGEST} bytes fits into it, so such a packet \
+                                  conforms or violates but never exceeds"
+                ),
                 ..found
             })
         }

@@ -75,7 +75,8 @@ impl Leaf<'_> {
             (takes_ms(packet), takes_ms(SMALL_BYTES), takes_ms(LONGEST_BYTES as f64));
         let time = if small_ms < full_ms {
             format!(
-                "{small_ms:.0} ms ({SMALL_BYTES}-byte packets) to {full_ms:.0} ms ({LONGEST_BYTES}-byte packets)"
+                "{small_ms:.0} ms ({SMALL_BYTES}-byte packets) to {full_ms:.0} ms ({LONGEST_BYTES}-byte \
+                 packets)"
             )
         } else {
             format!("{full_ms:.0} ms")
@@ -86,7 +87,10 @@ impl Leaf<'_> {
                 &rules::QUEUE_DELAY,
                 self.place.clone(),
                 format!("class {name}: a full queue of {limit} takes {time} at the guaranteed rate {rate}"),
-                format!("{:.0} bytes take {most_ms:.0} ms", rate.as_bits_per_second() as f64 * most_ms / 8e3),
+                format!(
+                    "a limit of {:.0} bytes takes {most_ms:.0} ms",
+                    rate.as_bits_per_second() as f64 * most_ms / 8e3
+                ),
             )
         })
     }
@@ -113,7 +117,7 @@ pub(crate) fn check_ring(subject: &Subject, found: &mut Vec<Finding>) {
             &rules::RING_DELAY,
             Place::Policy,
             format!("a transmit ring of {bytes} bytes takes {delay_ms:.0} ms at {}", wire.rate),
-            "priority packets wait until it is empty; two or three packets keep the line busy",
+            "priority packets wait until the ring is empty; two or three packets keep the line busy",
         ));
     }
 }

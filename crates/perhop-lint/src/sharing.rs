@@ -94,7 +94,7 @@ impl Walk<'_, '_> {
             &rules::SHAPE_ABOVE_INTERFACE,
             place.clone(),
             format!("class {} is shaped to {} but gets at most {rate}", class.name, shape.rate),
-            "the shaper delays no packet: the queue forms after it",
+            "the shaper never delays a packet: packets wait behind the shaper, not in the class",
         ));
     }
 
@@ -136,7 +136,7 @@ impl Walk<'_, '_> {
         self.found.push(Finding::new(
             &rules::CLASS_STARVES,
             place.clone(),
-            format!("{what}: {others} can take all of {rate}"),
+            format!("{what} may get no bandwidth: {others} can take all of {rate}"),
             "limit the earlier classes to less than this rate",
         ));
     }
@@ -156,7 +156,10 @@ fn rates_above_parent(class: &ClassConfig, place: &Place) -> Option<Finding> {
     let first = inner.classes.iter().find(|class| class.share.rate > Some(own));
     let alone = first.map_or_else(String::new, |first| format!("; class {} alone exceeds it", first.name));
     let remedy = if sum > ceil {
-        format!("a class within its own rate ignores its parent: up to {sum} leave, above the ceiling {ceil}")
+        format!(
+            "HTB does not check the ceiling of the parent for a class within its own rate: up to {sum} \
+                 leave, above the ceiling {ceil}"
+        )
     } else {
         format!(
             "class {} has nothing to lend, and traffic above its rate competes with its sibling classes",
@@ -201,8 +204,8 @@ fn overbooked(subject: &Subject, level: &Level, wire: &WireConfig) -> Option<Fin
             &rules::WIRE_OVERBOOKED,
             Place::Policy,
             format!(
-                "guarantees of {} in IP bytes take {} of the line rate {}: packets of {VOICE_BYTES} bytes are {} \
-                 on the wire, packets of {MEAN_BYTES} are {}",
+                "the guarantees, {} in IP bytes, need {} on the line of {}: packets of {VOICE_BYTES} bytes \
+                 are {} on the wire, packets of {MEAN_BYTES} are {}",
                 Rate::from_bits_per_second(ip as u64),
                 Rate::from_bits_per_second(on_wire as u64),
                 wire.rate,

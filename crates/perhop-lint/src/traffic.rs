@@ -20,7 +20,7 @@ pub fn check_traffic(policy: &PolicyConfig, interfaces: &[String], sent: &[Match
             &rules::CONDITIONS_TOO_COMPLEX,
             Place::Policy,
             TooComplex.to_string(),
-            "the policy runs; perhop does not check whether each class gets traffic",
+            "perhop runs the policy, but does not check whether each class gets traffic",
         )];
     }
     found

@@ -131,10 +131,11 @@ fn slow(name: &str, config: &MredConfig, limit: QueueSize, place: &Place) -> Opt
             &rules::WRED_AVERAGE_SLOW,
             place.clone(),
             format!(
-                "class {name}: after {packets:.0} packets at a full queue the average is {:.0} % of it",
+                "class {name}: after {packets:.0} packets at a full queue the average is only {:.0} % of the \
+                 queue length",
                 100.0 * reached
             ),
-            format!("its weight 1/{:.0} is too small for a queue of {limit}", 1.0 / weight),
+            format!("the averaging weight 1/{:.0} is too small for a queue of {limit}", 1.0 / weight),
         )
     })
 }
