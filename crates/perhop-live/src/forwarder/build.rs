@@ -97,7 +97,10 @@ fn directions(
         let built = if names.insert(direction.name.as_str()) {
             build_direction(LinkId(index as u32), direction, run, &mut pools, agenda)
         } else {
-            Err(ConfigError::new("name", format!("there is already a direction {}", direction.name)))
+            Err(ConfigError::new(
+                "name",
+                format!("an earlier direction already has the name {}", direction.name),
+            ))
         };
         directions.push(built.map_err(|error| error.within(index).within("directions"))?);
     }
@@ -223,7 +226,7 @@ fn entrances(config: &ForwarderConfig, devices: &[&str]) -> Result<Vec<Option<En
                 *closed = Some(entrance);
                 Ok(())
             }
-            _ => Err(ConfigError::new("", format!("frames of {name} already have a destination"))),
+            _ => Err(ConfigError::new("", format!("direction {name} already has a destination"))),
         }
     };
     for (index, direction) in config.directions.iter().enumerate() {

@@ -29,9 +29,11 @@ fn check(stack: &HeaderStack) -> Result<(), ConfigError> {
             | Header::IpIp(_)
             | Header::Vxlan(_)
             | Header::Ethernet => continue,
-            Header::Esp(_) => "nothing encrypts them",
-            Header::Pppoe | Header::Ppp | Header::Mlppp(_) | Header::L2tp(_) => "no session is negotiated",
-            Header::FrameRelay | Header::Bridged => "they cross Ethernet cables",
+            Header::Esp(_) => "nothing in a live run encrypts packets",
+            Header::Pppoe | Header::Ppp | Header::Mlppp(_) | Header::L2tp(_) => {
+                "a live run negotiates no session"
+            }
+            Header::FrameRelay | Header::Bridged => "live frames cross Ethernet cables",
         };
         let message =
             format!("the frames of a live run cannot have the header `{}`: {reason}", header.name());

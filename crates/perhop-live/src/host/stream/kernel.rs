@@ -160,7 +160,9 @@ pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
     let mut notes = differences(&all);
     if is_the_machines_own() {
         notes.push(
-            "TCP uses the settings of the machine, because perhop does not change its initial network namespace".to_owned(),
+            "TCP uses the settings of the machine, because perhop does not change its initial network \
+             namespace"
+                .to_owned(),
         );
         return notes;
     }
@@ -199,14 +201,20 @@ fn differences(all: &[Parameters]) -> Vec<String> {
         }
     };
     let old = |tcp: &Parameters| matches!(tcp.recovery, Recovery::Tahoe | Recovery::Reno);
-    note(all.iter().any(old), "the kernel uses NewReno (RFC 6582) instead of Tahoe or Reno");
+    note(
+        all.iter().any(old),
+        "connections use NewReno (RFC 6582), because the kernel has neither Tahoe nor Reno",
+    );
     let quic = |tcp: &Parameters| tcp.recovery == Recovery::Quic;
-    note(all.iter().any(quic), "the kernel uses TCP instead of QUIC");
+    note(all.iter().any(quic), "connections use TCP, because the kernel has no QUIC");
     let mixed = |wants: fn(&Parameters) -> bool| all.iter().any(wants) && !all.iter().all(wants);
     note(
         mixed(|tcp| tcp.recovery.is_selective()),
-        "all connections use selective acknowledgment, since some require it",
+        "all connections use selective acknowledgment, because some of them require it",
     );
-    note(mixed(|tcp| tcp.timestamps), "all connections use timestamps, since some require them");
+    note(
+        mixed(|tcp| tcp.timestamps),
+        "all connections use timestamps, because some of them require timestamps",
+    );
     notes
 }
