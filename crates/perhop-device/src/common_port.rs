@@ -123,7 +123,8 @@ fn exceeded(below: &Port, shaped: &[(&Port, Rate)]) -> Option<Diagnostic> {
             below.name
         ),
         format!(
-            "when all are busy, none gets its rate: `perhop run --whole-port {}` shows what each class gets",
+            "when all of them are busy, none gets its rate: `perhop run --whole-port {}` shows what each \
+             class gets",
             below.name
         ),
     ))

@@ -94,7 +94,7 @@ impl<'a> FrontEnds<'a> {
             self.choose("", Some(platform))?;
         }
         let (_, writer) = found.ok_or_else(|| {
-            ConfigError::new("to", format!("`{name}` is not a language that perhop writes"))
+            ConfigError::new("to", format!("perhop does not write configurations in `{name}`"))
                 .help(format!("languages: {}", self.written_languages().join(", ")))
         })?;
         writer.write(policies)
@@ -119,7 +119,7 @@ impl<'a> FrontEnds<'a> {
         }
         let read = self.show_commands().into_iter().filter(|command| command.is_read);
         let commands: Vec<String> = read.map(|command| format!("`{}`", command.whole)).collect();
-        let message = format!("it contains no output of {}", commands.join(" or of "));
+        let message = format!("the file contains no output of {}", commands.join(" or of "));
         Err(ConfigError::new("", message).help("give the whole text, as the device prints it"))
     }
 
@@ -156,7 +156,7 @@ impl<'a> FrontEnds<'a> {
                 return Ok((front_end, memory));
             }
         }
-        let message = "perhop knows the packet memory of no device with such a text";
+        let message = "the file describes no device whose packet memory perhop knows";
         Err(ConfigError::new("", message).help(
             "give the configuration of a Catalyst 3650, 3850 or 9000, or its output of \
              `show platform hardware fed switch active qos queue config interface …`",

@@ -30,8 +30,8 @@ impl Detail {
             "policies" => Ok(Detail::Policies),
             "lines" => Ok(Detail::Lines),
             "remarks" => Ok(Detail::Remarks),
-            _ => Err(ConfigError::new("detail", format!("there is no detail `{name}`"))
-                .help("details: policies, lines, remarks")),
+            _ => Err(ConfigError::new("detail", format!("`{name}` is not a part of the report"))
+                .help("the parts are policies, lines and remarks")),
         }
     }
 }
