@@ -77,7 +77,7 @@ pub(crate) fn check(actions: &[Action]) -> Result<(), ConfigError> {
     let ends = actions.iter().position(|action| action.ends_with().is_some());
     match ends {
         Some(end) if end + 1 < actions.len() => {
-            Err(ConfigError::new("", "this action is never carried out: the one before it ends the list")
+            Err(ConfigError::new("", "this action never runs, because the action before it ends the list")
                 .help("transmit, drop and continue come last, and only one of them")
                 .within(end + 1))
         }

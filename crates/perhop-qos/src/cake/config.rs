@@ -119,18 +119,18 @@ impl CakeConfig {
             && rate.as_bits_per_second() < 512
         {
             return Err(ConfigError::new("bandwidth", format!("a bandwidth of {rate} is too low"))
-                .help("at least 512b/s; without `bandwidth` it sends at the rate of the link"));
+                .help("at least 512b/s; without `bandwidth` cake sends at the rate of the link"));
         }
         if let Some(overhead) = self.overhead.filter(|overhead| !(-64..=256).contains(overhead)) {
             return Err(ConfigError::new(
                 "overhead",
                 format!("an overhead of {overhead} bytes is out of range"),
             )
-            .help("-64 to 256; 38 for Ethernet with all that is between two frames"));
+            .help("-64 to 256; 38 for Ethernet with its check sequence, preamble and gap"));
         }
         if self.mpu > 256 {
             return Err(ConfigError::new("mpu", format!("an mpu of {} bytes is out of range", self.mpu))
-                .help("0 to 256; 84 for Ethernet with all that is between two frames"));
+                .help("0 to 256; 84 for Ethernet with its preamble and gap"));
         }
         if self.memory_limit.is_some_and(|limit| !(4096..=1 << 32).contains(&limit.as_bytes())) {
             return Err(ConfigError::new("memory-limit", "the memory is too small or too large")

@@ -252,7 +252,7 @@ fn interface(name: &str, interfaces: &[String]) -> Result<InterfaceId, ConfigErr
         Some(nearest) if edit_distance(name, nearest) <= name.chars().count() / 2 => {
             error.help(format!("did you mean {nearest}?"))
         }
-        Some(_) => error.help(format!("it has interfaces to {}", interfaces.join(", "))),
+        Some(_) => error.help(format!("the node has interfaces to {}", interfaces.join(", "))),
         None => error,
     })
 }

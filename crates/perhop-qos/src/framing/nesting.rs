@@ -92,15 +92,22 @@ impl Unit {
     /// The permitted position of a header, for error messages.
     fn help(self) -> &'static str {
         match self {
-            Unit::Packet(_) | Unit::Labeled => "headers are listed from the IP packet outwards",
+            Unit::Packet(_) | Unit::Labeled => "list the headers from the IP packet outwards",
             Unit::Tagged | Unit::Session => {
-                "it needs Ethernet around it: `framing: ethernet-frame`, or `ethernet` or `vxlan` after it"
+                "VLAN tags and PPPoE need Ethernet around them: `framing: ethernet-frame`, or `ethernet` or \
+                 `vxlan` as a later header"
             }
-            Unit::Multilink => "it needs PPP around it: `framing: ppp`, or `pppoe`, `ppp` or `l2tp` after it",
-            Unit::PointToPoint => "it is for `framing: aal5-mux` or `raw`, or inside L2TPv3",
-            Unit::Frame => "it is for frames inside `mpls`, `gre` or L2TPv3, or for `framing: raw`",
-            Unit::BridgedFrame => "it is for `framing: aal5-snap` or `aal5-mux`",
-            Unit::FrameRelay => "it is for `framing: raw`, and the last of the headers",
+            Unit::Multilink => {
+                "`mlppp` needs PPP around it: `framing: ppp`, or `pppoe`, `ppp` or `l2tp` as a later header"
+            }
+            Unit::PointToPoint => {
+                "`ppp` fits only `framing: aal5-mux` or `raw`, or `l2tp` of version v3 as the next header"
+            }
+            Unit::Frame => {
+                "`ethernet` fits only inside `mpls`, `gre` or `l2tp` of version v3, or on `framing: raw`"
+            }
+            Unit::BridgedFrame => "`bridged` fits only `framing: aal5-snap` or `aal5-mux`",
+            Unit::FrameRelay => "`frame-relay` fits only `framing: raw`, as the last header",
         }
     }
 }
@@ -125,8 +132,9 @@ pub(super) fn check(headers: &[Header], framing: Framing) -> Result<(), ConfigEr
 fn refused(inside: Unit, name: &str, around: &str, header: Header) -> ConfigError {
     match (inside, header) {
         (Unit::Packet(Some(_)), Header::Esp(_)) => {
-            let message = format!("`over` is not the version of the outer IP header of `{name}` before it");
-            ConfigError::new("esp.over", message).help("in transport mode ESP follows that header")
+            let message = format!("`over` differs from the IP version of the header before, `{name}`");
+            ConfigError::new("esp.over", message)
+                .help("in transport mode ESP uses the outer IP header of that tunnel: write its version")
         }
         (_, Header::Mpls(mpls)) if mpls.control_word => {
             ConfigError::new("mpls.control-word", "only a pseudowire has a control word")

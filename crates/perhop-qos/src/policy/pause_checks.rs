@@ -10,14 +10,15 @@ impl PauseConfig {
     /// Checks the thresholds, and that the queue of `class` forwards every packet it has admitted.
     pub(crate) fn check(&self, class: &ClassConfig) -> Result<(), ConfigError> {
         if class.fair_queueing.is_some() {
-            let message = "a queue with `pause` admits a packet or drops it, and fair-queueing drops another";
+            let message = "a queue with `pause` may drop only the packet that arrives, but fair-queueing \
+                           drops packets of other flows";
             return Err(ConfigError::new("fair-queueing", message).help("leave one of the two out"));
         }
         if let Some(BufferConfig::FqCodel(_) | BufferConfig::FqPie(_) | BufferConfig::DualPi2(_)) =
             class.buffer
         {
-            let message = "the buffer manager of a queue with `pause` decides about arriving packets only";
-            return Err(ConfigError::new("buffer", message).help("for example tail-drop or red"));
+            let message = "a queue with `pause` needs a buffer manager that drops only packets that arrive";
+            return Err(ConfigError::new("buffer", message).help("write for example tail-drop or red"));
         }
         if class.buffer.is_none() {
             let message = "the default limit of 64 packets would drop packets before a neighbor is paused";
@@ -31,8 +32,11 @@ impl PauseConfig {
             return Err(ConfigError::new("pause.buffer", message).help("leave `buffer` or `mode` out"));
         }
         if xon > xoff {
-            let message = format!("the neighbor would resume at {xon}, above the {xoff} that pause it");
-            return Err(ConfigError::new("pause.buffer.xon", message).help("at most `xoff`"));
+            let message = format!(
+                "`xon`, where the neighbor resumes, is {xon}, but `xoff`, where the neighbor pauses, is only \
+                 {xoff}"
+            );
+            return Err(ConfigError::new("pause.buffer.xon", message).help("write at most `xoff`"));
         }
         Ok(())
     }
@@ -58,8 +62,8 @@ impl QueueingConfig {
             let is_fifo = self.scheduler == SchedulerConfig::Fifo && self.classes.len() > 1;
             if is_fifo && class.has_property(is_paused) {
                 let message =
-                    "fifo serves classes in order of arrival, so a paused class holds all others back";
-                return Err(within(ConfigError::new("", message).help("for example `scheduler: drr`")));
+                    "fifo serves classes in order of arrival, so a paused class blocks all other classes";
+                return Err(within(ConfigError::new("", message).help("write for example `scheduler: drr`")));
             }
             for priority in class.buffered_priorities() {
                 if std::mem::replace(&mut known[usize::from(priority.value())], true) {

@@ -195,7 +195,10 @@ fn leaf_only(key: &str, is_set: bool, class: &ClassConfig) -> Result<(), ConfigE
     if is_set {
         return Err(ConfigError::new(
             key,
-            format!("class `{}` has inner classes and no queue for this", class.name),
+            format!(
+                "class `{}` contains other classes, so it has no queue of its own to which this key applies",
+                class.name
+            ),
         )
         .help(format!("write `{key}` in the classes inside it, or leave out `queueing`")));
     }

@@ -23,8 +23,9 @@ pub(super) struct SharedLimit {
 impl SharedLimit {
     pub(super) fn new(limit: QueueSize, queues: (usize, usize)) -> Result<SharedLimit, ConfigError> {
         if limit.count() == 0 {
-            return Err(ConfigError::new("limit", "queues with a limit of 0 drop every packet")
-                .help("for example 64 packets; without a limit each queue has its own"));
+            return Err(ConfigError::new("limit", "queues with a limit of 0 drop every packet").help(
+                "for example 64 packets; without this limit only the limits of the single queues apply",
+            ));
         }
         Ok(SharedLimit { limit, queues })
     }

@@ -161,13 +161,13 @@ impl Leaves {
             Some(_) if needs_departure_order(&buffer) => {
                 return Err(with_fair_queueing(
                     class,
-                    "drops by waiting time, which fair-queueing does not record",
+                    "has a buffer that needs waiting times, which fair-queueing does not record",
                 ));
             }
             Some(_) if part_of_memory.is_some() => {
                 return Err(with_fair_queueing(
                     class,
-                    "shares memory, which fair-queueing does not give back",
+                    "has a buffer in shared memory, and fair-queueing does not return memory to it",
                 ));
             }
             Some(flows) => Queue::fair(&class.precedence, flows),

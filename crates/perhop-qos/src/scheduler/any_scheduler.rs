@@ -93,7 +93,7 @@ impl QueueingConfig {
             (SchedulerConfig::Cbq, Some(sharing)) => {
                 Ok(AnyScheduler::Cbq(Box::new(Cbq::build(sharing, &self.classes, rate)?)))
             }
-            (_, Some(_)) => Err(ConfigError::new("link-sharing", "only cbq has link-sharing guidelines")
+            (_, Some(_)) => Err(ConfigError::new("link-sharing", "only cbq has `link-sharing`")
                 .help("write scheduler: cbq, or leave link-sharing out")),
         }
     }

@@ -62,8 +62,12 @@ fn levels(classes: &[ClassConfig]) -> Result<Vec<u16>, ConfigError> {
     let mut levels = Vec::with_capacity(classes.len());
     for (index, class) in classes.iter().enumerate() {
         let Some(level) = class.share.level else {
-            return Err(error_in(index, "", "no level, but other classes have one")
-                .help("write a level in every class (0 is served first), or in none for their order"));
+            return Err(error_in(
+                index,
+                "",
+                "the class has no level, but other classes of the scheduler have one",
+            )
+            .help("write a level in every class (0 is served first), or in none for their order"));
         };
         if levels.contains(&level) {
             return Err(error_in(index, "level", format!("level {level} is taken by an earlier class"))

@@ -83,10 +83,12 @@ impl Takes {
                     Err(error_in(index, "bandwidth", "a class with a bandwidth of 0 is never served")
                         .help("for example 300kb/s"))
                 }
-                (None, None) if by_bandwidth => {
-                    Err(error_in(index, "", "no bandwidth, but other classes have one")
-                        .help("write its bandwidth, for example the rest of the wire's rate"))
-                }
+                (None, None) if by_bandwidth => Err(error_in(
+                    index,
+                    "",
+                    "the class has no bandwidth, but other classes of the scheduler have one",
+                )
+                .help("write its bandwidth, for example the rest of the wire's rate")),
                 (None, None) => Ok(1.0),
             }
         };
@@ -100,8 +102,12 @@ impl Takes {
         let sum: f64 = values.iter().sum();
         let weight = |(index, value): (usize, &f64)| {
             Weight::part(*value / sum).ok_or_else(|| {
-                error_in(index, key, "less than one part in 16 million of its siblings' share")
-                    .help("weights within seven powers of ten of each other")
+                error_in(
+                    index,
+                    key,
+                    "the share of the class is less than one part in 16 million of the sum of all classes",
+                )
+                .help("write weights within seven powers of ten of each other")
             })
         };
         values.iter().enumerate().map(weight).collect()

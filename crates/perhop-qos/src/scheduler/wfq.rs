@@ -87,22 +87,24 @@ impl Wfq {
             let error = |index| ConfigError::new("", message).help(help).within(index).within("classes");
             found.map_or(Ok(()), |index| Err(error(index)))
         };
-        let message = "wfq is above a shaper: its fluid model has no shapers";
+        let message = "wfq contains a shaper, but the fluid model of wfq has no shapers";
         refuse(|class| class.shape.is_some(), message, "use wf2q-plus or scfq, which track packets only")?;
-        let message = "wfq is above a class with `pause`: its fluid model delays no class";
+        let message = "wfq contains a class with `pause`, but the fluid model of wfq delays no class";
         let is_paused = |class: &ClassConfig| class.pause.is_some_and(|pause| pause.mode == PauseMode::On);
         refuse(is_paused, message, "use drr, wrr, scfq or strict-priority")?;
-        let message = "wfq is above a class of cbq that may not borrow: its fluid model delays no class";
+        let message = "wfq contains a class of cbq that may not borrow, but the fluid model of wfq delays no \
+                       class";
         refuse(|class| class.share.borrow == Some(false), message, "use wf2q-plus or scfq")?;
-        let message = "wfq is above htb: its fluid model delays no class";
+        let message = "wfq contains htb, but the fluid model of wfq delays no class";
         refuse(|class| class.share.rate.is_some(), message, "use wf2q-plus or scfq")?;
-        let message = "wfq is above fair-queueing: its fluid model cannot drop a queued packet";
+        let message = "wfq contains fair-queueing, but the fluid model of wfq cannot drop a queued packet";
         refuse(
             |class| class.fair_queueing.is_some(),
             message,
             "use scfq or wf2q-plus, which track packets only",
         )?;
-        let message = "wfq is above a buffer manager that drops at the head: its fluid model has already served that packet";
+        let message = "wfq contains a buffer manager that drops at the head, but the fluid model of wfq has \
+                       already served that packet";
         refuse(
             |class| class.buffer.as_ref().is_some_and(BufferConfig::drops_at_the_head),
             message,

@@ -178,9 +178,12 @@ fn settings_that_cannot_work_are_refused() {
     let buffer = |xoff: &str, xon: &str| json!({"xoff": xoff, "xon": xon, "headroom": "3kB"});
     for (message, change) in [
         ("default limit of 64 packets", json!({"buffer": null})),
-        ("fair-queueing drops another", json!({"fair-queueing": {}})),
-        ("decides about arriving packets only", json!({"buffer": {"fq-codel": {}}})),
-        ("would resume at 20kB", json!({"pause": {"priority": 1, "buffer": buffer("10kB", "20kB")}})),
+        ("fair-queueing drops packets of other flows", json!({"fair-queueing": {}})),
+        ("needs a buffer manager that drops only packets that arrive", json!({"buffer": {"fq-codel": {}}})),
+        (
+            "where the neighbor resumes, is 20kB",
+            json!({"pause": {"priority": 1, "buffer": buffer("10kB", "20kB")}}),
+        ),
         (
             "sends no pause frames",
             json!({"pause": {"priority": 1, "mode": "off", "buffer": buffer("10kB", "5kB")}}),

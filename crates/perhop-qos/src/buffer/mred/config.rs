@@ -257,12 +257,13 @@ impl MredConfig {
         let further = precedences.iter().position(|precedence| precedence.own.is_some());
         self.check_law(precedences, further.is_some())?;
         match further {
-            Some(index) if self.averages == Some(Averages::Decoupled) => {
-                Err(ConfigError::new("own", "decoupled averages count a precedence's own packets already")
-                    .help("RI+O has coupled averages and `own` thresholds")
-                    .within(index)
-                    .within("precedences"))
-            }
+            Some(index) if self.averages == Some(Averages::Decoupled) => Err(ConfigError::new(
+                "own",
+                "with decoupled averages, each average already counts only the packets of its own precedence",
+            )
+            .help("leave `own` out; RI+O has coupled averages and `own` thresholds")
+            .within(index)
+            .within("precedences")),
             _ => Ok(()),
         }
     }

@@ -160,7 +160,7 @@ impl PieConfig {
             Err(ConfigError::new(field, format!("law: linux has {what}")).help(help))
         };
         if self.delay() != PieDelay::Sojourn {
-            return differs("delay", "only the delay of the last packet, its default");
+            return differs("delay", "only the delay of the last packet, the default of Linux");
         }
         if self.drop_spacing() != PieSpacing::Derandomized {
             return differs("drop-spacing", "always derandomized drops");

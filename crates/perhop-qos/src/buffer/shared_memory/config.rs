@@ -162,8 +162,13 @@ impl FallConfig {
     fn check(self, field: &str) -> Result<(), ConfigError> {
         check_units("end", self.end).map_err(|error| error.within(field))?;
         if self.end <= self.start {
-            let message = format!("a fall from {} to {} units does not end", self.start, self.end);
-            return Err(ConfigError::new("end", message).help("a larger number than `start`").within(field));
+            let message = format!(
+                "the fall begins at {} units and ends at {}, which is not later",
+                self.start, self.end
+            );
+            return Err(ConfigError::new("end", message)
+                .help("write a larger number than `start`")
+                .within(field));
         }
         Ok(())
     }
@@ -181,7 +186,7 @@ impl SharedMemoryConfig {
         for (field, minimum) in [("port-minimum", self.port_minimum), ("pool-minimum", self.pool_minimum)] {
             let Some(minimum) = minimum else { continue };
             let Some(limit) = self.limit else {
-                let message = "a minimum needs a `limit` that falls to it";
+                let message = "a minimum needs a `limit`, which falls to this minimum";
                 return Err(ConfigError::new(field, message).help("write `limit`, or leave the minimum out"));
             };
             if minimum > limit {

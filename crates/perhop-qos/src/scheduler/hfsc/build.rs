@@ -11,7 +11,8 @@ use crate::units::{Rate, Time};
 const TAKES: Takes = Takes {
     scheduler: "hfsc",
     shares: &["real-time", "link-share", "upper-limit"],
-    help: "hfsc takes service curves: real-time, link-share and upper-limit, each with m2, or with m1, d and m2",
+    help: "hfsc takes service curves: real-time, link-share and upper-limit, each with m2, or with m1, d and \
+           m2",
 };
 
 /// The maximum number of nested levels of classes.
@@ -138,12 +139,20 @@ fn check_curves(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
         }
     }
     if share.upper_limit.is_some() && share.link_share.is_none() {
-        return Err(error_in(index, "upper-limit", "upper-limit needs link-share, which it limits")
-            .help("write link-share too; real-time is not limited"));
+        return Err(error_in(
+            index,
+            "upper-limit",
+            "upper-limit limits link-share, which the class does not have",
+        )
+        .help("write link-share too; real-time is not limited"));
     }
     if share.real_time.is_none() && share.link_share.is_none() {
-        return Err(error_in(index, "", "neither real-time nor link-share: it is never served")
-            .help("write link-share, for example {m2: 1Mb/s}"));
+        return Err(error_in(
+            index,
+            "",
+            "the class has neither real-time nor link-share, so it is never served",
+        )
+        .help("write link-share, for example {m2: 1Mb/s}"));
     }
     Ok(())
 }
@@ -166,7 +175,7 @@ fn check_inner(
             .help("write share: {upper-limit: ...}"));
     }
     if inside.link_sharing.is_some() {
-        return Err(at("queueing", "only cbq has link-sharing guidelines").help("leave link-sharing out"));
+        return Err(at("queueing", "only cbq has `link-sharing`").help("leave link-sharing out"));
     }
     if depth + 1 >= DEEPEST {
         return Err(at("queueing", "classes are nested too deeply").help("up to 32"));
