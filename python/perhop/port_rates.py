@@ -113,7 +113,7 @@ def _of_policies(
     if policy is not None and policy not in policies:
         raise InvalidInputError(f"there is no policy `{policy}`", f"policies: {', '.join(policies)}")
     line = None if rate is None else bits_per_second(rate)
-    because = "not known; --rate 10Mb/s gives it" if rate is None else "given"
+    because = "not known; set it with --rate, for example --rate 10Mb/s" if rate is None else "given"
     chosen = policies if policy is None else {policy: policies[policy]}
     return [_port(name, one, line, because) for name, one in chosen.items() if one.get("queueing")]
 
@@ -178,7 +178,10 @@ def _of_interface(port: RouterPort, rate: str | None, report: RouterReport) -> P
         return found
     queues = [_with_leftovers(one, line) if one["queue"] in without else one for one in found.queues]
     names = ", ".join(one["queue"].rpartition("/")[2] for one in queues if one["queue"] in without)
-    remark = f"No promise, because the share is 0 percent: {names}. They get the rate that the others leave."
+    remark = (
+        f"No promise, because the share is 0 percent: {names}. "
+        "These queues get only the rate that the others leave."
+    )
     return replace(found, queues=queues, assumed=[*found.assumed, remark])
 
 
@@ -201,14 +204,14 @@ def _without_share(policy: ResolvedPolicy | None) -> Iterator[str]:
 def _line(port: RouterPort) -> tuple[float | None, str]:
     """Return the rate of an interface's line, if known, and its source."""
     if not port.get("has_known_line", True):
-        return None, "not known: the interface below the tunnel is unknown; --rate sets it"
+        return None, "not known, because the interface below the tunnel is unknown; set it with --rate"
     if wire := port["wire"]["rate"]:
         return bits_per_second(wire), "configured"
     if assumed := port.get("assumed_rate"):
-        return bits_per_second(assumed), "assumed: no line sets it; --rate sets it"
+        return bits_per_second(assumed), "assumed, because no line sets it; set it with --rate"
     if bandwidth := port["bandwidth"]:
-        return bits_per_second(bandwidth), "assumed: the interface's bandwidth; --rate gives it"
-    return None, "not known; --rate gives it"
+        return bits_per_second(bandwidth), "assumed from the interface's bandwidth; set it with --rate"
+    return None, "not known; set it with --rate"
 
 
 def _port(name: str, policy: PolicyConfig, line_bps: float | None, because: str) -> PortRates:
@@ -236,10 +239,13 @@ def _assumed(policy: PolicyConfig, line_bps: float | None, queues: list[QueueRat
     unlimited = [one["queue"] for one in queues if one["priority"] and one["limit_bps"] is None]
     if unlimited:
         names = ", ".join(unlimited)
-        yield f"Priority without a limit: {names}. Promises to others hold while these send nothing."
+        yield (
+            f"Priority without a limit: {names}. "
+            "The promises to other queues hold only while these queues send nothing."
+        )
     for one in json.loads(_core.policers(json.dumps(policy))):
         if one["scope"] != "class":
-            what = "all packets" if one["scope"] == "all" else "other packets than those of one class"
+            what = "all packets" if one["scope"] == "all" else "packets that are not those of a single class"
             name = f" ({one['name']})" if one["name"] else ""
             yield (
                 f"Before the queues, a policer of {what}{name} drops packets above"

@@ -160,7 +160,7 @@ def _format(chosen: Chosen, given: str | None, *, json: bool, sarif: bool, lines
     """Return the format; `files` prints a line for each of several files."""
     named_formats = [name for name, is_given in (("json", json), ("sarif", sarif)) if is_given]
     if len(named_formats) == 2:
-        raise InvalidInputError("--json and --sarif both fill standard output", "give one of them")
+        raise InvalidInputError("--json and --sarif both fill standard output", "give only one of the two")
     if given is not None and given not in get_args(Format):
         raise InvalidInputError(
             f"perhop.toml: `output-format` is `{given}`", f"one of {', '.join(get_args(Format))}"

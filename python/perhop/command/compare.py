@@ -187,7 +187,8 @@ def _saved(folders: list[Path], runs: _Runs) -> Comparison:
 def _live(what: list[Path], runs: _Runs, *, quiet: bool) -> Comparison:
     if len(what) != 1:
         raise InvalidInputError(
-            f"cannot compare {len(what)} arguments", "give one scenario or two folders of results"
+            f"compare takes one scenario or two results, not {len(what)} arguments",
+            "give one scenario or two folders of results",
         )
     scenario = Scenario.load(what[0], runs.changed)
     show_warnings(scenario)

@@ -43,7 +43,7 @@ def compared_with_router(
     commands = read_output(text)["commands"]
     if len(what) != 1:
         raise InvalidInputError(
-            f"{len(what)} arguments, but a router is compared with one",
+            f"{len(what)} arguments, but --router compares a router with one of them",
             "give a scenario, a router configuration or a folder of results",
         )
     options = _with_load_of(output, what[0], options)

@@ -67,7 +67,7 @@ def diff(
     seed: Annotated[
         Seed,
         Parameter(
-            help="Seed of all random streams in both simulations. Default: that of the first scenario."
+            help="Seed of all random streams in both simulations. Default: the seed of the first scenario."
         ),
     ] = None,
     replications: Replications = None,
@@ -136,7 +136,7 @@ def diff(
         )
     simulates = bool(simulate) or scenario is not None
     if simulate is False and scenario is not None:
-        raise InvalidInputError("--no-simulate contradicts --scenario", "leave one of them out")
+        raise InvalidInputError("--no-simulate contradicts --scenario", "leave one of the two out")
     if chart is not None:
         _check_chart(chart, simulates=simulates)
     # Each side is read once, because one may be standard input.

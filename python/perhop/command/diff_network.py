@@ -24,7 +24,7 @@ from perhop.printable import printable
 from perhop.quantity import counted
 
 #: Without `--simulate`.
-NOT_SIMULATED = "queues were not simulated: delays and losses under load are not compared"
+NOT_SIMULATED = "perhop simulated no queues, so delays and losses under load are not compared"
 # Random variation needs several.
 _REPLICATIONS = 10
 # The maximum number of changes in text; --json has all.
@@ -180,7 +180,7 @@ def _proof(found: Mapping[str, Any]) -> Iterator[str]:
         case "equal":
             yield "all packets between all sites are treated equally: proved"
         case "differ":
-            yield "packets other than these were not compared one by one"
+            yield "perhop compared no other packets one by one"
         case _:
             yield "not decided for all packets:"
     yield from (f"  {line}" for line in limited("not compared", proof["not_decided"]))

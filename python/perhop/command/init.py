@@ -81,7 +81,7 @@ def init(
             f"--{given[0].replace('_', '-')} needs --from", "give the router configuration"
         )
     if from_ is not None and template is not None:
-        raise InvalidInputError("--template and --from exclude each other", "give one of them")
+        raise InvalidInputError("--template and --from exclude each other", "give only one of the two")
     name = name or (Path("first") if from_ is None else Path(from_.name.partition(".")[0]))
     stem = name.name.removesuffix(_SUFFIX)
     scenario, schema = name.with_name(stem + _SUFFIX), name.with_name(_SCHEMA)

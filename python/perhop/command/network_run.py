@@ -40,7 +40,7 @@ def network_run(
     for key, value in of_router.items():
         if value and key not in _OPTIONS:
             raise InvalidInputError(
-                f"--{key.replace('_', '-')}: {folder} is a network of several devices",
+                f"--{key.replace('_', '-')} does not apply to {folder}, a network of several devices",
                 f"use {', '.join(f'--{one}' for one in _OPTIONS)}, or options that apply to every scenario",
             )
     traffic = of_router["traffic"]

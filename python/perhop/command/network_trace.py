@@ -126,7 +126,7 @@ def end_text(path: Mapping[str, Any]) -> str:
         case "path-unknown":
             return f"path unknown at {path['device']}: {path['because']}; {path['help']}"
         case _:
-            return f"loops: it comes back to {path['device']}"
+            return f"loops: the packet comes back to {path['device']}"
 
 
 def mark_text(sent: str, received: str, changes: Sequence[Mapping[str, Any]]) -> str:

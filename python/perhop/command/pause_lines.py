@@ -42,7 +42,7 @@ def pause_lines(summary: Mapping[str, Any]) -> Iterator[str]:
             names = ", ".join(row["port"] for row in ports)
             yield (
                 f"deadlock: the pauses of priority {priority} at {names} depend on each other since {since}: "
-                "these ports send no packet of it anymore"
+                "these ports send no packet of this priority any more"
             )
 
 

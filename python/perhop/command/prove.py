@@ -93,9 +93,10 @@ def _lines(proof: Proof, names: tuple[str, str]) -> Iterator[str]:
             assert proof["counterexample"] is not None
             yield from counterexample_lines(proof["counterexample"], proof["place"], names)
             if proof["not_decided"]:
-                yield "the packet assumes that no line below changes its treatment"
+                yield "the example is valid only if no line listed below changes the treatment of this packet"
         case _:
-            yield f"not decided: no packet is known that {names[0]} and {names[1]} treat differently"
+            both = f"{names[0]} and {names[1]}"
+            yield f"not decided: perhop found no packet that {both} treat differently, but has no proof"
     yield from limited("not compared", proof["not_decided"])
     yield from limited("compared", proof["compared"])
     yield from limited("assumed", proof["assumed"])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # The states in the order of the report, and their meanings.
 MEANINGS = {
-    "suspicious": "valid, but probably a mistake",
+    "suspicious": "valid for the device, but probably a mistake",
     "not-recognized": "commands that perhop does not know",
     "not-modelled": "known commands that affect packets, but that perhop does not model",
     "modelled": "part of the policy that perhop runs",
@@ -146,7 +146,7 @@ def _notes(report: RouterReport, wrong: dict[int, list[Finding]], *, all_of_them
     if not by_line:
         return []
     lines = {line["number"]: line for line in report["lines"]}
-    rows = ["", "notes: possibly intended, but worth knowing"]
+    rows = ["", "notes: perhaps intended, but worth knowing"]
     numbers = list(by_line)
     for number in numbers if all_of_them else numbers[:_MOST_NOTES]:
         rows.append(_line(lines[number]))

@@ -100,7 +100,8 @@ def trace(
         kind = "a network of several devices" if file.is_dir() else "not a folder of configurations"
         other = ", ".join(of_network if file.is_dir() else of_device)
         raise InvalidInputError(
-            f"{misplaced[0]}: {file} is {kind}", f"its options are --packet, --json, {other}"
+            f"{misplaced[0]} does not apply: {file} is {kind}",
+            f"options that apply: --packet, --json, {other}",
         )
     if file.is_dir():
         if matrix:

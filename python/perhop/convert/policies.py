@@ -141,11 +141,11 @@ def read_source(
     chosen = [one for one in named if _unmodeled(one) is None]
     if not chosen:
         raise InvalidInputError(
-            f"the queues of {named[0].interface} are not modeled: {_unmodeled(named[0])}",
+            f"perhop does not model the queues of {named[0].interface}: {_unmodeled(named[0])}",
             "choose another interface with --interface",
         )
     left_out = tuple(
-        Remark("queues", one.where, f"left out, they are not modeled: {reason}")
+        Remark("queues", one.where, f"left out, because perhop does not model them: {reason}")
         for one in named
         if (reason := _unmodeled(one))
     )

@@ -18,7 +18,7 @@ def to_yaml(source: Source) -> tuple[str, list[Remark]]:
     remarks: list[Remark] = []
     lines = [f"# The policies of {one_line(source.file.name)}, by `perhop convert`."]
     if source.profile and has_rules(source.profile):
-        lines.append(f"# Numbers are those of the platform {source.profile}.")
+        lines.append(f"# The numbers follow the rules of the platform {source.profile}.")
     lines += ["policies:"]
     for name, (policy, users) in named.items():
         for user in users:
@@ -62,7 +62,7 @@ def _remarks_about_port(attached: Attached, name: str) -> list[Remark]:
     """Return the properties of the port or the network that do not belong to the policy."""
     if attached.port is None:
         return []
-    why = "a scenario knows the interface by the node at its other end: write that node's name"
+    why = "in a scenario, an interface has the name of the node at its other end: write that name"
     found = [
         Remark(f"match input {arrival}", attached.where, why)
         for arrival in sorted(_arrivals(attached.policy))
@@ -72,12 +72,12 @@ def _remarks_about_port(attached: Attached, name: str) -> list[Remark]:
     wire = attached.port["wire"]
     if wire.get("ring"):
         ring = json.dumps(wire["ring"])
-        found.append(
-            Remark("transmit ring", attached.where, f"it belongs to the interface of a link: ring: {ring}")
-        )
+        why = f"in a scenario, write it at the interface of a link: ring: {ring}"
+        found.append(Remark("transmit ring", attached.where, why))
     if wire.get("headers"):
         found.append(Remark(
             "headers of the link", attached.where,
-            f"headers belong to a link, not to policy {name}: headers: {json.dumps(wire.get('headers'))}",
+            f"in a scenario, write them at a link, not in policy {name}: "
+            f"headers: {json.dumps(wire.get('headers'))}",
         ))  # fmt: skip
     return found

@@ -81,7 +81,7 @@ def felt_briefly(before: Scenario, after: Scenario, *, seed: int | None, replica
     if count > affordable or count < min(_FEWEST, replications or _FEWEST):
         needed = hops * (replications or _FEWEST)
         words = f"{needed / 1e6:,.1f} million packet-hops" if math.isfinite(needed) else "unknown packet-hops"
-        return Felt(reason=f"it takes about {words}; above 2 million, give --simulate")
+        return Felt(reason=f"the simulation takes about {words}; above 2 million, give --simulate")
     chosen = int(before["seed"]) if seed is None else seed
     jobs = [Job(one, chosen, count) for one in (before, after)]
     done = simulate_all(jobs, processors(), None)

@@ -26,7 +26,7 @@ def changed_bounds(sides: Sequence[tuple[str, Callable[[], Bounds]]]) -> tuple[l
             found.append({(one["port"], one["queue"]): one for one in bounds().queues})
         except PerhopError as error:
             reason = str(error).partition("\n")[0]
-            return [], [f"bounds are not compared: {name}: {reason}"]
+            return [], [f"perhop does not compare bounds: {name}: {reason}"]
     first, second = found
     return [one for key in first if key in second for one in _changed(first[key], second[key])], []
 

@@ -123,7 +123,7 @@ class Difference:
         first, second = (list(figures(one)) for one in (comparison.first, comparison.second))
         alone = [(name, "old") for name in first if name not in second]
         alone += [(name, "new") for name in second if name not in first]
-        remarks = [f"only the {which} one has traffic of class {name}" for name, which in alone]
+        remarks = [f"only the {which} file has traffic of class {name}" for name, which in alone]
         return replace(self, simulated=rows, remarks=[*self.remarks, *remarks])
 
     def frame(self) -> pl.DataFrame:

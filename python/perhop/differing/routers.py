@@ -74,7 +74,7 @@ def _leaving(known: list[list[str]], name: str) -> list[str]:
     wanted = [one for one in names if is_short_for(name, one)]
     if not wanted:
         raise InvalidInputError(
-            f"neither has an interface `{name}`", f"interfaces: {', '.join(names) or 'none'}"
+            f"neither configuration has an interface `{name}`", f"interfaces: {', '.join(names) or 'none'}"
         )
     return wanted
 

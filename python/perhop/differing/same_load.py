@@ -83,7 +83,10 @@ def _inferred(
         leaving = [(one.origin or {}).get("interface") for one in (first, second)]
         if leaving[0] == leaving[1]:
             return first, second
-        failure = failure or InvalidInputError(f"the traffic leaves through {leaving[0]} and {leaving[1]}")
+        failure = failure or InvalidInputError(
+            f"the traffic leaves through {leaving[0]} in the old configuration, "
+            f"and through {leaving[1]} in the new one"
+        )
     raise failure or InvalidInputError("no interface has a policy")
 
 

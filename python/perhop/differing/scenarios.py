@@ -65,7 +65,7 @@ def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Diff
         assumed=[
             f"packets arrive on {node}:{neighbor}"
             if neighbor
-            else "packets arrive on any link and meet no input policy"
+            else "packets arrive on any link, and no input policy applies to them"
         ],
         not_looked_at=others,
     )

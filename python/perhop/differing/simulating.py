@@ -92,7 +92,7 @@ def _with_router(scenario: Path, old: Path, new: Path) -> list[Scenario]:
     if len(chosen) != 1:
         names = ", ".join(name for name, _ in routers) or "none"
         raise InvalidInputError(
-            f"{scenario}: {len(chosen)} routers may be the router of {old}",
+            f"{scenario}: {len(chosen)} routers could be the one that {old} configures",
             f"routers with a configuration: {names}; one of them must name that file",
         )
     path = f"routers.{chosen[0]}.configuration.file"

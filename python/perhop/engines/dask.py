@@ -99,7 +99,7 @@ class Dask:
             import distributed  # lazy: 20 MB, which few need
         except ModuleNotFoundError as error:
             raise InvalidInputError(
-                "the engine dask needs the package distributed", "pip install 'perhop[dask]'"
+                "the engine dask needs the Python package `distributed`", "pip install 'perhop[dask]'"
             ) from error
         # Dask has no types.
         self._library: Any = distributed
@@ -240,7 +240,7 @@ class _Stream:
             if len(batch) > 1:
                 self._again += batch
                 return None
-            return Done({}, [], [(batch[0][0], f"its worker died: {error}")], 0.0, 0, 0.0)
+            return Done({}, [], [(batch[0][0], f"the worker of the job died: {error}")], 0.0, 0, 0.0)
         return done
 
     def _together(self, found: list[Done]) -> Finished:

@@ -43,7 +43,7 @@ def burst_of(text: str) -> dict[str, Any]:
         raise _wrong("the closing bracket is missing")
     parts = [part.strip() for part in found["inside"].split(",")]
     if len(parts) < 2 or not all(parts):
-        raise _wrong("it needs the rate of the senders and the size of the burst")
+        raise _wrong("the rate of the senders or the size of the burst is missing")
     rates = _ARROW.split(parts[0])
     if len(rates) > 2:
         raise _wrong(f"`{parts[0]}` has more than two rates")
@@ -52,7 +52,7 @@ def burst_of(text: str) -> dict[str, Any]:
     options = dict(_option(part) for part in parts[2:])
     if "senders" in options:
         if senders or not options["senders"].isdecimal():
-            raise _wrong("`senders` is a number, and given once: 4x10Gb/s or senders=4")
+            raise _wrong("`senders` must be a number that is given once: 4x10Gb/s or senders=4")
         count = int(options["senders"])
     if not 1 <= count <= _MOST_SENDERS:
         raise _wrong(f"{count} senders are out of range: 1 to {_MOST_SENDERS}")
@@ -61,7 +61,7 @@ def burst_of(text: str) -> dict[str, Any]:
         raise _wrong(f"frame={frame} is not the length of an Ethernet frame: 64 to 9216 bytes")
     size = _bytes(parts[1])
     if count * size > _MOST_FRAMES * frame:
-        raise _wrong(f"it has more than {_MOST_FRAMES:,} frames")
+        raise _wrong(f"the burst has more than {_MOST_FRAMES:,} frames")
     return {
         "arrival": _rate(senders["rate"] if senders else rates[0]),
         "line": _rate(rates[1]) if len(rates) == 2 else None,

@@ -187,7 +187,7 @@ def _chosen(side: Side, ports: Mapping[str, Any], likely: list[str]) -> str:
     if side.interface is None and len(likely) == 1:
         return likely[0]
     message = (
-        f"it is ambiguous which interface of the configuration `{side.device}` represents"
+        f"the configuration has several interfaces; perhop cannot know which one `{side.device}` represents"
         if side.interface is None
         else f"the configuration has no interface `{side.interface}` that is up"
     )

@@ -64,7 +64,7 @@ def _locked(folder: int, name: str, device: str) -> int:
             os.close(file)
             raise InvalidInputError(
                 f"`{device}` is in use by another bridge, process {holder}",
-                "end that one first (Ctrl-C, or kill -INT and its number), or choose another interface",
+                "end that bridge first (Ctrl-C, or kill -INT PROCESS), or choose another interface",
             ) from error
         except FileNotFoundError:
             # The holder of the lock has removed the file in the meantime, so the name now means another file.

@@ -84,7 +84,7 @@ def outputs(routes: Path) -> list[DeviceFile]:
         if _core.is_device_output(text):
             found.append(DeviceFile(file, text, None, None, is_configuration=False))
         elif file != routes:
-            raise InvalidInputError(f"{file}: no routes in it", "give the routes that a device prints")
+            raise InvalidInputError(f"{file} has no routes", "give the routes that a device prints")
     return found
 
 

@@ -103,7 +103,7 @@ def design_of(
 ) -> Design:
     """Return the points that `values` describe; `sweep` describes the arguments and the errors."""
     if sample is not None and together:
-        raise InvalidInputError("--sample and --zip exclude each other", "give one of them")
+        raise InvalidInputError("--sample and --zip exclude each other", "give only one of the two")
     if sample is not None:
         ranges = {path: _texts(found) for path, found in values.items()}
         draw = sampling.sobol if method == "sobol" else sampling.latin_hypercube

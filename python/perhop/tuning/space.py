@@ -140,7 +140,7 @@ def space(vary: Mapping[str, str], fixed: Mapping[str, str]) -> Space:
         # A path has dots, except for a few top-level keys such as `duration`; those are checked with the
         # scenario.
         if name in fixed:
-            raise InvalidInputError(f"`{name}` is set and varied", "give one of them")
+            raise InvalidInputError(f"`{name}` is both set and varied", "give only one of the two")
     return found
 
 
