@@ -284,7 +284,7 @@ def test_more_hops_than_the_hop_limit_are_an_error_of_check(tmp_path: Path, perh
     for command in ("check", "run"):
         ended = perhop(command, "chain.yaml")
         assert ended.code == 2
-        assert "301 hops from `a` to `b` are more than a packet survives" in ended.err
+        assert "has 301 hops, more than the time to live of a packet allows" in ended.err
 
 
 def test_ten_thousand_errors_are_counted_and_a_hundred_shown(tmp_path: Path, perhop: Command) -> None:

@@ -101,7 +101,7 @@ def test_tables_show_bounds_reasons_and_formulas(perhop: Command, file: Path) ->
     ended = perhop("bounds", file, "--explain", "--set", unlimited)
     assert ended.code == 0
     assert "Bounds of queues" in ended.out and "Bounds from end to end" in ended.out
-    assert "no bound at R1->R2 rest: classes with priority over it may take the whole rate" in ended.out
+    assert "no bound at R1->R2 rest: classes with priority over this one may take the whole rate" in ended.out
     assert "sent at least: 1,000 kb/s·(t - 12 ms)" in ended.out and "arrives at most: " in ended.out
     assert "source: " in ended.out and "queue-limit: D = T(limit)" in ended.out
     assert "no bound: classes with priority over it" in ended.out.split("Bounds from end to end")[1]

@@ -146,7 +146,12 @@ tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dst 10.1.0.10/3
     [
         ("", "600mbit", "300mbit", "7500000 bytes of class 1:10 become 200000, 3750000 bytes of class 1:20"),
         ("", "600mbit", "300mbit", "do not borrow in proportion to their rates: write `r2q 1250`"),
-        ("", "300mbit", "300mbit", "Linux warns, and the shares do not change: write `r2q 625`"),
+        (
+            "",
+            "300mbit",
+            "300mbit",
+            "Linux logs a warning; the shares of the classes do not change: write `r2q 625`",
+        ),
         ("", "64kbit", "10mbit", "800 bytes of class 1:10 become 1000"),
         ("", "64kbit", "900mbit", "write a `quantum` at each class"),
         ("r2q 1", "16mbit", "1mbit", "2000000 bytes of class 1:10 become 200000"),

@@ -255,8 +255,8 @@ RULE = "iptables -t mangle -A POSTROUTING -p udp -j {target}"
 @pytest.mark.parametrize(
     ("firewall", "said"),
     [
-        ("", "no line of the file sets mark 6; no line sets a mark"),
-        (RULE.format(target="MARK --set-mark 7"), "no line of the file sets mark 6; the marks set are 7"),
+        ("", "no line of the file sets mark 6; no line sets any mark"),
+        (RULE.format(target="MARK --set-mark 7"), "no line of the file sets mark 6; the lines set only 7"),
         (RULE.format(target="MARK --set-mark 6"), None),
         (RULE.format(target="MARK --set-xmark 0x6/0xff"), None),
         (RULE.format(target="CONNMARK --restore-mark"), None),
@@ -296,7 +296,7 @@ interface GigabitEthernet0/0
         (
             "cir 750000 bc 100000 be 1000",
             "drop",
-            "an excess burst of 1kB: a packet of 1500 bytes conforms or",
+            "an excess burst of 1kB: no packet of 1500 bytes fits into it",
         ),
         (
             "cir 750000 bc 100000 be 1000",

@@ -101,7 +101,7 @@ def test_a_run_of_the_whole_port_divides_its_rate_among_its_shapers(perhop: Comm
         site = [rate for name, rate in together.items() if name.startswith(f"Ethernet0/0.{number}/")]
         assert sum(site) == pytest.approx(sum(together.values()) / 3, rel=0.03), number
         assert together[f"Ethernet0/0.{number}/VOICE"] == pytest.approx(200 / 218 * 1200e3, rel=0.02)
-    assert "get equal parts of its rate while it is full" in ended.err
+    assert "get equal parts of its rate while the port is full" in ended.err
     # The hint for editing has the option, and the scenario runs the same.
     assert "--whole-port e0/0" in ended.err
     init = ("init", "hub", "--from", file, "--whole-port", "e0/0", "--load", "overload")

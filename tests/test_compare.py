@@ -155,7 +155,7 @@ def test_two_folders_on_the_command_line(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["one", "two", "three"], "cannot compare 3 arguments"),
+        (["one", "two", "three"], "not 3 arguments"),
         (["nowhere", "neither"], "has no results"),
         (["nowhere", "neither", "--duration", "5s"], "options that change a run do not apply"),
     ],

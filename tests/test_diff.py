@@ -111,7 +111,7 @@ def test_incomparable_inputs_are_refused(perhop: Command, old: Path) -> None:
     assert renamed.code == 4
     assert "has no interface Serial0/" in renamed.out
     assert "gone: queue VOICE" in renamed.out
-    assert "neither has an interface `Gi9/9`" in perhop("diff", old, new, "--out", "Gi9/9").err
+    assert "neither configuration has an interface `Gi9/9`" in perhop("diff", old, new, "--out", "Gi9/9").err
     missing = perhop("diff", old, "gone.cfg")
     assert missing.code == 2
     assert "there is no such file" in missing.err

@@ -118,7 +118,7 @@ def test_many_classes_are_summarized_in_five_lines(perhop: Command, tmp_path: Pa
 def test_a_long_simulation_is_left_to_an_option(perhop: Command, files: tuple[Path, Path]) -> None:
     ended = perhop("diff", *files, "--replications", "500")
     last = ended.out.splitlines()[-1]
-    assert last.startswith("not simulated: it takes about "), last
+    assert last.startswith("not simulated: the simulation takes about "), last
     assert last.endswith("above 2 million, give --simulate"), last
     assert json.loads(perhop("diff", *files, "--replications", "500", "--json").out)["felt"]["classes"] == []
     without = perhop("diff", *files, "--no-simulate")

@@ -73,7 +73,7 @@ def compared(perhop: Command, tmp_path: Path) -> Any:
         network = document["network"]
         ended = perhop("diff", "old", "new", "--strict")
         assert ended.code == (4 if network["differs"] else 0), ended.err
-        assert "queues were not simulated" in ended.out
+        assert "perhop simulated no queues" in ended.out
         proof = perhop("prove", "old", "new", "--json")
         assert proof.code == {"equal": 0, "differ": 4, "not-decided": 1}[proof.json()["verdict"]]
         assert schema_faults("prove", proof.json()) == []

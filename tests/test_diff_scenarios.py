@@ -197,8 +197,8 @@ def test_classes_of_only_one_side_are_reported(perhop: Command, old: Path) -> No
     new = _changed(old, ("name: bulk", "name: backup"))
     found = perhop("diff", old, new, "--json", *SAMPLED).json()
     assert {row["class"] for row in found["simulated"]} == {"voice"}
-    assert "only the old one has traffic of class bulk" in found["remarks"]
-    assert "only the new one has traffic of class backup" in found["remarks"]
+    assert "only the old file has traffic of class bulk" in found["remarks"]
+    assert "only the new file has traffic of class backup" in found["remarks"]
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".html"])

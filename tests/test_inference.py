@@ -79,7 +79,7 @@ def test_three_commands_check_simulate_and_plot(perhop: Command, branch: Path, t
     assert "inferred: traffic from an added interface to Serial0/0/0, 2,048 kb/s:\n" in ran.err
     assert "\n  VOICE           452 kb/s  voice (90 % of limit): 200-byte packets\n" in ran.err
     # The policy of the LAN would remark all packets.
-    assert "packets enter at an added interface, because FastEthernet0/0 would change or drop some" in ran.err
+    assert "packets enter at an interface that perhop adds, because FastEthernet0/0 would" in ran.err
     assert f"to edit it: perhop init --from {branch}" in ran.err
     assert all(name in ran.out for name in ("VOICE", "SIGNALLING", "BUSINESS", "class-default"))
     assert perhop("plot", "throughput", "results").code == 0
@@ -124,7 +124,8 @@ def test_a_class_without_matching_packets_is_reported(perhop: Command, branch: P
     branch.write_text(BRANCH.replace(above, f" class EVERYTHING\n  bandwidth 100\n{above}") + EVERYTHING)
     stderr = perhop("run", branch).err
     for name in ("VOICE", "SIGNALLING", "BUSINESS"):
-        assert f"class `{name}`: no header reaches it: packets for it reach `EVERYTHING`\n" in stderr
+        instead = "packets that match it go to class `EVERYTHING`"
+        assert f"class `{name}`: no packet that perhop tried reaches it: {instead}\n" in stderr
     assert "class `EVERYTHING`" not in stderr
 
 
@@ -159,7 +160,8 @@ interface Serial0/0
 """)
     ended = perhop("run", file)
     assert ended.code == 0, ended.err
-    assert "class `to-server`: no header reaches it: its packets enter at another interface\n" in ended.err
+    why = "its packets enter the router at another interface"
+    assert f"class `to-server`: no packet that perhop tried reaches it: {why}\n" in ended.err
     assert "from-server" in ended.out
 
 
@@ -362,7 +364,7 @@ def test_entrances_that_were_not_tried_are_reported(others: int, tried_all: bool
         f" service-policy output out\n{entrances} service-policy input in\n"
     )
     missing = infer(file.read_text(), {"file": file.name}, tmp_path, interface="Serial0/0").missing
-    tried = "only 64 of the other interfaces were tried as entrance"
+    tried = "perhop tried only 64 of the other interfaces"
     assert (tried in missing) == (not tried_all), missing
 
 
@@ -398,7 +400,7 @@ interface GigabitEthernet0/1
 def test_a_textbook_policy_serves_every_class_when_busy(tmp_path: Path, seed: int) -> None:
     (tmp_path / "edge.cfg").write_text(TEXTBOOK)
     scenario = Scenario.infer(tmp_path / "edge.cfg")
-    assert "load: busy: each class is offered 90 % of its rate while all are busy" in (
+    assert "load: busy: the load of each class is 90 % of the rate that it gets while all" in (
         scenario.inferred or ""
     )
     rows = {str(one["class"]): one for one in scenario.run(seed).classes.iter_rows(named=True)}
@@ -417,8 +419,8 @@ def test_a_textbook_policy_serves_every_class_when_busy(tmp_path: Path, seed: in
 def test_a_forgotten_class_for_voice_is_named(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "edge.cfg").write_text(TEXTBOOK.replace(" class VOICE\n  priority percent 33\n", ""))
     ended = perhop("run", "edge.cfg", "--json")
-    assert "no class takes EF, the codepoint of telephony" in ended.err
-    assert "`voice`, a call of 80 kb/s, waits in class-default" in ended.err
+    assert "no class matches EF, the codepoint of telephony" in ended.err
+    assert "`voice`, a call of 80 kb/s, which waits in class-default" in ended.err
     assert [one["class"] for one in ended.json()["verdicts"] if one["class"] == "voice"] == ["voice"]
 
 

@@ -116,6 +116,6 @@ def test_a_run_leaves_out_the_control_plane(perhop: Command, tmp_path: Path) -> 
     policer = "policy-map COPP\n class class-default\n  police 64000\n"
     file.write_text(f"{CORE}{policer}control-plane\n service-policy input COPP\n")
     ended = perhop("run", file, "--replications", "1", "--json")
-    omission = "the policy of control-plane, for packets to the device itself"
+    omission = "the policy of control-plane, which applies to packets to the device itself"
     assert omission in ended.json()["not_looked_at"]
     assert f"not run: {omission}" in ended.err

@@ -135,7 +135,7 @@ def test_a_class_is_loaded_with_packets_that_the_entrance_marks_for_it(
     else:
         assert voice == []
         (named,) = (text for text in found["missing"] if text.startswith("B1 GigabitEthernet0/0: no load"))
-        assert "VOICE: no packet from B1 10.1.0.0/24 was found that waits in its queue" in named
+        assert "VOICE gets no load: perhop found no packet from B1 10.1.0.0/24 that waits" in named
 
 
 def test_a_pair_without_a_known_path_is_left_out_by_name(perhop: Command, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_network_without_a_known_path_is_one_error(perhop: Command, tmp_path: 
     folder = network(tmp_path, b1=texts[0], b2=texts[1], hub=hub(2))
     ended = perhop("run", folder)
     assert ended.code == 2
-    assert "no traffic can be run: the packets from B1 10.1.0.0/24 to B2 10.2.0.0/24 stop at B1" in ended.err
+    assert "no packet arrives: packets from B1 10.1.0.0/24 to B2 10.2.0.0/24 stop at B1" in ended.err
     assert "give the routes of B1" in ended.err
 
 

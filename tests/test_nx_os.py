@@ -159,7 +159,7 @@ def test_run_names_what_it_leaves_out(perhop: Command, leaf: Path) -> None:
     ended = perhop("run", leaf, *PLATFORM)
     assert ended.code == 0, ended.err
     assert "c-out-8q-q7" in ended.out
-    assert "no pause takes place" in ended.out + ended.err, "an inferred sender obeys no pauses"
+    assert "neither pauses the other" in ended.out + ended.err, "an inferred sender obeys no pauses"
 
 
 def test_show_has_the_layout_of_a_queuing_policy(perhop: Command, leaf: Path) -> None:
@@ -186,7 +186,7 @@ def test_queues_with_0_percent_are_promised_nothing(perhop: Command, leaf: Path)
 def test_the_assumed_speed_is_stated(perhop: Command, leaf: Path) -> None:
     leaf.write_text(LEAF.replace("  speed 10000\n", ""))
     rates = perhop("rates", leaf, *PLATFORM, "--interface", "Ethernet1/2")
-    assert "Ethernet1/2: line 10 Gb/s, assumed: no line sets it; --rate sets it" in rates.out
+    assert "Ethernet1/2: line 10 Gb/s, assumed, because no line sets it; set it with --rate" in rates.out
     run = perhop("run", leaf, *PLATFORM, "--interface", "Ethernet1/2", "--duration", "10ms")
     assert "the line of Ethernet1/2 is Ethernet of 10Gb/s" in " ".join(run.err.split())
     assert "speed-assumed" in perhop("check", leaf, *PLATFORM).out

@@ -129,7 +129,7 @@ def test_without_headroom_the_drops_have_their_cause() -> None:
 def test_a_link_with_one_end_has_a_finding(perhop: Command, network: Path) -> None:
     network.write_text(NETWORK.replace("two: {output: server}, ", ""))
     ended = perhop("check", network)
-    assert "`leaf` has priority flow control of priority 3 on this link, and `two` has not" in ended.err
+    assert "on this link `leaf` has priority flow control for priority 3, but `two` does not" in ended.err
 
 
 def test_a_nexus_pauses_its_neighbors(perhop: Command, network: Path) -> None:
@@ -172,6 +172,6 @@ def test_parts_without_flow_control_refuse_it(perhop: Command, tmp_path: Path) -
     captured = perhop("run", EXAMPLE, "--pcap", tmp_path / "captures")
     assert captured.code != 0 and "priority flow control" in captured.err
     bounds = perhop("bounds", EXAMPLE)
-    assert "its neighbor may pause it" in bounds.out
+    assert "the neighbor may pause this port" in bounds.out
     converted = perhop("convert", EXAMPLE, "--to", "ios")
     assert "pause" in converted.err + converted.out

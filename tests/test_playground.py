@@ -144,7 +144,7 @@ def test_verdicts_are_above_their_assumptions_and_omissions(file: Path) -> None:
         here.tab.click("#premises summary")
         begin = "assumed: the line of wan0 is Ethernet of 1Gb/s"
         assert any(one.startswith(begin) for one in lines.all_inner_texts())
-        load = "load: busy: each class is offered 90 % of its rate while all are busy"
+        load = "load: busy: the load of each class is 90 % of the rate that it gets while"
         assert load in lines.all_inner_texts()
         here.write(listed)
         assert any(

@@ -194,7 +194,7 @@ def test_a_packet_names_the_lines_that_it_assumes_to_be_without_effect(
     (tmp_path / "a.tc").write_text("tc qdisc add dev eth0 root handle 1: pfifo limit 50\n")
     (tmp_path / "b.tc").write_text("tc qdisc add dev eth0 root handle 1: qfq\n")
     out = perhop("prove", "a.tc", "b.tc").out
-    assumption = "the packet assumes that no line below changes its treatment"
+    assumption = "the example is valid only if no line listed below changes the treatment of this packet"
     assert out.index("differ: ") < out.index(assumption) < out.index("not compared: b.tc, line 1")
 
 

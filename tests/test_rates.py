@@ -116,7 +116,7 @@ def test_rates_of_htb_that_exceed_the_line_are_called_approximate(
     ("limiter", "most_bps", "what"),
     [
         ("rate-limit output 1000000 187500 375000", 1e6, "all packets"),
-        ("rate-limit output access-group 101 1000000 187500 375000", 5e6, "other packets than"),
+        ("rate-limit output access-group 101 1000000 187500 375000", 5e6, "packets that are not those"),
     ],
 )
 def test_policers_before_the_queues_are_named(

@@ -412,7 +412,7 @@ def test_options_of_other_comparisons_are_refused(perhop: Command, tmp_path: Pat
     for options, message in (
         (["--router", saved, scenario, "--live-replications", "2"], "one simulated run"),
         (["--router", saved, scenario, "-o", "out"], "one simulated run"),
-        (["--router", saved, scenario, scenario], "2 arguments, but a router is compared with one"),
+        (["--router", saved, scenario, scenario], "2 arguments, but --router compares"),
         ([scenario, "--points", "3"], "add --router FILE"),
         ([scenario, "--platform", "hqf"], "--platform applies only to a comparison with a router"),
         (["--router", saved, scenario, "--interface", "Serial0/0"], "applies only to router configurations"),

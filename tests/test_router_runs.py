@@ -113,14 +113,18 @@ def test_every_queue_has_configured_and_obtained_rates(
 @pytest.mark.parametrize(
     ("name", "class_", "said"),
     [
-        ("unreachable", "WEB", "packets for it reach `ALL-TCP`"),
-        ("unreachable", "TWICE", "its conditions exclude each other, or an access list in them has no entry"),
-        ("input-interface", "class-default", "packets for it reach `FROM-GUESTS`"),
+        ("unreachable", "WEB", "packets that match it go to class `ALL-TCP`"),
+        (
+            "unreachable",
+            "TWICE",
+            "its conditions exclude each other, or one of its access lists has no entry",
+        ),
+        ("input-interface", "class-default", "packets that match it go to class `FROM-GUESTS`"),
     ],
 )
 def test_a_class_that_no_header_reaches_is_reported(name: str, class_: str, said: str) -> None:
     inferred = Scenario.infer(CONFIGURATIONS / f"{name}.cfg").inferred or ""
-    assert f"class `{class_}`: no header reaches it: {said}\n" in f"{inferred}\n"
+    assert f"class `{class_}`: no packet that perhop tried reaches it: {said}\n" in f"{inferred}\n"
     assert class_ not in offers(inferred)
 
 
@@ -133,7 +137,7 @@ def test_discard_classes_are_entered_by_the_policy_that_sets_them() -> None:
 def test_classes_that_an_input_policy_marks_are_entered_by_it() -> None:
     scenario = Scenario.infer(CONFIGURATIONS / "qos-group.cfg")
     assert set(offers(scenario.inferred or "")) == {"OUT-VOICE", "OUT-REST"}
-    assert "packets enter at GigabitEthernet0/0 and its input policy, which a class depends on" in str(
+    assert "packets enter at GigabitEthernet0/0 and its input policy, because a class matches" in str(
         scenario.inferred
     )
 
@@ -188,7 +192,7 @@ def test_unapplied_lines_come_first(perhop: Command, tmp_path: Path) -> None:
 def test_an_entrance_that_remarks_all_packets_is_not_chosen() -> None:
     scenario = Scenario.infer(CONFIGURATIONS / "branch-2900-marking.cfg")
     assert set(offers(scenario.inferred or "")) == {"VOICE", "BUSINESS", "class-default"}
-    assert "packets enter at an added interface, because GigabitEthernet0/0 would change or drop some" in str(
+    assert "packets enter at an interface that perhop adds, because GigabitEthernet0/0 would" in str(
         scenario.inferred
     )
 
@@ -222,7 +226,8 @@ ip access-list extended FEED
 def test_addresses_without_a_host_are_reported(tmp_path: Path) -> None:
     (tmp_path / "feed.cfg").write_text(GROUPS)
     inferred = Scenario.infer(tmp_path / "feed.cfg").inferred or ""
-    assert "class `MARKET`: no header reaches it: it matches addresses that no host has" in inferred
+    why = "the class matches addresses that no host can have"
+    assert f"class `MARKET`: no packet that perhop tried reaches it: {why}" in inferred
 
 
 @pytest.mark.parametrize(
@@ -508,7 +513,7 @@ def test_unmodeled_lines_on_the_path_come_first(perhop: Command, tmp_path: Path)
     assert ended.code == 0, ended.err
     (left_out,) = ended.json()["not_looked_at"]
     assert left_out.startswith("line 4, `tc filter add dev eth1 parent 1:")
-    assert "expressions of basic are not read" in left_out
+    assert "perhop does not read the expressions of basic filters" in left_out
     assert ended.err.index(f"not run: {left_out}") < ended.err.index("inferred: traffic")
 
 

@@ -207,7 +207,7 @@ def test_ports_of_a_scenario_share_the_pool(perhop: Command, switch: Path) -> No
 @pytest.mark.parametrize(
     ("burst", "message"),
     [
-        ("microburst(10Gb/s)", "it needs the rate of the senders and the size"),
+        ("microburst(10Gb/s)", "the rate of the senders or the size of the burst is missing"),
         ("microburst(10Gb/s, 200 kB", "the closing bracket is missing"),
         ("microburst(10, 200 kB)", "`10` is not a rate"),
         ("microburst(10T, 200 kB)", "`10T` is not a rate"),

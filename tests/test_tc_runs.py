@@ -16,7 +16,7 @@ tc class add dev eth0 parent 1:1 classid 1:10 htb rate 1200kbit ceil 2mbit
 tc class add dev eth0 parent 1:1 classid 1:20 htb rate 1200kbit ceil 2mbit
 """
 FILTER = "tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dst 10.1.0.10/32"
-ASSUMED = "the line of eth0 is Ethernet of 1Gb/s: the configuration does not set its rate, --rate does"
+ASSUMED = "the line of eth0 is Ethernet of 1Gb/s: the configuration does not set the rate; set it with --rate"
 
 
 def written(folder: Path, text: str, name: str = "uplink.tc") -> Path:
@@ -97,7 +97,7 @@ def test_a_run_leaves_out_unmodeled_lines(tmp_path: Path, perhop: Command) -> No
     file = written(tmp_path, HTB + f"{FILTER} action pedit ex munge ip dsfield set 0xb8 pipe flowid 1:10\n")
     (found,) = perhop("check", file, "--json").json()["files"]
     assert found["counts"]["not-modelled"] == 1
-    assert "the filter of a class has marks or chains" in perhop("check", file).out
+    assert "the filter selects a class and also has marks or chains" in perhop("check", file).out
 
 
 INGRESS = """\
@@ -111,7 +111,7 @@ def test_input_policers_run_or_are_reported_as_ignored(tmp_path: Path, perhop: C
     assert classes(alone.json())["line 2"]["dropped_policed"]["mean"] > 0
     assert "not run: the input policy" not in alone.err
     both = perhop("run", written(tmp_path, INGRESS + HTB), "--duration", "2s", "--json")
-    assert "not run: the input policy of eth0, through which packets leave\n" in both.err
+    assert "not run: the input policy of eth0, where packets only leave\n" in both.err
 
 
 WRAPPED = """\
@@ -148,7 +148,7 @@ def test_classes_of_one_name_in_several_policies_are_distinguished(tmp_path: Pat
     file = written(tmp_path, WRAPPED, "wrapped.cfg")
     ended = perhop("run", file, "--duration", "2s", "--json")
     # Packets of a class around others wait in their queues.
-    assert "no header reaches it" not in ended.err
+    assert "no packet that perhop tried reaches it" not in ended.err
     names = {"VIDEO", "INET/class-default", "FIRST", "SITE/class-default", "class-default"}
     # No class takes EF.
     assert set(classes(ended.json())) == names | {"voice"}
@@ -190,7 +190,7 @@ def test_a_class_with_contradictory_conditions_is_still_reported(tmp_path: Path,
         "class-map match-all SITE\n match dscp cs3\n match dscp cs4\n",
     )
     stderr = perhop("init", "never", "--from", written(tmp_path, text, "never.cfg")).err
-    assert "class `SITE`: no header reaches it: its conditions exclude each other" in stderr
+    assert "class `SITE`: no packet that perhop tried reaches it: its conditions exclude each other" in stderr
 
 
 FILTERED = """\

@@ -87,7 +87,7 @@ def test_classes_that_are_not_in_the_file_have_no_traffic(
     ended = perhop("run", router, "--traffic", given(tmp_path, "class;rate\nERP;2.5Mb/s\n"), "--json")
     assert ended.code == 0, ended.err
     assert set(rates(ended.json())) == {"ERP"}
-    assert "class `VOICE` is not in the file and gets no traffic" in ended.err
+    assert "class `VOICE` gets no traffic, because it is not in the file" in ended.err
 
 
 def test_a_rate_of_greedy_tcp_is_explained(perhop: Command, router: Path, tmp_path: Path) -> None:
@@ -95,8 +95,8 @@ def test_a_rate_of_greedy_tcp_is_explained(perhop: Command, router: Path, tmp_pa
     rows = "class,rate,kind\nERP,500kb/s,greedy\nVOICE,100kb/s,voice\nclass-default,,tcp\n"
     ended = perhop("run", router, "--duration", "2s", "--traffic", given(tmp_path, rows))
     assert ended.code == 0, ended.err
-    assert ended.err.count("greedy TCP has no rate") == 1
-    assert "class `ERP`: greedy TCP has no rate, so TCP transfers of " in ended.err
+    assert ended.err.count("greedy TCP has no configured rate") == 1
+    assert "class `ERP`: greedy TCP has no configured rate, so TCP transfers of " in ended.err
     assert "offer 500 kb/s; leave `rate` empty for greedy TCP" in ended.err
 
 
@@ -258,7 +258,7 @@ def test_flow_records(perhop: Command, router: Path, tmp_path: Path, text: str) 
     assert offered["VOICE"] == pytest.approx(48e3, rel=0.01), "60 kB in ten seconds"
     assert offered["ERP"] == pytest.approx(96e3, rel=0.3), "transfers of random sizes"
     assert set(offered) == {"VOICE", "ERP", "class-default"}
-    assert "left out: 1 flow to the router's other subnets" in ended.err
+    assert "the run leaves out 1 flow to the router's other subnets" in ended.err
     assert ["VOICE", "48 kb/s", "1 flow: 200-byte packets"] in offers(ended.err)
     assert ["ERP", "96 kb/s", "1 flow: TCP transfers of 120 kB"] in offers(ended.err)
 
@@ -266,7 +266,7 @@ def test_flow_records(perhop: Command, router: Path, tmp_path: Path, text: str) 
 def test_records_without_codepoints_have_a_note(perhop: Command, router: Path, tmp_path: Path) -> None:
     ended = perhop("run", router, "--traffic", given(tmp_path, NFDUMP_SINCE_1_7_5), "--json")
     assert ended.code == 0, ended.err
-    assert "no column of codepoints: all packets have the default one" in ended.err
+    assert "the file has no column of codepoints: all packets have codepoint 0" in ended.err
     assert set(rates(ended.json())) == {"ERP", "class-default"}
 
 
@@ -281,7 +281,7 @@ def test_many_flows_are_distinguished_in_few_simulations(
     text = "src,dst,proto,sport,dport,dscp,bytes,packets,first,last\n" + "\n".join(lines)
     ended = perhop("run", router, "--traffic", given(tmp_path, text), "--json")
     assert ended.code == 0, ended.err
-    assert "the 1000 largest of 1500 conversations represent all" in ended.err
+    assert "the 1000 largest of 1500 conversations carry the load of all conversations" in ended.err
     offered = rates(ended.json())
     assert offered["VOICE"] == pytest.approx(800e3, rel=0.01), "two thirds of 1.5 MB in ten seconds"
     assert offered["class-default"] == pytest.approx(400e3, rel=0.02)
@@ -332,7 +332,7 @@ def test_a_capture_is_replayed_by_class(
     assert document["duration_s"] == pytest.approx(1.991, abs=0.001)
     counts = {one["class"]: one["offered_packets"]["mean"] for one in document["classes"]}
     assert counts == {"VOICE": 100, "ERP": 200}, "the answers go to the router's own subnet"
-    assert "left out: packets to the router's other subnets, 10.1.0.0/24" in ended.err
+    assert "the run leaves out packets to the router's other subnets, 10.1.0.0/24" in ended.err
 
 
 def test_a_capture_is_one_class_if_headers_do_not_determine_it(perhop: Command, tmp_path: Path) -> None:
@@ -340,7 +340,7 @@ def test_a_capture_is_one_class_if_headers_do_not_determine_it(perhop: Command, 
     file = ROOT / "tests" / "configurations" / "qos-group.cfg"
     ended = perhop("run", file, "--traffic", "office.pcap")
     assert ended.code == 0, ended.err
-    assert "all packets are in one class, `capture`, because a class matches more than headers" in ended.err
+    assert "the run shows all packets as one class, `capture`, because a class" in ended.err
 
 
 def test_a_damaged_capture_is_one_error(perhop: Command, router: Path, tmp_path: Path) -> None:
