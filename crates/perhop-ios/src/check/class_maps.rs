@@ -18,7 +18,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
                 &rules::CLASS_MAP_EMPTY,
                 map.line,
                 format!("class-map {} has no criterion", map.name),
-                "the router accepts it; no packet matches",
+                "the router accepts an empty class-map; no packet matches",
             ));
         }
         if used.contains(map.name.as_str()) {
@@ -65,8 +65,7 @@ fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
     let partly =
         map.combination == Combination::MatchAny && !map.statements.iter().all(|statement| never(&statement));
     let effect = if partly {
-        "matches fewer packets in perhop than in the \
-                              router"
+        "matches fewer packets in perhop than in the router"
     } else {
         "matches no packet in perhop"
     };
@@ -144,7 +143,7 @@ fn contradiction(configuration: &Configuration, map: &ClassMap) -> Option<Diagno
         format!(
             "class-map {name}: no packet matches both `{one}` (line {first}) and `{other}` (line {second})"
         ),
-        "the router accepts it; write alternatives on one line, or use match-any",
+        "the router accepts the class-map; write alternatives on one line, or use match-any",
     ))
 }
 

@@ -48,8 +48,7 @@ fn absent(class: &PolicyClass, held: &BTreeSet<u8>) -> Option<Diagnostic> {
         &rules::WRED_CODEPOINT_ABSENT,
         at.line,
         format!(
-            "class {} matches only {}, but has thresholds for \
-                 {}",
+            "class {} matches only {}, but has thresholds for {}",
             class.name,
             names.join(", "),
             name(dscp)

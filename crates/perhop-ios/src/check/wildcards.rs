@@ -19,8 +19,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
                  ignores the first bits of the address"
             ),
             format!(
-                "the entry does not match the subnet of {address}; the wildcard of this subnet is \
-                     {wildcard}"
+                "the entry does not match the subnet of {address}; the wildcard of this subnet is {wildcard}"
             ),
         ));
     }

@@ -99,11 +99,7 @@ impl<'a> Context<'a> {
         let Some(port) = memory.port(interface) else {
             let own = memory.reason_unknown(interface).map(str::to_owned);
             return own.or_else(|| {
-                Some(
-                    "the interface has no packet memory of its own: name a physical \
-                                  port"
-                        .to_owned(),
-                )
+                Some("the interface has no packet memory of its own: name a physical port".to_owned())
             });
         };
         without_memory(port)

@@ -93,9 +93,7 @@ fn port(
     }
     if options.port_units.is_some() && options.shared_units.is_none() && has_qos {
         assumed.push(
-            "the common pool of the memory always has room, because its size is not \
-                      published"
-                .to_owned(),
+            "the common pool of the memory always has room, because its size is not published".to_owned(),
         );
     }
     if let Some(device) = &own.device {
@@ -191,23 +189,15 @@ fn left_out(configuration: &Configuration) -> Vec<LineLeftOut> {
     let ports = configuration.interfaces.iter().filter(|interface| is_switch_port(interface));
     let of_port = |interface: &Interface| {
         let own = &interface.mls;
-        let vlans = own.vlan_based.map(|at| {
-            (
-                at.line,
-                "mls qos vlan-based: a run does not apply the policy \
-             of the VLAN",
-            )
-        });
+        let vlans = own
+            .vlan_based
+            .map(|at| (at.line, "mls qos vlan-based: a run does not apply the policy of the VLAN"));
         // With trust or `override`, `mls qos cos` has an effect. Without both, published notes of users
         // contradict each other about it.
         let has_use = own.trust.is_some() || own.cos_override.is_some();
         let cos = own.cos.filter(|_| !has_use);
         let cos = cos.map(|at| {
-            (
-                at.line,
-                "mls qos cos on a port without trust: in a run the packets of the \
-             port get codepoint 0",
-            )
+            (at.line, "mls qos cos on a port without trust: in a run the packets of the port get codepoint 0")
         });
         vlans.into_iter().chain(cos).map(|(line, text)| LineLeftOut { line, text: text.to_owned() })
     };

@@ -107,7 +107,7 @@ fn port(
         without_queues: match policy {
             None => Some(match output {
                 Some(at) => format!("policy {} is not in the file", at.value),
-                None => "it has no queuing policy".to_owned(),
+                None => "the interface has no queuing policy".to_owned(),
             }),
             Some(policy) if queues.is_empty() => {
                 Some(format!("policy {} has no queue of the switch", policy.name))

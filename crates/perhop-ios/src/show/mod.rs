@@ -175,7 +175,8 @@ fn is_printed(memory: &SwitchMemory) -> bool {
 fn of_other_switch(device: &CountedDevice) -> ConfigError {
     let system = &device.model.platform.system;
     ConfigError::new("", format!("devices of {system} have no such command")).help(
-        "the command is that of Catalyst switches with a UADP chip; `perhop run` has the drops of others",
+        "only Catalyst switches with a UADP chip have the command; `perhop run` shows the drops of other \
+         devices",
     )
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn memory(
         .unwrap_or_else(|| Profile::CatalystSiliconOne.name().to_owned());
     if options.port_units.or(options.shared_units).or(options.pool_ports).is_some() {
         let message =
-            format!("the ports of {model} have no units of memory: its queues have limits in bytes");
+            format!("the ports of {model} have no units of memory: their queues have limits in bytes");
         return Err(ConfigError::new("port-units", message).help("leave the units out"));
     }
     let mut found = SwitchMemory {

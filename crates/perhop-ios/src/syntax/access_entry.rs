@@ -219,8 +219,7 @@ fn scattered(entry: &AclEntry) -> Option<Finding> {
     };
     (scattered(entry.source) || scattered(entry.destination)).then(|| {
         Finding::not_modelled(
-            "the wildcard mask has too many scattered bits for perhop: no packet matches \
-                               this entry",
+            "the wildcard mask has too many scattered bits for perhop: no packet matches this entry",
         )
     })
 }

@@ -42,8 +42,7 @@ fn protocol_finding(name: &str) -> Finding {
     }
     match application(name) {
         Some(_) if name.contains(' ') => Finding::not_modelled(
-            "perhop recognizes RTP by its UDP ports: packets of every payload type \
-                                   match this criterion",
+            "perhop recognizes RTP by its UDP ports: packets of every payload type match this criterion",
         ),
         Some(_) => Finding::modelled(
             "perhop recognizes the protocol by its well-known ports, because it does not \

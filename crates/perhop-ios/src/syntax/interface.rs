@@ -107,10 +107,7 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
         Some("frame-relay") => (LinkEncapsulation::FrameRelay, Finding::MODELLED),
         _ => (
             LinkEncapsulation::Other,
-            Finding::not_modelled(
-                "perhop does not count the header of this \
-             encapsulation",
-            ),
+            Finding::not_modelled("perhop does not count the header of this encapsulation"),
         ),
     };
     interface.encapsulation = Some(At::new(reader.line, encapsulation));

@@ -14,8 +14,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("channel-group", |interface, reader| {
         interface.channel_group = number(reader, 1..=65535)?;
         Ok(Finding::modelled(
-            "the interface is a member of a bundle; the rate of the bundle includes its \
-                              rate",
+            "the interface is a member of a bundle; the rate of the bundle includes its rate",
         ))
     }),
     modelled("ppp multilink group", group),

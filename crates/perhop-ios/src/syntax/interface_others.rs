@@ -15,8 +15,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("dialer", "the line is dialed on demand"),
     not_modelled("duplex half", "in half duplex both directions share the rate of the wire"),
     not_modelled_block(
-        "frame-relay \
-                        interface-dlci",
+        "frame-relay interface-dlci",
         "frame relay shapes and fragments the packets of each circuit separately",
     ),
     not_modelled("frame-relay", "frame relay shapes and fragments the packets of each circuit separately"),

@@ -34,33 +34,27 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled("queue-list", "custom queueing serves its queues in turn"),
     not_modelled("priority-list", "legacy priority queueing serves four queues in strict priority"),
     not_modelled(
-        "ip local \
-                  policy",
+        "ip local policy",
         "a route-map selects the next hop of packets that the router itself sends",
     ),
     not_modelled(
-        "ip nat \
-                  inside",
+        "ip nat inside",
         "the device translates addresses, and access lists see the translated addresses",
     ),
     not_modelled(
-        "ip nat \
-                  outside",
+        "ip nat outside",
         "the device translates addresses, and access lists see the translated addresses",
     ),
     not_modelled(
-        "ip nat \
-                  pool",
+        "ip nat pool",
         "the device translates addresses, and access lists see the translated addresses",
     ),
     not_modelled(
-        "ip nbar \
-                  custom",
+        "ip nbar custom",
         "the router recognizes the protocol by other ports than the well-known ones",
     ),
     not_modelled(
-        "ip nbar \
-                  port-map",
+        "ip nbar port-map",
         "the router recognizes the protocol by other ports than the well-known ones",
     ),
     not_modelled("ip wccp", "the router redirects packets to caches"),

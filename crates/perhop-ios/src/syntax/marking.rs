@@ -144,9 +144,9 @@ fn value_of(field: Field, value: u8) -> Marking {
 /// Returns the finding for `marking`, if packets in perhop do not have the field.
 pub(super) fn unseen(marking: &Marking) -> Option<String> {
     Some(match (marking, marking.field()?) {
-        (_, Field::CosInner) => "in perhop both VLAN tags have the same class of service: write `set \
-                                 cos`"
-            .to_owned(),
+        (_, Field::CosInner) => {
+            "in perhop both VLAN tags have the same class of service: write `set cos`".to_owned()
+        }
         (_, Field::TunnelPrecedence | Field::TunnelDscp) => {
             "perhop's packets have no outer header of a tunnel that could be set".to_owned()
         }

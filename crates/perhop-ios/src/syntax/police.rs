@@ -73,8 +73,7 @@ fn several(actions: &mut Vec<Action>, reader: &mut Reader) -> Reading {
 pub(super) fn colors(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if class.police_packets.is_some() {
         return Ok(Finding::not_modelled(
-            "perhop does not model packet colors at a policer that counts \
-             packets",
+            "perhop does not model packet colors at a policer that counts packets",
         ));
     }
     let Some(police) = &mut class.police else { return Ok(Finding::IRRELEVANT) };

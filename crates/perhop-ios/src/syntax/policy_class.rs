@@ -28,8 +28,7 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     recorded("queue-buffers", "the queue's share of the port's buffers", queue_buffers),
     not_modelled("compression header ip", "compressed headers make packets shorter"),
     not_modelled(
-        "shape \
-                  adaptive",
+        "shape adaptive",
         "the shaper adapts its rate to congestion notifications of the frame relay network",
     ),
     not_modelled("shape fecn-adapt", "the router reflects congestion notifications (FECN as BECN)"),
@@ -231,8 +230,7 @@ fn value_limit(class: &mut PolicyClass, field: Field, reader: &mut Reader) -> Re
     class.value_limits.push(At::new(line, ValueLimit { field, values, limit }));
     Ok(match field {
         Field::QosGroup => Finding::not_modelled(
-            "perhop does not model limits by qos-group: the limit of the queue applies \
-                                   to all its packets",
+            "perhop does not model limits by qos-group: the limit of the queue applies to all its packets",
         ),
         _ => Finding::MODELLED,
     })

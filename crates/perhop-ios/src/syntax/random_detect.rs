@@ -54,8 +54,7 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
         "precedence" | "prec" if reader.eat("rsvp") => {
             while reader.next().is_some() {}
             return Ok(Finding::irrelevant(
-                "the line concerns flows reserved by RSVP, which perhop does not \
-                 model",
+                "the line concerns flows reserved by RSVP, which perhop does not model",
             ));
         }
         "precedence" | "prec" => return of_values(parameters, Basis::Precedence, reader),
@@ -75,10 +74,9 @@ fn finding(basis: Basis, reader: &Reader) -> Finding {
     match basis {
         Basis::Precedence | Basis::Dscp => Finding::MODELLED,
         _ if of_class => Finding::MODELLED,
-        Basis::DiscardClass => Finding::not_modelled(
-            "perhop does not model WRED by discard class on an \
-             interface",
-        ),
+        Basis::DiscardClass => {
+            Finding::not_modelled("perhop does not model WRED by discard class on an interface")
+        }
         Basis::Cos => Finding::not_modelled("perhop does not model WRED by class of service on an interface"),
     }
 }
@@ -95,8 +93,7 @@ fn basis(parameters: &mut RandomDetect, basis: Basis, reader: &mut Reader) -> Re
             Some(_) => finding(basis, reader),
             None if reader.negated() => Finding::MODELLED,
             None => Finding::not_modelled(
-                "values without their own thresholds share thresholds that the \
-                                       hardware chooses",
+                "values without their own thresholds share thresholds that the hardware chooses",
             ),
         });
     }
@@ -169,8 +166,7 @@ fn thresholds(parameters: &mut RandomDetect, reader: &mut Reader) -> Result<Opti
         reader.report(
             &rules::WRED_UNITS_MIXED,
             format!(
-                "this threshold is in {}, but others of the class are in \
-                     {}",
+                "this threshold is in {}, but others of the class are in {}",
                 name(unit),
                 name(parameters.unit)
             ),

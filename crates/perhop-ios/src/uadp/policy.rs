@@ -96,8 +96,7 @@ fn queue_class(class: &PolicyClass, not_modeled: &mut Vec<LineLeftOut>) -> Queue
     if let Some(child) = &class.service_policy {
         leave_out(
             child.line,
-            "service-policy: perhop does not divide the memory among the queues of a child \
-                               policy",
+            "service-policy: perhop does not divide the memory among the queues of a child policy",
         );
     }
     let mut limits = Vec::new();

@@ -48,8 +48,7 @@ impl<'a> Classes<'a> {
             &rules::CRITERION_SHADOWED,
             class.line,
             format!(
-                "class {} gets no packet of line{s} {lines} of its access list: {by} all these \
-                     packets",
+                "class {} gets no packet of line{s} {lines} of its access list: {by} all these packets",
                 class.name
             ),
             "a packet belongs to the first class that matches",

@@ -24,8 +24,7 @@ impl Context<'_> {
                 &rules::POLICY_TOO_DEEP,
                 line,
                 format!(
-                    "policy {} nests more than {most_levels} levels of policies (line \
-                         {inner})",
+                    "policy {} nests more than {most_levels} levels of policies (line {inner})",
                     policy.name
                 ),
                 "the router refuses the line: no policy applies here",
@@ -34,8 +33,7 @@ impl Context<'_> {
                 &rules::TOO_MANY_CLASSES,
                 line,
                 format!(
-                    "the attached policies, up to policy {}, have more than {MOST_CLASSES} classes in \
-                         total",
+                    "the attached policies, up to policy {}, have more than {MOST_CLASSES} classes in total",
                     policy.name
                 ),
                 "routers have a few thousand queues; perhop applies no policy here",

@@ -95,8 +95,7 @@ impl Context<'_> {
                 &rules::QUEUEING_ON_SUBINTERFACE,
                 line,
                 format!(
-                    "output policy {} on {} needs hqos-enable, which is not \
-                         configured",
+                    "output policy {} on {} needs hqos-enable, which is not configured",
                     policy.name, interface.name
                 ),
                 "the router refuses the line at the commit: configure hw-module profile qos hqos-enable, and \

@@ -115,8 +115,7 @@ impl Context<'_> {
                     policy.name
                 ),
                 format!(
-                    "the router refuses the policy: the sum of class bandwidths exceeds {percent} \
-                         percent"
+                    "the router refuses the policy: the sum of class bandwidths exceeds {percent} percent"
                 ),
             ),
         })
@@ -276,8 +275,8 @@ impl Context<'_> {
                 "queue-limit percent in class-default of policy {}, which has no other class",
                 policy.name
             ),
-            "the router refuses it (QOS: queue-limit com...): write a class that matches an unused qos-group \
-             before it",
+            "the router refuses the line (QOS: queue-limit com...): before class-default, write a class that \
+             matches an unused qos-group",
         ))
     }
 
@@ -293,7 +292,8 @@ impl Context<'_> {
                 &rules::QUEUE_LIMIT_WITHOUT_QUEUE,
                 line,
                 format!("queue-limit in a class without bandwidth, shape or priority (class {})", class.name),
-                "the router refuses it: queue-limit not allowed without bandwidth shape or priority command",
+                "the router refuses the line: queue-limit not allowed without bandwidth shape or priority \
+                 command",
             )
         })
     }
@@ -307,19 +307,19 @@ fn refused_queue(class: &PolicyClass) -> Option<Diagnostic> {
             &rules::PRIORITY_WITH_WRED,
             detect.line,
             "random-detect in a class with priority",
-            "the router refuses it",
+            "the router refuses the line",
         ),
         (Some(detect), _, None) if !has_share && class.name != CLASS_DEFAULT => (
             &rules::WRED_WITHOUT_QUEUE,
             detect.line,
             "random-detect in a class without bandwidth, shape or fair-queue",
-            "the router refuses it: the class has no queue of its own",
+            "the router refuses the line: the class has no queue of its own",
         ),
         (_, Some(fair), Some(_)) => (
             &rules::PRIORITY_WITH_FAIR_QUEUE,
             fair.line,
             "fair-queue in a class with priority",
-            "the router refuses it",
+            "the router refuses the line",
         ),
         _ => return None,
     };
@@ -378,7 +378,7 @@ fn mixed_units(policy: &PolicyMap, classes: &[&PolicyClass]) -> Option<Diagnosti
         &rules::BANDWIDTH_UNITS_MIXED,
         other.line,
         format!("policy {} mixes units of bandwidth (line {})", policy.name, first.line),
-        "the router refuses it: use kbps, percent, remaining percent or remaining ratio in all classes",
+        "the router refuses the line: use kbps, percent, remaining percent or remaining ratio in all classes",
     ))
 }
 
@@ -394,6 +394,6 @@ fn mixed_shares(policy: &PolicyMap, classes: &[&PolicyClass]) -> Option<Diagnost
         &rules::BANDWIDTH_UNITS_MIXED,
         other.line,
         format!("policy {} mixes percentages and ratios of the excess (line {})", policy.name, first.line),
-        "the router refuses it: use bandwidth remaining percent or ratio in all classes",
+        "the router refuses the line: use bandwidth remaining percent or ratio in all classes",
     ))
 }

@@ -31,8 +31,8 @@ pub(in crate::convert) fn diagnostic(remark: &Remark, limiter: usize) -> Diagnos
             &rules::RATE_LIMIT_BESIDE_POLICY,
             limiter,
             "several rate-limit lines and a policy that marks or polices apply in one direction",
-            "the router runs both; in perhop a packet that one rate-limit line transmits also passes the \
-             others",
+            "the router applies both; in perhop a packet that one rate-limit line transmits also passes \
+             through the other lines",
         ),
     }
 }

@@ -245,8 +245,7 @@ impl<'a> Classes<'a> {
             &rules::ACCESS_ENTRY_SHADOWED,
             line,
             format!(
-                "no packet reaches this entry of access list {}: {witness} matches line {by} \
-                     first",
+                "no packet reaches this entry of access list {}: {witness} matches line {by} first",
                 list.name
             ),
             "the router applies the first entry that matches; put the narrower entry first",

@@ -50,8 +50,7 @@ pub(super) fn entry(list: &mut AccessList, reader: &mut Reader) -> Option<Readin
         .collect();
     if words.contains(&"portgroup") {
         return Some(Ok(Finding::not_modelled(
-            "perhop does not model groups of ports, and ignores the \
-             entry",
+            "perhop does not model groups of ports, and ignores the entry",
         )));
     }
     let mut common = Reader::new(&words, reader.form, reader.line, &mut *reader.found);

@@ -33,8 +33,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         let number = if reader.negated() { None } else { Some(reader.number("a bundle", 1..=65535)?) };
         interface.channel_group = number.map(|number| At::new(line, number));
         Ok(Finding::modelled(
-            "the interface is a member of a bundle; the rate of the bundle includes its \
-                              rate",
+            "the interface is a member of a bundle; the rate of the bundle includes its rate",
         ))
     }),
     modelled("mtu", |interface, reader| {

@@ -31,8 +31,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled("vlan filter", "the switch filters packets of a VLAN"),
     not_modelled("ip nat", "the device translates addresses, and access lists see the translated addresses"),
     not_modelled(
-        "ip local \
-                  policy",
+        "ip local policy",
         "a route-map selects the next hop of packets that the switch itself sends",
     ),
     not_modelled("system default switchport", "ports without a `switchport` command bridge frames"),
@@ -43,8 +42,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled_block("fcoe", "frames of Fibre Channel get a class that never drops"),
     not_modelled("apply profile", "the lines of a profile apply here"),
     not_modelled_block(
-        "configure \
-                        profile",
+        "configure profile",
         "`apply profile` adds the lines of the block to the configuration",
     ),
     not_modelled("hardware profile front portmode", PORTS),

@@ -45,7 +45,7 @@ fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         reader.report(
             &rules::PRIORITY_WITH_BANDWIDTH,
             "bandwidth in a class that has priority already",
-            "the switch refuses it: the class keeps its priority",
+            "the switch refuses the line: the class keeps its priority",
         );
         return Ok(Finding::MODELLED);
     }
@@ -122,8 +122,7 @@ fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if matches!(reader.rest(), [_] | [_, "packets"]) {
         reader.number("packets", 1..=83_886_080)?;
         return Ok(Finding::not_modelled(
-            "the limit is in packets, which perhop does not model: the default \
-             limit applies",
+            "the limit is in packets, which perhop does not model: the default limit applies",
         ));
     }
     let limit = match length(reader, "packets")? {
@@ -164,8 +163,7 @@ fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
             "ecn" => written.ecn = true,
             _ => {
                 finding = Finding::not_modelled(
-                    "with cap-average the average is never above the current \
-                 queue length",
+                    "with cap-average the average is never above the current queue length",
                 )
             }
         }

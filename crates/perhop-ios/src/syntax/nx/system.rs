@@ -25,8 +25,7 @@ fn service_policy(system: &mut SystemPolicies, reader: &mut Reader) -> Reading {
         (_, "input") => (&mut system.input, Finding::MODELLED),
         _ => {
             return Ok(Finding::not_modelled(
-                "the policy marks and polices the departing packets of all \
-             ports",
+                "the policy marks and polices the departing packets of all ports",
             ));
         }
     };

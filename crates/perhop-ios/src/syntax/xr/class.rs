@@ -75,7 +75,7 @@ fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         reader.report(
             &rules::PRIORITY_WITH_BANDWIDTH,
             "bandwidth in a class that has priority already",
-            "the router refuses it: the class keeps its priority",
+            "the router refuses the line: the class keeps its priority",
         );
         return Ok(Finding::MODELLED);
     }
@@ -106,7 +106,7 @@ fn priority(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
             .map(|_| (&rules::PRIORITY_WITH_BANDWIDTH, "priority in a class that has a bandwidth already")),
     ];
     if let Some((rule, message)) = reports.into_iter().flatten().next() {
-        reader.report(rule, message, "the router refuses it");
+        reader.report(rule, message, "the router refuses the line");
         return Ok(Finding::MODELLED);
     }
     class.priority =
@@ -158,17 +158,15 @@ fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         reader.next();
         reader.next();
         return Ok(Finding::not_modelled(format!(
-            "the largest group in perhop is {LARGEST_GROUP}, not \
-             {group}"
+            "the largest group in perhop is {LARGEST_GROUP}, not {group}"
         )));
     }
     if reader.rest().first() == Some(&"mpls") && reader.rest().contains(&"imposition") {
         let finding = marking::set(class, reader)?;
         return Ok(match finding {
-            Finding::MODELLED => Finding::modelled(
-                "the router writes the value into the labels that it \
-                 pushes",
-            ),
+            Finding::MODELLED => {
+                Finding::modelled("the router writes the value into the labels that it pushes")
+            }
             other => other,
         });
     }

@@ -37,8 +37,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         let number = if reader.negated() { None } else { Some(reader.number("a bundle", 1..=65535)?) };
         interface.channel_group = number.map(|number| At::new(line, number));
         Ok(Finding::modelled(
-            "the interface is a member of a bundle; the rate of the bundle includes its \
-                              rate",
+            "the interface is a member of a bundle; the rate of the bundle includes its rate",
         ))
     }),
     modelled("mtu", |interface, reader| {
@@ -74,8 +73,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         Ok(())
     }),
     not_modelled(
-        "bundle \
-                  maximum-active",
+        "bundle maximum-active",
         "only this many members of the bundle carry packets; perhop adds the rates of all members",
     ),
     not_modelled("ethernet-services access-group", FILTER),
@@ -156,8 +154,7 @@ fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
         Some("shared-policy-instance") => {
             reader.word("an instance")?;
             finding = Finding::not_modelled(
-                "the sub-interfaces share one instance of the policy; perhop \
-                 gives each one its own",
+                "the sub-interfaces share one instance of the policy; perhop gives each one its own",
             );
         }
         Some(other) => {
@@ -214,8 +211,7 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
                 || reader.peek().is_none_or(|vlan| vlan.parse::<u16>().is_err())
             {
                 return Ok(Finding::not_modelled(
-                    "the interface carries several VLANs: perhop does not count \
-                     their tags",
+                    "the interface carries several VLANs: perhop does not count their tags",
                 ));
             }
             let vlan = tags(interface, reader)?;

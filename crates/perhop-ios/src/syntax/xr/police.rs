@@ -88,8 +88,7 @@ fn packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
                 police.peak = Some(reader.number("packets per second", 1..=200_000_000)?);
                 reader.keyword(&["pps"]);
                 finding = Finding::not_modelled(
-                    "perhop does not model a second rate of a policer that \
-                     counts packets",
+                    "perhop does not model a second rate of a policer that counts packets",
                 );
             }
         }

@@ -141,7 +141,7 @@ fn thresholds(detect: &mut RandomDetect, reader: &mut Reader) -> Result<Option<A
             &rules::WRED_THRESHOLDS_CROSSED,
             (min, max),
             "the minimum threshold is above the maximum threshold",
-            "the router refuses it: the default thresholds apply",
+            "the router refuses the line: the default thresholds apply",
         );
         return Ok(None);
     }
