@@ -125,7 +125,7 @@ fn a_device_of_linux_gets_traffic_for_each_of_its_classes() {
     assert_eq!(found["platform"]["profile"], "linux");
     let around = ok(&mut session, json!({"ask": "around", "text": text}));
     let assumed =
-        "the line of wan0 is Ethernet of 1Gb/s: the configuration does not set its rate, --rate does";
+        "the line of wan0 is Ethernet of 1Gb/s: the configuration does not set the rate; set it with --rate";
     assert_eq!((&around["interface"], &around["assumed"]), (&json!("wan0"), &json!([assumed])));
     assert_eq!((&around["missing"], &around["not_looked_at"]), (&json!([]), &json!([])));
     assert_eq!(around["classes"].as_array().unwrap().len(), 2);
