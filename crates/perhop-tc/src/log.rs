@@ -80,7 +80,7 @@ impl Log {
     pub(crate) fn taken_back(&mut self, line: usize, by: usize) {
         let entry = self.at(line);
         entry.state = Some(LineState::Irrelevant);
-        entry.notes = vec![format!("undone by line {by}")];
+        entry.notes = vec![format!("line {by} undoes this line")];
         self.diagnostics.retain(|diagnostic| diagnostic.line != line);
     }
     /// Returns the state of a line, and its note.

@@ -59,20 +59,20 @@ const IRRELEVANT: [(&str, &str); 18] = [
     ("[", "a condition without a body"),
 ];
 
-const SETTINGS: &str = "settings of the kernel";
+const SETTINGS: &str = "the line changes settings of the kernel";
 
 /// Commands that affect packets or devices and that perhop does not read.
 const UNREAD: [(&str, &str); 10] = [
-    ("iptables", "rules that mark packets: match their headers by filters instead"),
-    ("ip6tables", "rules that mark packets: match their headers by filters instead"),
-    ("nft", "rules that mark packets: match their headers by filters instead"),
-    ("ipset", "sets of addresses for rules that are not read"),
+    ("iptables", "the line has rules that may mark packets: match the headers with tc filters instead"),
+    ("ip6tables", "the line has rules that may mark packets: match the headers with tc filters instead"),
+    ("nft", "the line has rules that may mark packets: match the headers with tc filters instead"),
+    ("ipset", "the line defines address sets for rules that perhop does not read"),
     ("sysctl", SETTINGS),
     ("source", "another file"),
     (".", "another file"),
     ("brctl", "bridges"),
     ("bridge", "bridges"),
-    ("eval", "a command that only the shell knows"),
+    ("eval", "only the shell knows the command that eval runs"),
 ];
 
 impl Session {
@@ -151,7 +151,7 @@ impl Session {
                     }
                 }
                 for what in &item.missing {
-                    let note = format!("{what} is not in the JSON of tc: take its output without -j");
+                    let note = format!("the JSON of tc does not contain {what}: save the output without -j");
                     self.kernel.log.not_modelled(number, note);
                 }
             }
@@ -238,7 +238,7 @@ impl Session {
         if let Some((_, what)) = IRRELEVANT.iter().find(|(known, _)| *known == name) {
             self.say_irrelevant(number, what);
         } else if let Some((_, what)) = UNREAD.iter().find(|(known, _)| *known == name) {
-            self.kernel.log.not_modelled(number, format!("`{name}` is not read: {what}"));
+            self.kernel.log.not_modelled(number, format!("perhop does not read `{name}`: {what}"));
         } else {
             let known = ["tc", "qdisc", "class", "filter", "ip"];
             let help = suggestion(name, known);
@@ -261,22 +261,24 @@ impl Session {
         let end = opens.or_else(|| is_body.then_some("}"));
         if self.blocks.last().is_some_and(|end| *end == first) {
             self.blocks.pop();
-            self.kernel.log.not_modelled(number, "perhop runs no shell");
+            self.kernel.log.not_modelled(number, "perhop is not a shell and does not run this");
             return true;
         }
         if let Some(end) = end {
             if self.blocks.len() < 64 {
                 self.blocks.push(end);
             }
-            self.kernel.log.not_modelled(number, "perhop runs no shell: the lines inside are not read");
+            self.kernel.log.not_modelled(number, "perhop is not a shell and does not read the lines inside");
             return true;
         }
         if self.blocks.is_empty() {
             return false;
         }
-        self.kernel
-            .log
-            .not_modelled(number, "inside a loop, a condition or a function: write the commands out");
+        self.kernel.log.not_modelled(
+            number,
+            "the command is inside a loop, a condition or a function, which perhop \
+                                   does not run: write the commands out",
+        );
         true
     }
 
@@ -291,7 +293,8 @@ impl Session {
                 }
                 "b" | "batch" => {
                     let file = words.next().unwrap_or("-");
-                    let note = format!("the commands in `{file}` are not read: give that file itself");
+                    let note =
+                        format!("perhop does not read the commands in `{file}`: give that file itself");
                     return self.kernel.log.not_modelled(number, note);
                 }
                 _ => {}
@@ -316,7 +319,7 @@ impl Session {
         match object {
             "qdisc" | "class" | "filter" => self.object(number, object, &mut words),
             "monitor" => self.say_irrelevant(number, "output"),
-            _ => self.kernel.log.not_modelled(number, format!("`tc {object}` is not read")),
+            _ => self.kernel.log.not_modelled(number, format!("perhop does not read `tc {object}`")),
         }
     }
 

@@ -13,11 +13,11 @@ use crate::words::{Voice, Words};
 pub(crate) fn class(kernel: &mut Kernel, number: usize, verb: &str, words: &mut Words) {
     let Some(head) = head(kernel, number, "class", words) else { return };
     let Some(name) = head.device else {
-        return kernel.refuse(number, "no device: write dev NAME");
+        return kernel.refuse(number, "the command names no device: write dev NAME");
     };
     let device = kernel.device(name, number);
     let Some(id) = head.class.or(head.parent.filter(|_| verb == "delete")) else {
-        return kernel.refuse(number, "no number: write classid 1:10");
+        return kernel.refuse(number, "the command gives the class no number: write classid 1:10");
     };
     if verb == "delete" {
         return delete_class(kernel, number, device, id);

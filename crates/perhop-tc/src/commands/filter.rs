@@ -26,13 +26,17 @@ pub(crate) fn filter(kernel: &mut Kernel, number: usize, verb: &str, words: &mut
             words.next();
             device = words.peek();
         } else if abbreviates(word, "block") && word.len() > 1 {
-            return kernel.log.not_modelled(number, "blocks of filters for several devices are not read");
+            return kernel
+                .log
+                .not_modelled(number, "perhop does not read shared blocks of filters (`block N`)");
         } else if !head.take(kernel, number, words) {
             break;
         }
         words.next();
     }
-    let Some(name) = device else { return kernel.refuse(number, "no device: write dev NAME") };
+    let Some(name) = device else {
+        return kernel.refuse(number, "the command names no device: write dev NAME");
+    };
     let device = kernel.device(name, number);
     filter::apply(kernel, number, verb, device, head, words);
 }

@@ -58,7 +58,7 @@ pub(super) fn head<'a>(
             "stab" => head.stab = Some(stab(kernel, number, words)?),
             "ingress_block" | "egress_block" => {
                 words.next();
-                kernel.log.not_modelled(number, "blocks of filters for several devices are not read");
+                kernel.log.not_modelled(number, "perhop does not read shared blocks of filters (`block N`)");
             }
             word if abbreviates(word, "estimator") && word.len() > 2 => {
                 words.next();

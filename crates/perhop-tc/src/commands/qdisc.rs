@@ -44,7 +44,8 @@ fn netem_limit(words: &Words) -> Option<String> {
     (seconds > 0.0).then(|| {
         let (delay_ms, per_second) = (seconds * 1e3, limit as f64 / seconds);
         format!(
-            "in Linux its limit of {limit} packets and a delay of {delay_ms} ms pass {per_second:.0} packets/s; others are dropped"
+            "in Linux netem holds {limit} packets for {delay_ms} ms, so it passes at most {per_second:.0} \
+             packets/s and drops the others"
         )
     })
 }
@@ -52,7 +53,7 @@ fn netem_limit(words: &Words) -> Option<String> {
 pub(crate) fn qdisc(kernel: &mut Kernel, number: usize, verb: &str, words: &mut Words) {
     let Some(head) = head(kernel, number, "qdisc", words) else { return };
     let Some(name) = head.device else {
-        return kernel.refuse(number, "no device: write dev NAME");
+        return kernel.refuse(number, "the command names no device: write dev NAME");
     };
     let device = kernel.device(name, number);
     let place = match head.parent {
@@ -73,13 +74,21 @@ pub(crate) fn qdisc(kernel: &mut Kernel, number: usize, verb: &str, words: &mut 
         },
         None => match existing {
             Some(index) => kernel.devices[device].qdiscs[index].kind,
-            None => return kernel.refuse(number, "the kind of queueing discipline is missing"),
+            None => {
+                return kernel
+                    .refuse(number, "the command has no kind of queueing discipline, for example fq_codel");
+            }
         },
     };
     let place = match (place, kind.name) {
         (_, "ingress" | "clsact") => Place::Hooks,
         (Some(place), _) => place,
-        (None, _) => return kernel.refuse(number, "the place is missing: write root, or parent CLASS"),
+        (None, _) => {
+            return kernel.refuse(
+                number,
+                "the command names no place for the discipline: write root, or parent CLASS",
+            );
+        }
     };
     let Ok(options) = options_of(kernel, number, kind, words) else { return };
     if !is_right(kernel, number, kind, &options) {
@@ -218,7 +227,10 @@ fn put(kernel: &mut Kernel, number: usize, device: usize, verb: &str, mut new: Q
             }
         }
         None if verb == "change" || verb == "link" => {
-            return kernel.refuse(number, "there is no discipline to change: write add or replace");
+            return kernel.refuse(
+                number,
+                "no discipline exists there that the command could change: write add or replace",
+            );
         }
         None => {}
     }
@@ -234,7 +246,7 @@ fn put(kernel: &mut Kernel, number: usize, device: usize, verb: &str, mut new: Q
 }
 
 fn listed(names: &str) -> String {
-    if names.is_empty() { "it has none".to_owned() } else { format!("classes: {names}") }
+    if names.is_empty() { "the discipline has no classes".to_owned() } else { format!("classes: {names}") }
 }
 
 /// Whether a discipline can be attached to the class `id`.
@@ -272,7 +284,7 @@ fn delete_qdisc(
     let index = place.map_or_else(by_handle, |place| known.at(place));
     let Some(index) = index else {
         kernel.log.state(number, LineState::Irrelevant);
-        return kernel.log.note(number, "there is no discipline to delete");
+        return kernel.log.note(number, "no discipline exists there that the command could delete");
     };
     for line in known.remove(index) {
         kernel.log.taken_back(line, number);

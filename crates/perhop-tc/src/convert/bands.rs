@@ -117,8 +117,8 @@ impl Tree<'_> {
         // The default map of every discipline puts AF12 before EF.
         if band(12) < band(46) {
             let message = format!(
-                "bands follow the type of service of 1992, not codepoints: AF12 and AF22 get band {}, EF and CS6 \
-                 band {}, AF11 band {}",
+                "the bands follow the TOS bits of RFC 1349, not codepoints: AF12 and AF22 get band {}, EF \
+                 and CS6 band {}, AF11 band {}",
                 band(12),
                 band(46),
                 band(10)

@@ -60,7 +60,10 @@ pub(super) fn from_qdisc(
 
 /// Notes that byte limits in Linux include the Ethernet header.
 fn counts_frames(line: usize, log: &mut Log) {
-    log.note(line, "Linux counts 14 bytes of Ethernet per packet in limits and thresholds; perhop does not");
+    log.note(
+        line,
+        "in limits and thresholds Linux counts 14 bytes of Ethernet header per packet; perhop does not",
+    );
 }
 
 fn ecn(options: &Options, default: EcnMarking) -> EcnMarking {
@@ -312,7 +315,8 @@ fn gred(qdisc: &Qdisc, log: &mut Log) -> Option<BufferConfig> {
             used = Some((*line, row));
         } else {
             let note = format!(
-                "no packet reaches this queue: no line sets tc_index, and queue {default} is the default"
+                "no packet reaches this queue: no line sets tc_index, so all packets use the default queue \
+                 {default}"
             );
             log.note(*line, note);
         }
@@ -349,7 +353,7 @@ pub(super) fn sfq(qdisc: &Qdisc, log: &mut Log) -> FairQueueingConfig {
     }
     log.note(
         qdisc.line,
-        "perhop shares byte by byte, sfq serves one quantum per turn; the long-term shares are equal",
+        "perhop serves flows byte by byte, sfq by one quantum per turn; the long-term shares are equal",
     );
     FairQueueingConfig {
         queues: divisor.min(4096) as u16,

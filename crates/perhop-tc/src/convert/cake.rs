@@ -13,12 +13,12 @@ use crate::options::{Options, Value};
 pub(super) fn from_qdisc(qdisc: &Qdisc, device: &Device, log: &mut Log) -> Option<BufferConfig> {
     let is_of_mq = device.root().is_some_and(|root| root.kind.name == "mq");
     if qdisc.place != Place::Root && !is_of_mq {
-        let note = "perhop models cake only at the root: put it there, with `bandwidth`";
+        let note = "perhop models cake only at the root of a device: move cake there, with `bandwidth`";
         log.not_modelled(qdisc.line, note);
         return None;
     }
     if let Some(filter) = qdisc.filters.first() {
-        log.not_modelled(filter.line(), "filters that choose a tin of cake are not modeled");
+        log.not_modelled(filter.line(), "perhop does not model filters that choose a tin of cake");
     }
     let options = &qdisc.options;
     let (overhead, mpu, cells) = lengths(options);

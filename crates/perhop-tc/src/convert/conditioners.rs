@@ -76,7 +76,8 @@ pub(super) fn at_hook(device: &Device, hook: u32, overhead: i32, log: &mut Log) 
                 if stages.iter().any(|(known, ..)| known.shares(&treatment)) {
                     log.not_modelled(
                         line,
-                        "several filters share a policer, with another filter between them",
+                        "several filters share this policer, and a filter with another treatment is between \
+                         them: perhop gives each its own policer",
                     );
                 }
                 stages.push((treatment, vec![rule], filter.lines.clone()));
@@ -196,7 +197,10 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
         [police] => Some(one_bucket(&police.options, line, log)?),
         [first, second] => Some(two_buckets(&first.options, &second.options, line, log)?),
         _ => {
-            log.not_modelled(line, "more than two policers in sequence");
+            log.not_modelled(
+                line,
+                "the filter has more than two policers in sequence; perhop models at most two",
+            );
             return None;
         }
     };
@@ -252,7 +256,7 @@ fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option
 /// Returns the step for a write to the type of service.
 fn mark(value: u8, mask: u8, line: usize, log: &mut Log) -> Step {
     if mask & 3 != 0 {
-        log.not_modelled(line, "the mark overwrites the ECN bits, which perhop keeps: write retain 0xfc");
+        log.not_modelled(line, "the command overwrites the ECN bits, perhop keeps them: write retain 0xfc");
     }
     let written = |dscp: u8| (dscp & !(mask >> 2)) | (value & mask) >> 2;
     if let (0xfc, Some(dscp)) = (mask & 0xfc, Dscp::new(value >> 2)) {
@@ -270,7 +274,10 @@ fn bucket(options: &Options, line: usize, log: &mut Log) -> Option<(Rate, ByteSi
     // Without `mtu`, the limit is 255 cells of 8 bytes (`act_police.c`), which no frame of 1514 bytes
     // exceeds.
     if let Some(mtu) = options.number("mtu").filter(|mtu| *mtu < 1514) {
-        log.not_modelled(line, format!("`mtu {mtu}`: longer packets always exceed in Linux"));
+        log.not_modelled(
+            line,
+            format!("`mtu {mtu}`: in Linux longer packets always exceed the policer, in perhop they do not"),
+        );
     }
     Some((Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst)))
 }
@@ -282,7 +289,7 @@ fn one_bucket(options: &Options, line: usize, log: &mut Log) -> Option<MeterConf
         return Some(MeterConfig::PacketRate(PacketRateConfig { rate, burst, excess: Color::RED }));
     }
     let Some((rate, burst)) = bucket(options, line, log) else {
-        log.not_modelled(line, "the policer has only its number: write its rate and burst");
+        log.not_modelled(line, "the policer has only an index: write its rate and burst");
         return None;
     };
     Some(MeterConfig::TokenBucket(TokenBucketConfig { rate, burst, excess: Color::RED }))
@@ -291,13 +298,16 @@ fn one_bucket(options: &Options, line: usize, log: &mut Log) -> Option<MeterConf
 /// Returns the meter of RFC 2698: packets above the peak take no token of the committed bucket.
 fn two_buckets(peak: &Options, committed: &Options, line: usize, log: &mut Log) -> Option<MeterConfig> {
     let (Some((pir, pbs)), Some((cir, cbs))) = (bucket(peak, line, log), bucket(committed, line, log)) else {
-        log.not_modelled(line, "one of two policers in sequence does not count bytes");
+        log.not_modelled(
+            line,
+            "one of the two policers in sequence counts packets; perhop needs a rate in bytes for both",
+        );
         return None;
     };
     if pir < cir {
         log.not_modelled(
             line,
-            "the second of two policers has the higher rate, so the first always exceeds before it",
+            "the second of the two policers has the higher rate, so the first one always acts before it",
         );
         return None;
     }

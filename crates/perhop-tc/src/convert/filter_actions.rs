@@ -26,7 +26,8 @@ impl Tree<'_> {
     ) -> Option<Rule> {
         let line = filter.line();
         if !is_modeled(filter) || before.len() >= MOST_RULES {
-            let note = "the filter of a class has marks or chains: move them to a filter of clsact egress";
+            let note = "the filter selects a class and also has marks or chains: move those to a filter of \
+                        clsact egress";
             self.log.not_modelled(line, note);
             return Some(rule);
         }
@@ -40,13 +41,16 @@ impl Tree<'_> {
         }
         let condition = self.condition_of_filter(&rule, before);
         if condition.as_ref().is_some_and(is_empty_set) {
-            self.log.note(line, "no packet reaches its actions: earlier ones take all packets");
+            self.log.note(
+                line,
+                "no packet reaches the actions of this filter: earlier filters take all its packets",
+            );
             return Some(rule);
         }
         let mut rule = Some(rule).filter(|_| enters || !goes_on);
         if goes_on && enters {
             let Some(label) = self.free_label() else {
-                let note = "`continue` of a policer next to marks of the firewall is not modeled";
+                let note = "perhop does not model `continue` of a policer together with firewall marks";
                 self.log.not_modelled(line, note);
                 return rule;
             };

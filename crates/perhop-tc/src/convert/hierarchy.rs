@@ -45,7 +45,7 @@ impl Tree<'_> {
         let tree = ClassTree::new(qdisc, &rules, default, self.depth);
         for class in tree.too_deep() {
             let what = nested_too_deeply();
-            self.log.not_modelled(class.line, format!("{what}: no packet enters this class"));
+            self.log.not_modelled(class.line, format!("{what}, so no packet enters this class"));
         }
         let plan =
             Plan { qdisc, scheduler, rules: &rules, tree: &tree, default, filters: leading_filters(qdisc) };
@@ -71,8 +71,8 @@ impl Tree<'_> {
     /// (`htb_classify`).
     fn direct(&mut self, qdisc: &Qdisc) -> Branch {
         let message = format!("htb: packets that match no filter have no class{}", why_no_default(qdisc));
-        let linux = "Linux and perhop send them first and without a limit: write `default` with a class that has \
-                     a queue";
+        let linux = "Linux and perhop send these packets first and without a limit: write `default` with a \
+                     class that has a queue";
         self.log.found(&rules::TC_UNCLASSIFIED_DIRECT, qdisc.line, message, linux);
         let limit = qdisc.options.number("direct_qlen").unwrap_or_else(|| self.device.tx_queue_len());
         let config = ClassConfig {
@@ -90,7 +90,7 @@ impl Tree<'_> {
         }
         let name = qdisc.kind.name;
         let message = format!("{name}: packets that match no filter have no class{}", why_no_default(qdisc));
-        let linux = "Linux and perhop drop them, including ARP and neighbor discovery";
+        let linux = "Linux and perhop drop these packets, including ARP and neighbor discovery";
         self.log.found(&rules::TC_UNCLASSIFIED_DROPPED, qdisc.line, message, linux);
     }
 
@@ -100,7 +100,10 @@ impl Tree<'_> {
             return found;
         }
         for class in plan.tree.without_packets(parent) {
-            self.log.note(class.line, "no filter that perhop reads selects this class: it gets no packets");
+            self.log.note(
+                class.line,
+                "no filter that perhop reads selects this class, so the class gets no packets",
+            );
         }
         for class in plan.tree.with_packets(parent) {
             let name = shown_id(class.id);

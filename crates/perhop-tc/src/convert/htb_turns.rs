@@ -39,7 +39,10 @@ fn priority(class: &Class, device: &Device, log: &mut Log) {
         &rules::TC_HTB_PRIO,
         class.line,
         format!("class {}: prio {prio} is above {LAST_PRIORITY}, on {}", shown_id(class.id), device.name),
-        format!("Linux uses {LAST_PRIORITY}: write priorities from 0, served first, to {LAST_PRIORITY}"),
+        format!(
+            "Linux uses prio {LAST_PRIORITY} instead: write priorities from 0, served first, to \
+                 {LAST_PRIORITY}"
+        ),
     );
 }
 
@@ -49,7 +52,9 @@ fn written_quantum(class: &Class, device: &Device, log: &mut Log) {
     let (least, most) = (HTB_QUANTA.start(), HTB_QUANTA.end());
     let (limit, linux) = if quantum < *least {
         let frame = device.frame();
-        let linux = format!("Linux accepts it: each turn is one packet of any length; write {frame} or more");
+        let linux = format!(
+            "Linux accepts it, but the class sends one packet of any length per turn; write {frame} or more"
+        );
         (format!("below {least}"), linux)
     } else {
         let rate = class.options.rate("ceil").or_else(|| class.options.rate("rate"));
@@ -57,7 +62,7 @@ fn written_quantum(class: &Class, device: &Device, log: &mut Log) {
         let waits = turn.map_or_else(String::new, |turn| format!(" for {turn:.0} ms at its ceiling"));
         (
             format!("above {most}"),
-            format!("Linux accepts it: in its turn the class sends{waits} while the others wait"),
+            format!("Linux accepts it, but in each turn the class sends{waits} while the other classes wait"),
         )
     };
     log.found(
@@ -113,7 +118,7 @@ fn quanta_of_rates(device: &Device, qdisc: &Qdisc, leaves: &[&Class], log: &mut 
         named.push(format!("{} more", cut.len() - MOST_NAMED));
     }
     let message = format!(
-        "rate / r2q {} is outside {} to {} bytes: {}, on {}",
+        "the quantum rate / r2q (r2q {}) is outside {} to {} bytes: {}, on {}",
         r2q.unwrap_or(HTB_RATE_TO_QUANTUM),
         HTB_QUANTA.start(),
         HTB_QUANTA.end(),
@@ -121,9 +126,9 @@ fn quanta_of_rates(device: &Device, qdisc: &Qdisc, leaves: &[&Class], log: &mut 
         device.name
     );
     let effect = if keeps_proportions(&computed) {
-        "Linux warns, and the shares do not change"
+        "Linux logs a warning; the shares of the classes do not change"
     } else {
-        "classes do not borrow in proportion to their rates"
+        "the classes then do not borrow in proportion to their rates"
     };
     log.found(
         &rules::TC_HTB_QUANTUM,

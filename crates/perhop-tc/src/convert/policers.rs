@@ -62,7 +62,10 @@ impl Policers {
                 stage.lines.extend(&filter.lines);
                 return;
             }
-            log.not_modelled(filter.line(), "several filters with different actions share a policer");
+            log.not_modelled(
+                filter.line(),
+                "several filters with different actions share this policer; perhop gives each filter its own",
+            );
         }
         let (conditions, lines) = (vec![condition], filter.lines.clone());
         self.stages.push(Stage { name, treatment, conditions, lines });
@@ -79,7 +82,8 @@ impl Policers {
         let first = self.stages.first()?;
         let line = first.lines.first().copied().unwrap_or(qdisc.line);
         if hook.len() > 1 && !hook.iter().all(ends_without_mark) {
-            let note = "filters of classes police packets that several filters of clsact egress mark";
+            let note = "perhop does not model filters that police packets of classes while several filters \
+                        of clsact egress mark packets";
             log.not_modelled(line, note);
             return None;
         }

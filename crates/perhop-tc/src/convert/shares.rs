@@ -71,7 +71,7 @@ impl Tree<'_> {
             |name: &str, rate| options.number(name).or_else(|| by_mtu(rate)).map(ByteSize::from_bytes);
         let of_leaf = |name: &str| options.number(name).filter(|number| is_leaf && *number > 0);
         if !is_leaf && (options.has("prio") || options.has("quantum")) {
-            self.log.note(class.line, "prio and quantum of a class with child classes are irrelevant");
+            self.log.note(class.line, "Linux ignores prio and quantum of a class that has child classes");
         }
         ShareConfig {
             rate: rate.map(Rate::from_bits_per_second),
@@ -113,7 +113,7 @@ impl Tree<'_> {
         if real_time.is_some() && !is_leaf {
             self.log.note(
                 class.line,
-                "rt of a class with child classes is irrelevant: only leaf classes have deadlines",
+                "Linux ignores rt of a class that has child classes: only leaf classes have deadlines",
             );
         }
         let link_share = curve("ls").or(both);
@@ -122,7 +122,7 @@ impl Tree<'_> {
             self.bandwidth.get_or_insert(limit.m2);
         }
         if upper_limit.is_some() && link_share.is_none() {
-            self.log.note(class.line, "ul without ls has no effect");
+            self.log.note(class.line, "`ul` limits link sharing, so without `ls` it has no effect");
         }
         ShareConfig {
             real_time: real_time.filter(|_| is_leaf),

@@ -193,7 +193,10 @@ impl<'a> Tree<'a> {
         let device = self.device;
         match device.qdiscs.iter().find(|candidate| is_below(candidate, qdisc)) {
             Some(child) => {
-                self.log.note(qdisc.line, "the limit of the discipline inside applies");
+                self.log.note(
+                    qdisc.line,
+                    "the limit of tbf has no effect: the limit of the discipline inside it applies",
+                );
                 self.fill_with_any(class, child, Above::Class);
             }
             None => class.config.buffer = Some(buffers::tail_drop(QueueSize::Bytes(limit.max(1)))),
@@ -214,8 +217,8 @@ impl<'a> Tree<'a> {
             self.device.name
         );
         let linux = format!(
-            "Linux may not reach the rate, perhop does: write rate / HZ, {needed} bytes at {FASTEST_TIMER_HZ} Hz \
-             or {} at {SLOWEST_TIMER_HZ} Hz",
+            "Linux may not reach the rate, perhop does: write a burst of at least rate / HZ, {needed} bytes at \
+             {FASTEST_TIMER_HZ} Hz or {} at {SLOWEST_TIMER_HZ} Hz",
             rate / 8 / SLOWEST_TIMER_HZ
         );
         self.log.found(&rules::TC_TBF_BURST_SMALL, qdisc.line, message, linux);
@@ -247,7 +250,9 @@ impl<'a> Tree<'a> {
         let mut found = Vec::new();
         self.rules_at(qdisc, qdisc.handle, None, &mut found, 0);
         if found.len() > MOST_RULES {
-            let note = format!("more than {MOST_RULES} filters: the last are not modeled");
+            let note = format!(
+                "the device has more than {MOST_RULES} filters; perhop ignores those after that number"
+            );
             self.log.not_modelled(qdisc.line, note);
             found.truncate(MOST_RULES);
         }
@@ -311,7 +316,7 @@ impl<'a> Tree<'a> {
             &rules::TC_FILTER_WITHOUT_CLASS,
             line,
             message,
-            "Linux uses the default class or drops the packets",
+            "Linux sends these packets to the default class or drops them",
         );
         DEFAULT
     }

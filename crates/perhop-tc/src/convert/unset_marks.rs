@@ -19,18 +19,19 @@ pub(super) fn check(devices: &[Device], marks: &Marks, log: &mut Log) {
     for filter in filters() {
         if let Some(mark) = missing_mark(filter, &marks) {
             let others = marks.listed().map_or_else(
-                || "no line sets a mark".to_owned(),
-                |values| format!("the marks set are {values}"),
+                || "no line sets any mark".to_owned(),
+                |values| format!("the lines set only {values}"),
             );
             log.not_modelled(
                 filter.line(),
-                "a mark that no line sets: it is of a firewall elsewhere, if any",
+                "no line of the file sets this mark; a firewall elsewhere may set it",
             );
             log.found(
                 &rules::TC_MARK_NEVER_SET,
                 filter.line(),
                 format!("no line of the file sets mark {mark}; {others}"),
-                "unless a firewall elsewhere sets it, no packet matches the filter; in a run none does",
+                "no packet matches the filter in a run; in Linux none does either, unless a firewall \
+                 elsewhere sets the mark",
             );
         }
     }

@@ -12,23 +12,23 @@ use crate::words::Words;
 const WITHOUT_EFFECT: [(&str, &str); 4] = [
     ("csum", "checksums"),
     ("simple", "output"),
-    ("sample", "copies for a program"),
-    ("connmark", "marks of connections"),
+    ("sample", "it copies packets for a program"),
+    ("connmark", "it sets marks of connections, not of packets"),
 ];
 const NOT_MODELLED: [(&str, &str); 13] = [
     ("nat", "perhop does not change addresses"),
-    ("ct", "connections are not tracked in perhop"),
+    ("ct", "perhop does not track connections"),
     ("ctinfo", "perhop has no marks of connections"),
-    ("vlan", "tags belong to the scenario's links"),
-    ("mpls", "labels belong to the scenario's links"),
-    ("tunnel_key", "tunnels belong to the scenario's links"),
-    ("skbmod", "frames of perhop have no addresses"),
-    ("ife", "frames of perhop have no further headers"),
-    ("gate", "gates by time are not modeled"),
-    ("bpf", "programs are not run"),
-    ("xt", "targets of iptables are not run"),
-    ("ipt", "targets of iptables are not run"),
-    ("pfmemalloc", "memory of the kernel"),
+    ("vlan", "in perhop VLAN tags are `headers` of a scenario's link"),
+    ("mpls", "in perhop MPLS labels are `headers` of a scenario's link"),
+    ("tunnel_key", "in perhop tunnels are `headers` of a scenario's link"),
+    ("skbmod", "perhop's frames have no MAC addresses"),
+    ("ife", "perhop's frames have no metadata headers"),
+    ("gate", "perhop does not model gates that open at certain times"),
+    ("bpf", "perhop does not run eBPF programs"),
+    ("xt", "perhop does not run iptables targets"),
+    ("ipt", "perhop does not run iptables targets"),
+    ("pfmemalloc", "perhop does not model memory of the kernel"),
 ];
 
 /// Reads the actions after `action`, and after further `action` words.
@@ -89,7 +89,7 @@ fn rest_of_action(kernel: &mut Kernel, number: usize, words: &mut Words) {
                 words.next();
             }
             "random" => {
-                kernel.log.not_modelled(number, "`random`: random actions are not modeled");
+                kernel.log.not_modelled(number, "`random`: perhop does not model random actions");
                 words.split(4);
             }
             _ => return,
@@ -150,9 +150,10 @@ fn skbedit(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action>
             }
             "inheritdsfield" => {
                 words.next();
-                kernel
-                    .log
-                    .not_modelled(number, "skbedit inheritdsfield: prio reads the type of service itself");
+                kernel.log.not_modelled(
+                    number,
+                    "skbedit inheritdsfield has no effect here: prio reads the TOS byte itself",
+                );
                 found.push(Action::Unseen);
             }
             _ => break,
@@ -185,8 +186,7 @@ fn pedit(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
                 found.push(Action::Mark { value: value as u8, mask: mask as u8 });
             }
             _ => {
-                let note =
-                    format!("pedit {family} {field}: only the type of service can be written, with `set`");
+                let note = format!("pedit {family} {field}: perhop models only `set` of the TOS byte");
                 kernel.log.not_modelled(number, note);
                 found.push(Action::Unseen);
                 while words.peek().is_some_and(|word| {
@@ -225,7 +225,10 @@ fn mirred(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> 
 }
 
 fn copied(kernel: &mut Kernel, number: usize, device: &str) {
-    kernel.log.not_modelled(number, format!("mirred: perhop does not make the copies, which load {device}"));
+    kernel.log.not_modelled(
+        number,
+        format!("mirred: perhop does not make the copies of packets that Linux sends to {device}"),
+    );
 }
 
 /// Reports packets that Linux redirects to another device, usually an `ifb` that shapes arriving packets.
@@ -271,7 +274,7 @@ pub(crate) fn shown(kernel: &mut Kernel, number: usize, words: &mut Words) -> Ve
             skbedit(kernel, number, words)
         }
         _ => {
-            kernel.log.not_modelled(number, "this action is not read from the output of show");
+            kernel.log.not_modelled(number, "perhop does not read this action from the output of tc show");
             vec![Action::Unseen]
         }
     }

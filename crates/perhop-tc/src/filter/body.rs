@@ -33,7 +33,9 @@ pub(crate) fn common(
                 words.next();
             }
             if word == "skip_sw" {
-                kernel.log.note(number, "`skip_sw`: perhop does what the device would");
+                kernel
+                    .log
+                    .note(number, "`skip_sw`: perhop applies the filter as the hardware of the device would");
             }
         }
         "flowid" => class_of(kernel, number, words, body),

@@ -184,7 +184,7 @@ fn service(
     };
     if mask & 3 != 0 {
         let message =
-            "the filter compares the ECN bits as well: it misses packets of ECN-capable connections";
+            "the filter also compares the ECN bits, so it misses packets of ECN-capable connections";
         let linux = "perhop compares only the codepoint; write the mask 0xfc";
         kernel.log.found(&rules::TC_ECN_BITS_MATCHED, number, message, linux);
     }

@@ -33,7 +33,7 @@ pub(crate) fn takes_filters(kernel: &mut Kernel, number: usize, (device, index):
         "clsact" | "ingress" | "prio" | "ets" | "drr" | "htb" | "hfsc" | "qfq" | "multiq" | "sfb" | "cbq"
         | "dsmark" | "atm" | "cake" => true,
         "fq_codel" | "sfq" | "dualpi2" => {
-            let note = format!("filters that choose a queue of {} are not modeled", kind.name);
+            let note = format!("perhop does not model filters that choose a queue of {}", kind.name);
             kernel.log.not_modelled(number, note);
             true
         }

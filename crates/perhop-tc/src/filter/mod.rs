@@ -28,13 +28,13 @@ use kept::delete;
 
 /// Known kinds of filters that are not read, and the reasons.
 const UNREAD: [(&str, &str); 7] = [
-    ("bpf", "programs are not run"),
-    ("cgroup", "hosts of perhop have no groups of processes"),
-    ("flow", "it hashes flows into classes: use sfq, fq_codel, or drr with filters"),
-    ("route", "realms of routes are not read"),
-    ("tcindex", "it reads the index of dsmark, which left Linux in 6.3"),
-    ("rsvp", "it left Linux in 6.3; u32 and flower match addresses and ports"),
-    ("rsvp6", "it left Linux in 6.3; u32 and flower match addresses and ports"),
+    ("bpf", "perhop does not run eBPF programs"),
+    ("cgroup", "perhop's hosts have no control groups (cgroups)"),
+    ("flow", "perhop does not model hashing of flows into classes: use sfq, fq_codel, or drr with filters"),
+    ("route", "perhop does not read realms of routes"),
+    ("tcindex", "it reads the index of dsmark; both were removed in Linux 6.3"),
+    ("rsvp", "it was removed in Linux 6.3; u32 and flower match addresses and ports"),
+    ("rsvp6", "it was removed in Linux 6.3; u32 and flower match addresses and ports"),
 ];
 const KINDS: [&str; 5] = ["u32", "flower", "fw", "basic", "matchall"];
 
@@ -156,7 +156,10 @@ fn simple(kernel: &mut Kernel, number: usize, kind: &str, words: &mut Words, bod
         }
         if kind == "basic" && abbreviates(word, "match") {
             words.next();
-            kernel.log.not_modelled(number, "expressions of basic are not read: u32 and flower are");
+            kernel.log.not_modelled(
+                number,
+                "perhop does not read the expressions of basic filters: use u32 or flower",
+            );
             body.condition.is_unseen = true;
             continue;
         }

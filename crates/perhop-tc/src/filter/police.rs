@@ -23,12 +23,12 @@ pub(crate) const POLICE: &[Opt] = &[
     Opt::new(&["peakrate"], Rate, "none")
         .short()
         .effect(NotModelled("a policer has one bucket in perhop; write a second policer before it")),
-    Opt::new(&["avrate"], Rate, "none").effect(NotModelled("the rate that an estimator sees")),
+    Opt::new(&["avrate"], Rate, "none").effect(NotModelled("perhop has no rate estimator for policers")),
     Opt::new(&["mpu"], Size, "0")
-        .effect(NotModelledBut(&["0", "0b"], "short packets count their own length")),
+        .effect(NotModelledBut(&["0", "0b"], "in perhop short packets count with their own length")),
     Opt::new(&["linklayer"], Word, "ethernet")
         .short()
-        .effect(NotModelledBut(&["ethernet"], "cells of ATM are not counted by a policer")),
+        .effect(NotModelledBut(&["ethernet"], "perhop's policers do not count ATM cells")),
     Opt::new(&["ref", "bind"], Integer, "").shown().effect(Irrelevant("counters")),
 ];
 
@@ -88,8 +88,9 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
     }
     if !is_said {
         let message =
-            "the policer has no action for excess packets: tc writes reclassify, which ends in a drop";
-        let linux = "Linux tries the filters four more times and drops; perhop drops: write drop";
+            "the policer has no action for excess packets: tc uses reclassify, which ends in a drop";
+        let linux = "Linux tries the filters four more times and then drops the packet; perhop drops it at \
+                     once: write drop";
         kernel.log.found(&rules::TC_POLICE_WITHOUT_ACTION, number, message, linux);
     }
     tell_of_long_packets(kernel, number, &read);
@@ -98,7 +99,8 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
 
 /// The longest packet of segmentation offload, bytes.
 const LONGEST: u64 = 65_536;
-const JOINED: &str = "packets of TCP that offloads (GSO, GRO) join count one by one";
+const JOINED: &str = "perhop counts TCP packets one by one; Linux counts packets that offloads (GSO, GRO) \
+                      join as one";
 
 /// Reports a burst below the packets of segmentation offload.
 ///
@@ -114,13 +116,13 @@ fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
     let at_once = (rate / 8 / 1000).min(LONGEST);
     if burst >= at_once {
         let message = format!(
-            "a policer with a burst of {}: offloads join packets of TCP up to {}, which perhop does not model",
+            "a policer with a burst of {}: offloads join TCP packets up to {}, which perhop does not model",
             ByteSize::from_bytes(burst),
             ByteSize::from_bytes(LONGEST)
         );
         // Since Linux 5.18, `tcf_police_mtu_check` compares each segment of a joined packet with `mtu`.
-        let linux = "a joined packet above the burst never conforms, and before Linux 5.18 none above `mtu` does: \
-                     TCP may get less than a run shows";
+        let linux = "a joined packet longer than the burst never conforms, before Linux 5.18 also none \
+                     longer than `mtu` does: TCP may get less than a run shows";
         return kernel.log.found(&rules::TC_POLICE_BURST_GRO, number, message, linux);
     }
     let message = format!(

@@ -13,10 +13,10 @@ use crate::words::{Words, abbreviates};
 
 /// Options of u32 that are not read: name, number of arguments, and reason.
 const UNREAD: [(&str, usize, &str); 4] = [
-    ("offset", 0, "offsets that a header gives"),
-    ("hashkey", 0, "tables by a hash"),
-    ("sample", 0, "tables by a hash"),
-    ("indev", 1, "the interface of arrival"),
+    ("offset", 0, "offsets that a header field gives"),
+    ("hashkey", 0, "hash tables of filters"),
+    ("sample", 0, "hash tables of filters"),
+    ("indev", 1, "the arrival interface of a packet"),
 ];
 
 /// Reads the options of a filter. Returns `false` if tc refuses one.
@@ -54,7 +54,7 @@ pub(super) fn read(
             let table = words.next().unwrap_or_default();
             if !is_first_table(table) {
                 is_linked = true;
-                kernel.log.not_modelled(number, "tables of u32 beyond the first are not read");
+                kernel.log.not_modelled(number, "perhop reads only the first table of u32");
             }
         } else if word.len() > 2 && abbreviates(word, "divisor") {
             words.next();

@@ -81,7 +81,7 @@ impl Bits {
         self.none(4..6, "the identification")?;
         let (flags, of_flags) = self.number(6, 2);
         if of_flags & 0x4000 != 0 {
-            return Err("the flag DF");
+            return Err("the DF flag");
         }
         // Packets in perhop are not fragments: the flag for more fragments and the offset are 0.
         decoded.is_never |= flags & of_flags != 0;
@@ -159,7 +159,7 @@ impl Decoded {
     fn service(&mut self, value: u8, mask: u8, line: usize, log: &mut Log) {
         if mask & 3 != 0 {
             let message =
-                "the filter compares the ECN bits as well: it misses packets of ECN-capable connections";
+                "the filter also compares the ECN bits, so it misses packets of ECN-capable connections";
             let linux = "perhop compares only the codepoint; write the mask 0xfc";
             log.found(&rules::TC_ECN_BITS_MATCHED, line, message, linux);
         }

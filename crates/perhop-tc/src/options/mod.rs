@@ -141,10 +141,12 @@ fn report_effect(opt: &Opt, text: &str, place: Place, log: &mut Log) {
         Effect::Irrelevant(why) if opt.shown => {
             let _ = why;
         }
-        Effect::Irrelevant(why) => log.note(place.line, format!("`{written}` is irrelevant: {why}")),
+        Effect::Irrelevant(why) => {
+            log.note(place.line, format!("`{written}` has no effect in perhop: {why}"))
+        }
         Effect::NotModelledBut(usual, _) if usual.iter().any(|word| word.eq_ignore_ascii_case(text)) => {}
         Effect::NotModelled(why) | Effect::NotModelledBut(_, why) => {
-            log.not_modelled(place.line, format!("`{written}` is not modeled: {why}"));
+            log.not_modelled(place.line, format!("perhop does not model `{written}`: {why}"));
         }
     }
 }

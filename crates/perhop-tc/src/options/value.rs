@@ -102,7 +102,7 @@ pub(super) fn value_of(
     }
     if word.contains(['$', '`']) {
         let message = format!("`{name} {word}`: only the shell knows the value of the variable");
-        log.not_modelled(place.line, format!("{message}: write it as NAME=VALUE above"));
+        log.not_modelled(place.line, format!("{message}: assign the variable above, as NAME=VALUE"));
     } else {
         let message = format!("`{name} {word}` of {}: write {wanted}", place.of);
         log.found(&rules::TC_COMMAND_REFUSED, place.line, message, "tc refuses the command");

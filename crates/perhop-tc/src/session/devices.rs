@@ -12,14 +12,14 @@ impl Session {
     pub(super) fn ethtool(&mut self, number: usize, words: &[String]) {
         let what = match words.get(1).map(String::as_str) {
             Some("-K" | "--features" | "--offload") => {
-                "offloads join packets, which policers and queues count as one"
+                "in Linux offloads join packets, and policers and queues count a joined packet as one"
             }
             Some("-s" | "--change") => {
-                "the rate of a device is that of the link: `--rate` or the scenario sets it"
+                "the device sends at the rate of its link: set it with `--rate` or in the scenario"
             }
-            _ => return self.say_irrelevant(number, "no effect on the packets of a run"),
+            _ => return self.say_irrelevant(number, "the line has no effect on the packets of a run"),
         };
-        self.kernel.log.not_modelled(number, format!("`ethtool` is not read: {what}"));
+        self.kernel.log.not_modelled(number, format!("perhop does not read `ethtool`: {what}"));
     }
 
     /// Executes `ip`: queue length, MTU, and creation of a device.
@@ -31,10 +31,14 @@ impl Session {
         let length = ["txqueuelen", "txqlen", "qlen"].into_iter().find_map(after);
         let mtu = after("mtu");
         if is_route(&words) {
-            return self.kernel.log.not_modelled(number, "routes are those of the scenario, or of `--route`");
+            return self
+                .kernel
+                .log
+                .not_modelled(number, "perhop uses the routes of the scenario, or of `--route`");
         }
         if !is_set || (length.is_none() && mtu.is_none()) {
-            return self.say_irrelevant(number, "devices, addresses and routes are those of the scenario");
+            return self
+                .say_irrelevant(number, "perhop uses the devices, addresses and routes of the scenario");
         }
         let name = if words.get(2) == Some(&"dev") { words.get(3) } else { words.get(2) };
         let Some(name) = name else { return self.say_irrelevant(number, "help") };

@@ -58,7 +58,7 @@ impl Shown {
             return;
         }
         let note = format!(
-            "the output does not show {} {}: perhop assumes it without options and without a default class",
+            "the output does not show {} {}: perhop assumes that it has no options and no default class",
             kind.name,
             units::shown_id(handle)
         );

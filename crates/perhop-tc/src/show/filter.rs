@@ -48,7 +48,9 @@ impl Shown {
             head.parent = kernel.devices[device].hooks().map(|_| HOOK_INGRESS);
         }
         let Some((index, parent)) = filter::owner(kernel, device, head.parent) else {
-            return kernel.log.not_modelled(number, "the output does not show its queueing discipline");
+            return kernel
+                .log
+                .not_modelled(number, "the output does not show the queueing discipline of this filter");
         };
         let Some(kind) = words.next() else { return };
         if words.peek() == Some("chain") {
@@ -57,13 +59,13 @@ impl Shown {
         }
         // A list of filters, and each of its tables, starts with a separate line.
         if words.peek().is_none() {
-            return kernel.log.note(number, "the head of a list");
+            return kernel.log.note(number, "the line is the head of a list of filters");
         }
         if words.take("handle") {
             head.handle = words.next().map(str::to_owned);
         }
         if !matches!(kind, "u32" | "flower" | "fw" | "basic" | "matchall") {
-            return kernel.log.not_modelled(number, format!("filter {kind} is not read"));
+            return kernel.log.not_modelled(number, format!("perhop does not read {kind} filters"));
         }
         if !filter::takes_filters(kernel, number, (device, index)) {
             return;

@@ -214,9 +214,10 @@ impl Shown {
         {
             let is_of_mq = known.root().is_some_and(|root| root.kind.name == "mq");
             if !is_of_mq {
-                return kernel
-                    .log
-                    .not_modelled(number, "the output does not show its parent discipline before it");
+                return kernel.log.not_modelled(
+                    number,
+                    "the output does not show the parent of this discipline on an earlier line",
+                );
             }
             let first =
                 known.qdiscs.iter().find(|qdisc| matches!(qdisc.place, Place::Class(id) if id >> 16 == 0));

@@ -77,18 +77,15 @@ const FQ_CODEL: &[Opt] = &[
     Opt::new(&["interval"], Time, "100ms (codel_params_init)"),
     Opt::new(&["ce_threshold"], Time, "none (CODEL_DISABLED_THRESHOLD)"),
     Opt::new(&["ce_threshold_selector"], Masked, "0/0: all ECN-capable packets"),
-    Opt::new(&["memory_limit"], Size, "32Mb (fq_codel_init)").effect(NotModelledBut(
-        &["32Mb", "32m", "33554432"],
-        "perhop counts packets, not the memory they take",
-    )),
+    Opt::new(&["memory_limit"], Size, "32Mb (fq_codel_init)")
+        .effect(NotModelledBut(&["32Mb", "32m", "33554432"], "perhop limits packets, not their memory")),
     Opt::new(&["drop_batch"], Integer, "64 (fq_codel_init)"),
     Opt::new(&["ecn"], Nothing, "on (fq_codel_init)"),
     Opt::new(&["noecn"], Nothing, ""),
 ];
 
-const RATE_ESTIMATOR: &str =
-    "perhop's pie of Linux uses the wait of the last packet, Linux' default since 5.5";
-const BYTE_MODE: &str = "the probability then depends on the length of a packet";
+const RATE_ESTIMATOR: &str = "perhop uses the waiting time of the last packet, the default since Linux 5.5";
+const BYTE_MODE: &str = "with bytemode the probability depends on the packet length; in perhop it does not";
 
 const PIE: &[Opt] = &[
     Opt::new(&["limit"], Integer, "1000 packets (pie_init)"),
@@ -112,10 +109,8 @@ const FQ_PIE: &[Opt] = &[
     Opt::new(&["alpha"], Integer, "2, in sixteenths (pie_params_init)"),
     Opt::new(&["beta"], Integer, "20, in sixteenths (pie_params_init)"),
     Opt::new(&["quantum"], Size, "MTU + 14, 1514 bytes (psched_mtu)"),
-    Opt::new(&["memory_limit"], Size, "32Mb (fq_pie_init)").effect(NotModelledBut(
-        &["32Mb", "32m", "33554432"],
-        "perhop counts packets, not the memory they take",
-    )),
+    Opt::new(&["memory_limit"], Size, "32Mb (fq_pie_init)")
+        .effect(NotModelledBut(&["32Mb", "32m", "33554432"], "perhop limits packets, not their memory")),
     Opt::new(&["ecn_prob"], Integer, "10 percent (fq_pie_init)"),
     Opt::new(&["ecn"], Nothing, "off (fq_pie_init)"),
     Opt::new(&["noecn"], Nothing, ""),
@@ -128,7 +123,7 @@ const FQ_PIE: &[Opt] = &[
 const DUALPI2: &[Opt] = &[
     Opt::new(&["limit"], Integer, "10000 packets (dualpi2_reset_default)"),
     Opt::new(&["memlimit"], Integer, "limit × (MTU + 14) bytes (dualpi2_reset_default)")
-        .effect(NotModelled("perhop counts packets, not the memory they take")),
+        .effect(NotModelled("perhop limits packets, not their memory")),
     Opt::new(&["target"], Time, "15ms (dualpi2_reset_default)"),
     Opt::new(&["tupdate"], Time, "16ms (dualpi2_reset_default)"),
     Opt::new(&["alpha"], Fraction, "0.16, as 41/256 (dualpi2_reset_default)"),
@@ -141,16 +136,17 @@ const DUALPI2: &[Opt] = &[
     Opt::new(&["classic_protection"], Percent, "10% (dualpi2_reset_default)"),
     Opt::new(&["drop_on_overload"], Nothing, "on (dualpi2_reset_default)"),
     Opt::new(&["overflow"], Nothing, "off")
-        .effect(NotModelled("perhop's dualpi2 of Linux drops on overload, its default")),
+        .effect(NotModelled("perhop drops on overload, the default of Linux")),
     Opt::new(&["drop_dequeue"], Nothing, "on (dualpi2_reset_default)"),
     Opt::new(&["drop_enqueue"], Nothing, "off")
-        .effect(NotModelled("perhop's dualpi2 of Linux decides when packets leave, its default")),
+        .effect(NotModelled("perhop decides when packets leave, the default of Linux")),
     Opt::new(&["l4s_ect"], Nothing, "on (TC_DUALPI2_ECN_MASK_L4S_ECT)"),
     Opt::new(&["any_ect"], Nothing, "off")
-        .effect(NotModelled("only ECT(1) and CE take the low-latency queue")),
+        .effect(NotModelled("in perhop only packets with ECT(1) and CE use the low-latency queue")),
     Opt::new(&["split_gso"], Nothing, "on (dualpi2_reset_default)")
-        .effect(Irrelevant("perhop does not join packets")),
-    Opt::new(&["no_split_gso"], Nothing, "off").effect(Irrelevant("perhop does not join packets")),
+        .effect(Irrelevant("perhop never joins packets, so it splits none")),
+    Opt::new(&["no_split_gso"], Nothing, "off")
+        .effect(Irrelevant("perhop never joins packets, so it splits none")),
 ];
 
 const QEVENT: Opt = Opt::new(&["qevent"], Rest, "none").short();
@@ -166,9 +162,9 @@ const RED: &[Opt] = &[
     Opt::new(&["ecn"], Nothing, "off"),
     Opt::new(&["harddrop"], Nothing, "off: packets above max are marked too"),
     Opt::new(&["nodrop"], Nothing, "off")
-        .effect(NotModelled("packets without ECN are then queued instead of dropped early")),
+        .effect(NotModelled("with nodrop Linux queues packets without ECN instead of dropping them early")),
     Opt::new(&["adaptive", "adaptative"], Nothing, "off")
-        .effect(NotModelled("the probability would follow the average; perhop keeps it")),
+        .effect(NotModelled("Linux adapts the probability to the average; perhop does not change it")),
     QEVENT.effect(Irrelevant("events run filters on dropped or marked packets")),
     Opt::new(&["ewma"], Integer, "").shown(),
     Opt::new(&["Plog"], Integer, "").shown().effect(Irrelevant(PER_PACKET)),
@@ -205,14 +201,14 @@ const SFQ: &[Opt] = &[
     Opt::new(&["flows"], Integer, "127, or 128 with limit and depth (SFQ_DEFAULT_FLOWS)"),
     Opt::new(&["quantum"], Size, "MTU + 14, 1514 bytes (psched_mtu)").effect(NotModelledBut(
         &["1514", "1514b", "1500", "1500b"],
-        "perhop serves flows byte by byte, regardless of the quantum",
+        "perhop serves flows of sfq byte by byte, regardless of the quantum",
     )),
     Opt::new(&["perturb"], Integer, "0: never").effect(NotModelledBut(
         &["0", "0s", "0sec"],
-        "the hash of perhop does not change: no flow changes its queue",
+        "the hash of perhop never changes, so no flow changes its queue",
     )),
     Opt::new(&["headdrop"], Nothing, "off")
-        .effect(NotModelled("the newest packet of the longest queue is dropped")),
+        .effect(NotModelled("perhop drops the newest packet of the longest queue")),
     Opt::new(&["redflowlimit"], Integer, "off").effect(NotModelled(SFQ_RED)),
     Opt::new(&["min"], Integer, "").effect(NotModelled(SFQ_RED)),
     Opt::new(&["max"], Integer, "").effect(NotModelled(SFQ_RED)),
@@ -223,7 +219,7 @@ const SFQ: &[Opt] = &[
     Opt::new(&["harddrop"], Nothing, "").effect(NotModelled(SFQ_RED)),
 ];
 
-const PEAK: &str = "perhop's shaper has one bucket; write a second one around it";
+const PEAK: &str = "perhop's shaper has one bucket; for a peak rate write a second tbf around this one";
 
 const TBF: &[Opt] = &[
     Opt::new(&["rate"], RateOrPercent, "must be given").once(),
@@ -234,12 +230,12 @@ const TBF: &[Opt] = &[
     Opt::new(&["peakrate"], RateOrPercent, "none").once().short().effect(NotModelled(PEAK)),
     Opt::new(&["mtu", "minburst"], SizeAndCell, "2047 (tc_calc_rtable)")
         .once()
-        .effect(Irrelevant("it belongs to peakrate")),
+        .effect(Irrelevant("mtu belongs to peakrate, which perhop does not model")),
     Opt::new(&["mpu"], Size, "0")
-        .effect(NotModelledBut(&["0", "0b"], "short packets count their own length")),
+        .effect(NotModelledBut(&["0", "0b"], "in perhop short packets count with their own length")),
     Opt::new(&["overhead"], Integer, "0").once().short(),
     Opt::new(&["linklayer"], Word, "ethernet").short().effect(NotModelledBut(
         &["ethernet"],
-        "cells of ATM are not counted by the shaper: give the link `framing: aal5-snap`",
+        "perhop's shaper does not count ATM cells: give the link `framing: aal5-snap`",
     )),
 ];

@@ -34,7 +34,8 @@ pub(crate) const EXCLUSIVE: [&[&str]; 7] = [
 const CAKE: &[Opt] = &[
     Opt::new(&["bandwidth"], Rate, "unlimited (cake_init)"),
     flag(&["unlimited"], "on (cake_init)"),
-    flag(&["autorate-ingress"], "off").effect(NotModelled("it follows the arrivals")),
+    flag(&["autorate-ingress"], "off")
+        .effect(NotModelled("the bandwidth of perhop's cake does not follow the rate of arrivals")),
     Opt::new(&["rtt"], Time, "100ms (cake_init)"),
     flag(&["datacentre"], "rtt 100us"),
     flag(&["lan"], "rtt 1ms"),
@@ -61,8 +62,9 @@ const CAKE: &[Opt] = &[
     flag(&["nonat"], "on (cake_init)"),
     flag(&["wash"], "off"),
     flag(&["nowash"], "on (cake_init)"),
-    flag(&["split-gso"], "on (cake_init)").effect(Irrelevant("perhop does not join packets")),
-    flag(&["no-split-gso"], "off").effect(Irrelevant("perhop does not join packets")),
+    flag(&["split-gso"], "on (cake_init)")
+        .effect(Irrelevant("perhop never joins packets, so it splits none")),
+    flag(&["no-split-gso"], "off").effect(Irrelevant("perhop never joins packets, so it splits none")),
     flag(&["ack-filter"], "off"),
     flag(&["ack-filter-aggressive"], "off"),
     flag(&["no-ack-filter"], "on (cake_init)"),
@@ -90,5 +92,5 @@ const CAKE: &[Opt] = &[
     flag(&["ingress"], "off"),
     flag(&["egress"], "on (cake_init)"),
     Opt::new(&["memlimit"], Size, "4 × rate × rtt, 4 MiB at least (cake_reconfigure)"),
-    Opt::new(&["fwmark"], Integer, "0").effect(NotModelled("marks of the firewall choose no tin in perhop")),
+    Opt::new(&["fwmark"], Integer, "0").effect(NotModelled("in perhop firewall marks do not choose the tin")),
 ];

@@ -52,7 +52,7 @@ const HTB: &[Opt] = &[
     Opt::new(&["default"], Hexadecimal, "0: none (htb_init)").short(),
     Opt::new(&["r2q"], Integer, "10 (htb_parse_opt)").short(),
     Opt::new(&["direct_qlen"], Integer, "the device's txqueuelen, 1000 (htb_init)").short(),
-    Opt::new(&["debug"], Word, "").short().effect(Irrelevant("it prints to the kernel's log")),
+    Opt::new(&["debug"], Word, "").short().effect(Irrelevant("it only writes to the kernel's log")),
     Opt::new(&["offload"], Nothing, "off").short().effect(NotModelled("the device's own scheduler")),
     Opt::new(&["direct_packets_stat"], Integer, "").shown().effect(Irrelevant("a counter")),
     Opt::new(&["ver"], Word, "").shown().effect(Irrelevant("a version")),
@@ -70,7 +70,9 @@ const HTB_CLASS: &[Opt] = &[
     Opt::new(&["mpu"], Integer, "0").short(),
     Opt::new(&["overhead"], Integer, "0").short(),
     Opt::new(&["linklayer"], Word, "ethernet").short(),
-    Opt::new(&["level"], Integer, "").shown().effect(Irrelevant("it follows from the tree")),
+    Opt::new(&["level"], Integer, "")
+        .shown()
+        .effect(Irrelevant("Linux derives the value from the tree of classes")),
 ];
 
 const HFSC: &[Opt] = &[Opt::new(&["default"], Hexadecimal, "0: none, the packet is dropped").once()];
@@ -86,12 +88,12 @@ pub(crate) const STAB: &[Opt] = &[
     Opt::new(&["overhead"], crate::options::Argument::Signed, "0").short(),
     Opt::new(&["linklayer"], Word, "ethernet").short().effect(NotModelledBut(
         &["ethernet"],
-        "cells of ATM are not counted by the scheduler: give the link `framing: aal5-snap`",
+        "perhop's scheduler does not count ATM cells: give the link `framing: aal5-snap`",
     )),
     Opt::new(&["mtu"], Integer, "2047").short().effect(Irrelevant("the size of the table")),
     Opt::new(&["mpu"], Integer, "0")
         .short()
-        .effect(NotModelledBut(&["0"], "short packets count their own length")),
+        .effect(NotModelledBut(&["0"], "in perhop short packets count with their own length")),
     Opt::new(&["tsize"], Integer, "512").short().effect(Irrelevant("the size of the table")),
     Opt::new(&["data"], Word, "").shown().effect(Irrelevant("the size of the table")),
 ];

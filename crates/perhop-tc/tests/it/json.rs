@@ -221,7 +221,7 @@ fn parts_that_json_lacks_are_reported() {
     ];
     for (text, what) in lacks {
         let found = parse(text);
-        let note = format!("{what} is not in the JSON of tc: take its output without -j");
+        let note = format!("the JSON of tc does not contain {what}: save the output without -j");
         let has_note = |line: &perhop_lint::Line| {
             line.state == LineState::NotModelled
                 && line.note.as_ref().is_some_and(|text| text.contains(&note))

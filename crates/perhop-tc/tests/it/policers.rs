@@ -97,7 +97,7 @@ fn a_policer_behind_the_same_filter_meters_nothing() {
     ));
     assert!(port.output.conditioners.is_empty());
     let note = configuration.lines[4].note.as_deref().unwrap_or_default();
-    assert!(note.contains("no packet reaches its actions"), "{note}");
+    assert!(note.contains("no packet reaches the actions of this filter"), "{note}");
     let names: Vec<_> =
         port.output.queueing.iter().flat_map(|all| &all.classes).map(|class| &class.name).collect();
     assert_eq!(names, ["1:10", "1:20"]);

@@ -192,7 +192,10 @@ fn refused_commands_name_the_valid_form() {
         ("tc qdisc add dev eth0 root fq_codel limits 100", "did you mean `limit`?"),
         ("tc qdisc add dev eth0 root tbf rate 10mb burst 1k limit 2k", "write a rate"),
         ("tc qdisc add dev eth0 root tbf rate 10mbit limit 2k", "tbf must have `burst`"),
-        ("tc qdisc change dev eth0 root pfifo limit 3", "no discipline to change"),
+        (
+            "tc qdisc change dev eth0 root pfifo limit 3",
+            "no discipline exists there that the command could change",
+        ),
         ("tc qdisc add dev eth0 parent 1:1 pfifo", "there is no class 1:1"),
         ("tc qdisc ad dev eth0 root pfifo limit 1p", "write a size"),
         ("tc qdsic add dev eth0 root pfifo", "did you mean `qdisc`?"),
@@ -220,7 +223,7 @@ fn later_commands_undo_earlier_ones() {
         "tc qdisc add dev eth0 root handle 1: prio\ntc qdisc add dev eth0 parent 1:1 pfifo limit 3\n\
          tc qdisc replace dev eth0 root fq_codel\ntc qdisc change dev eth0 root fq_codel limit 77\n",
     );
-    assert_eq!(configuration.lines[1].note.as_deref(), Some("undone by line 3"));
+    assert_eq!(configuration.lines[1].note.as_deref(), Some("line 3 undoes this line"));
     let output = serde_json::to_value(&router.ports[0].output).expect("serializable");
     assert_eq!(output["queueing"]["classes"][0]["buffer"]["fq-codel"]["limit"], "77 packets");
 }
