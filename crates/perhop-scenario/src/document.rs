@@ -232,7 +232,7 @@ fn not_yaml(file: &str, source: &str, at: Range<usize>, message: &str) -> Diagno
     unreadable(file, source, at, format!("not YAML: {message}")).help(if tab {
         "indent YAML with spaces, not tabs"
     } else {
-        "the cause may be on an earlier line: an unclosed bracket or quote, or the indentation"
+        "the cause may be on an earlier line: a bracket or quote that is not closed, or wrong indentation"
     })
 }
 

@@ -199,7 +199,9 @@ fn not_searched(rule: &'static Rule, what: &str) -> Finding {
     Finding {
         rule,
         place: Place::Policy,
-        message: format!("{what} are not searched: policies times kinds of packets exceed {MOST_COMPARED}"),
+        message: format!(
+            "perhop does not search for {what}: policies times kinds of packets exceed {MOST_COMPARED}"
+        ),
         remedy: "check a part of the scenario, with fewer policies or less traffic".to_owned(),
     }
 }

@@ -64,7 +64,7 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     if let Some((found, _)) = needs.iter().find(|(_, wanted)| *wanted && !by_segments) {
         let field = found.split(':').next().unwrap_or(found);
         return Err(ConfigError::new(field, format!("`{found}` needs `accounting: segments`"))
-            .help("the profile linux-6 has it"));
+            .help("the profile linux-6 has that accounting"));
     }
     if parameters.congestion.has_model() && !parameters.pacing {
         return Err(ConfigError::new("pacing", "BBR needs `pacing: true`: it controls the rate by pacing")
@@ -72,23 +72,25 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     }
     if parameters.ack_compression && !is_adaptive(parameters) {
         let message = "`ack-compression: true` needs `acknowledgment: {adaptive: …}`";
-        return Err(ConfigError::new("ack-compression", message).help("or `ack-compression: false`"));
+        return Err(ConfigError::new("ack-compression", message)
+            .help("write that acknowledgment, or `ack-compression: false`"));
     }
     if parameters.autotuning && !(is_adaptive(parameters) && parameters.timestamps) {
         let message = "`autotuning: true` needs `acknowledgment: {adaptive: …}` and `timestamps: true`";
         return Err(ConfigError::new("autotuning", message).help("the profile linux-6 has both"));
     }
     if by_segments && matches!(parameters.recovery, Recovery::Tahoe | Recovery::Reno) {
-        let message = "`accounting: segments` excludes the recovery of Tahoe and Reno";
-        return Err(ConfigError::new("recovery", message).help("newreno, sack or rack"));
+        let message = "the recovery of Tahoe and Reno needs `accounting: bytes`";
+        return Err(ConfigError::new("recovery", message).help("write newreno, sack or rack"));
     }
     if parameters.congestion == CongestionControl::Ledbat && !parameters.timestamps {
-        let message = "`congestion: ledbat` measures delays by `timestamps: true`";
+        let message = "`congestion: ledbat` needs `timestamps: true`, because it measures delays by \
+                       timestamps";
         return Err(ConfigError::new("timestamps", message).help("leave `timestamps` out: linux-6 has them"));
     }
     if by_segments && parameters.counting == Counting::Bytes {
         let message = "`counting: bytes` needs `accounting: bytes`";
-        return Err(ConfigError::new("counting", message).help("segments or acknowledgments"));
+        return Err(ConfigError::new("counting", message).help("write segments or acknowledgments"));
     }
     Ok(())
 }
@@ -96,17 +98,15 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
 /// Checks QUIC: its loss detection, timeout and packets need each other and exclude parameters of TCP.
 fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
     let is_quic = parameters.recovery == Recovery::Quic;
-    let profile = "the profile quic has it";
+    let profile = "the profile quic has both";
     if is_quic != (parameters.rto_rule == RtoRule::Quic) {
-        let message = "`recovery: quic` and `rto-rule: quic` need each other";
+        let message = "`recovery: quic` and `rto-rule: quic` are valid only together";
         return Err(ConfigError::new(if is_quic { "rto-rule" } else { "recovery" }, message).help(profile));
     }
     if !is_quic {
         return match parameters.headers {
-            Headers::Quic => {
-                Err(ConfigError::new("headers", "`headers: quic` needs `recovery: quic`")
-                    .help("`added` for TCP"))
-            }
+            Headers::Quic => Err(ConfigError::new("headers", "`headers: quic` needs `recovery: quic`")
+                .help("write `added` for TCP")),
             Headers::Added | Headers::Included => Ok(()),
         };
     }
@@ -119,24 +119,25 @@ fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
         ("segmentation-offload", "segmentation-offload: {…}", parameters.segmentation_offload.is_some()),
     ];
     if let Some((field, found, _)) = refused.iter().find(|(_, _, is_set)| *is_set) {
-        let message = format!("`recovery: quic` has no `{found}`");
+        let message = format!("`recovery: quic` is not possible with `{found}`");
         return Err(ConfigError::new(field, message).help(format!("leave `{field}` out")));
     }
     if parameters.window_reduction == WindowReduction::Proportional {
         let message = "`recovery: quic` always reduces its window at once";
-        return Err(ConfigError::new("window-reduction", message).help("at-once"));
+        return Err(ConfigError::new("window-reduction", message).help("write `at-once`"));
     }
     if !matches!(parameters.congestion, CongestionControl::Reno | CongestionControl::Cubic) {
-        let message = "`recovery: quic` has `congestion: reno` or `cubic`";
+        let message = "`recovery: quic` needs `congestion: reno` or `congestion: cubic`";
         return Err(ConfigError::new("congestion", message).help("RFC 9002 has NewReno"));
     }
     if !matches!(parameters.acknowledgment, Acknowledgment::Delayed { .. } | Acknowledgment::EveryPacket) {
-        let message = "`recovery: quic` acknowledges every packet, or every second one";
+        let message = "with `recovery: quic` a receiver acknowledges every packet or every second packet";
         return Err(ConfigError::new("acknowledgment", message).help("{delayed: {timeout: 25ms}}"));
     }
     if parameters.ecn_feedback != EcnFeedback::Accurate {
-        let message = "acknowledgments of QUIC count marks";
-        return Err(ConfigError::new("ecn-feedback", message).help("accurate"));
+        let message = "with `recovery: quic` acknowledgments count ECN marks, so `ecn-feedback` must be \
+                       accurate";
+        return Err(ConfigError::new("ecn-feedback", message).help("write `accurate`"));
     }
     Ok(())
 }
@@ -158,7 +159,7 @@ fn check_feedback(parameters: &Parameters) -> Result<(), ConfigError> {
     }
     if parameters.ecn_feedback == EcnFeedback::Classic {
         let message = format!("`congestion: {name}` needs the number of marked packets, not only one bit");
-        return Err(ConfigError::new("ecn-feedback", message).help("dctcp or accurate"));
+        return Err(ConfigError::new("ecn-feedback", message).help("write dctcp or accurate"));
     }
     Ok(())
 }
@@ -189,7 +190,7 @@ fn check_offload(parameters: &Parameters) -> Result<(), ConfigError> {
         let message =
             format!("`largest` must be from a segment ({payload}B) to {LARGEST_BURST}B, got {largest}B");
         return Err(ConfigError::new("segmentation-offload.largest", message)
-            .help("65215B is Linux's; leave `largest` out"));
+            .help("Linux has 65215B; leave `largest` out for this value"));
     }
     Ok(())
 }

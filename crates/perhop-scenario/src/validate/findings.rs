@@ -76,7 +76,7 @@ impl<'a> Findings<'a> {
             return self.error(path, message);
         }
         let diagnostic = self.document.diagnostic(Severity::Error, path, message);
-        self.push(self.document.relate(diagnostic, other, "conflicts with this"))
+        self.push(self.document.relate(diagnostic, other, "conflicts with this line"))
     }
     /// Adds `diagnostic` unless it is known: several interfaces may use the same policy.
     pub(super) fn push(&mut self, diagnostic: Diagnostic) -> &mut Diagnostic {

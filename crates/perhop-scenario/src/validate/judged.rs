@@ -62,11 +62,16 @@ pub(super) fn video(path: &ValuePath, config: &VideoConfig, findings: &mut Findi
         "for example [1Mb/s, 3Mb/s]",
     );
     findings.require(config.segment > Time::ZERO, path, "segment", "above 0", "for example 4s");
-    let help = format!("at least `segment` ({}), because a picture needs one", config.segment);
+    let help = format!(
+        "at least `segment` ({}), because the player shows no picture without a whole segment",
+        config.segment
+    );
     let starts = config.starts_with >= config.segment;
     findings.require(starts, path, "starts-with", "at least a segment", &help);
     let needed = config.starts_with.saturating_add(config.segment);
-    let help = format!("at least `starts-with` and `segment`, {needed}: else playback never starts");
+    let help = format!(
+        "at least the sum of `starts-with` and `segment`, {needed}; with less, playback never starts"
+    );
     findings.require(
         config.buffer >= needed,
         path,
@@ -114,9 +119,9 @@ pub(super) fn page(path: &ValuePath, config: &PageConfig, findings: &mut Finding
     findings.require(config.tls_round_trips <= 10, path, "tls-round-trips", "at most 10", "1 for TLS 1.3");
     // With QUIC, one request at a time per connection would look like a model of HTTP/3, but is not one.
     if config.tcp.build().is_ok_and(|parameters| parameters.recovery == Recovery::Quic) {
-        let message = "pages load as with HTTP/1.1; the streams of HTTP/3 are not modeled";
+        let message = "page-load models HTTP/1.1 over TCP; perhop does not model the streams of HTTP/3";
         findings.error(&path.join("tcp"), message).help =
-            Some("use a profile of TCP; `bulk`, `file-transfer` and others have QUIC".into());
+            Some("use a TCP profile; for QUIC use a source such as `bulk` or `file-transfer`".into());
     }
 }
 

@@ -78,8 +78,8 @@ fn check_connections(
             if let Some(flow) = flow.filter(|flow| *flow >= known.flows()) {
                 let message = format!("traffic `{traffic}` has no flow {flow}");
                 findings.error(&path.join("flow"), message).help = Some(match known.flows() {
-                    0 => "it has no flows at all: its `count` must be at least 1".into(),
-                    1 => "it has only one flow: remove `flow`".into(),
+                    0 => "the traffic has no flows: its `count` must be at least 1".into(),
+                    1 => "the traffic has only one flow: remove `flow`".into(),
                     count => format!("flows: 0 to {}", count - 1),
                 });
             }

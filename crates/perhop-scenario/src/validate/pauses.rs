@@ -18,10 +18,12 @@ pub(super) fn check(scenario: &Scenario, findings: &mut Findings) {
         {
             for priority in has.difference(lacks) {
                 let message = format!(
-                    "`{on}` has priority flow control of priority {priority} on this link, and `{off}` has not: no pause takes place"
+                    "on this link `{on}` has priority flow control for priority {priority}, but `{off}` does \
+                     not, so neither pauses the other"
                 );
                 findings.warning(&ValuePath::from("links").join(index), message).help = Some(format!(
-                    "give a class of the output policy of `{off}` the same `pause: {{priority: {priority}}}`, or set `mode: off` at `{on}`"
+                    "give a class of the output policy of `{off}` the same `pause: {{priority: \
+                     {priority}}}`, or set `mode: off` at `{on}`"
                 ));
             }
         }

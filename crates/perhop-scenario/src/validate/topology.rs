@@ -263,7 +263,7 @@ fn duplicates(scenario: &Scenario, findings: &mut Findings) {
         let ends = if a < b { [a, b] } else { [b, a] };
         match seen.get(&ends) {
             Some(first) => {
-                let message = format!("duplicate link between `{a}` and `{b}`");
+                let message = format!("the list already has a link between `{a}` and `{b}`");
                 findings.clash(&path(index), message, &path(*first)).help = Some(
                     "only one link between two nodes is possible; insert a router into the second one".into(),
                 );

@@ -39,9 +39,12 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
         let path = ValuePath::from("traffic").join(index);
         if let Some(first) = names.get(traffic.name.as_str()) {
             let earlier = ValuePath::from("traffic").join(first).join("name");
-            let message = format!("duplicate traffic name `{}`", traffic.name);
-            findings.clash(&path.join("name"), message, &earlier).help =
-                Some("names identify traffic in results; to sum several, give them the same `class`".into());
+            let message = format!("an earlier element of `traffic` has the name `{}`", traffic.name);
+            findings.clash(&path.join("name"), message, &earlier).help = Some(
+                "names identify traffic in results; to sum the results of several elements, give them \
+                      the same `class`"
+                    .into(),
+            );
         } else {
             names.insert(&traffic.name, index);
         }
@@ -92,17 +95,19 @@ fn hops(scenario: &Scenario, network: &Network, findings: &mut Findings) {
         for [from, to] in [[from, to], [to, from]] {
             if is_connected && matches!(topology.path(from, to), Ok(None)) {
                 let at = ValuePath::from("traffic").join(index).join("to");
-                let message = format!("the routes from `{from}` to `{to}` lead in a circle");
+                let message = format!("the routes from `{from}` to `{to}` form a loop");
                 findings.error(&at, message).help = Some("correct the `routes` of the routers".into());
             }
         }
         let Ok(Some(path)) = topology.path(from, to) else { continue };
         if path.len() > MOST_HOPS {
             let at = ValuePath::from("traffic").join(index).join("to");
-            let message =
-                format!("{} hops from `{from}` to `{to}` are more than a packet survives", path.len());
+            let message = format!(
+                "the path from `{from}` to `{to}` has {} hops, more than the time to live of a packet allows",
+                path.len()
+            );
             findings.error(&at, message).help =
-                Some(format!("at most {MOST_HOPS}: the time to live has eight bits"));
+                Some(format!("at most {MOST_HOPS} hops are possible: the time to live has eight bits"));
         }
     }
 }
@@ -124,7 +129,8 @@ fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
             let path = ValuePath::from("traffic").join(index);
             let (own, other) = (&traffic.name, &scenario.traffic[other].name);
             let message = format!(
-                "flows of `{own}` and `{other}` have the same addresses and ports, so they share per-flow meters"
+                "flows of `{own}` and `{other}` have the same addresses and ports, so they share per-flow \
+                 meters"
             );
             findings.warning(&path.join("name"), message).help =
                 Some("give one of them another `source-port` or `destination-port`".into());
@@ -205,7 +211,9 @@ fn ends<'a>(
         && network.is_whole()
         && !*routes.entry([from, to]).or_insert_with(|| network.is_reachable(from, to))
     {
-        let help = || format!("{}; {}; hosts do not forward", links_of(network, from), links_of(network, to));
+        let help = || {
+            format!("{}; {}; hosts do not forward packets", links_of(network, from), links_of(network, to))
+        };
         let message = format!("there is no route from `{from}` to `{to}`");
         findings.error_with(&path.join("to"), message, help);
     }
@@ -260,13 +268,13 @@ fn protocol(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) 
     let Some(protocol) = traffic.protocol else { return };
     let at = path.join("protocol");
     if traffic.protocol() != protocol {
-        findings.error(&at, format!("its source sends TCP, not {protocol}")).help =
+        findings.error(&at, format!("the source of this traffic sends TCP, not {protocol}")).help =
             Some("remove `protocol`, or choose a source of datagrams: cbr, on-off, poisson or trace".into());
     } else if matches!(traffic.source, SourceConfig::Pcap(_)) {
         findings.error(&at, "the packets of a capture have protocols of their own").help =
             Some("remove `protocol`".into());
     } else if protocol == Protocol::TCP && Plan::for_source(&traffic.source).is_none() {
-        findings.error(&at, "its source sends datagrams, not TCP").help =
+        findings.error(&at, "the source of this traffic sends datagrams, not TCP").help =
             Some("choose an application as source: bulk, request-response, web …".into());
     }
     let (key, packet) = match &traffic.source {
@@ -403,7 +411,7 @@ fn rate_and_packet(path: &ValuePath, rate: Rate, packet: PacketSize, findings: &
     } else if ip < IP_AND_UDP_HEADERS {
         findings
             .warning(&path, format!("an IP packet of {ip} bytes has no room for the IP and UDP headers"))
-            .help = Some(format!("they take {IP_AND_UDP_HEADERS} bytes"));
+            .help = Some(format!("the headers take {IP_AND_UDP_HEADERS} bytes"));
     }
 }
 

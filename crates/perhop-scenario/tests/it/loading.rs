@@ -175,7 +175,7 @@ fn a_skipped_search_is_reported() {
         let Checked::Scenario(loaded) = check(&written("large.yaml", &text)).unwrap() else {
             panic!("a set of policies?")
         };
-        let message = "classes without traffic are not searched";
+        let message = "perhop does not search for classes without traffic";
         let found = loaded.warnings.iter().filter(|first| first.message.contains(message));
         assert_eq!(found.count(), usize::from(!is_searched), "{policies} policies");
     }
