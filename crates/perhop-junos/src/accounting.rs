@@ -1,8 +1,11 @@
 //! [`lines`]: the state of every line of the text.
 
+use std::collections::BTreeSet;
+
 use perhop_lint::{Line, LineState};
 
 use crate::around::{Around, surroundings};
+use crate::groups::is_definition;
 use crate::read::Read;
 use crate::tree::{NodeId, Problem, Tree, rank};
 
@@ -10,9 +13,26 @@ use crate::tree::{NodeId, Problem, Tree, rank};
 const READ: [&str; 4] = ["class-of-service", "firewall", "interfaces", "policy-options"];
 const GROUPS: &str = "groups";
 
-/// Returns the lines of `text`. `tree` is the result of `read`, with marks. `undefined` are the names of
-/// groups that the text applies and does not define.
-pub(crate) fn lines(text: &str, read: &Read, tree: &Tree, undefined: &[String]) -> Vec<Line> {
+/// The groups that have no effect.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IdleGroups<'g> {
+    /// The names of groups that the text applies and does not define.
+    pub(crate) undefined: &'g [String],
+    /// The definitions of groups that nothing applies.
+    pub(crate) unapplied: Option<&'g Unapplied>,
+}
+
+/// A configuration as if it also had the definitions of groups that nothing applies.
+#[derive(Debug)]
+pub(crate) struct Unapplied {
+    /// The statements, with marks.
+    pub(crate) tree: Tree,
+    /// The lines of its errors and warnings.
+    pub(crate) faults: BTreeSet<usize>,
+}
+
+/// Returns the lines of `text`. `tree` is the result of `read`, with marks.
+pub(crate) fn lines(text: &str, read: &Read, tree: &Tree, groups: IdleGroups) -> Vec<Line> {
     let line = |(index, text): (usize, &str)| Line {
         number: index + 1,
         state: LineState::Irrelevant,
@@ -22,14 +42,25 @@ pub(crate) fn lines(text: &str, read: &Read, tree: &Tree, undefined: &[String]) 
     };
     let mut lines: Vec<Line> = text.lines().enumerate().map(line).collect();
     let mut is_set = vec![false; lines.len()];
-    let surroundings = surroundings(tree);
+    let around = surroundings(tree);
+    let idle = groups.unapplied.map(|unapplied| (unapplied, surroundings(&unapplied.tree)));
     for statement in &tree.statements {
         let Some(index) = statement.line.checked_sub(1).filter(|index| *index < lines.len()) else {
             continue;
         };
         let (state, note) = match statement.problem {
             Some(problem) => problem_state(problem),
-            None => state_of(tree, &surroundings, statement.node, undefined),
+            None => match state_of(tree, &around, statement.node, groups.undefined) {
+                State::Idle(note) => {
+                    let idle = idle.as_ref().filter(|_| defines(tree, statement.node));
+                    let unused = || (LineState::Irrelevant, note.clone());
+                    idle.map_or_else(unused, |(unapplied, around)| {
+                        let in_use = state_of(&unapplied.tree, around, statement.node, groups.undefined);
+                        of_unused(in_use.with_faults(statement.line, &unapplied.faults), note.clone())
+                    })
+                }
+                State::Of(state, note) => (state, note),
+            },
         };
         let line = &mut lines[index];
         if !is_set[index] || rank(line.state) < rank(state) {
@@ -58,34 +89,62 @@ fn problem_state(problem: Problem) -> (LineState, Option<String>) {
     (state, Some(note.to_owned()))
 }
 
+/// The state of a statement, with a note.
+enum State {
+    Of(LineState, Option<String>),
+    /// The statement is in a group, and nothing inherits it.
+    Idle(Option<String>),
+}
+
+impl State {
+    /// Returns this state, or that of a line with a fault.
+    fn with_faults(self, line: usize, faults: &BTreeSet<usize>) -> State {
+        match self {
+            State::Of(_, note) if faults.contains(&line) => State::Of(LineState::Suspicious, note),
+            other => other,
+        }
+    }
+}
+
+/// Whether a statement of a group is a definition.
+fn defines(tree: &Tree, node: NodeId) -> bool {
+    is_definition(tree.path(node).get(2..).unwrap_or_default())
+}
+
+/// Returns the state of a definition in a group that nothing applies: the state that it has when its group is
+/// applied, as definitions outside of groups that nothing uses. `note` names the group.
+fn of_unused(in_use: State, note: Option<String>) -> (LineState, Option<String>) {
+    match in_use {
+        State::Idle(_) => (LineState::Irrelevant, note),
+        // No finding reports the fault, because it has no effect.
+        State::Of(LineState::Suspicious, own) => (LineState::NotModelled, own.or(note)),
+        State::Of(state, own) => (state, own.or(note)),
+    }
+}
+
 /// Returns the state of a statement. It comes from the mark of its last node, or from a mark of an enclosing
 /// statement that covers it.
-fn state_of(
-    tree: &Tree,
-    surroundings: &[Around],
-    node: NodeId,
-    undefined: &[String],
-) -> (LineState, Option<String>) {
+fn state_of(tree: &Tree, surroundings: &[Around], node: NodeId, undefined: &[String]) -> State {
     let around = surroundings[node.index()];
     if let Some(line) = around.removed_by {
-        return (LineState::Irrelevant, Some(format!("deleted by line {line}")));
+        return State::Of(LineState::Irrelevant, Some(format!("deleted by line {line}")));
     }
     if around.is_inactive {
-        return (LineState::Irrelevant, Some("inactive".to_owned()));
+        return State::Of(LineState::Irrelevant, Some("inactive".to_owned()));
     }
     let depth = tree.depth(node);
     if depth == 0 {
-        return (LineState::Irrelevant, None);
+        return State::Of(LineState::Irrelevant, None);
     }
     let first = tree.word(around.top);
     if first == GROUPS && !is_inherited(tree, node) {
-        return (LineState::Irrelevant, (depth > 1).then(|| not_applied(tree, node, undefined)));
+        return State::Idle((depth > 1).then(|| not_applied(tree, node, undefined)));
     }
     let is_apply = |id: NodeId| tree.word(id).starts_with("apply-groups");
     if is_apply(node) || depth > 1 && is_apply(tree.parent(node)) {
         let state = if first == GROUPS { LineState::Irrelevant } else { LineState::Modelled };
         let own = tree.mark_of(node).filter(|mark| mark.state == LineState::Suspicious);
-        return (own.map_or(state, |mark| mark.state), None);
+        return State::Of(own.map_or(state, |mark| mark.state), None);
     }
     let own = tree.mark_of(node);
     let covering = around.cover.and_then(|id| tree.mark_of(id)).filter(|_| first != GROUPS || own.is_none());
@@ -94,8 +153,8 @@ fn state_of(
         (own, covering) => own.or(covering),
     };
     match found {
-        Some(mark) => (mark.state, mark.note.as_deref().map(str::to_owned)),
-        None => (unmarked(&tree.path(node)), None),
+        Some(mark) => State::Of(mark.state, mark.note.as_deref().map(str::to_owned)),
+        None => State::Of(unmarked(&tree.path(node)), None),
     }
 }
 

@@ -8,11 +8,12 @@ use perhop_device::{
 use perhop_lint::{Diagnostic, Line, LineState, Rule, Severity, rules as common_rules};
 use perhop_qos::{ConfigError, Rate};
 
+use crate::accounting::{IdleGroups, Unapplied};
 use crate::added::ADDED;
 use crate::check::{Checked, check};
 use crate::context::Context;
 use crate::families::Family;
-use crate::groups::{Inherited, inherit};
+use crate::groups::{Inherited, inherit, with_unapplied};
 use crate::lower::{Device, Findings, ports};
 use crate::read::{Read, read};
 use crate::recognition::{RecognizedFamily, evidence, family};
@@ -138,6 +139,7 @@ impl Source<'_> {
 
     /// Reads the statements by the rules of a family.
     fn read_as(&self, tree: Tree, inherited: &Inherited, family: Family) -> ReadDevice {
+        let unapplied = with_unapplied(&tree, inherited).map(|tree| read_definitions(tree, family));
         let mut context = Context::new(tree);
         let cos = cos::read(&mut context, family);
         let firewall = firewall::read(&mut context, &cos);
@@ -152,7 +154,8 @@ impl Source<'_> {
             Checked { tree: &context.tree, cos: &cos, firewall: &firewall, interfaces: &interfaces };
         let doubtful = check(checked);
         context.tree.mark_merged();
-        let mut lines = accounting::lines(self.text, self.read, &context.tree, &undefined);
+        let groups = IdleGroups { undefined: &undefined, unapplied: unapplied.as_ref() };
+        let mut lines = accounting::lines(self.text, self.read, &context.tree, groups);
         for (number, note) in findings.not_modeled {
             let Some(line) = number.checked_sub(1).and_then(|index| lines.get_mut(index)) else { continue };
             if rank(line.state) < rank(LineState::NotModelled) {
@@ -171,6 +174,10 @@ impl Source<'_> {
     fn report(&self, context: &mut Context, inherited: &Inherited) {
         for (node, name) in &inherited.undefined {
             context.undefined(*node, "group", name);
+        }
+        for group in &inherited.unapplied {
+            let message = format!("nothing applies group {}", context.tree.word(*group));
+            context.found(&rules::JUNOS_UNUSED, *group, message, "its statements have no effect");
         }
         if inherited.is_cut {
             let message = "the groups of this text have too many statements for perhop";
@@ -250,6 +257,17 @@ impl Source<'_> {
         let help = format!("name it: --platform {}", likely.join(", or "));
         Diagnostic::new(&common_rules::PLATFORM_NOT_SUPPORTED, line, message, help)
     }
+}
+
+/// Reads definitions for the states of their statements.
+fn read_definitions(tree: Tree, family: Family) -> Unapplied {
+    let mut context = Context::new(tree);
+    let cos = cos::read(&mut context, family);
+    firewall::read(&mut context, &cos);
+    context.tree.mark_merged();
+    let is_fault = |found: &&Diagnostic| found.severity != Severity::Note;
+    let faults = context.diagnostics.iter().filter(is_fault).map(|found| found.line).collect();
+    Unapplied { tree: context.tree, faults }
 }
 
 fn concern(diagnostic: Diagnostic) -> Concern {

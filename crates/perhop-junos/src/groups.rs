@@ -4,6 +4,8 @@
 //! override statements of groups, and groups that are named first override later groups (Junos CLI User
 //! Guide, "Configuration Groups").
 
+use std::collections::BTreeSet;
+
 use crate::tree::{NodeId, Tree};
 use crate::wildcard::{expanded, fits, group_pattern, is_pattern};
 
@@ -24,8 +26,22 @@ const MOST_MEMBERS: usize = 4096;
 pub(crate) struct Inherited {
     /// Names of groups that do not exist, with the statements that apply them.
     pub(crate) undefined: Vec<(NodeId, String)>,
+    /// The groups with definitions that no statement applies.
+    pub(crate) unapplied: BTreeSet<NodeId>,
     /// Whether the result has more than [`MOST_COPIES`] copies.
     pub(crate) is_cut: bool,
+}
+
+/// The hierarchies with definitions of classes, queues, policers and filters.
+const DEFINING: [&str; 2] = ["class-of-service", "firewall"];
+/// The statement of class of service that attaches definitions, and defines none.
+const ATTACHING: [&str; 2] = ["class-of-service", "interfaces"];
+/// The hierarchy of the prefix lists of filters.
+const LISTS: &str = "policy-options";
+
+/// Whether the path of a statement inside a group is that of a definition.
+pub(crate) fn is_definition(path: &[&str]) -> bool {
+    path.first().is_some_and(|first| DEFINING.contains(first)) && !path.starts_with(&ATTACHING)
 }
 
 /// A part of a group that applies to a node.
@@ -37,7 +53,7 @@ struct Source {
 
 /// Copies the statements of applied groups and of interface ranges.
 pub(crate) fn inherit(tree: &mut Tree) -> Inherited {
-    let mut inherited = Inherited::default();
+    let mut inherited = Inherited { unapplied: with_definitions(tree), ..Inherited::default() };
     let most = tree.len() + MOST_COPIES;
     if tree.has_word(APPLY) {
         let mut walk = Walk { tree, most, comparisons: 0, inherited: &mut inherited };
@@ -45,6 +61,39 @@ pub(crate) fn inherit(tree: &mut Tree) -> Inherited {
     }
     ranges(tree, most, &mut inherited);
     inherited
+}
+
+/// Returns the groups that have definitions.
+fn with_definitions(tree: &Tree) -> BTreeSet<NodeId> {
+    let groups = tree.child(NodeId::ROOT, GROUPS).map(|groups| tree.children(groups)).unwrap_or_default();
+    let is_defining = |group: &NodeId| DEFINING.iter().any(|word| tree.child(*group, word).is_some());
+    groups.into_iter().filter(is_defining).collect()
+}
+
+/// Returns the configuration with the definitions of groups that nothing applies, as if its outermost level
+/// applied these groups. Statements below wildcards are not part of it, because they define nothing by
+/// themselves. `None` if there are no such groups.
+pub(crate) fn with_unapplied(tree: &Tree, inherited: &Inherited) -> Option<Tree> {
+    if inherited.unapplied.is_empty() {
+        return None;
+    }
+    let mut tree = tree.clone();
+    let most = tree.len() + MOST_COPIES;
+    for group in &inherited.unapplied {
+        let defining = DEFINING.iter().chain([&LISTS]).filter_map(|word| tree.child(*group, word));
+        let mut open: Vec<(NodeId, NodeId)> = defining.map(|node| (NodeId::ROOT, node)).collect();
+        while let Some((to, from)) = open.pop() {
+            if tree.len() >= most {
+                return Some(tree);
+            }
+            let Some(copied) = tree.copy(to, from) else { continue };
+            let is_attaching = tree.path(copied) == ATTACHING;
+            let below = tree.children(from).into_iter().rev().filter(|_| !is_attaching);
+            let fixed = below.filter(|child| group_pattern(tree.word(*child)).is_none());
+            open.extend(fixed.map(|child| (copied, child)));
+        }
+    }
+    Some(tree)
 }
 
 struct Walk<'t> {
@@ -100,6 +149,7 @@ impl Walk<'_> {
             self.inherited.undefined.push((name, word));
             return;
         };
+        self.inherited.unapplied.remove(&group);
         let mut found = vec![Source { group, node: group }];
         for step in path {
             let word = self.tree.word(*step).to_owned();

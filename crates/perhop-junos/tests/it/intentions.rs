@@ -125,9 +125,9 @@ fn a_definition_that_nothing_names_is_unused() {
     ] {
         assert_eq!(found(MAP, &format!("set {definition}\n")), [("junos-unused", 1)], "{definition}");
     }
-    // A name in a group counts as used if the configuration inherits it.
+    // A name in a group counts as used if the configuration inherits it, and so does the group.
     let grouped = "set class-of-service schedulers x priority low\n\
                    set groups g class-of-service scheduler-maps m forwarding-class best-effort scheduler x\n";
-    assert_eq!(found(MAP, grouped), [("junos-unused", 1)]);
+    assert_eq!(found(MAP, grouped), [("junos-unused", 1), ("junos-unused", 2)]);
     assert_eq!(found(MAP, &format!("{grouped}set apply-groups g\n")), []);
 }

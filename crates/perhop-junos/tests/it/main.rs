@@ -4,6 +4,7 @@ mod families;
 mod faults;
 mod forms;
 mod hostile;
+mod idle_groups;
 mod intentions;
 mod link_marks;
 mod marks;
