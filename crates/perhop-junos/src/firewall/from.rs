@@ -4,6 +4,7 @@ use perhop_qos::Dscp;
 use perhop_qos::classifier::{LengthRange, MatchConfig, OneOrMany, PortRange, Prefix};
 use perhop_qos::packet::{IpPrecedence, LinkMark, Protocol};
 
+use super::frames::{self, any};
 use super::names;
 use super::prefixes::{PrefixLists, prefix};
 use crate::context::{Context, Word};
@@ -78,27 +79,47 @@ fn condition(
     cos: &ClassOfService,
     lists: &PrefixLists,
 ) -> Option<MatchConfig> {
+    if let Some(key) = word.text.strip_suffix("-except").filter(|key| NEGATED.contains(key)) {
+        let word = Word { text: key.to_owned(), ..word.clone() };
+        let found = condition(context, (from, &word), cos, lists)?;
+        return Some(MatchConfig { not: Some(Box::new(found)), ..MatchConfig::default() });
+    }
     match word.text.as_str() {
         "source-address" | "source-prefix-list" => {
-            addresses(context, from, ["source-address", "source-prefix-list"], lists, &[source])
+            addresses(context, from, &["source-address", "source-prefix-list"], lists, &[source])
         }
         "destination-address" | "destination-prefix-list" => {
             let keys = ["destination-address", "destination-prefix-list"];
-            addresses(context, from, keys, lists, &[destination])
+            addresses(context, from, &keys, lists, &[destination])
         }
         "address" | "prefix-list" => {
-            addresses(context, from, ["address", "prefix-list"], lists, &[source, destination])
+            addresses(context, from, &["address", "prefix-list"], lists, &[source, destination])
         }
-        "protocol" | "next-header" | "payload-protocol" => {
+        // The names of frames' filters for the fields of the IP header.
+        key @ ("ip-source-address" | "ipv6-source-address") => {
+            addresses(context, from, &[key], lists, &[source])
+        }
+        key @ ("ip-destination-address" | "ipv6-destination-address") => {
+            addresses(context, from, &[key], lists, &[destination])
+        }
+        key @ ("ip-address" | "ipv6-address") => {
+            addresses(context, from, &[key], lists, &[source, destination])
+        }
+        "protocol"
+        | "next-header"
+        | "payload-protocol"
+        | "ip-protocol"
+        | "ipv6-next-header"
+        | "ipv6-payload-protocol" => {
             let protocols = parsed(context, word, |text| {
                 names::protocol(text).and_then(|number| number.to_string().parse::<Protocol>().ok())
             })?;
             Some(MatchConfig { protocol: Some(protocols), ..MatchConfig::default() })
         }
-        "source-port" => {
+        "source-port" | "source-port-range-optimize" => {
             Some(MatchConfig { source_port: Some(ports(context, word)?), ..MatchConfig::default() })
         }
-        "destination-port" => {
+        "destination-port" | "destination-port-range-optimize" => {
             Some(MatchConfig { destination_port: Some(ports(context, word)?), ..MatchConfig::default() })
         }
         "port" => {
@@ -107,37 +128,22 @@ fn condition(
             let to = MatchConfig { destination_port: Some(ranges), ..MatchConfig::default() };
             Some(any(vec![from, to]))
         }
-        "destination-mac-address" => reserved_frames(context, word),
+        "ether-type" => frames::ether_type(context, word),
+        "destination-mac-address" => frames::destinations(context, word),
+        "is-fragment" | "first-fragment" => Some(frames::fragments(context, word)),
         _ => mark_condition(context, word, cos),
     }
-}
-
-/// The first octets of group addresses that bridges do not forward (IEEE 802.1D, table 7-10). Their frames
-/// carry no IP packets.
-const RESERVED: [&str; 2] = ["01:80:c2:00:00:0", "01:80:c2:00:00:2"];
-
-/// Returns the condition for frames to reserved addresses, which no packet meets; `None` for other addresses.
-fn reserved_frames(context: &mut Context, word: &Word) -> Option<MatchConfig> {
-    let addresses: Vec<Word> = context.keywords(word.node);
-    let is_reserved = |one: &Word| RESERVED.iter().any(|start| one.text.to_lowercase().starts_with(start));
-    if addresses.is_empty() || !addresses.iter().all(is_reserved) {
-        context.not_modeled(word.node, "perhop skips a term with this condition");
-        return None;
-    }
-    context.tree.mark_deep(word.node, perhop_lint::LineState::Modelled, "");
-    let all = ["0.0.0.0/0", "::/0"].into_iter().filter_map(prefix).map(|all| source(vec![all])).collect();
-    Some(MatchConfig { all: Some(all), ..MatchConfig::default() })
 }
 
 /// Reads a condition on a codepoint, on a mark of the device, or on the length.
 fn mark_condition(context: &mut Context, word: &Word, cos: &ClassOfService) -> Option<MatchConfig> {
     match word.text.as_str() {
-        "dscp" | "traffic-class" => {
+        "dscp" | "traffic-class" | "ipv6-traffic-class" => {
             let points =
                 parsed(context, word, |text| codepoint(cos, CodePoints::Dscp, text).and_then(Dscp::new))?;
             Some(MatchConfig { dscp: Some(points), ..MatchConfig::default() })
         }
-        "precedence" => {
+        "precedence" | "ip-precedence" => {
             let points = parsed(context, word, |text| {
                 precedence(text)
                     .or_else(|| codepoint(cos, CodePoints::InetPrecedence, text))
@@ -145,7 +151,7 @@ fn mark_condition(context: &mut Context, word: &Word, cos: &ClassOfService) -> O
             })?;
             Some(MatchConfig { precedence: Some(points), ..MatchConfig::default() })
         }
-        "learn-vlan-1p-priority" | "user-vlan-1p-priority" => {
+        "learn-vlan-1p-priority" | "user-vlan-1p-priority" | "dot1q-user-priority" => {
             let marks = parsed(context, word, |text| {
                 codepoint(cos, CodePoints::Ieee8021, text).and_then(LinkMark::new)
             })?;
@@ -177,6 +183,28 @@ fn mark_condition(context: &mut Context, word: &Word, cos: &ClassOfService) -> O
     }
 }
 
+/// The conditions with a negation, `…-except` (Junos Routing Policies and Firewall Filters User Guide,
+/// "Firewall Filter Match Conditions for IPv4 Traffic").
+const NEGATED: [&str; 17] = [
+    "destination-port",
+    "dscp",
+    "ether-type",
+    "exp",
+    "forwarding-class",
+    "ip-protocol",
+    "learn-vlan-1p-priority",
+    "loss-priority",
+    "next-header",
+    "packet-length",
+    "payload-protocol",
+    "port",
+    "precedence",
+    "protocol",
+    "source-port",
+    "traffic-class",
+    "user-vlan-1p-priority",
+];
+
 /// Whether `key` is a condition of Junos that perhop does not model.
 fn is_known(key: &str) -> bool {
     let exceptions =
@@ -185,7 +213,7 @@ fn is_known(key: &str) -> bool {
 }
 
 /// The names of such conditions, without suffixes.
-const OTHERS: [&str; 38] = [
+const OTHERS: [&str; 33] = [
     "fragment-offset",
     "fragment-flags",
     "icmp-type",
@@ -197,12 +225,9 @@ const OTHERS: [&str; 38] = [
     "interface",
     "interface-group",
     "interface-set",
-    "first-fragment",
-    "ether-type",
     "vlan",
     "vlan-id",
     "dot1q-tag",
-    "dot1q-user-priority",
     "user-vlan-id",
     "learn-vlan-id",
     "extension-headers",
@@ -219,11 +244,9 @@ const OTHERS: [&str; 38] = [
     "l2-token",
     "ip-version",
     "source-mac-address",
-    "destination-mac-address",
     "traffic-type",
     "label",
     "redirect-reason",
-    "is-fragment",
 ];
 
 /// Returns a codepoint as bits, an alias, or a decimal number.
@@ -281,23 +304,19 @@ fn destination(prefixes: Vec<Prefix>) -> MatchConfig {
     MatchConfig { destination: Some(OneOrMany(prefixes)), ..MatchConfig::default() }
 }
 
-fn any(conditions: Vec<MatchConfig>) -> MatchConfig {
-    MatchConfig { any: Some(conditions), ..MatchConfig::default() }
-}
-
 /// Returns the condition of addresses and prefix lists. They form one list, in which the longest matching
 /// prefix applies, and `except` negates it (Junos Routing Policies and Firewall Filters User Guide, "Firewall
 /// Filter Match Conditions Based on Address").
 fn addresses(
     context: &mut Context,
     from: NodeId,
-    keys: [&str; 2],
+    keys: &[&str],
     lists: &PrefixLists,
     fields: &[Field],
 ) -> Option<MatchConfig> {
     let (mut included, mut excluded) = (Vec::new(), Vec::new());
     let mut is_known = true;
-    for key in keys {
+    for key in keys.iter().copied() {
         for value in context.items(from, key) {
             let except = context.tree.child(value.node, "except");
             if let Some(except) = except {

@@ -1,6 +1,7 @@
 //! The hierarchy `[edit firewall]`, and prefix lists.
 
 mod filters;
+mod frames;
 mod from;
 mod names;
 mod policers;

@@ -1,5 +1,6 @@
 //! Tests of `perhop-junos` from outside, linked as one program.
 
+mod conditions;
 mod families;
 mod faults;
 mod forms;
