@@ -200,6 +200,9 @@ fn scheduler(
     found
 }
 
+/// The options of `transmit-rate`: never more than the rate, by a shaper or by a policer.
+const OPTIONS: [&str; 2] = ["exact", "rate-limit"];
+
 /// A rate with its options.
 pub(super) struct Written {
     pub(super) amount: At<Amount>,
@@ -251,7 +254,11 @@ pub(super) fn amount(context: &mut Context, statement: NodeId, key: &str) -> Opt
                 context.not_modeled(word.node, "a percentage of the remainder: perhop gives equal parts");
             }
             (Some(value), _) => found = Some(At::new(line, value)),
-            (None, _) => others.push(word),
+            (None, _) if key == "transmit-rate" && OPTIONS.contains(&word.text.as_str()) => others.push(word),
+            (None, _) => {
+                context.invalid(&word, key);
+                return None;
+            }
         }
     }
     if found.is_none() && others.is_empty() {
@@ -263,14 +270,8 @@ pub(super) fn amount(context: &mut Context, statement: NodeId, key: &str) -> Opt
 
 fn transmit(context: &mut Context, statement: NodeId) -> Option<At<Transmit>> {
     let Written { amount: at, others, .. } = amount(context, statement, "transmit-rate")?;
-    let mut limit = Limit::None;
-    for word in others {
-        match word.text.as_str() {
-            "exact" => limit = Limit::Exact,
-            "rate-limit" => limit = Limit::Policed,
-            _ => context.invalid(&word, "transmit-rate"),
-        }
-    }
+    let limit = |word: &Word| if word.text == OPTIONS[0] { Limit::Exact } else { Limit::Policed };
+    let mut limit = others.last().map_or(Limit::None, limit);
     if at.value == Amount::Remainder && limit == Limit::Exact {
         // Junos CoS User Guide, "transmit-rate": `remainder` and `exact` exclude each other.
         let message = "`remainder` and `exact` exclude each other";

@@ -92,6 +92,9 @@ fn rates_that_are_no_rates_are_reported() {
         reported("transmit-rate percent 200").contains("`200` is not a value of `transmit-rate percent`")
     );
     assert!(reported("transmit-rate").contains("`transmit-rate` has no value"));
+    assert!(reported("transmit-rate 5x").contains("`5x` is not a value of `transmit-rate`"));
+    assert!(reported("shaping-rate 5x").contains("`5x` is not a value of `shaping-rate`"));
+    assert!(reported("shaping-rate exact").contains("`exact` is not a value of `shaping-rate`"));
     assert!(reported("transmit-rate remainder percent 20").contains("a percentage of the remainder"));
 }
 
