@@ -37,6 +37,11 @@ pub(crate) fn group_pattern(word: &str) -> Option<&str> {
     word.strip_prefix('<')?.strip_suffix('>')
 }
 
+/// Returns the characters in front of the first wildcard.
+pub(crate) fn literal_beginning(name: &str) -> &str {
+    name.split(['*', '?', '[']).next().unwrap_or(name)
+}
+
 /// Whether a name has wildcards.
 pub(crate) fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '['])

@@ -1,6 +1,6 @@
 //! `[edit class-of-service interfaces]`: the attachments to ports and units.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::intent::At;
 
@@ -13,16 +13,43 @@ use super::schedulers::Schedulers;
 use crate::context::{Context, Word};
 use crate::tree::NodeId;
 use crate::values::number;
-use crate::wildcard::{fits, specificity};
+use crate::wildcard::{fits, is_pattern, literal_beginning, specificity};
 
 /// The attachments of a device.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attachments {
-    /// The attachments of names without wildcards. Their number can equal the number of interfaces.
-    named: BTreeMap<String, Vec<Entry>>,
-    patterns: Vec<Entry>,
+    /// The attachments by the characters of their interface in front of its first wildcard. Their number can
+    /// equal the number of interfaces, and that of one interface the number of its units.
+    entries: BTreeMap<String, Entries>,
+    /// The names of interfaces without wildcards.
+    names: BTreeSet<String>,
     /// The attachments to sets of units.
     sets: BTreeMap<String, Attached>,
+}
+
+/// The attachments whose interfaces begin with the same characters.
+#[derive(Clone, Debug, Default)]
+struct Entries {
+    interfaces: Vec<Entry>,
+    units: BTreeMap<String, Vec<Entry>>,
+    /// The attachments to units whose number has wildcards.
+    unit_patterns: Vec<Entry>,
+}
+
+impl Entries {
+    /// Iterates over the attachments that can apply to an interface, or to a unit.
+    fn candidates(&self, unit: Option<&str>) -> impl Iterator<Item = &Entry> {
+        let (interfaces, patterns) = match unit {
+            None => (Some(&self.interfaces), None),
+            Some(_) => (None, Some(&self.unit_patterns)),
+        };
+        let own = unit.and_then(|unit| self.units.get(unit));
+        [interfaces, own, patterns].into_iter().flatten().flatten()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Entry> {
+        self.interfaces.iter().chain(self.units.values().flatten()).chain(&self.unit_patterns)
+    }
 }
 
 /// The definitions that attachments name.
@@ -38,6 +65,8 @@ pub(super) struct Defined<'d> {
 /// The attachments to the interfaces that match a name or a pattern.
 #[derive(Clone, Debug)]
 struct Entry {
+    /// Its place in the text.
+    place: usize,
     interface: String,
     /// `None` for the interface itself.
     unit: Option<String>,
@@ -152,16 +181,19 @@ impl Attachments {
             let letters = if entry.interface == "all" { 0 } else { 1 + specificity(&entry.interface) };
             (entry.interface == interface, letters, entry.unit.as_deref().map_or(0, specificity))
         };
-        let named = self.named.get(interface).into_iter().flatten();
-        let mut entries: Vec<&Entry> = named.chain(&self.patterns).filter(is_meant).collect();
-        entries.sort_by_key(|entry| std::cmp::Reverse(rank(entry)));
+        let beginnings = (0..=interface.len()).filter_map(|end| self.entries.get(interface.get(..end)?));
+        let mut entries: Vec<&Entry> =
+            beginnings.flat_map(|one| one.candidates(unit)).filter(is_meant).collect();
+        entries.sort_by_key(|entry| (std::cmp::Reverse(rank(entry)), entry.place));
         entries.into_iter().fold(Attached::default(), |found, entry| found.or(&entry.attached))
     }
 
     /// Returns the attachments to an interface and its units, without entries whose names have wildcards.
     pub(crate) fn of_name(&self, interface: &str) -> Attached {
-        let own = self.named.get(interface).into_iter().flatten();
-        own.fold(Attached::default(), |found, entry| found.or(&entry.attached))
+        let all = self.entries.get(interface).into_iter().flat_map(Entries::all);
+        let mut own: Vec<&Entry> = all.filter(|entry| entry.interface == interface).collect();
+        own.sort_by_key(|entry| entry.place);
+        own.into_iter().fold(Attached::default(), |found, entry| found.or(&entry.attached))
     }
 
     /// Returns the attachments to a set of units.
@@ -171,26 +203,39 @@ impl Attachments {
 
     /// Iterates over all attachments.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Attached> {
-        let entries = self.named.values().flatten().chain(&self.patterns).map(|entry| &entry.attached);
+        let entries = self.entries.values().flat_map(Entries::all).map(|entry| &entry.attached);
         entries.chain(self.sets.values())
     }
 
     /// Iterates over the names of interfaces without wildcards.
     pub(crate) fn named_interfaces(&self) -> impl Iterator<Item = &str> {
-        self.named.keys().map(String::as_str)
+        self.names.iter().map(String::as_str)
     }
 
     fn add(&mut self, entry: Entry) {
-        if entry.interface == "all" || crate::wildcard::is_pattern(&entry.interface) {
-            self.patterns.push(entry);
-        } else {
-            self.named.entry(entry.interface.clone()).or_default().push(entry);
+        let is_named = entry.interface != "all" && !is_pattern(&entry.interface);
+        if is_named {
+            self.names.insert(entry.interface.clone());
+        }
+        let beginning = if entry.interface == "all" { "" } else { literal_beginning(&entry.interface) };
+        let entries = self.entries.entry(beginning.to_owned()).or_default();
+        match &entry.unit {
+            None => entries.interfaces.push(entry),
+            Some(unit) if is_pattern(unit) => entries.unit_patterns.push(entry),
+            Some(unit) => entries.units.entry(unit.clone()).or_default().push(entry),
         }
     }
 }
 
 pub(super) fn read(context: &mut Context, cos: NodeId, defined: Defined) -> Attachments {
     let mut found = Attachments::default();
+    let mut places = 0..;
+    let mut entry = |interface: &str, unit: Option<String>, attached: Attached| Entry {
+        place: places.next().unwrap_or_default(),
+        interface: interface.to_owned(),
+        unit,
+        attached,
+    };
     for interface in context.items(cos, "interfaces") {
         if interface.text == "interface-set" {
             for set in context.names(interface.node) {
@@ -201,10 +246,10 @@ pub(super) fn read(context: &mut Context, cos: NodeId, defined: Defined) -> Atta
         }
         let attached = attached(context, interface.node, defined);
         let (name, unit) = split_unit(&interface.text);
-        found.add(Entry { interface: name.to_owned(), unit: unit.map(str::to_owned), attached });
+        found.add(entry(name, unit.map(str::to_owned), attached));
         for unit in context.items(interface.node, "unit") {
             let attached = self::attached(context, unit.node, defined);
-            found.add(Entry { interface: interface.text.clone(), unit: Some(unit.text), attached });
+            found.add(entry(&interface.text, Some(unit.text), attached));
         }
     }
     found
@@ -333,7 +378,7 @@ mod tests {
     fn entry(interface: &str, map: &str) -> Entry {
         let scheduler_map = Some(At::new(1, map.to_owned()));
         let attached = Attached { scheduler_map, ..Attached::default() };
-        Entry { interface: interface.to_owned(), unit: None, attached }
+        Entry { place: 0, interface: interface.to_owned(), unit: None, attached }
     }
 
     #[test]

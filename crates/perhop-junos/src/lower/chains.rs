@@ -1,9 +1,7 @@
 //! The nodes on the path from a port to the queues of a unit.
 
-use std::collections::BTreeMap;
-
 use super::device::Findings;
-use super::nodes::{Mode, Node, REMAINING};
+use super::nodes::{Guarantees, Mode, Node, REMAINING};
 use super::ports::LineOf;
 use crate::cos::Attached;
 use crate::interfaces::{Scheduling, Unit};
@@ -62,7 +60,9 @@ impl LineOf<'_> {
 
     /// Reports schedulers of a unit that the device does not use.
     fn note_units(&self, own: &Attached, findings: &mut Findings) {
-        let named = self.device.cos.attachments.of_name(&self.interface.name).lines();
+        let named = self
+            .named_lines
+            .get_or_init(|| self.device.cos.attachments.of_name(&self.interface.name).lines());
         let map = own.scheduler_map.as_ref().map(|at| at.line);
         // The commit refuses a scheduler map at a unit name without wildcards if the port has neither of the
         // two statements (observed by S. van de Klundert).
@@ -101,17 +101,13 @@ impl LineOf<'_> {
     /// of the parent.
     pub(super) fn scale_guarantees(&self, physical: &Attached, chain: &mut [Node]) -> Mode {
         let mut rate = self.inside(physical);
-        let all = self.nodes.get_or_init(|| self.all_nodes(physical, rate));
-        if all.iter().flatten().all(|node| node.guaranteed.is_none()) {
+        let all = self.nodes.get_or_init(|| Guarantees::new(&self.all_nodes(physical, rate)));
+        if !all.has_any {
             return Mode::Peak;
         }
         let mut path: Vec<String> = Vec::new();
         for node in chain.iter_mut().filter(|node| !node.is_port) {
-            let is_inside = |nodes: &&Vec<Node>| nodes.iter().map(|one| &one.name).take(path.len()).eq(&path);
-            let siblings = all.iter().filter(is_inside).filter_map(|nodes| nodes.get(path.len()));
-            let guarantees: BTreeMap<&str, u64> =
-                siblings.map(|one| (one.name.as_str(), one.guaranteed.unwrap_or(0))).collect();
-            let sum: u128 = guarantees.into_values().map(u128::from).sum();
+            let sum = all.sums.get(&path).copied().unwrap_or(0);
             let whole = u128::from(rate);
             let scaled = |bits: u64| (u128::from(bits) * whole / sum.max(whole).max(1)) as u64;
             node.scaled = node.guaranteed.map(scaled);

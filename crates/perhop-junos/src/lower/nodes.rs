@@ -1,5 +1,7 @@
 //! The nodes of a port: its own node, the nodes of sets of units, and the nodes of units.
 
+use std::collections::BTreeMap;
+
 use perhop_device::intent::At;
 use perhop_device::lower::ClassLinks;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
@@ -142,6 +144,36 @@ pub(super) enum Mode {
     Peak,
     /// A node has a guarantee.
     Committed,
+}
+
+/// The guarantees of the nodes under a port.
+#[derive(Debug)]
+pub(super) struct Guarantees {
+    /// Whether a node has a guarantee.
+    pub(super) has_any: bool,
+    /// The sums of the guarantees inside the node at a path of names, bits per second.
+    pub(super) sums: BTreeMap<Vec<String>, u128>,
+}
+
+impl Guarantees {
+    /// Sums the guarantees of nodes, which `units` lists from the outermost node of each unit inward.
+    pub(super) fn new(units: &[Vec<Node>]) -> Guarantees {
+        // Units of one set name the same node. The last mention counts.
+        let mut guarantees: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+        for nodes in units {
+            let mut path: Vec<String> = Vec::new();
+            for node in nodes {
+                path.push(node.name.clone());
+                guarantees.insert(path.clone(), node.guaranteed.unwrap_or(0));
+            }
+        }
+        let mut sums: BTreeMap<Vec<String>, u128> = BTreeMap::new();
+        for (mut path, bits) in guarantees {
+            path.pop();
+            *sums.entry(path).or_default() += u128::from(bits);
+        }
+        Guarantees { has_any: units.iter().flatten().any(|node| node.guaranteed.is_some()), sums }
+    }
 }
 
 impl Nodes<'_> {

@@ -13,7 +13,7 @@ use perhop_qos::{ByteSize, Rate};
 
 use super::device::{Device, Findings};
 use super::meters::Accepted;
-use super::nodes::{Mode, Node, Nodes, REMAINING, TAG};
+use super::nodes::{Guarantees, Mode, Node, Nodes, REMAINING, TAG};
 use super::shared_memory::memory;
 use crate::cos::Attached;
 use crate::interfaces::{Interface, Scheduling, Unit};
@@ -37,7 +37,8 @@ pub(crate) fn ports(device: Device, interfaces: &[Interface], findings: &mut Fin
     let mut ports = Vec::new();
     for interface in &all {
         let bundled = bundles.get(interface.name.as_str()).copied().flatten();
-        let line = LineOf { device, interface, bundled, nodes: OnceCell::new() };
+        let line =
+            LineOf { device, interface, bundled, nodes: OnceCell::new(), named_lines: OnceCell::new() };
         line.ports(&mut ports, findings);
     }
     ports
@@ -84,8 +85,10 @@ pub(super) struct LineOf<'l> {
     pub(super) device: Device<'l>,
     pub(super) interface: &'l Interface,
     bundled: Option<u64>,
-    /// The nodes of each unit under the port.
-    pub(super) nodes: OnceCell<Vec<Vec<Node>>>,
+    /// The guarantees of the nodes under the port.
+    pub(super) nodes: OnceCell<Guarantees>,
+    /// The lines that attach class of service to the name of the interface.
+    pub(super) named_lines: OnceCell<Vec<usize>>,
 }
 
 impl LineOf<'_> {
