@@ -5,14 +5,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::default::bytes;
-use crate::tcp::TcpConfig;
+use crate::tcp::SharedTcp;
 
 /// One connection that always has data to send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BulkConfig {
     /// TCP of both endpoints.
-    pub tcp: TcpConfig,
+    pub tcp: SharedTcp,
 }
 
 /// Requests and responses in turn on one connection: netperf's `TCP_RR`.
@@ -20,7 +20,7 @@ pub struct BulkConfig {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RequestResponseConfig {
     /// TCP of both endpoints.
-    pub tcp: TcpConfig,
+    pub tcp: SharedTcp,
     /// Payload of a request from client to server, bytes.
     pub request: ByteSize,
     /// Payload of a response, bytes. With 0, the client sends requests back to back.
@@ -32,7 +32,7 @@ pub struct RequestResponseConfig {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConnectRequestResponseConfig {
     /// TCP of both endpoints.
-    pub tcp: TcpConfig,
+    pub tcp: SharedTcp,
     /// Payload of a request from client to server, bytes.
     pub request: ByteSize,
     /// Payload of a response, bytes.
@@ -59,7 +59,7 @@ pub enum Closing {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FileTransferConfig {
     /// TCP of both endpoints.
-    pub tcp: TcpConfig,
+    pub tcp: SharedTcp,
     /// Size of a file, bytes.
     #[serde(default = "bytes::<100_000>")]
     pub size: ByteSize,
@@ -87,7 +87,7 @@ pub enum FileConnection {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct WebConfig {
     /// TCP of both endpoints.
-    pub tcp: TcpConfig,
+    pub tcp: SharedTcp,
     /// Mean time between the starts of two transfers; the gaps are exponentially distributed.
     pub mean_gap: Time,
     /// Mean size of a transfer, bytes; sizes are Pareto-distributed.

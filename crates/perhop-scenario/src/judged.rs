@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::default::{bytes, number};
-use crate::tcp::TcpConfig;
+use crate::tcp::SharedTcp;
 
 /// Adaptive video over HTTP (DASH, ISO/IEC 23009-1): the player at `from` requests segments one after the
 /// other on one connection from the server at `to`, each in the bitrate that its rate adaptation chooses.
@@ -13,7 +13,7 @@ use crate::tcp::TcpConfig;
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct VideoConfig {
     /// TCP of both endpoints.
-    pub tcp: TcpConfig,
+    pub tcp: SharedTcp,
     /// The bitrates of the representations, in ascending order.
     #[serde(default = "ladder")]
     pub ladder: Vec<Rate>,
@@ -116,7 +116,7 @@ fn gamma_p() -> f64 {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PageConfig {
     /// TCP of both endpoints.
-    pub tcp: TcpConfig,
+    pub tcp: SharedTcp,
     /// Parallel connections, each with one request at a time; browsers open six per host (HTTP/1.1).
     #[serde(default = "number::<u32, 6>")]
     pub connections: u32,
@@ -176,7 +176,7 @@ fn think() -> Time {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SpeedTestConfig {
     /// TCP of all endpoints.
-    pub tcp: TcpConfig,
+    pub tcp: SharedTcp,
     /// Connections with bulk data in parallel.
     #[serde(default = "number::<u32, 4>")]
     pub connections: u32,

@@ -44,6 +44,7 @@ pub mod tcp;
 pub mod topology;
 mod trace;
 mod traffic;
+mod traffic_list;
 mod validate;
 
 pub use application::{

@@ -72,12 +72,12 @@ impl Plan {
             in_turn(Request::Fixed(request.as_bytes()), response.as_bytes())
         };
         Some(match source {
-            SourceConfig::Bulk(config) => (in_turn(Request::Endless, 0), &config.tcp),
-            SourceConfig::RequestResponse(config) => (fixed(config.request, config.response), &config.tcp),
+            SourceConfig::Bulk(config) => (in_turn(Request::Endless, 0), &*config.tcp),
+            SourceConfig::RequestResponse(config) => (fixed(config.request, config.response), &*config.tcp),
             SourceConfig::ConnectRequestResponse(config) => {
                 let plan = fixed(config.request, config.response);
                 let (connections, closing) = (Connections::PerTransaction, config.closes_first);
-                (Plan { connections, closing, ..plan }, &config.tcp)
+                (Plan { connections, closing, ..plan }, &*config.tcp)
             }
             SourceConfig::FileTransfer(config) => {
                 let plan = fixed(config.size, config.confirmation);
@@ -85,27 +85,27 @@ impl Plan {
                     FileConnection::Persistent => Connections::One,
                     FileConnection::PerFile => Connections::PerTransaction,
                 };
-                (Plan { connections, ..plan }, &config.tcp)
+                (Plan { connections, ..plan }, &*config.tcp)
             }
             SourceConfig::Web(config) => {
                 let request =
                     Request::Pareto { mean: config.mean_size.as_bytes() as f64, shape: config.shape };
                 let beginning = Beginning::Poisson(config.mean_gap.as_seconds());
                 let connections = Connections::PerTransaction;
-                (Plan { request, response: 0, connections, closing, beginning }, &config.tcp)
+                (Plan { request, response: 0, connections, closing, beginning }, &*config.tcp)
             }
             SourceConfig::Video(config) => {
-                (in_turn(Request::Fixed(config.request.as_bytes()), 1), &config.tcp)
+                (in_turn(Request::Fixed(config.request.as_bytes()), 1), &*config.tcp)
             }
             SourceConfig::PageLoad(config) => {
                 let plan = in_turn(Request::Fixed(config.request.as_bytes()), 1);
-                (Plan { connections: Connections::PerTransaction, ..plan }, &config.tcp)
+                (Plan { connections: Connections::PerTransaction, ..plan }, &*config.tcp)
             }
             SourceConfig::SpeedTest(config) => {
                 // The last connection is the probe.
                 let is_probe = number % source.connections() == config.connections;
                 let byte = ByteSize::from_bytes(1);
-                (if is_probe { fixed(byte, byte) } else { in_turn(Request::Endless, 0) }, &config.tcp)
+                (if is_probe { fixed(byte, byte) } else { in_turn(Request::Endless, 0) }, &*config.tcp)
             }
             SourceConfig::Cbr(_)
             | SourceConfig::Voice(_)

@@ -11,6 +11,7 @@ use crate::default::number;
 use crate::measure::MeasureConfig;
 use crate::nodes::{HostConfig, LinkConfig, RouterConfig};
 use crate::traffic::TrafficConfig;
+use crate::traffic_list;
 
 /// A complete experiment: topology, policies of interfaces, traffic, duration and measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,6 +44,7 @@ pub struct Scenario {
     #[serde(default)]
     pub policies: BTreeMap<String, PolicyConfig>,
     /// Flows between hosts and their sources.
+    #[serde(deserialize_with = "traffic_list::read")]
     pub traffic: Vec<TrafficConfig>,
     /// Measurements in addition to the counters of every run.
     #[serde(default)]

@@ -17,6 +17,7 @@ use super::default::number;
 use super::judged::{PageConfig, SpeedTestConfig, VideoConfig};
 use super::media::{GameConfig, VoiceConfig};
 use super::role::Role;
+use super::tcp::SharedTcp;
 
 /// One or several similar flows from one host to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -137,6 +138,27 @@ pub enum SourceConfig {
 }
 
 impl SourceConfig {
+    /// Returns the TCP of an application; `None` if the source sends datagrams.
+    pub(crate) fn tcp_mut(&mut self) -> Option<&mut SharedTcp> {
+        match self {
+            SourceConfig::Bulk(config) => Some(&mut config.tcp),
+            SourceConfig::RequestResponse(config) => Some(&mut config.tcp),
+            SourceConfig::ConnectRequestResponse(config) => Some(&mut config.tcp),
+            SourceConfig::FileTransfer(config) => Some(&mut config.tcp),
+            SourceConfig::Web(config) => Some(&mut config.tcp),
+            SourceConfig::Video(config) => Some(&mut config.tcp),
+            SourceConfig::PageLoad(config) => Some(&mut config.tcp),
+            SourceConfig::SpeedTest(config) => Some(&mut config.tcp),
+            SourceConfig::Cbr(_)
+            | SourceConfig::OnOff(_)
+            | SourceConfig::Poisson(_)
+            | SourceConfig::Trace(_)
+            | SourceConfig::Pcap(_)
+            | SourceConfig::Voice(_)
+            | SourceConfig::Game(_) => None,
+        }
+    }
+
     /// Returns the number of parallel connections of one application.
     pub fn connections(&self) -> u32 {
         match self {

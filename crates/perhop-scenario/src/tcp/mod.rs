@@ -6,6 +6,7 @@ mod config;
 mod flags;
 mod parameters;
 mod profile;
+mod shared;
 
 pub use config::TcpConfig;
 pub use flags::Flags;
@@ -16,3 +17,4 @@ pub use parameters::{
     TCP_HEADER, TIMESTAMPS_OPTION, TimerRestart, WindowReduction,
 };
 pub use profile::Profile;
+pub use shared::SharedTcp;
