@@ -164,7 +164,7 @@ impl Hosts {
     fn contents(&self, packet: &Packet) -> Contents {
         match (self.fragments.fields(packet), self.transport.segments.carried_by(packet)) {
             (Some(fields), _) => Contents::Fragment(fields),
-            (None, Some(carried)) => Contents::Segment(*carried),
+            (None, Some(carried)) => Contents::Segment(carried.clone()),
             (None, None) => Contents::Datagram,
         }
     }

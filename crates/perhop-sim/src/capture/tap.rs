@@ -25,7 +25,7 @@ pub(crate) struct Record {
 }
 
 /// The contents of a recorded packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Contents {
     /// A datagram that is not fragmented anywhere.
     Datagram,

@@ -20,7 +20,7 @@ const TICK: Time = Time::from_milliseconds(1);
 /// Windows above 65,535 bytes are written as 65,535, because the simulated SYN has no room for a window scale
 /// option.
 pub(super) fn fields(carried: &Carried, number: u32, parameters: &Parameters, packet: &Packet) -> TcpFields {
-    let Segment { sequence, acknowledgment, window, flags, sack, .. } = carried.segment;
+    let &Segment { sequence, acknowledgment, window, flags, ref sack, .. } = &carried.segment;
     let numbers = Numbers::new(number, parameters, packet);
     let (syn, ack) = (flags.contains(Flags::SYN), flags.contains(Flags::ACK));
     TcpFields {

@@ -158,7 +158,7 @@ impl Part {
                 let packet = &mut flight.packet;
                 let segments = &mut world.hosts_mut().transport.segments;
                 if let Some(carried) = segments.carried_by(packet) {
-                    mailbox.incoming.segments.push(*carried);
+                    mailbox.incoming.segments.push(carried.clone());
                     segments.release(packet);
                 }
                 packet.payload = with_flow(packet.payload, numbering.onward[flow_of(packet)] as usize);

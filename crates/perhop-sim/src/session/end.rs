@@ -116,7 +116,7 @@ impl End {
         }
         carried.end = self.peer;
         carried.generation = self.generation;
-        carried.number = tally.next_sequence;
+        carried.segment.serial = tally.next_sequence;
         tally.next_sequence = tally.next_sequence.wrapping_add(1);
         *packet = self.template;
         packet.payload |= u64::from(held);

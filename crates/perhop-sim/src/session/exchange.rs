@@ -39,7 +39,7 @@ pub(crate) trait Sessions: Engine {
     fn receive_segment(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         let held = packet.payload as u32;
         let hosts = self.hosts_mut();
-        let number = hosts.transport.segments.at(held).number;
+        let number = hosts.transport.segments.at(held).segment.serial;
         hosts.measurements.deliver(now, flow_of(packet), packet, number);
         self.take_in(now, held, packet)
     }

@@ -7,16 +7,17 @@ use perhop_measure::tcp::SERVER;
 use perhop_scenario::{Recorded, TcpNumbers};
 
 /// A segment in the network, and its recipient.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)] // adjacent to the first fields of the segment
+#[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(crate) struct Carried {
     /// The place of the receiving end, and the generation of that place.
     pub(crate) end: u32,
     pub(crate) generation: u32,
-    /// The number of the segment's packet in the flow.
-    pub(crate) number: u32,
     pub(crate) segment: Segment,
 }
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Carried>() == 64, "a segment in the network is one cache line");
 
 /// The place of ends that are not simulated: the segments of recordings.
 const NOWHERE: u32 = u32::MAX;
@@ -30,9 +31,10 @@ impl Carried {
             acknowledgment: u64::from(acknowledgment),
             window: u32::from(window),
             flags,
+            serial: number,
             ..Segment::default()
         };
-        Carried { segment, end: NOWHERE, generation: 0, number }
+        Carried { segment, end: NOWHERE, generation: 0 }
     }
     /// Whether the client sent the segment.
     pub(crate) fn is_clients(&self) -> bool {
@@ -44,11 +46,19 @@ impl Carried {
     }
 }
 
+/// The number of places in a page.
+const PAGE: usize = 256;
+
 /// The segments in the network. Places are reused, so their number is the maximum number of segments at one
 /// time.
+///
+/// The places are in pages. A growing list would be copied, and the memory of its copies is too small for the
+/// next one.
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
-    carried: Vec<Carried>,
+    pages: Vec<Box<[Carried; PAGE]>>,
+    /// The number of places that were used.
+    used: usize,
     free: Vec<u32>,
 }
 
@@ -60,16 +70,17 @@ impl Segments {
     }
     #[cold]
     fn add_place(&mut self) -> u32 {
-        if self.carried.len() == self.carried.capacity() {
-            // Doubling would leave a third of the memory unused.
-            self.carried.reserve_exact(self.carried.len() / 4 + 16);
+        if self.used == self.pages.len() * PAGE {
+            // The array is large, so it is not built on the stack.
+            let page: Box<[Carried]> = std::iter::repeat_with(Carried::default).take(PAGE).collect();
+            self.pages.extend(page.try_into());
         }
-        self.carried.push(Carried::default());
-        (self.carried.len() - 1) as u32
+        self.used += 1;
+        (self.used - 1) as u32
     }
     /// The contents of a `place` that was [taken](Self::take).
     pub(crate) fn at(&mut self, place: u32) -> &mut Carried {
-        &mut self.carried[place as usize]
+        &mut self.pages[place as usize / PAGE][place as usize % PAGE]
     }
     /// Frees `place`.
     pub(crate) fn give_back(&mut self, place: u32) {
@@ -83,7 +94,8 @@ impl Segments {
     }
     /// The segment of `packet`, if it carries one.
     pub(crate) fn carried_by(&self, packet: &Packet) -> Option<&Carried> {
-        (packet.protocol == Protocol::TCP).then(|| &self.carried[packet.payload as u32 as usize])
+        let place = packet.payload as u32 as usize;
+        (packet.protocol == Protocol::TCP).then(|| &self.pages[place / PAGE][place % PAGE])
     }
     /// Frees the place of the segment of `packet`, if it carries one. The packet has arrived or was dropped.
     pub(crate) fn release(&mut self, packet: &Packet) {
@@ -93,6 +105,6 @@ impl Segments {
     }
     /// The number of segments in the network.
     pub(crate) fn len(&self) -> usize {
-        self.carried.len() - self.free.len()
+        self.used - self.free.len()
     }
 }

@@ -194,7 +194,7 @@ mod tests {
     fn send(end: &mut Connection, now: Time, segments: &mut Vec<Segment>) {
         loop {
             // The segment overwrites an earlier segment, as in the simulator.
-            let mut segment = segments.last().copied().unwrap_or_default();
+            let mut segment = segments.last().cloned().unwrap_or_default();
             segment.sack.push(7, 9);
             let mut slow = end.clone();
             let (transmitted, length) = end.transmit(now, &mut segment);

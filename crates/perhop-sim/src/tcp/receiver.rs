@@ -137,7 +137,7 @@ impl Receiver {
     pub(super) fn update_ts_recent(&mut self, segment: &Segment) {
         if let Some(timestamps) = segment.timestamps()
             && segment.sequence <= self.last_ack_sent
-            && timestamps.value >= self.ts_recent
+            && { timestamps.value } >= self.ts_recent
         {
             self.ts_recent = timestamps.value;
         }

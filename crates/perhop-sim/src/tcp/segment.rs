@@ -16,10 +16,15 @@ pub(super) struct Range {
 }
 
 /// The blocks of a selective acknowledgment, at most four (RFC 2018 §3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)] // the blocks last, since most segments have none
-pub struct SackBlocks {
-    count: u8,
+///
+/// Most segments never have blocks, so the first block allocates the memory. [`SackBlocks::clear`] keeps it for
+/// the next segment.
+#[derive(Clone, Debug, Default)]
+pub struct SackBlocks(Option<Box<Blocks>>);
+
+#[derive(Clone, Debug, Default)]
+struct Blocks {
+    count: usize,
     blocks: [Range; SackBlocks::MOST],
 }
 
@@ -29,31 +34,46 @@ impl SackBlocks {
 
     /// Adds the block of offsets from `start` up to but not including `end`, if there is room.
     pub fn push(&mut self, start: u64, end: u64) {
-        if let Some(block) = self.blocks.get_mut(usize::from(self.count)) {
+        let Blocks { count, blocks } = &mut **self.0.get_or_insert_default();
+        if let Some(block) = blocks.get_mut(*count) {
             *block = Range { start, end };
-            self.count += 1;
+            *count += 1;
         }
     }
     /// Removes all blocks.
+    #[inline]
     pub(super) fn clear(&mut self) {
-        self.count = 0;
+        if let Some(blocks) = &mut self.0 {
+            blocks.count = 0;
+        }
     }
     /// Number of blocks.
+    #[inline]
     pub fn len(&self) -> usize {
-        usize::from(self.count)
+        self.0.as_ref().map_or(0, |blocks| blocks.count)
     }
     /// Whether there is none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.len() == 0
     }
     /// The blocks as (start, end).
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.blocks[..self.len()].iter().map(|block| (block.start, block.end))
+        let blocks = self.0.as_ref().map_or(&[][..], |blocks| &blocks.blocks[..blocks.count]);
+        blocks.iter().map(|block| (block.start, block.end))
     }
 }
 
+impl PartialEq for SackBlocks {
+    fn eq(&self, other: &SackBlocks) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+impl Eq for SackBlocks {}
+
 /// The timestamps option (RFC 7323 §3): the sender's clock, and the echoed clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, packed)] // the kind of `Numbering` takes one byte
 pub struct Timestamps {
     /// Send time of this segment.
     pub value: Time,
@@ -63,6 +83,7 @@ pub struct Timestamps {
 
 /// The packet number and acknowledgment delay of a QUIC packet (RFC 9000 §17.1, §19.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, packed)] // the kind of `Numbering` takes one byte
 pub struct PacketNumbers {
     /// The number of the packet, if it carries data of the stream.
     pub number: u32,
@@ -82,11 +103,12 @@ pub enum Numbering {
     Packet(PacketNumbers),
 }
 
-/// One TCP segment and the ECN field of the packet around it. Numbers are offsets in the byte stream.
+/// One TCP segment, with the ECN field and the number of the packet around it. Sequence numbers are offsets in
+/// the byte stream.
 ///
-/// The most frequently used fields come first, so that most segments take one or two cache lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
+/// A network has many segments, so a segment and its recipient fit into one cache line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[repr(C)] // without gaps
 pub struct Segment {
     /// The offset of the first payload byte. Without payload, the offset of the next byte to be sent.
     pub sequence: u64,
@@ -96,6 +118,8 @@ pub struct Segment {
     pub length: u32,
     /// The offered window, bytes after `acknowledgment`.
     pub window: u32,
+    /// The number of the packet in its flow. The host sets it.
+    pub serial: u32,
     /// Control bits.
     pub flags: Flags,
     /// The ECN field of the IP header.
@@ -259,7 +283,7 @@ mod tests {
         let data = Segment { length: 1460, flags: Flags::ACK, ..Segment::default() };
         assert_eq!(data.ip_length(), 1500);
         let stamped =
-            Segment { length: 1448, numbering: Numbering::Timestamps(Timestamps::default()), ..data };
+            Segment { length: 1448, numbering: Numbering::Timestamps(Timestamps::default()), ..data.clone() };
         assert_eq!(stamped.ip_length(), 1500);
         let mut selective = Segment { length: 0, ..data };
         selective.sack.push(3000, 4000);

@@ -122,11 +122,11 @@ impl Step {
                 other => panic!("there is no flag {other}"),
             }
         }
-        let acks = self.acks.iter().map(|ack| Segment { acknowledgment: *ack, ..base });
+        let acks = self.acks.iter().map(|ack| Segment { acknowledgment: *ack, ..base.clone() });
         let data = self.data.iter().map(|[start, end]| Segment {
             sequence: *start,
             length: (end - start) as u32,
-            ..base
+            ..base.clone()
         });
         let mut segments: Vec<Segment> = acks.chain(data).collect();
         if segments.is_empty() && !self.flags.is_empty() {

@@ -65,7 +65,7 @@ impl<F: Fate> Pair<F> {
                     self.marks[end] += u64::from(segment.length > 0);
                 }
                 for delay in [Some(delay), (self.doubled)(&segment)].into_iter().flatten() {
-                    self.segments.push(segment);
+                    self.segments.push(segment.clone());
                     self.under_way.push(Reverse((self.now + delay, self.segments.len() - 1, 1 - end)));
                 }
             }
@@ -92,7 +92,7 @@ impl<F: Fate> Pair<F> {
             self.now = next;
             if arrival == Some(next) {
                 let Some(Reverse((_, index, end))) = self.under_way.pop() else { break };
-                let segment = self.segments[index];
+                let segment = self.segments[index].clone();
                 self.ends[end].on_segment(next, &segment);
                 self.serve(end, &mut application);
                 if self.under_way.is_empty() {
