@@ -285,7 +285,7 @@ impl DirectionReport {
             WaitingReport { queue: name.clone(), packets, bytes }
         });
         DirectionReport {
-            name: direction.name.clone(),
+            name: direction.name.to_string(),
             queues: direction.tally.iter().map(queue).collect(),
             unqueued: by_cause(&direction.tally.unqueued.by_cause()),
             beyond: by_cause(&direction.tally.beyond.by_cause()),

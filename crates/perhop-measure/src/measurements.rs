@@ -5,6 +5,7 @@ mod part;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use perhop_qos::conditioner::{Count, TrafficConditioner};
 use perhop_qos::error::ConfigError;
@@ -39,8 +40,8 @@ pub struct Flow {
 pub struct PortMeasurements {
     /// The name of the port in results: `C1->E3`.
     pub name: String,
-    /// The names of its queues in results.
-    pub queue_names: Vec<String>,
+    /// The names of its queues in results. Ports with equal queues may share them.
+    pub queue_names: Arc<[String]>,
     /// The counters.
     pub tally: PortTally,
     /// The numbers of the other ports that share its memory.
@@ -267,7 +268,7 @@ impl Measurements {
                 measurements.ports.push(PortMeasurements {
                     name: format!("{from}->{to}"),
                     tally: PortTally::new(names.len()),
-                    queue_names: names,
+                    queue_names: names.into(),
                     sharers: Vec::new(),
                     pool_drops: None,
                 });

@@ -104,7 +104,7 @@ impl<S: DropSink, O: Observer> Observer for PortCounters<'_, S, O> {
     }
     fn cut_through(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         if now >= self.counts_from {
-            self.tally.passed[place.precedence.index()].add(packet.length);
+            self.tally.pass(place.precedence, packet.length);
         }
         self.observer.cut_through(now, place, packet, departure);
     }
@@ -112,7 +112,7 @@ impl<S: DropSink, O: Observer> Observer for PortCounters<'_, S, O> {
         // For nearly all packets, arrival and departure are either both within the counted time or both
         // outside. One update then counts both events.
         if now >= self.counts_from && departure.starts <= self.ends {
-            self.tally.passed[place.precedence.index()].add(packet.length);
+            self.tally.pass(place.precedence, packet.length);
             self.observer.departure_precomputed(now, place, packet, departure);
         } else {
             self.arrived(now, place, packet);

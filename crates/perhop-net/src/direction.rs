@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
+use std::sync::Arc;
 
 use perhop_measure::counters::{PoolDrops, PortTally};
 use perhop_qos::buffer::{PoolKey, PortMemory};
@@ -61,18 +62,18 @@ pub struct Direction {
     pub tally: PortTally,
     /// Conditioners of the output policy.
     pub output: TrafficConditioner,
-    /// Loss on the wire; `None` if there is no loss.
-    pub loss: Option<Box<Loss>>,
-    /// Names of the port's queues in results.
-    pub queue_names: Vec<String>,
+    /// Names of the port's queues in results. Ports with equal queues share them.
+    pub queue_names: Arc<[String]>,
     /// The slot of the next poll, at `poll_at`.
     pub poll: Slot,
     /// Name of the port in results: `C1->E3`.
-    pub name: String,
+    pub name: Box<str>,
     /// Queues, scheduler, transmit ring and pace.
     pub port: Port,
     /// The time of the scheduled poll; `None` if there is none.
     pub poll_at: Option<Time>,
+    /// Loss on the wire; `None` if there is no loss.
+    pub loss: Option<Box<Loss>>,
     /// The other directions whose ports share memory with this one ([`memory_groups`]). All of these ports
     /// transmit their due packets before a packet joins a queue of one of them.
     pub sharers: Box<[LinkId]>,

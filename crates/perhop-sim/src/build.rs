@@ -77,6 +77,8 @@ struct Builder<'a> {
     hosts: Hosts,
     entering: Vec<Entering>,
     pauses: Option<Pauses>,
+    /// The names of the queues of ports without a policy.
+    plain_queue_names: Arc<[String]>,
     /// The different parameters of TCP, each stored once.
     parameters: Vec<Arc<Parameters>>,
 }
@@ -109,6 +111,7 @@ impl<'a> Builder<'a> {
             hosts,
             entering: Vec::new(),
             pauses: None,
+            plain_queue_names: queue_names(None).into(),
             parameters: Vec::new(),
         })
     }
@@ -205,7 +208,7 @@ impl<'a> Builder<'a> {
             loss,
             tally: PortTally::new(port.queues().len()),
             port,
-            name,
+            name: name.into_boxed_str(),
             queue_names,
         })
     }
@@ -217,14 +220,14 @@ impl<'a> Builder<'a> {
         node: &'a str,
         wire: &WireConfig,
         streams: &Streams,
-    ) -> Result<(Port, Vec<String>), ConfigError> {
+    ) -> Result<(Port, Arc<[String]>), ConfigError> {
         let Some(policy) = policy else {
-            return Ok((Port::build(None, wire, &[], streams)?, queue_names(None)));
+            return Ok((Port::build(None, wire, &[], streams)?, Arc::clone(&self.plain_queue_names)));
         };
         let config = self.policy(policy, node, "output")?;
         let pools = self.pools.entry(node).or_default();
         let port = config.build_port_in(wire, self.topology.interfaces(node), streams, pools);
-        Ok((port.map_err(|error| in_policy(error, policy))?, queue_names(config.queueing.as_ref())))
+        Ok((port.map_err(|error| in_policy(error, policy))?, queue_names(config.queueing.as_ref()).into()))
     }
 
     /// Returns the conditioners of one `side` (`input` or `output`) of an interface of `node`.

@@ -60,7 +60,7 @@ pub trait Engine: Sized {
     /// both directions of each.
     fn port_name(&self, port: usize) -> Option<&str> {
         let is_known = port < self.hosts().link_ends.len();
-        is_known.then(|| self.direction(LinkId(port as u32)).name.as_str())
+        is_known.then(|| &*self.direction(LinkId(port as u32)).name)
     }
 
     /// Returns all counts of a completed run.
@@ -114,6 +114,7 @@ pub(crate) fn add_ports(
         measurements.conditioners.extend(Conditioned::by(&output, [from, to], "output"));
         measurements.conditioners.extend(Conditioned::by(&input, [to, from], "input"));
         let sharers = sharers.iter().map(|link| link.index()).collect();
+        let name = name.into_string();
         measurements.ports.push(PortMeasurements { name, queue_names, tally, sharers, pool_drops });
     }
 }

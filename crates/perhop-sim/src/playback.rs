@@ -72,7 +72,7 @@ impl Playback {
     pub fn ports(&self) -> Vec<(&str, &[String])> {
         let links = (0..self.network.directions.len() as u32).map(LinkId);
         let directions = links.map(|link| self.network.direction(link));
-        directions.map(|direction| (direction.name.as_str(), direction.queue_names.as_slice())).collect()
+        directions.map(|direction| (&*direction.name, &*direction.queue_names)).collect()
     }
 
     /// Returns the packets at the port from `from` to `until`, or to an earlier instant at which at least

@@ -139,7 +139,7 @@ fn snapshot(engine: &mut impl Engine, now: Time) -> Snapshot {
         let Direction { name, queue_names, port, .. } = engine.direction(link);
         for (queue, state) in queue_names.iter().zip(port.queues()) {
             queues.push(QueueState {
-                port: name.clone(),
+                port: name.to_string(),
                 queue: queue.clone(),
                 packets: state.occupancy().packets,
                 bytes: state.occupancy().bytes,

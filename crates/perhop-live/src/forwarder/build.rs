@@ -163,8 +163,8 @@ fn build_direction(
         tally: PortTally::new(port.queues().len()),
         port,
         loss,
-        name: config.name.clone(),
-        queue_names: queue_names(config.queueing.as_ref()),
+        name: config.name.clone().into_boxed_str(),
+        queue_names: queue_names(config.queueing.as_ref()).into(),
     })
 }
 

@@ -22,8 +22,11 @@ pub struct Tally {
 #[derive(Clone, Debug, Default)]
 #[repr(C)] // the counter of most packets first
 pub struct PortTally {
-    /// Packets that passed a port with one queue, by drop precedence. They count as arrived and as sent.
-    pub passed: [Count; Color::COUNT],
+    /// Packets of the lowest drop precedence that passed a port with one queue. They count as arrived and as
+    /// sent.
+    passed: Count,
+    /// Those of the other drop precedences, if there are any.
+    passed_others: Option<Box<[Count; Color::COUNT]>>,
     queues: usize,
     /// Counters by drop precedence, up to the highest that occurred, then by queue.
     tallies: Vec<Tally>,
@@ -37,6 +40,15 @@ impl PortTally {
     /// Creates counters for `queues` queues.
     pub fn new(queues: usize) -> PortTally {
         PortTally { queues, ..PortTally::default() }
+    }
+    /// Counts a packet of `length` IP bytes and `precedence` that passed a port with one queue.
+    #[inline]
+    pub fn pass(&mut self, precedence: Color, length: u32) {
+        let passed = match precedence.index() {
+            0 => &mut self.passed,
+            index => &mut self.passed_others.get_or_insert_default()[index],
+        };
+        passed.add(length);
     }
     /// The counters of `queue` for packets of drop precedence `precedence`.
     #[inline]
@@ -62,8 +74,10 @@ impl PortTally {
     fn in_all(&self, queue: usize, precedence: usize) -> Tally {
         let mut tally = self.tallies.get(precedence * self.queues + queue).cloned().unwrap_or_default();
         if queue == 0 {
-            tally.arrived.merge(self.passed[precedence]);
-            tally.sent.merge(self.passed[precedence]);
+            let others = self.passed_others.as_deref().copied().unwrap_or_default();
+            let passed = if precedence == 0 { self.passed } else { others[precedence] };
+            tally.arrived.merge(passed);
+            tally.sent.merge(passed);
         }
         tally
     }

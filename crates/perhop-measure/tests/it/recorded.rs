@@ -80,7 +80,7 @@ fn counters_belong_to_their_queue_and_precedence() {
     let mut tally = PortTally::new(2);
     tally.tally_mut(1, 2).arrived.add(100);
     tally.tally_mut(0, 1).arrived.add(200);
-    tally.passed[Color::GREEN.index()].add(300);
+    tally.pass(Color::GREEN, 300);
     let found: Vec<_> =
         tally.iter().map(|(queue, precedence, tally)| (queue, precedence, tally.arrived.bytes)).collect();
     assert_eq!(found, [(0, 0, 300), (0, 1, 200), (1, 2, 100)]);

@@ -51,7 +51,7 @@ impl Files {
                     let near = 2 * index as u32 + direction;
                     let stations = [near, near ^ 1];
                     let WireConfig { rate, framing, headers, .. } = tap.wire;
-                    let name = engine.direction(LinkId(near)).name.clone();
+                    let name = engine.direction(LinkId(near)).name.to_string();
                     (LinkId(near), Interface { name, framing, headers, rate, stations })
                 })
                 .collect();

@@ -235,7 +235,7 @@ fn port_layout(number: usize, direction: &Direction) -> PortLayout {
     });
     PortLayout {
         number,
-        name: direction.name.clone(),
+        name: direction.name.to_string(),
         reserved: direction.port.memory().map_or(0, PortMemory::reserved_units),
         queues: queues.collect(),
     }

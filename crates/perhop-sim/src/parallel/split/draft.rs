@@ -1,6 +1,7 @@
 //! [`Draft`]: one part during the division of a network.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use perhop_measure::Measurements;
 use perhop_measure::counters::PortTally;
@@ -144,7 +145,7 @@ pub(super) fn far_side(near: &mut Direction, arrival: Slot) -> Direction {
         poll_at: None,
         sharers: Box::default(),
         pool_drops: None,
-        name: String::new(),
-        queue_names: Vec::new(),
+        name: Box::default(),
+        queue_names: Arc::default(),
     }
 }
