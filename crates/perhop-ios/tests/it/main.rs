@@ -32,5 +32,6 @@ mod show;
 mod silicon_one;
 mod taken_back;
 mod uadp;
+mod undefined_names;
 mod work;
 mod write;
