@@ -11,6 +11,11 @@ use perhop_qos::Rate;
 /// The minimum factor between two contradictory numbers.
 const UNEQUAL: u64 = 2;
 
+/// Shares of a link that differ by fewer points are a choice of the site, unless one is a small part of the
+/// other.
+const POINTS: u64 = 10;
+const SMALL_PART: u64 = 5;
+
 /// The kinds of marks that other devices read.
 pub(super) const CODEPOINT: &str = "codepoint";
 pub(super) const LABELS: &str = "traffic class of labels";
@@ -86,6 +91,10 @@ impl Demand {
             {
                 false
             }
+            (
+                Value::Amount(own, Unit::Percent | Unit::PercentOfRest),
+                Value::Amount(usual, Unit::Percent | Unit::PercentOfRest),
+            ) if own.abs_diff(*usual) < POINTS && own.max(usual) < &(SMALL_PART * own.min(usual)) => false,
             (Value::Amount(own, unit), Value::Amount(usual, other)) => {
                 unit == other && (own * UNEQUAL <= *usual || *own >= usual * UNEQUAL && !self.drops)
             }

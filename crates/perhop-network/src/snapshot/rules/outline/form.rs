@@ -39,6 +39,49 @@ const OF_NEIGHBORS: &[&str] = &[
 const OF_SESSIONS: &[&str] = &["remote-as", "password"];
 /// Commands of the entries of access lists.
 const OF_LISTS: &[&str] = &["deny", "permit"];
+/// Words before values that a site may choose: addresses, rates, weights, lengths of queues, preferences.
+const CHOSEN: &[&str] = &[
+    "address",
+    "bandwidth",
+    "bandwidth-limit",
+    "buffer-size",
+    "burst-size-limit",
+    "cost",
+    "delay",
+    "fair-queue",
+    "local-preference",
+    "metric",
+    "police",
+    "preference",
+    "priority",
+    "queue-limit",
+    "random-detect",
+    "shape",
+    "shaping-rate",
+    "transmit-rate",
+    "weight",
+];
+/// Words of lines and blocks that concern the management of a device.
+const OF_MANAGEMENT: &[&str] = &[
+    "aaa",
+    "contact",
+    "host-name",
+    "location",
+    "logging",
+    "login",
+    "ntp",
+    "radius",
+    "services",
+    "snmp",
+    "snmp-server",
+    "syslog",
+    "system",
+    "tacacs",
+    "time-zone",
+    "trap-group",
+    "user",
+    "version",
+];
 
 /// An interface: its device and first line.
 pub(crate) type End = (usize, usize);
@@ -64,10 +107,11 @@ pub(crate) enum DeviationKind {
 }
 
 impl DeviationKind {
-    /// Returns `Decisive` for an entry of a list with a name, otherwise this kind.
+    /// Returns `Decisive` for a line whose value a site does not choose, otherwise this kind.
     pub(super) fn in_block(self, block: &Block, text: &str) -> DeviationKind {
-        let is_entry = OF_LISTS.contains(&first(text)) && block.has_name();
-        if is_entry { DeviationKind::Decisive } else { self }
+        let is_alike = block.is_of_interface() || block.has_name();
+        let is_free = is_chosen(text) || is_managed(&block.path) || is_managed(text);
+        if is_alike && !is_free && !block.is_container() { DeviationKind::Decisive } else { self }
     }
 
     /// Returns `Decisive` for a key or number that both ends of a link or session need, otherwise this kind.
@@ -88,12 +132,18 @@ impl DeviationKind {
     pub(super) fn of_missing(self, block: &Block, text: &str) -> DeviationKind {
         let has = |command: &str| block.entries.iter().any(|entry| entry.command() == command);
         let is_lost = OF_PACKETS.iter().any(|start| text.starts_with(start)) && !has("shutdown");
-        if block.is_of_interface() && is_lost { DeviationKind::Decisive } else { self.in_block(block, text) }
+        if block.is_of_interface() && !is_lost { self } else { self.in_block(block, text) }
     }
 }
 
-fn first(text: &str) -> &str {
-    text.split(' ').next().unwrap_or_default()
+/// Whether a line has a number that a site may choose.
+fn is_chosen(text: &str) -> bool {
+    text.split(' ').any(|word| CHOSEN.contains(&word))
+}
+
+/// Whether a path or a line concerns the management of a device.
+fn is_managed(text: &str) -> bool {
+    text.split(' ').any(|word| OF_MANAGEMENT.contains(&word))
 }
 
 /// Blocks with the same shapes of lines.
@@ -139,6 +189,13 @@ impl Block {
     /// Whether it is a block inside an interface.
     pub(super) fn is_inside_interface(&self) -> bool {
         self.is_of_interface() && self.path.contains('/')
+    }
+
+    /// Whether it is a block with braces of which a device has only one, such as `interfaces {`: its parts
+    /// follow from the task of the device.
+    fn is_container(&self) -> bool {
+        let is_value = |letter: char| letter.is_ascii_digit() || letter.is_ascii_uppercase();
+        self.path.ends_with('{') && !self.path.contains(is_value)
     }
 
     /// Whether it is the lines of a block about one thing.

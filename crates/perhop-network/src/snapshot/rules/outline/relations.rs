@@ -9,6 +9,8 @@ use super::words::{Entry, numbers};
 
 /// The minimum number of blocks that show a rule between values.
 const LEAST: usize = 4;
+/// The number of other blocks that show such a rule surely.
+const SURE: usize = 6;
 /// An address has its own numbers.
 const NUMBERS_OF_ADDRESS: usize = 4;
 /// The values of a block that are compared at most.
@@ -142,12 +144,12 @@ fn check_places(
                 block.title(),
                 blocks.len() - 1
             );
-            found.push(Deviation {
-                device: block.device,
-                line: entry.line,
-                kind: DeviationKind::Unusual,
-                message,
-            });
+            let kind = if blocks.len() > SURE {
+                DeviationKind::Unusual.in_block(block, &entry.text())
+            } else {
+                DeviationKind::Unusual
+            };
+            found.push(Deviation { device: block.device, line: entry.line, kind, message });
         }
     }
 }
