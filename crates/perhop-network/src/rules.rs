@@ -14,18 +14,21 @@ perhop_lint::declare_rules! {
     NETWORK_LINE_MISSING = "network-line-missing" Note;
     NETWORK_LINE_UNUSUAL = "network-line-unusual" Note;
     NETWORK_LIST_DIFFERS = "network-list-differs" Note;
+    NETWORK_MAP_DIFFERS = "network-map-differs" Warning;
     NETWORK_MARKING_MISSING = "network-marking-missing" Warning;
     NETWORK_MARK_CHANGED = "network-mark-changed" Warning;
     NETWORK_MARK_UNMATCHED = "network-mark-unmatched" Warning;
     NETWORK_MTU_DIFFERS = "network-mtu-differs" Warning;
     NETWORK_NAMESAKE_DIFFERS = "network-namesake-differs" Warning;
     NETWORK_NEIGHBORS_MISSING = "network-neighbors-missing" Warning;
+    NETWORK_NEIGHBOR_INCOMPLETE = "network-neighbor-incomplete" Warning;
     NETWORK_NEIGHBOR_VRF_DIFFERS = "network-neighbor-vrf-differs" Warning;
     NETWORK_NEXT_HOP_UNKNOWN = "network-next-hop-unknown" Warning;
     NETWORK_PEERS_DISAGREE = "network-peers-disagree" Warning;
     NETWORK_POLICER_BELOW_GUARANTEE = "network-policer-below-guarantee" Warning;
     NETWORK_POLICY_MISSING = "network-policy-missing" Warning;
     NETWORK_PORT_DOWN = "network-port-down" Warning;
+    NETWORK_PORT_INCOMPLETE = "network-port-incomplete" Warning;
     NETWORK_PROMISE_DIFFERS = "network-promise-differs" Warning;
     NETWORK_PROTOCOL_DENIED = "network-protocol-denied" Warning;
     NETWORK_QUEUE_DIFFERS = "network-queue-differs" Warning;
@@ -34,6 +37,7 @@ perhop_lint::declare_rules! {
     NETWORK_ROUTE_ASTRAY = "network-route-astray" Warning;
     NETWORK_ROUTE_ASYMMETRIC = "network-route-asymmetric" Warning;
     NETWORK_ROUTE_MISSING = "network-route-missing" Warning;
+    NETWORK_ROUTE_TARGET_DIFFERS = "network-route-target-differs" Warning;
     NETWORK_SERVICE_DIFFERS = "network-service-differs" Warning;
     NETWORK_SESSION_DIFFERS = "network-session-differs" Warning;
     NETWORK_SETTING_DIFFERS = "network-setting-differs" Warning;
@@ -42,6 +46,7 @@ perhop_lint::declare_rules! {
     NETWORK_SUBNET_UNUSUAL = "network-subnet-unusual" Note;
     NETWORK_TAG_DIFFERS = "network-tag-differs" Warning;
     NETWORK_TUNNEL_GROUP_UNKNOWN = "network-tunnel-group-unknown" Warning;
+    NETWORK_TUNNEL_INCOMPLETE = "network-tunnel-incomplete" Warning;
     NETWORK_TUNNEL_ONE_WAY = "network-tunnel-one-way" Warning;
     NETWORK_VLAN_MISSING = "network-vlan-missing" Warning;
 }

@@ -80,7 +80,7 @@ fn names_something(text: &str) -> bool {
 }
 
 /// Returns the rate that a text names, such as `20M` between other words; `None` for none or several.
-fn rate_in(text: &str) -> Option<u64> {
+pub(super) fn rate_in(text: &str) -> Option<u64> {
     let is_between = |letter: char| !letter.is_ascii_alphanumeric() && letter != '.' && letter != '/';
     let mut rates = text.split(is_between).filter_map(|word| {
         let end = word.find(|letter: char| !letter.is_ascii_digit()).filter(|end| *end > 0)?;

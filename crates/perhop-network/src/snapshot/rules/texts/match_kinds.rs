@@ -22,7 +22,12 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
     }
     for (name, classes) in by_name {
         let peers: Peers<&str> = classes.iter().map(|(_, kind)| *kind).collect();
-        let Some(usual) = peers.usual() else { continue };
+        let Some(usual) = peers.usual() else {
+            if let [first, second] = classes.as_slice() {
+                check_two(snapshot, devices, name, [*first, *second], found);
+            }
+            continue;
+        };
         for (device, kind) in classes.iter().filter(|(_, kind)| peers.is_exception(kind)) {
             let class = &devices[*device].class_maps[name];
             // With one criterion, both kinds take the same packets.
@@ -39,4 +44,29 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
             found.push(snapshot.finding(*device, rule, class.line, (message, effect)));
         }
     }
+}
+
+/// Reports the class of two devices that needs all of several equal criteria, where the other needs any.
+fn check_two(
+    snapshot: &Snapshot,
+    devices: &[Parts],
+    name: &str,
+    [first, second]: [(usize, &str); 2],
+    found: &mut Vec<NetworkFinding>,
+) {
+    let criteria = |device: usize| {
+        let lines = devices[device].class_maps[name].lines.iter();
+        lines.map(|(_, words)| words.as_slice()).collect::<Vec<_>>()
+    };
+    if first.1 == second.1 || criteria(first.0).len() < 2 || criteria(first.0) != criteria(second.0) {
+        return;
+    }
+    let (device, other) = if first.1 == USUAL { (first.0, second.0) } else { (second.0, first.0) };
+    let message = format!(
+        "class-map {name} of {} is {USUAL}, and match-any with the same criteria on {}",
+        snapshot.devices[device].name, snapshot.devices[other].name
+    );
+    let effect = "packets that meet only one of the criteria are in another class at this device".to_owned();
+    let line = devices[device].class_maps[name].line;
+    found.push(snapshot.finding(device, &rules::NETWORK_NAMESAKE_DIFFERS, line, (message, effect)));
 }

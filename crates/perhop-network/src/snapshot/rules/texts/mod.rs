@@ -2,14 +2,24 @@
 //!
 //! The model of devices keeps the packets that a class takes, not the names of its lists, and has no VLANs.
 
+mod braces;
+mod companions;
 mod groups;
+mod isis;
 mod match_kinds;
+mod neighbors;
 mod parts;
 mod queues;
+mod route_targets;
 mod service;
 mod services;
+mod shares;
 mod sources;
+mod switch_maps;
+mod tunnel_parts;
 mod unattached;
+mod unit_errors;
+mod units;
 mod vlan_ports;
 mod vlans;
 
@@ -25,11 +35,20 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         snapshot.devices.iter().map(|member| member.device.numbered_lines().collect()).collect();
     let trees: Vec<Vec<Node>> = lines.par_iter().map(|lines| tree(lines)).collect();
     let devices: Vec<Parts> = trees.par_iter().map(|nodes| Parts::read(nodes)).collect();
+    companions::check(snapshot, &trees, &devices, found);
     groups::check(snapshot, &trees, found);
+    isis::check(snapshot, &trees, found);
     match_kinds::check(snapshot, &devices, found);
+    neighbors::check(snapshot, &trees, found);
     queues::check(snapshot, &devices, found);
+    route_targets::check(snapshot, &trees, found);
     services::check(snapshot, &devices, found);
+    shares::check(snapshot, &trees, found);
     sources::check(snapshot, &devices, found);
+    switch_maps::check(snapshot, &trees, found);
+    tunnel_parts::check(snapshot, &trees, &devices, found);
     unattached::check(snapshot, &devices, found);
+    unit_errors::check(snapshot, &trees, &devices, found);
+    units::check(snapshot, &trees, found);
     vlans::check(snapshot, &trees, found);
 }

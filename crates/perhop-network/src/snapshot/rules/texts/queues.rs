@@ -50,6 +50,9 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
             }
         }
     }
+    for parts in devices.iter().enumerate() {
+        check_thresholds(snapshot, parts, found);
+    }
     for ((what, _), mut lengths) in by_packets {
         lengths.sort_by_key(|own| own.packets);
         if lengths.len() <= OTHERS {
@@ -66,6 +69,30 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
     }
 }
 
+/// Reports a maximum threshold that is far below those of the other codepoints of its class: they share one
+/// queue.
+fn check_thresholds(snapshot: &Snapshot, (device, parts): (usize, &Parts), found: &mut Vec<NetworkFinding>) {
+    for class in &parts.classes {
+        let mut lengths: Vec<Length> = class
+            .lines
+            .iter()
+            .filter_map(|(line, words)| match words.as_slice() {
+                ["random-detect", "dscp", _, _, packets, ..] => {
+                    Some(Length { device, class, line: *line, packets: packets.parse().ok()? })
+                }
+                _ => None,
+            })
+            .collect();
+        lengths.sort_by_key(|own| own.packets);
+        if let [shortest, next, .., longest] = lengths.as_slice()
+            && shortest.packets * FAR <= next.packets
+        {
+            let range = [next.packets, longest.packets];
+            report(snapshot, "maximum threshold", shortest, range, found);
+        }
+    }
+}
+
 fn report(
     snapshot: &Snapshot,
     what: &str,
@@ -75,7 +102,7 @@ fn report(
 ) {
     let others = if least == most { least.to_string() } else { format!("{least} to {most}") };
     let message = format!(
-        "class {} of {} has a {what} of {} packets, and all other such classes have {others}",
+        "class {} of {} has a {what} of {} packets, and all others of its kind have {others}",
         own.class.name, own.class.policy, own.packets
     );
     let effect = if own.packets < least {

@@ -43,17 +43,31 @@ impl Service<'_> {
             _ => None,
         }
     }
+
+    /// Returns the port, if two services differ only by it.
+    pub(super) fn other_port(&self, other: &Service) -> Option<(&'static str, &str)> {
+        let is_same = self.protocol == other.protocol && self.host == other.host;
+        (is_same && self.wildcard == other.wildcard && self.ports != other.ports)
+            .then_some(("port", self.ports.as_str()))
+    }
 }
 
-/// Whether one letter more, less or other, or two exchanged ones, distinguish two texts.
-fn is_close(own: &str, other: &str) -> bool {
+/// Whether one letter more, less or other, or the order of up to three, distinguish two texts.
+pub(super) fn is_close(own: &str, other: &str) -> bool {
     let (own, other) = (own.as_bytes(), other.as_bytes());
     let start = own.iter().zip(other).take_while(|(a, b)| a == b).count();
     let (own, other) = (&own[start..], &other[start..]);
     let end = own.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
     match (&own[..own.len() - end], &other[..other.len() - end]) {
         ([_], [_] | []) | ([], [_]) => true,
-        ([a, b], [c, d]) => a == d && b == c,
+        (own @ ([_, _] | [_, _, _]), other) => {
+            let sorted = |letters: &[u8]| {
+                let mut letters = letters.to_vec();
+                letters.sort_unstable();
+                letters
+            };
+            sorted(own) == sorted(other)
+        }
         _ => false,
     }
 }
@@ -107,11 +121,12 @@ mod tests {
     }
 
     #[test]
-    fn one_letter_or_two_exchanged_ones_are_a_typing_error() {
+    fn one_letter_or_the_order_of_three_is_a_typing_error() {
         for (own, other, close) in [
             ("eq 1521", "eq 1512", true),
             ("eq 3299", "eq 3229", true),
             ("192.0.2.5", "192.0.2.50", true),
+            ("eq 7443", "eq 7344", true),
             ("eq 443", "eq 80", false),
             ("eq 2000", "eq 2000", false),
             ("eq 1234", "eq 4321", false),

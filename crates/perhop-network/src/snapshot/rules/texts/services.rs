@@ -101,7 +101,7 @@ fn mark((line, words): &Words) -> Option<(usize, Dscp)> {
 }
 
 /// Reports a service that only one device names, if it lacks one that most others name and that differs by a
-/// typing error.
+/// typing error, or by its port where all others name the host with one port.
 fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFinding>) {
     // The services with a common host or a common port.
     let mut groups: BTreeMap<(&str, &str), Vec<Use>> = BTreeMap::new();
@@ -119,7 +119,9 @@ fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFindin
             let is_known = |key| holders.get(&key).is_some_and(|devices| devices.len() > 1);
             let others = holders[key].len() - usize::from(holders[key].contains(device));
             let usual = group.iter().find(|(other, devices)| {
-                let differs = own.typing_error(other);
+                // All others name this host with one service.
+                let is_only = key.0 == "host" && key.1 != "any" && group.len() == 2;
+                let differs = own.typing_error(other).or_else(|| own.other_port(other).filter(|_| is_only));
                 !devices.contains_key(device)
                     && devices.len() >= LEAST_OTHERS
                     && WHOLE * devices.len() >= MOST * others

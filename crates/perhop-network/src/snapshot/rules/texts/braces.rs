@@ -1,0 +1,53 @@
+//! Statements of configurations with braces: `interfaces { ge-0/0/0 { unit 0; } }`.
+
+use super::super::tree::Node;
+
+/// Returns the words of a statement, without braces, brackets, quotes and semicolon. The words of an inactive
+/// statement begin with `inactive:`.
+pub(super) fn words<'t>(node: &Node<'t>) -> Vec<&'t str> {
+    let is_mark = |letter: char| "{}[];\"".contains(letter);
+    let words = node.line.1.split_whitespace().map(|word| word.trim_matches(is_mark));
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// Returns the first block with these words at each depth.
+pub(super) fn block<'n, 't>(nodes: &'n [Node<'t>], path: &[&str]) -> Option<&'n Node<'t>> {
+    let (first, rest) = path.split_first()?;
+    let found = nodes.iter().find(|node| words(node) == [*first])?;
+    if rest.is_empty() { Some(found) } else { block(&found.inner, rest) }
+}
+
+/// Returns all statements inside a block whose first word is `command`, at any depth, in order.
+pub(super) fn inside<'n, 't>(node: &'n Node<'t>, command: &str) -> Vec<&'n Node<'t>> {
+    let mut found = Vec::new();
+    for inner in &node.inner {
+        match words(inner).first() {
+            Some(first) if *first == command => found.push(inner),
+            Some(&"inactive:") => {}
+            _ => found.extend(inside(inner, command)),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::super::tree::{Node, Numbered, tree};
+    use super::{block, inside, words};
+
+    /// Returns the tree of a text.
+    pub(in super::super) fn read(text: &str) -> Vec<Node<'_>> {
+        let lines: Vec<Numbered> = text.lines().enumerate().map(|(place, line)| (place + 1, line)).collect();
+        tree(&lines)
+    }
+
+    #[test]
+    fn statements_are_found_by_their_words() {
+        let text = "a {\n    b {\n        c [ 1 2 ];\n    }\n    inactive: d {\n        c 3;\n    }\n}";
+        let nodes = read(text);
+        let found = block(&nodes, &["a", "b"]).unwrap();
+        assert_eq!((found.line.0, words(&found.inner[0])), (2, vec!["c", "1", "2"]));
+        assert!(block(&nodes, &["a", "d"]).is_none(), "the block is inactive");
+        assert_eq!(inside(&nodes[0], "c").len(), 1, "statements of an inactive block have no effect");
+    }
+}

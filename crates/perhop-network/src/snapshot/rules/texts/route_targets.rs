@@ -1,0 +1,183 @@
+//! Route targets of the VRFs of one name: what one device exports and no other imports.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::peers::Peers;
+use super::super::tree::Node;
+use super::super::{NetworkFinding, Snapshot};
+use super::braces::{block, words};
+use crate::rules;
+
+/// Whether routes come into a VRF or leave it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    Import,
+    Export,
+}
+
+/// A VRF of a device with its route targets.
+#[derive(Default)]
+struct Vrf<'t> {
+    line: usize,
+    targets: Vec<(Way, &'t str, usize)>,
+}
+
+impl<'t> Vrf<'t> {
+    fn of(&self, way: Way) -> BTreeSet<&'t str> {
+        self.targets.iter().filter(|(own, ..)| *own == way).map(|(_, target, _)| *target).collect()
+    }
+
+    fn add(&mut self, ways: &[Way], target: &'t str, line: usize) {
+        self.targets.extend(ways.iter().map(|way| (*way, target, line)));
+    }
+}
+
+/// Reports VRFs that share no route with the VRFs of their name on other devices, and targets that only one
+/// of several such VRFs lacks.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    let mut by_name: BTreeMap<&str, Vec<(usize, Vrf)>> = BTreeMap::new();
+    for (device, nodes) in trees.iter().enumerate() {
+        for (name, vrf) in vrfs(nodes) {
+            if !vrf.targets.is_empty() {
+                by_name.entry(name).or_default().push((device, vrf));
+            }
+        }
+    }
+    for (name, members) in by_name.iter().filter(|(_, members)| members.len() > 1) {
+        for way in [Way::Import, Way::Export] {
+            for (device, vrf) in members {
+                check_vrf(snapshot, name, members, (*device, vrf), way, found);
+            }
+        }
+    }
+}
+
+/// Reports the targets of a VRF in one way, if no VRF of its name has one of them in the other way, and the
+/// target that only this VRF lacks.
+fn check_vrf(
+    snapshot: &Snapshot,
+    name: &str,
+    members: &[(usize, Vrf)],
+    (device, vrf): (usize, &Vrf),
+    way: Way,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let (own, back, words) = match way {
+        Way::Import => (vrf.of(way), Way::Export, ["imports", "exports"]),
+        Way::Export => (vrf.of(way), Way::Import, ["exports", "imports"]),
+    };
+    let others = || members.iter().filter(|(other, _)| *other != device);
+    let far: BTreeSet<&str> = others().flat_map(|(_, other)| other.of(back)).collect();
+    let lines: Vec<(usize, String)> = if !own.is_empty() && !far.is_empty() && own.is_disjoint(&far) {
+        let lines = vrf.targets.iter().filter(|(one, ..)| *one == way);
+        let message = |target: &str| {
+            format!(
+                "VRF {name} of {} {} {target}, which no other device {} in a VRF of this name",
+                snapshot.devices[device].name, words[0], words[1]
+            )
+        };
+        lines.map(|(_, target, line)| (*line, message(target))).collect()
+    } else {
+        let lacks = |target: &&&str| {
+            let peers: Peers<bool> =
+                members.iter().map(|(_, other)| other.of(way).contains(**target)).collect();
+            peers.usual() == Some(&true) && peers.is_exception(&false) && !own.contains(**target)
+        };
+        let all: BTreeSet<&str> = others().flat_map(|(_, other)| other.of(way)).collect();
+        let message = |target: &&str| {
+            let text = format!(
+                "VRF {name} of {} lacks {target}, which the other VRFs of this name {}",
+                snapshot.devices[device].name,
+                words[0].trim_end_matches('s')
+            );
+            (vrf.line, text)
+        };
+        all.iter().filter(lacks).map(message).collect()
+    };
+    for (line, message) in lines {
+        let effect = "the sites of this device do not learn the routes of the others, or these not its own";
+        let rule = &rules::NETWORK_ROUTE_TARGET_DIFFERS;
+        found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
+    }
+}
+
+/// Returns the VRFs of a device whose targets are written as values, not as policies.
+fn vrfs<'t>(nodes: &[Node<'t>]) -> Vec<(&'t str, Vrf<'t>)> {
+    let mut found = Vec::new();
+    for node in nodes {
+        if let ["vrf", "definition", name] | ["ip", "vrf", name] = *node.words().as_slice() {
+            let mut vrf = Vrf { line: node.line.0, targets: Vec::new() };
+            node.inner.iter().for_each(|inner| add_line(&mut vrf, inner));
+            found.push((name, vrf));
+        }
+    }
+    for node in block(nodes, &["routing-instances"]).map_or(&[][..], |node| &node.inner) {
+        let [name] = *words(node).as_slice() else { continue };
+        let mut vrf = Vrf { line: node.line.0, targets: Vec::new() };
+        let is_policy = |inner: &Node| matches!(words(inner).first(), Some(&"vrf-import" | &"vrf-export"));
+        if !node.inner.iter().any(is_policy) {
+            node.inner.iter().for_each(|inner| add_statement(&mut vrf, inner));
+            found.push((name, vrf));
+        }
+    }
+    found
+}
+
+fn add_line<'t>(vrf: &mut Vrf<'t>, node: &Node<'t>) {
+    match node.words().as_slice() {
+        ["route-target", "import", target] => vrf.add(&[Way::Import], target, node.line.0),
+        ["route-target", "export", target] => vrf.add(&[Way::Export], target, node.line.0),
+        ["route-target", "both", target] => vrf.add(&[Way::Import, Way::Export], target, node.line.0),
+        _ => node.inner.iter().for_each(|inner| add_line(vrf, inner)),
+    }
+}
+
+fn add_statement<'t>(vrf: &mut Vrf<'t>, node: &Node<'t>) {
+    let target = |word: &&'t str| word.strip_prefix("target:");
+    let line = node.line.0;
+    match words(node).as_slice() {
+        ["vrf-target"] => {
+            for inner in &node.inner {
+                match words(inner).as_slice() {
+                    ["import", word] => vrf.add(&[Way::Import], target(word).unwrap_or(word), inner.line.0),
+                    ["export", word] => vrf.add(&[Way::Export], target(word).unwrap_or(word), inner.line.0),
+                    _ => {}
+                }
+            }
+        }
+        ["vrf-target", word] => {
+            vrf.add(&[Way::Import, Way::Export], target(word).unwrap_or(word), line);
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::braces::tests::read;
+    use super::{Way, vrfs};
+
+    #[test]
+    fn both_languages_name_targets() {
+        let text = "vrf definition A\n rd 1:1\n address-family ipv4\n  route-target export 1:1\n  route-target \
+                    import 1:2\nip vrf B\n route-target both 1:3\nrouting-instances {\n    C {\n        \
+                    vrf-target target:1:4;\n    }\n    D {\n        vrf-import POLICY;\n        vrf-target \
+                    target:1:5;\n    }\n}";
+        let nodes = read(text);
+        let shown: Vec<(&str, Vec<&str>, Vec<&str>)> = vrfs(&nodes)
+            .iter()
+            .map(|(name, vrf)| {
+                let of = |way| vrf.of(way).into_iter().collect();
+                (*name, of(Way::Import), of(Way::Export))
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("A", vec!["1:2"], vec!["1:1"]),
+                ("B", vec!["1:3"], vec!["1:3"]),
+                ("C", vec!["1:4"], vec!["1:4"])
+            ]
+        );
+    }
+}

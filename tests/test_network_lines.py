@@ -1,0 +1,513 @@
+"""Rules about networks that read lines: the device, port, tunnel or neighbor that differs is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from perhop.network.findings import between_devices
+
+Files = dict[str, str]
+NUMBERS = range(1, 5)
+
+
+def found(folder: Path, files: Files) -> set[tuple[str, str, str]]:
+    """Return the files, lines and rules of the findings between devices that are warnings."""
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    named = between_devices([folder], [folder / name for name in files]).findings
+    return {
+        (file.name, files[file.name].splitlines()[(one.line or 1) - 1].strip(), one.rule)
+        for file, several in named.items()
+        for one in several
+        if one.severity != "note"
+    }
+
+
+def switches() -> Files:
+    """Return switches with one map of marks and queues."""
+    return {
+        f"sw{number}.cfg": f"""hostname SW{number}
+mls qos map cos-dscp 0 8 16 24 32 46 48 56
+mls qos srr-queue output dscp-map queue 1 threshold 3 40 46
+mls qos srr-queue output dscp-map queue 4 threshold 1 8
+mls qos
+interface Vlan{number}
+ ip address 10.{number}.0.1 255.255.255.0
+"""
+        for number in NUMBERS
+    }
+
+
+def edges() -> Files:
+    """Return the edges of a VPN, whose sessions go to all others."""
+    files = {}
+    for number in NUMBERS:
+        peers = [other for other in NUMBERS if other != number]
+        sessions = "".join(
+            f" neighbor 10.0.0.{peer} remote-as 64500\n neighbor 10.0.0.{peer} update-source Loopback0\n"
+            for peer in peers
+        )
+        families = "".join(
+            f"  neighbor 10.0.0.{peer} activate\n  neighbor 10.0.0.{peer} send-community extended\n"
+            for peer in peers
+        )
+        files[f"pe{number}.cfg"] = f"""hostname PE{number}
+vrf definition RED
+ rd 64500:1
+ route-target export 64500:1
+ route-target import 64500:1
+ !
+ address-family ipv4
+interface Loopback0
+ ip address 10.0.0.{number} 255.255.255.255
+interface GigabitEthernet0/0
+ ip address 10.1.0.{number} 255.255.255.0
+interface GigabitEthernet0/1
+ vrf forwarding RED
+ ip address 172.16.{number}.1 255.255.255.0
+router bgp 64500
+{sessions} address-family vpnv4
+{families} exit-address-family
+"""
+    return files
+
+
+def clouds() -> Files:
+    """Return a hub with a class for each of the spokes, which have two tunnels from one source."""
+    classes = "".join(
+        f"class-map match-all TO{number}\n match access-group name TO{number}\n" for number in NUMBERS
+    )
+    shapers = "".join(f" class TO{number}\n  shape average 9500000\n" for number in NUMBERS)
+    lists = "".join(
+        f"ip access-list extended TO{number}\n permit ip any host 198.51.100.{4 * number + 1}\n"
+        for number in NUMBERS
+    )
+    secure = """vrf definition NET
+ rd 1:1
+ address-family ipv4
+crypto ipsec security-association replay window-size 1024
+crypto ipsec transform-set STRONG esp-gcm 256
+crypto ipsec profile VPN
+ set transform-set STRONG
+"""
+    hub = f"""hostname HUB
+{secure}{classes}policy-map SITES
+{shapers}interface Tunnel1
+ ip address 172.31.1.250 255.255.255.0
+ tunnel source GigabitEthernet0/0
+ tunnel mode gre multipoint
+ tunnel vrf NET
+ tunnel protection ipsec profile VPN
+interface GigabitEthernet0/0
+ vrf forwarding NET
+ ip address 192.0.2.1 255.255.255.252
+ service-policy output SITES
+{lists}"""
+    return {"hub.cfg": hub, **{f"spoke{number}.cfg": cloud_end(number, secure) for number in NUMBERS}}
+
+
+def cloud_end(number: int, secure: str) -> str:
+    """Return a spoke of two clouds."""
+    tunnels = "".join(
+        f"""interface Tunnel{cloud}
+ ip address 172.31.{cloud}.{number} 255.255.255.0
+ qos pre-classify
+ tunnel source GigabitEthernet0/0
+ tunnel mode gre multipoint
+ tunnel key {cloud}
+ tunnel vrf NET
+ tunnel protection ipsec profile VPN shared
+"""
+        for cloud in (1, 2)
+    )
+    return f"""hostname SPOKE{number}
+{secure}{tunnels}interface GigabitEthernet0/0
+ bandwidth 10000
+ vrf forwarding NET
+ ip address 198.51.100.{4 * number + 1} 255.255.255.252
+"""
+
+
+def cores() -> Files:
+    """Return a ring of core routers that are configured with braces."""
+    return {f"p{number}.conf": core(number) for number in NUMBERS}
+
+
+def core(number: int) -> str:
+    """Return a router with a link to each neighbor in the ring."""
+    ends = [(0, number, 1), (1, number % len(NUMBERS) + 1, 2)]
+    interfaces = "".join(
+        f"""    ge-0/0/{port} {{
+        unit 0 {{
+            family inet {{
+                address 10.0.{link}.{end}/30;
+            }}
+            family iso;
+            family mpls;
+        }}
+    }}
+"""
+        for port, link, end in ends
+    )
+    ports = "".join(
+        f"""        ge-0/0/{port} {{
+            scheduler-map MAP;
+            unit 0 {{
+                classifiers {{
+                    exp LABELS;
+                }}
+            }}
+        }}
+"""
+        for port, _, _ in ends
+    )
+    named = "".join(f"        interface ge-0/0/{port}.0;\n" for port, _, _ in ends)
+    return f"""system {{
+    host-name p{number};
+}}
+interfaces {{
+{interfaces}    lo0 {{
+        unit 0 {{
+            family inet {{
+                address 10.255.0.{number}/32;
+            }}
+            family iso {{
+                address 49.0001.0000.0000.000{number}.00;
+            }}
+        }}
+    }}
+}}
+protocols {{
+    mpls {{
+{named}    }}
+    isis {{
+        level 1 disable;
+{named}    }}
+    ldp {{
+{named}    }}
+}}
+class-of-service {{
+    classifiers {{
+        exp LABELS {{
+            forwarding-class expedited-forwarding {{
+                loss-priority low code-points 101;
+            }}
+        }}
+    }}
+    interfaces {{
+{ports}    }}
+    scheduler-maps {{
+        MAP {{
+            forwarding-class expedited-forwarding scheduler FIRST;
+            forwarding-class best-effort scheduler REST;
+        }}
+    }}
+    schedulers {{
+        FIRST {{
+            transmit-rate percent 30;
+            priority strict-high;
+        }}
+        REST {{
+            transmit-rate percent 70;
+        }}
+    }}
+}}
+"""
+
+
+NETWORKS: dict[str, Callable[[], Files]] = {
+    "switches": switches,
+    "edges": edges,
+    "clouds": clouds,
+    "cores": cores,
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_healthy_network_has_no_warning(tmp_path: Path, name: str) -> None:
+    assert found(tmp_path, NETWORKS[name]()) == set()
+
+
+# The network, the file, the text that a fault takes out, the text in its place, the line and the rule.
+FAULTS = {
+    "mark of a map": (
+        "switches",
+        "sw2.cfg",
+        "24 32 46 48",
+        "24 32 40 48",
+        "mls qos map cos-dscp 0 8 16 24 32 40 48 56",
+        "network-map-differs",
+    ),
+    "queue of a mark": (
+        "switches",
+        "sw3.cfg",
+        "queue 1 threshold 3 40 46",
+        "queue 4 threshold 3 40 46",
+        "mls qos srr-queue output dscp-map queue 4 threshold 3 40 46",
+        "network-map-differs",
+    ),
+    "target that no other exports": (
+        "edges",
+        "pe2.cfg",
+        " route-target import 64500:1\n",
+        " route-target import 64500:11\n",
+        "route-target import 64500:11",
+        "network-route-target-differs",
+    ),
+    "session without communities": (
+        "edges",
+        "pe3.cfg",
+        "  neighbor 10.0.0.1 send-community extended\n",
+        "",
+        "neighbor 10.0.0.1 activate",
+        "network-neighbor-incomplete",
+    ),
+    "session without a source": (
+        "edges",
+        "pe4.cfg",
+        " neighbor 10.0.0.2 update-source Loopback0\n",
+        "",
+        "neighbor 10.0.0.2 remote-as 64500",
+        "network-neighbor-incomplete",
+    ),
+    "profile that is not shared": (
+        "clouds",
+        "spoke2.cfg",
+        " tunnel key 2\n tunnel vrf NET\n tunnel protection ipsec profile VPN shared",
+        " tunnel key 2\n tunnel vrf NET\n tunnel protection ipsec profile VPN",
+        "tunnel protection ipsec profile VPN",
+        "network-tunnel-incomplete",
+    ),
+    "tunnel outside of its table": (
+        "clouds",
+        "spoke1.cfg",
+        " tunnel key 1\n tunnel vrf NET\n",
+        " tunnel key 1\n",
+        "interface Tunnel1",
+        "network-tunnel-incomplete",
+    ),
+    "usual window": (
+        "clouds",
+        "spoke3.cfg",
+        "crypto ipsec security-association replay window-size 1024\n",
+        "",
+        "crypto ipsec profile VPN",
+        "network-tunnel-incomplete",
+    ),
+    "classes of the hidden header": (
+        "clouds",
+        "hub.cfg",
+        " tunnel mode gre multipoint\n",
+        " qos pre-classify\n tunnel mode gre multipoint\n",
+        "qos pre-classify",
+        "network-tunnel-incomplete",
+    ),
+    "shaper above the circuit of a spoke": (
+        "clouds",
+        "hub.cfg",
+        " class TO3\n  shape average 9500000\n",
+        " class TO3\n  shape average 19000000\n",
+        "shape average 19000000",
+        "network-circuit-rate-differs",
+    ),
+    "port without a classifier": (
+        "cores",
+        "p2.conf",
+        "        ge-0/0/1 {\n            scheduler-map MAP;\n            unit 0 {\n"
+        "                classifiers {\n                    exp LABELS;\n                }\n",
+        "        ge-0/0/1 {\n            scheduler-map MAP;\n            unit 0 {\n",
+        "unit 0 {",
+        "network-port-incomplete",
+    ),
+    "port without labels": (
+        "cores",
+        "p3.conf",
+        "    ldp {\n        interface ge-0/0/0.0;\n",
+        "    ldp {\n",
+        "ldp {",
+        "network-port-incomplete",
+    ),
+    "port that does not exist": (
+        "cores",
+        "p4.conf",
+        "    ldp {\n        interface ge-0/0/0.0;\n",
+        "    ldp {\n        interface ge-0/0/10.0;\n",
+        "interface ge-0/0/10.0;",
+        "network-port-incomplete",
+    ),
+    "identifier of another system": (
+        "cores",
+        "p2.conf",
+        "0000.0002.00",
+        "0000.0003.00",
+        "address 49.0001.0000.0000.0003.00;",
+        "network-router-id-duplicate",
+    ),
+    "level of a neighbor": (
+        "cores",
+        "p1.conf",
+        "level 1 disable;",
+        "level 2 disable;",
+        "isis {",
+        "network-setting-differs",
+    ),
+    "sum of shares": (
+        "cores",
+        "p1.conf",
+        "transmit-rate percent 70;",
+        "transmit-rate percent 90;",
+        "MAP {",
+        "network-queue-differs",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_line_of_a_fault_is_named(tmp_path: Path, name: str) -> None:
+    network, file, old, new, line, rule = FAULTS[name]
+    files = NETWORKS[network]()
+    assert files[file].count(old) == 1
+    files[file] = files[file].replace(old, new)
+    assert (file, line, rule) in found(tmp_path, files)
+
+
+# The network, the file, and two texts: the second in place of the first is no fault.
+CHANGES = {
+    "threshold of a queue": ("switches", "sw1.cfg", "queue 1 threshold 3", "queue 1 threshold 2"),
+    "one more target": (
+        "edges",
+        "pe1.cfg",
+        " route-target import 64500:1\n",
+        " route-target import 64500:1\n route-target import 64500:9\n",
+    ),
+    "description of a neighbor": (
+        "edges",
+        "pe1.cfg",
+        " neighbor 10.0.0.2 remote-as 64500\n",
+        " neighbor 10.0.0.2 remote-as 64500\n neighbor 10.0.0.2 description PE2\n",
+    ),
+    "slower shaper": (
+        "clouds",
+        "hub.cfg",
+        " class TO3\n  shape average 9500000",
+        " class TO3\n  shape average 8000000",
+    ),
+    "description of a port": (
+        "cores",
+        "p1.conf",
+        "    ge-0/0/0 {\n        unit",
+        "    ge-0/0/0 {\n        description x;\n        unit",
+    ),
+    "smaller share": ("cores", "p1.conf", "transmit-rate percent 70;", "transmit-rate percent 60;"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_without_a_fault_has_no_warning(tmp_path: Path, name: str) -> None:
+    network, file, old, new = CHANGES[name]
+    files = NETWORKS[network]()
+    assert files[file].count(old) == 1
+    files[file] = files[file].replace(old, new)
+    assert found(tmp_path, files) == set()
+
+
+def test_routes_of_internal_neighbors_are_passed_on_only_by_a_line(tmp_path: Path) -> None:
+    router = """hostname R1
+interface GigabitEthernet0/0
+ ip address 10.0.0.1 255.255.255.0
+router ospf 1
+ redistribute bgp 64500 subnets
+ network 10.0.0.0 0.0.0.255 area 0
+router bgp 64500
+ bgp redistribute-internal
+ neighbor 10.0.0.9 remote-as 64500
+"""
+    other = "hostname R2\ninterface GigabitEthernet0/0\n ip address 10.2.0.2 255.255.255.0\n"
+    assert found(tmp_path, {"r1.cfg": router, "r2.cfg": other}) == set()
+    without = router.replace(" bgp redistribute-internal\n", "")
+    at = ("r1.cfg", "redistribute bgp 64500 subnets", "network-neighbor-incomplete")
+    assert found(tmp_path, {"r1.cfg": without, "r2.cfg": other}) == {at}
+    external = without.replace("remote-as 64500", "remote-as 64999")
+    assert found(tmp_path, {"r1.cfg": external, "r2.cfg": other}) == set()
+
+
+@pytest.mark.parametrize(("rate", "is_wrong"), [(20_000, True), (20_000_000, False), (10_000_000, False)])
+def test_a_rate_of_another_unit_than_its_name(tmp_path: Path, rate: int, is_wrong: bool) -> None:
+    text = f"""hostname R1
+policy-map LINE-20M
+ class class-default
+  shape average {rate}
+interface GigabitEthernet0/0
+ ip address 10.0.0.1 255.255.255.0
+ service-policy output LINE-20M
+"""
+    other = "hostname R2\ninterface GigabitEthernet0/0\n ip address 10.2.0.2 255.255.255.0\n"
+    at = ("r1.cfg", f"shape average {rate}", "network-rate-name")
+    assert (at in found(tmp_path, {"r1.cfg": text, "r2.cfg": other})) is is_wrong
+
+
+def gateways(priorities: dict[int, int | None], kind: str = "standby") -> Files:
+    """Return two routers with a group of HSRP or VRRP for each subnet, and the priority of the first."""
+
+    def group(number: int, first: bool) -> str:
+        priority = priorities[number] if first else None
+        line = "" if priority is None else f" {kind} {number} priority {priority}\n"
+        return f""" ip address 10.{number}.0.{2 if first else 3} 255.255.255.0
+ {kind} {number} ip 10.{number}.0.1
+{line}"""
+
+    return {
+        f"gw{place}.cfg": f"hostname GW{place}\n"
+        + "".join(
+            f"interface GigabitEthernet0/{number}\n{group(number, place == 1)}" for number in priorities
+        )
+        for place in (1, 2)
+    }
+
+
+@pytest.mark.parametrize("kind", ["standby", "vrrp"])
+def test_the_only_group_without_a_first_router_is_named(tmp_path: Path, kind: str) -> None:
+    assert found(tmp_path, gateways({1: 110, 2: 110, 3: 110}, kind)) == set()
+    named = found(tmp_path, gateways({1: 110, 2: 110, 3: None}, kind))
+    assert {rule for _, _, rule in named} == {"network-group-differs"}
+    assert {file for file, _, _ in named} == {"gw1.cfg", "gw2.cfg"}
+    # A network in which most groups leave the choice to the addresses does so on purpose.
+    assert found(tmp_path, gateways({1: 110, 2: None, 3: None}, kind)) == set()
+
+
+ROUTES = """hostname R1
+vrf definition RED
+ rd 1:1
+ address-family ipv4
+interface GigabitEthernet0/0
+ ip address 192.0.2.1 255.255.255.252
+interface GigabitEthernet0/1
+ vrf forwarding RED
+ ip address 198.51.100.1 255.255.255.252
+"""
+NEIGHBOR = "hostname R2\ninterface GigabitEthernet0/0\n ip address 192.0.2.2 255.255.255.252\n"
+
+
+def test_a_next_hop_in_another_routing_table_is_named(tmp_path: Path) -> None:
+    route = "ip route 10.9.0.0 255.255.255.0 198.51.100.2"
+    at = ("r1.cfg", route, "network-next-hop-unknown")
+    assert at in found(tmp_path, {"r1.cfg": f"{ROUTES}{route}\n", "r2.cfg": NEIGHBOR})
+    right = "ip route vrf RED 10.9.0.0 255.255.255.0 198.51.100.2"
+    assert found(tmp_path, {"r1.cfg": f"{ROUTES}{right}\n", "r2.cfg": NEIGHBOR}) == set()
+
+
+@pytest.mark.parametrize(("mask", "is_wrong"), [("255.255.255.0", False), ("255.255.254.0", True)])
+def test_a_network_of_bgp_needs_the_length_of_a_route(tmp_path: Path, mask: str, is_wrong: bool) -> None:
+    line = f"network 10.5.0.0 mask {mask}"
+    router = f"""{ROUTES}interface GigabitEthernet0/2
+ ip address 10.5.0.1 255.255.255.0
+router bgp 64500
+ {line}
+ neighbor 192.0.2.2 remote-as 64501
+"""
+    other = f"{NEIGHBOR}router bgp 64501\n neighbor 192.0.2.1 remote-as 64500\n"
+    named = {at for at in found(tmp_path, {"r1.cfg": router, "r2.cfg": other}) if at[0] == "r1.cfg"}
+    assert (("r1.cfg", line, "network-route-missing") in named) is is_wrong
