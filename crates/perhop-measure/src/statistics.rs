@@ -68,7 +68,7 @@ fn student_99_5(degrees: usize) -> f64 {
     TABLE.get(degrees - 1).copied().unwrap_or_else(|| around_normal(2.575_829_304, degrees))
 }
 
-/// The quantile of Student's t distribution, computed from the normal quantile `z`by the expansion of
+/// The quantile of Student's t distribution, computed from the normal quantile `z` by the expansion of
 /// Abramowitz & Stegun 26.7.5.
 fn around_normal(z: f64, degrees: usize) -> f64 {
     let v = degrees as f64;

@@ -112,7 +112,7 @@ fn walk<S: Steps>(
     }
 }
 
-/// Sends a request of `request` bytes from the client at `place`and expects a response of `response` bytes.
+/// Sends a request of `request` bytes from the client at `place` and expects a response of `response` bytes.
 fn fetch<S: Steps>(world: &mut S, now: Time, place: usize, [request, response]: [u64; 2]) {
     let Transport { ends, pairs, .. } = &mut world.hosts_mut().transport;
     pairs[place].response = response;
