@@ -15,7 +15,8 @@ const MOST_RANGES: usize = 256;
 const MOST_READS: usize = 100_000;
 
 const LEFT_OUT: &str = "several interfaces: write them one by one, as in the running-configuration";
-const TOO_MANY: &str = "the ranges of the text have too many interfaces: write this one alone";
+const TOO_MANY: &str =
+    "the interface ranges of the file have too many interfaces: write this one without a range";
 const BLOCK: &str = "a block inside a range of interfaces";
 
 /// Opens the block of the interfaces in `text`. `new` creates each interface from its name and the line.

@@ -53,8 +53,8 @@ pub(in crate::convert) fn advise_fragments(
             &rules::FRAGMENTS_ON_FAST_LINK,
             lines.into_iter().flatten().next().unwrap_or(interface.line),
             format!("{name} fragments packets at {kilobits} kb/s"),
-            "the router accepts the line; Cisco recommends fragments only up to 768 kb/s, because each one has its \
-             own header",
+            "the router accepts the line; Cisco recommends fragments only up to 768 kb/s, because each one \
+             has its own header",
         ));
     }
     found

@@ -108,8 +108,8 @@ impl Context<'_> {
                 "queue {} of {} may take {} units, but all ports of the chip share only {shared}",
                 queue.class, port.interface, soft
             ),
-            "the switch accepts the policy: while this queue is full, the other ports lose bursts; give a smaller \
-             multiplier or ratio",
+            "the switch accepts the policy: while this queue is full, the other ports lose bursts; give a \
+             smaller multiplier or ratio",
         ))
     }
 }

@@ -82,7 +82,10 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("ipv6 bgp", "the BGP route of a packet sets its qos-group and codepoint"),
     not_modelled("ipv6 mtu", "the device fragments longer packets"),
     not_modelled("loopback", "in loopback the port returns its packets to the router"),
-    not_modelled("macsec", "the header of MACsec makes frames longer: `headers` of a link adds it"),
+    not_modelled(
+        "macsec",
+        "the MACsec header makes frames longer: write `headers` at the link of a scenario",
+    ),
     not_modelled("rewrite", BRIDGED),
     not_modelled("bundle load-balancing", SPREAD),
     not_modelled("duplex half", "in half duplex both directions share the rate of the wire"),

@@ -33,7 +33,7 @@ pub(crate) fn check(text: &str) {
         ring: RingConfig::default(),
     };
     for port in &router.ports {
-        // Only the scenario knows the arrival interface of a packet that a filter can name.
+        // Only the scenario knows the interface of arrival that a filter can name.
         if format!("{:?}", (&port.input, &port.output)).contains("input: Some(") {
             continue;
         }
