@@ -217,8 +217,8 @@ impl<'a> Tree<'a> {
             self.device.name
         );
         let linux = format!(
-            "Linux may not reach the rate, perhop does: write a burst of at least rate / HZ, {needed} bytes at \
-             {FASTEST_TIMER_HZ} Hz or {} at {SLOWEST_TIMER_HZ} Hz",
+            "Linux may not reach the rate, perhop does: write a burst of at least rate / HZ, {needed} bytes \
+             at {FASTEST_TIMER_HZ} Hz or {} at {SLOWEST_TIMER_HZ} Hz",
             rate / 8 / SLOWEST_TIMER_HZ
         );
         self.log.found(&rules::TC_TBF_BURST_SMALL, qdisc.line, message, linux);

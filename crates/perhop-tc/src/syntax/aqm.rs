@@ -138,8 +138,9 @@ const DUALPI2: &[Opt] = &[
     Opt::new(&["overflow"], Nothing, "off")
         .effect(NotModelled("perhop drops on overload, the default of Linux")),
     Opt::new(&["drop_dequeue"], Nothing, "on (dualpi2_reset_default)"),
-    Opt::new(&["drop_enqueue"], Nothing, "off")
-        .effect(NotModelled("perhop decides when packets leave, the default of Linux")),
+    Opt::new(&["drop_enqueue"], Nothing, "off").effect(NotModelled(
+        "perhop marks and drops packets when they leave the queue, the default of Linux",
+    )),
     Opt::new(&["l4s_ect"], Nothing, "on (TC_DUALPI2_ECN_MASK_L4S_ECT)"),
     Opt::new(&["any_ect"], Nothing, "off")
         .effect(NotModelled("in perhop only packets with ECT(1) and CE use the low-latency queue")),
