@@ -330,8 +330,8 @@ fn guess<'a>(
             "perhop tried only {MOST_ENTRANCES} of the other interfaces as the interface where packets enter"
         ));
     }
-    let never = "no packet that perhop tried reaches it: its conditions exclude each other, or one of its access \
-                 lists has no entry";
+    let never = "no packet that perhop tried reaches it: its conditions exclude each other, or one of its \
+                 access lists has no entry";
     traffic.remarks.extend(unmatched(&tried.network).iter().map(|name| format!("class `{name}`: {never}")));
     if traffic.flows.is_empty() {
         let why = traffic.remarks.join("; ");
