@@ -56,8 +56,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("switchport", "the port bridges frames instead of routing packets"),
     not_modelled(
         "tag-switching",
-        "MPLS labels make packets longer and hide the DS field; in a scenario, add labels with `headers` of \
-         the link",
+        "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario",
     ),
     not_modelled("traffic-shape", "generic traffic shaping delays packets"),
     not_modelled("wrr-queue", "the port serves its hardware queues in turn (weighted round robin)"),

@@ -41,8 +41,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     }),
     recorded(
         "mpls ip",
-        "MPLS labels make packets longer and hide the DS field; in a scenario, add labels with `headers` of \
-         the link",
+        "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario",
         |interface, reader| {
             setting(interface, LinkSettingKind::Labels, reader);
             Ok(())

@@ -71,13 +71,11 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     irrelevant("qos queue-stats-frame-count"),
     not_modelled(
         "mpls ip",
-        "MPLS labels make packets longer and hide the DS field; in a scenario, add labels with `headers` of \
-         the link",
+        "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario",
     ),
     not_modelled(
         "tag-switching",
-        "MPLS labels make packets longer and hide the DS field; in a scenario, add labels with `headers` of \
-         the link",
+        "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario",
     ),
     not_modelled("ip rsvp", "the router reserves bandwidth for flows that request it (RSVP)"),
     not_modelled("ip tcp adjust-mss", "hosts send shorter TCP segments"),

@@ -16,13 +16,11 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled_block("lpts", "the router polices packets that are addressed to itself"),
     not_modelled_block(
         "mpls",
-        "MPLS labels make packets longer and hide the DS field; in a scenario, add labels with `headers` of \
-         the link",
+        "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario",
     ),
     not_modelled_block(
         "segment-routing",
-        "MPLS labels make packets longer and hide the DS field; in a scenario, add labels with `headers` of \
-         the link",
+        "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario",
     ),
     not_modelled_block("group", "`apply-group` adds the lines of the block to other blocks"),
     not_modelled_block("ethernet-services access-list", "the list filters frames by their Ethernet header"),
