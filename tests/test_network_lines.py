@@ -374,7 +374,7 @@ def test_the_line_of_a_fault_is_named(tmp_path: Path, name: str) -> None:
     assert (file, line, rule) in found(tmp_path, files)
 
 
-# The network, the file, and two texts: the second in place of the first is no fault.
+# The network, the file, and two texts: the second in place of the first is harmless.
 CHANGES = {
     "threshold of a queue": ("switches", "sw1.cfg", "queue 1 threshold 3", "queue 1 threshold 2"),
     "one more target": (

@@ -138,7 +138,9 @@ impl DeviationKind {
 
 /// Whether a line has a number that a site may choose.
 fn is_chosen(text: &str) -> bool {
-    text.split(' ').any(|word| CHOSEN.contains(&word))
+    let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
+    let mut behind = text.split(' ').skip_while(|word| !CHOSEN.contains(word)).skip(1);
+    behind.any(is_number)
 }
 
 /// Whether a path or a line concerns the management of a device.

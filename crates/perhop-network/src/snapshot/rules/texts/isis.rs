@@ -13,7 +13,7 @@ const SYSTEM: usize = 3;
 /// The levels of a device or port.
 type Levels = [bool; 2];
 
-/// What a device configures of IS-IS.
+/// The settings of IS-IS of a device.
 struct Process<'t> {
     /// The system with the line of its address.
     system: Option<(String, usize)>,

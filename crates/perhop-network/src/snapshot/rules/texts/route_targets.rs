@@ -23,7 +23,7 @@ struct Vrf<'t> {
 }
 
 impl<'t> Vrf<'t> {
-    fn of(&self, way: Way) -> BTreeSet<&'t str> {
+    fn targets_in(&self, way: Way) -> BTreeSet<&'t str> {
         self.targets.iter().filter(|(own, ..)| *own == way).map(|(_, target, _)| *target).collect()
     }
 
@@ -63,11 +63,11 @@ fn check_vrf(
     found: &mut Vec<NetworkFinding>,
 ) {
     let (own, back, words) = match way {
-        Way::Import => (vrf.of(way), Way::Export, ["imports", "exports"]),
-        Way::Export => (vrf.of(way), Way::Import, ["exports", "imports"]),
+        Way::Import => (vrf.targets_in(way), Way::Export, ["imports", "exports"]),
+        Way::Export => (vrf.targets_in(way), Way::Import, ["exports", "imports"]),
     };
     let others = || members.iter().filter(|(other, _)| *other != device);
-    let far: BTreeSet<&str> = others().flat_map(|(_, other)| other.of(back)).collect();
+    let far: BTreeSet<&str> = others().flat_map(|(_, other)| other.targets_in(back)).collect();
     let lines: Vec<(usize, String)> = if !own.is_empty() && !far.is_empty() && own.is_disjoint(&far) {
         let lines = vrf.targets.iter().filter(|(one, ..)| *one == way);
         let message = |target: &str| {
@@ -80,10 +80,10 @@ fn check_vrf(
     } else {
         let lacks = |target: &&&str| {
             let peers: Peers<bool> =
-                members.iter().map(|(_, other)| other.of(way).contains(**target)).collect();
+                members.iter().map(|(_, other)| other.targets_in(way).contains(**target)).collect();
             peers.usual() == Some(&true) && peers.is_exception(&false) && !own.contains(**target)
         };
-        let all: BTreeSet<&str> = others().flat_map(|(_, other)| other.of(way)).collect();
+        let all: BTreeSet<&str> = others().flat_map(|(_, other)| other.targets_in(way)).collect();
         let message = |target: &&str| {
             let text = format!(
                 "VRF {name} of {} lacks {target}, which the other VRFs of this name {}",
@@ -167,7 +167,7 @@ mod tests {
         let shown: Vec<(&str, Vec<&str>, Vec<&str>)> = vrfs(&nodes)
             .iter()
             .map(|(name, vrf)| {
-                let of = |way| vrf.of(way).into_iter().collect();
+                let of = |way| vrf.targets_in(way).into_iter().collect();
                 (*name, of(Way::Import), of(Way::Export))
             })
             .collect();
