@@ -511,3 +511,22 @@ router bgp 64500
     other = f"{NEIGHBOR}router bgp 64501\n neighbor 192.0.2.1 remote-as 64500\n"
     named = {at for at in found(tmp_path, {"r1.cfg": router, "r2.cfg": other}) if at[0] == "r1.cfg"}
     assert (("r1.cfg", line, "network-route-missing") in named) is is_wrong
+
+
+@pytest.mark.parametrize(("burst", "is_wrong"), [(1500, True), (100_000, False)])
+def test_the_only_short_burst_is_named(tmp_path: Path, burst: int, is_wrong: bool) -> None:
+    def router(number: int, burst: int) -> str:
+        return f"""hostname R{number}
+policy-map IN
+ class class-default
+  police cir 8000000 bc {burst} conform-action transmit exceed-action drop
+interface GigabitEthernet0/0
+ ip address 10.{number}.0.1 255.255.255.0
+ service-policy input IN
+"""
+
+    files = {f"r{number}.cfg": router(number, 250_000) for number in range(6)}
+    files["r6.cfg"] = router(6, burst)
+    line = f"police cir 8000000 bc {burst} conform-action transmit exceed-action drop"
+    at = ("r6.cfg", line, "network-queue-differs")
+    assert (at in found(tmp_path, files)) is is_wrong

@@ -8,8 +8,8 @@ use serde::de::{SeqAccess, Visitor};
 use crate::tcp::SharedTcp;
 use crate::traffic::TrafficConfig;
 
-/// Reads the entries. The settings of TCP are shared while the list is read, so that a long list needs no more
-/// memory at any time.
+/// Reads the entries. The settings of TCP are shared while the list is read, so that a long list needs no
+/// more memory at any time.
 pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<TrafficConfig>, D::Error> {
     deserializer.deserialize_seq(Entries)
 }

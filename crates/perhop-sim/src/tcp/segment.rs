@@ -17,8 +17,8 @@ pub(super) struct Range {
 
 /// The blocks of a selective acknowledgment, at most four (RFC 2018 §3).
 ///
-/// Most segments never have blocks, so the first block allocates the memory. [`SackBlocks::clear`] keeps it for
-/// the next segment.
+/// Most segments never have blocks, so the first block allocates the memory. [`SackBlocks::clear`] keeps it
+/// for the next segment.
 #[derive(Clone, Debug, Default)]
 pub struct SackBlocks(Option<Box<Blocks>>);
 
@@ -103,8 +103,8 @@ pub enum Numbering {
     Packet(PacketNumbers),
 }
 
-/// One TCP segment, with the ECN field and the number of the packet around it. Sequence numbers are offsets in
-/// the byte stream.
+/// One TCP segment, with the ECN field and the number of the packet around it. Sequence numbers are offsets
+/// in the byte stream.
 ///
 /// A network has many segments, so a segment and its recipient fit into one cache line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

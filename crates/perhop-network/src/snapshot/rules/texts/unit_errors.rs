@@ -17,6 +17,9 @@ use crate::rules;
 const UNITS: [u64; 2] = [1_000, 1_000_000];
 /// A rate in a name is another one than that in the block from this factor on: names are rounded.
 const FAR: u64 = 100;
+/// The minimum number of policers with a usual burst, and the factor from which on a shorter one is wrong.
+const LEAST_BURSTS: usize = 5;
+const SHORT: u64 = 16;
 /// The maximum ratio of a shaper to the circuit to which it sends.
 const MOST: f64 = 1.05;
 
@@ -65,6 +68,7 @@ pub(super) fn check(
     for ((policy, class, command), rates) in &by_class {
         check_units(snapshot, &format!("`{command}` of {class} in {policy}"), rates, found);
     }
+    check_bursts(snapshot, parts, found);
     check_sites(snapshot, parts, found);
     check_shaping(snapshot, trees, found);
 }
@@ -134,6 +138,40 @@ fn check_units(snapshot: &Snapshot, what: &str, rates: &[Stated], found: &mut Ve
         let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
         found.push(snapshot.finding(own.device, rule, own.line, (message, effect.to_owned())));
     }
+}
+
+/// Reports the only policer whose burst, as time at its rate, is far below that of all others.
+fn check_bursts(snapshot: &Snapshot, parts: &[Parts], found: &mut Vec<NetworkFinding>) {
+    let mut bursts: Vec<(u64, usize, usize)> = Vec::new();
+    for (device, own) in parts.iter().enumerate() {
+        for (line, words) in own.classes.iter().flat_map(|class| &class.lines) {
+            if let Some(burst) = burst_us(words) {
+                bursts.push((burst, device, *line));
+            }
+        }
+    }
+    bursts.sort_unstable();
+    let [(shortest, device, line), (next, ..), ..] = *bursts.as_slice() else { return };
+    if bursts.len() <= LEAST_BURSTS || shortest.saturating_mul(SHORT) > next {
+        return;
+    }
+    let message = format!(
+        "the policer has a burst of {shortest} µs at its rate, and {} other policers of the network have at least \
+         {next} µs",
+        bursts.len() - 1
+    );
+    let effect = "the policer drops packets below its rate".to_owned();
+    found.push(snapshot.finding(device, &rules::NETWORK_QUEUE_DIFFERS, line, (message, effect)));
+}
+
+/// Returns the committed burst of a policer in microseconds of its rate.
+fn burst_us(words: &[&str]) -> Option<u64> {
+    let (rate, burst) = match words {
+        ["police", "cir", rate, "bc", burst, ..] | ["police", rate, burst, ..] => (number(rate)?, burst),
+        _ => return None,
+    };
+    let bits = burst.parse::<u64>().ok()?.checked_mul(8_000_000)?;
+    Some(bits / rate)
 }
 
 /// Reports shapers of a class for one host of the network that exceed the circuit of this host.
@@ -220,7 +258,14 @@ fn report_above(
 
 #[cfg(test)]
 mod tests {
-    use super::{number, rate};
+    use super::{burst_us, number, rate};
+
+    #[test]
+    fn a_burst_is_a_time_at_the_rate() {
+        assert_eq!(burst_us(&["police", "cir", "8000000", "bc", "250000", "conform-action"]), Some(250_000));
+        assert_eq!(burst_us(&["police", "8000000", "1000", "1000"]), Some(1_000));
+        assert_eq!(burst_us(&["police", "cir", "8000000", "conform-action", "transmit"]), None);
+    }
 
     #[test]
     fn rates_have_units() {
