@@ -59,7 +59,7 @@ fn watched<P: FlowControl + Send>(
     expedited: Vec<(String, String, u64)>,
 ) -> PyResult<String> {
     let place = |network: &Network<Hosts, Waits, P>, port: &str, queue: &str| {
-        let number = network.directions.iter().position(|direction| direction.name == port)?;
+        let number = network.directions.iter().position(|direction| *direction.name == *port)?;
         let names = &network.directions[number].queue_names;
         Some((number, names.iter().position(|name| name == queue)?))
     };
@@ -80,7 +80,7 @@ fn watched<P: FlowControl + Send>(
     let mut queues = Vec::new();
     for (number, port) in network.observers.ports.iter().enumerate() {
         let direction = &network.directions[number];
-        for (wait, queue) in port.queues.iter().zip(&direction.queue_names) {
+        for (wait, queue) in port.queues.iter().zip(direction.queue_names.iter()) {
             queues.push(Seen::new(&direction.name, queue, wait));
         }
     }
