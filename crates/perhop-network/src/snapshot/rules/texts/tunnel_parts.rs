@@ -183,12 +183,12 @@ fn check_windows(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Netwo
         let profile = nodes.iter().find(|node| node.line.1.starts_with("crypto ipsec profile "));
         let Some(profile) = profile else { continue };
         let lines = nodes.iter().chain(nodes.iter().flat_map(|node| &node.inner));
-        let window = lines.filter_map(|node| match *node.words().as_slice() {
+        let mut window = lines.filter_map(|node| match *node.words().as_slice() {
             ["crypto", "ipsec", "security-association", "replay", "window-size", size]
             | ["set", "security-association", "replay", "window-size", size] => Some((size, node.line.0)),
             _ => None,
         });
-        let window = window.last();
+        let window = window.next_back();
         windows.push((device, window.map(|(size, _)| size), window.map_or(profile.line.0, |(_, line)| line)));
     }
     let peers: Peers<Option<&str>> = windows.iter().map(|(_, size, _)| *size).collect();
