@@ -30,16 +30,17 @@ pub(super) fn inside<'n, 't>(node: &'n Node<'t>, command: &str) -> Vec<&'n Node<
     found
 }
 
+/// Returns the tree of a text.
 #[cfg(test)]
-pub(super) mod tests {
-    use super::super::super::tree::{Node, Numbered, tree};
-    use super::{block, inside, words};
+pub(super) fn read(text: &str) -> Vec<Node<'_>> {
+    let lines: Vec<super::super::tree::Numbered> =
+        text.lines().enumerate().map(|(place, line)| (place + 1, line)).collect();
+    super::super::tree::tree(&lines)
+}
 
-    /// Returns the tree of a text.
-    pub(in super::super) fn read(text: &str) -> Vec<Node<'_>> {
-        let lines: Vec<Numbered> = text.lines().enumerate().map(|(place, line)| (place + 1, line)).collect();
-        tree(&lines)
-    }
+#[cfg(test)]
+mod tests {
+    use super::{block, inside, read, words};
 
     #[test]
     fn statements_are_found_by_their_words() {

@@ -143,7 +143,7 @@ fn system(address: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::braces::tests::read;
+    use super::super::braces::read;
     use super::{process, system};
 
     #[test]

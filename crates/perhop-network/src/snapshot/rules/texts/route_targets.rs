@@ -154,7 +154,7 @@ fn add_statement<'t>(vrf: &mut Vrf<'t>, node: &Node<'t>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::braces::tests::read;
+    use super::super::braces::read;
     use super::{Way, vrfs};
 
     #[test]

@@ -76,7 +76,7 @@ fn maps<'t>(device: usize, nodes: &[Node<'t>]) -> Vec<Map<'t>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::braces::tests::read;
+    use super::super::braces::read;
     use super::maps;
 
     #[test]
