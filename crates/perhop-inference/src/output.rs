@@ -128,7 +128,7 @@ pub(crate) fn from_outputs(
                 drops.push(dropped);
             }
             Some(name) => {
-                remarks.push(format!("class `{name}` of the output: no packet that perhop tried reaches it"))
+                remarks.push(format!("class `{name}` of the output: no packet that perhop tried reaches it"));
             }
             None => {
                 remarks.push(format!("class `{}` of the output is not in the configuration", path.join("/")));

@@ -34,7 +34,8 @@ fn a_port_that_joins_a_vrf_defines_none() {
 
 #[test]
 fn a_text_with_the_words_of_a_command_uses_no_name() {
-    let text = "ip vrf RED\n rd 1:1\ninterface GigabitEthernet0/0\n description waits for ip vrf forwarding BLUE\n";
+    let text =
+        "ip vrf RED\n rd 1:1\ninterface GigabitEthernet0/0\n description waits for ip vrf forwarding BLUE\n";
     assert!(!is_reported(text));
 }
 

@@ -142,7 +142,7 @@ fn report_effect(opt: &Opt, text: &str, place: Place, log: &mut Log) {
             let _ = why;
         }
         Effect::Irrelevant(why) => {
-            log.note(place.line, format!("`{written}` has no effect in perhop: {why}"))
+            log.note(place.line, format!("`{written}` has no effect in perhop: {why}"));
         }
         Effect::NotModelledBut(usual, _) if usual.iter().any(|word| word.eq_ignore_ascii_case(text)) => {}
         Effect::NotModelled(why) | Effect::NotModelledBut(_, why) => {

@@ -31,15 +31,7 @@ impl Shown {
             }
             words.next();
         }
-        let device = match device {
-            Some(name) => Some(kernel.device(&name, number)),
-            None => device_with(kernel, head.parent),
-        };
-        let Some(device) = device else {
-            return kernel
-                .log
-                .not_modelled(number, "the device is unknown: write `tc filter show dev NAME` above");
-        };
+        let Some(device) = named_device(kernel, number, device.as_deref(), head.parent) else { return };
         kernel.device_of_line = Some(device);
         // `tc filter show dev NAME parent ID` prints no parent, so the hook for arriving packets is assumed
         // if the device has no classful discipline.
@@ -174,6 +166,23 @@ fn parent_of(word: &str) -> Option<u32> {
         "egress" => Some(HOOK_EGRESS),
         _ => None,
     }
+}
+
+/// Returns the device of a filter: the device with this name, or the only one with the parent of the filter.
+fn named_device(
+    kernel: &mut Kernel,
+    number: usize,
+    name: Option<&str>,
+    parent: Option<u32>,
+) -> Option<usize> {
+    let device = match name {
+        Some(name) => Some(kernel.device(name, number)),
+        None => device_with(kernel, parent),
+    };
+    if device.is_none() {
+        kernel.log.not_modelled(number, "the device is unknown: write `tc filter show dev NAME` above");
+    }
+    device
 }
 
 /// Returns the device with this discipline, if it is unique.

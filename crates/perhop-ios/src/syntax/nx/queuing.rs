@@ -164,7 +164,7 @@ fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
             _ => {
                 finding = Finding::not_modelled(
                     "with cap-average the average is never above the current queue length",
-                )
+                );
             }
         }
     }
