@@ -2,7 +2,7 @@
 
 use perhop_device::show::Shows;
 use perhop_device::{
-    AddedInterface, Certainty, Concern, DeviceModel, Evidence, Forwarding, FrontEnd, OpenLine, ParseOptions,
+    AddedInterface, Certainty, Concern, DeviceModel, Evidence, FrontEnd, OpenLine, ParseOptions,
     PlatformRule, Recognition, RecognizedPlatform, Router, Writer,
 };
 use perhop_lint::{Diagnostic, Line, LineState, Rule, Severity, rules as common_rules};
@@ -144,7 +144,7 @@ impl Source<'_> {
         let cos = cos::read(&mut context, family);
         let firewall = firewall::read(&mut context, &cos);
         let interfaces = interfaces::read(&mut context, &firewall);
-        let (hostname, routes) = hierarchies::read(&mut context);
+        let (hostname, forwarding) = hierarchies::read(&mut context);
         let undefined: Vec<String> = inherited.undefined.iter().map(|(_, name)| name.clone()).collect();
         self.report(&mut context, inherited);
         let device = Device { rules: family.rules(), cos: &cos, firewall: &firewall };
@@ -166,7 +166,7 @@ impl Source<'_> {
         diagnostics.extend(findings.diagnostics);
         diagnostics.extend(doubtful);
         diagnostics.sort();
-        let router = Router { hostname, ports, forwarding: Forwarding { routes, ..Forwarding::default() } };
+        let router = Router { hostname, ports, forwarding };
         ReadDevice { lines, diagnostics, router }
     }
 

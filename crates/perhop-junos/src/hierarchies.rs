@@ -1,6 +1,6 @@
 //! Top-level hierarchies other than class of service, filters and interfaces.
 
-use perhop_device::{Route, RouteOrigin, RouteTarget};
+use perhop_device::{Forwarding, Route, RouteOrigin, RouteTarget, RoutingProcess, RoutingProtocol};
 use perhop_qos::classifier::Prefix;
 
 use crate::context::{Context, Word};
@@ -41,7 +41,7 @@ const IRRELEVANT: [&str; 28] = [
 ];
 
 /// Reads the name of the device and static routes, and marks the remaining hierarchies.
-pub(crate) fn read(context: &mut Context) -> (Option<String>, Vec<Route>) {
+pub(crate) fn read(context: &mut Context) -> (Option<String>, Forwarding) {
     let hostname = context
         .tree
         .at(NodeId::ROOT, &["system", "host-name"])
@@ -60,7 +60,32 @@ pub(crate) fn read(context: &mut Context) -> (Option<String>, Vec<Route>) {
     }
     chassis(context);
     policy_options(context);
-    (hostname, routes(context))
+    let processes = processes(context);
+    (hostname, Forwarding { routes: routes(context), processes, ..Forwarding::default() })
+}
+
+/// The protocols whose routes enter a routing table, and their default preferences.
+/// Source: Juniper, "Understanding Route Preference Values" (the lowest value of each protocol).
+const PROTOCOLS: [(&str, u8); 6] =
+    [("ospf", 10), ("ospf3", 10), ("isis", 15), ("rip", 100), ("ripng", 100), ("bgp", 170)];
+
+/// Returns the routing protocols of the main table. perhop does not compute their routes, so a walk stops
+/// where such a route may decide.
+fn processes(context: &Context) -> Vec<RoutingProcess> {
+    let process = |(name, distance): (&str, u8)| {
+        let node = context.tree.at(NodeId::ROOT, &["protocols", name])?;
+        Some(RoutingProcess {
+            line: context.tree.line(node),
+            protocol: RoutingProtocol::Other,
+            vrf: None,
+            distance,
+            identity: None,
+            redistributed: Vec::new(),
+            default_route: None,
+            not_computed: Vec::new(),
+        })
+    };
+    PROTOCOLS.into_iter().filter_map(process).collect()
 }
 
 /// Marks the statements about line cards that change scheduling, ports or the choice of a next hop.
@@ -116,6 +141,9 @@ fn policy_options(context: &mut Context) {
                 "forwarding-class" | "cos-next-hop-map" | "source-class" => {
                     context.not_modeled(below.node, "classes and next hops by route");
                 }
+                "destination-class" => context.not_modeled(below.node, "classes and next hops by route"),
+                "install-nexthop" => context.not_modeled(below.node, "the path of labeled packets"),
+                "prefix-segment" => context.not_modeled(below.node, "labels of routes"),
                 "load-balance" => context.not_modeled(below.node, SPREAD),
                 _ => {}
             }
@@ -147,9 +175,15 @@ fn other_routes(context: &mut Context, word: &Word) {
         "rib-groups" | "interface-routes" | "instance-import" | "auto-export" => {
             context.not_modeled(word.node, "routes of several tables");
         }
+        "dynamic-tunnels" => context.not_modeled(word.node, "tunnels"),
+        "multicast" => context.not_modeled(word.node, "copies of multicast packets"),
         "forwarding-table" => {
-            if let Some(policy) = context.tree.child(word.node, "export") {
-                context.not_modeled(policy, SPREAD);
+            for (key, note) in
+                [("export", SPREAD), ("unicast-reverse-path", "packets from unexpected sources")]
+            {
+                if let Some(node) = context.tree.child(word.node, key) {
+                    context.not_modeled(node, note);
+                }
             }
         }
         _ => {}

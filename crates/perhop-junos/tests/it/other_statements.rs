@@ -1,6 +1,6 @@
 //! Statements outside of class of service and filters: those that affect packets are not irrelevant.
 
-use perhop_device::DeviceModel;
+use perhop_device::{DeviceModel, RoutingProtocol};
 use perhop_lint::LineState;
 
 use crate::read::parse;
@@ -225,5 +225,35 @@ fn an_unused_port_is_down() {
         let own = model.router.ports.iter().find(|own| own.name == "ge-0/0/1.0").unwrap();
         assert!(own.shutdown, "{word}");
         assert_eq!(model.lines.last().unwrap().state, LineState::Modelled);
+    }
+}
+
+/// perhop does not compute these routes, so a walk must not follow a default route as if they did not exist.
+#[test]
+fn routing_protocols_are_processes_whose_routes_are_unknown() {
+    let model = mx("set protocols ospf area 0.0.0.0 interface ge-0/0/0.0\n\
+         set protocols lldp interface all\n\
+         set protocols bgp group G neighbor 10.0.0.2\n\
+         set routing-options static route 0.0.0.0/0 next-hop 10.0.0.2");
+    let processes = model.router.forwarding.processes.iter();
+    let found: Vec<_> = processes.map(|process| (process.line, process.protocol, process.distance)).collect();
+    assert_eq!(found, [(2, RoutingProtocol::Other, 10), (4, RoutingProtocol::Other, 170)]);
+}
+
+#[test]
+fn statements_that_change_packets_are_not_irrelevant() {
+    for line in [
+        "set system packet-forwarding-options no-ip-tos-rewrite",
+        "set system ddos-protection protocols pppoe padse bandwidth 2000",
+        "set routing-options dynamic-tunnels T gre",
+        "set routing-options forwarding-table unicast-reverse-path feasible-paths",
+        "set policy-options policy-statement P then install-nexthop lsp L",
+        "set protocols bgp group G family inet labeled-unicast",
+        "set vlans V forwarding-options flood input F",
+        "set forwarding-options port-mirroring input rate 1",
+        "set services captive-portal-content-delivery rule R term T then reject",
+    ] {
+        let model = mx(line);
+        assert_eq!(model.lines[1].state, LineState::NotModelled, "{line}");
     }
 }
