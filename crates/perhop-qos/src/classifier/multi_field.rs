@@ -203,6 +203,13 @@ mod tests {
     }
 
     #[test]
+    fn a_prefix_is_written_as_it_is_read() {
+        for text in ["10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32"] {
+            assert_eq!(text.parse::<Prefix>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
     fn an_invalid_prefix_has_a_remedy() {
         assert!(prefix_error("10.1.2.3/8").contains("write 10.0.0.0/8 for the network or 10.1.2.3/32"));
         assert!(prefix_error("2001:db8::1/32").contains("write 2001:db8::/32"));

@@ -132,3 +132,14 @@ impl JsonSchema for HeaderStack {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_stack_without_headers_is_empty() {
+        assert!(HeaderStack::EMPTY.is_empty() && HeaderStack::new(&[]).unwrap().is_empty());
+        assert!(!HeaderStack::new(&[Header::Ppp]).unwrap().is_empty());
+    }
+}

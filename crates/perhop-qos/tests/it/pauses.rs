@@ -209,4 +209,10 @@ fn settings_that_cannot_work_are_refused() {
         }
     });
     assert!(fifo.contains("serves classes in order of arrival"), "{fifo}");
+    // One class holds no other class back.
+    let mut alone = queueing("scfq", Some(&json!({})));
+    alone["scheduler"] = json!("fifo");
+    alone["classes"].as_array_mut().unwrap().truncate(1);
+    alone["classes"][0]["share"] = json!({});
+    assert!(build(&alone).is_ok());
 }

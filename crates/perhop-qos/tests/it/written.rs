@@ -1,7 +1,9 @@
 //! A configuration that is written and read again is equal.
 
 use perhop_qos::Color;
+use perhop_qos::cake::CakeConfig;
 use perhop_qos::meter::MeterConfig;
+use perhop_qos::policy::queue_names;
 use serde_json::json;
 
 #[test]
@@ -33,4 +35,20 @@ fn written_meters_equal_read_meters() {
             assert_eq!(written[kind].get("excess"), expected.as_ref(), "{kind}");
         }
     }
+}
+
+/// The hash of flows is written unless it is the default, the header fields.
+#[test]
+fn a_written_cake_keeps_its_hash_of_flows() {
+    for (hash, expected) in [("headers", None), ("socket", Some(json!("socket")))] {
+        let config: CakeConfig = serde_json::from_value(json!({"flow-hash": hash})).unwrap();
+        let written = serde_json::to_value(&config).unwrap();
+        assert_eq!(written.get("flow-hash"), expected.as_ref());
+        assert_eq!(serde_json::from_value::<CakeConfig>(written).unwrap(), config);
+    }
+}
+
+#[test]
+fn a_port_without_a_policy_has_one_queue_with_a_name() {
+    assert_eq!(queue_names(None), ["fifo"]);
 }

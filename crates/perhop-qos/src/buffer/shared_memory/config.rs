@@ -291,7 +291,15 @@ mod tests {
     fn a_queue_out_of_range_is_an_error() {
         let queue = SharedMemoryConfig { limit: Some(480), ..SharedMemoryConfig::default() };
         let nine = vec![1; Color::COUNT + 1];
+        let profiles = |full| {
+            let precedences = vec![vec![FillStep { fill: 50, drop: 10 }]];
+            let profiles = MemoryProfilesConfig { full, precedences, ecn: EcnConfig::default() };
+            SharedMemoryConfig { profiles: Some(profiles), ..queue.clone() }
+        };
+        assert!(profiles(600).check().is_ok());
         for (config, path) in [
+            (profiles(0), "profiles.full"),
+            (profiles(MOST_UNITS + 1), "profiles.full"),
             (SharedMemoryConfig { reserved: u32::MAX, ..queue.clone() }, "reserved"),
             (SharedMemoryConfig { limit: Some(0), ..queue.clone() }, "limit"),
             (SharedMemoryConfig { limit: Some(u32::MAX), ..queue.clone() }, "limit"),
