@@ -104,7 +104,7 @@ def test_tables_show_bounds_reasons_and_formulas(perhop: Command, file: Path) ->
     assert "no bound at R1->R2 rest: classes with priority over this one may take the whole rate" in ended.out
     assert "sent at least: 1,000 kb/s·(t - 12 ms)" in ended.out and "arrives at most: " in ended.out
     assert "source: " in ended.out and "queue-limit: D = T(limit)" in ended.out
-    assert "no bound: classes with priority over it" in ended.out.split("Bounds from end to end")[1]
+    assert "no bound: classes with priority over this one" in ended.out.split("Bounds from end to end")[1]
 
 
 def test_one_class(perhop: Command, file: Path) -> None:

@@ -301,7 +301,7 @@ interface GigabitEthernet0/0
         (
             "cir 750000 bc 100000 be 1000",
             "set-dscp-transmit af22",
-            "an excess burst of 1kB: a packet of 1500",
+            "such a packet conforms or violates but never exceeds",
         ),
         (
             "cir 750000 bc 100000 pir 900000 be 1000",

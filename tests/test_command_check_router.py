@@ -47,7 +47,7 @@ def test_lines_that_need_attention_are_listed_by_state(perhop: Command, router: 
         "     7  class nobody\n        error[class-map-undefined]: class-map nobody is not defined\n"
         in ended.out
     )
-    assert "    12  ip nat outside\n        addresses are translated" in ended.out
+    assert "    12  ip nat outside\n        the device translates addresses" in ended.out
     assert "priority 128" not in ended.out
     assert ended.out.endswith("\n1 error; perhop does not run interfaces with errors: Serial0/0\n")
     assert perhop("run", router).code == 2

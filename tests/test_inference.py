@@ -126,7 +126,7 @@ def test_a_class_without_matching_packets_is_reported(perhop: Command, branch: P
     for name in ("VOICE", "SIGNALLING", "BUSINESS"):
         instead = "packets that match it go to class `EVERYTHING`"
         assert f"class `{name}`: no packet that perhop tried reaches it: {instead}\n" in stderr
-    assert "class `EVERYTHING`" not in stderr
+    assert "class `EVERYTHING`: " not in stderr
 
 
 EVERYTHING = """\
@@ -365,7 +365,7 @@ def test_entrances_that_were_not_tried_are_reported(others: int, tried_all: bool
     )
     missing = infer(file.read_text(), {"file": file.name}, tmp_path, interface="Serial0/0").missing
     tried = "perhop tried only 64 of the other interfaces"
-    assert (tried in missing) == (not tried_all), missing
+    assert any(text.startswith(tried) for text in missing) == (not tried_all), missing
 
 
 TEXTBOOK = """\

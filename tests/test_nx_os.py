@@ -204,4 +204,4 @@ def test_a_port_channel_does_not_stop_a_conversion(perhop: Command, leaf: Path) 
         assert ended.code in (0, 3) and "c-out-8q-q3" in ended.out, ended.err
         assert "policy OUT at Port-channel10 output: queues: left out" in " ".join(ended.err.split())
     only = perhop("convert", leaf, "--to", "yaml", *PLATFORM, "--interface", "port-channel10")
-    assert only.code == 2 and "are not modeled" in only.err
+    assert only.code == 2 and "perhop does not model the queues of" in only.err

@@ -52,12 +52,12 @@ def test_pages_over_quic_are_refused(perhop: Command, tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("bulk: { tcp", "page-load: { tcp"))
     ended = perhop("run", file)
     assert ended.code == 2
-    assert "the streams of HTTP/3 are not modeled" in ended.err and f"{file.name}:7" in ended.err
+    assert "perhop does not model the streams of HTTP/3" in ended.err and f"{file.name}:7" in ended.err
 
 
 def test_parts_of_tcp_are_refused(perhop: Command, tmp_path: Path) -> None:
     file = written(tmp_path, "0.0", "undo: true")
     ended = perhop("check", file)
     assert ended.code != 0
-    assert "`recovery: quic` has no `undo: true`" in ended.err
+    assert "`recovery: quic` is not possible with `undo: true`" in ended.err
     assert f"{file.name}:7" in ended.err

@@ -97,7 +97,7 @@ def test_a_rate_of_greedy_tcp_is_explained(perhop: Command, router: Path, tmp_pa
     assert ended.code == 0, ended.err
     assert ended.err.count("greedy TCP has no configured rate") == 1
     assert "class `ERP`: greedy TCP has no configured rate, so TCP transfers of " in ended.err
-    assert "offer 500 kb/s; leave `rate` empty for greedy TCP" in ended.err
+    assert "offer 500 kb/s instead; leave `rate` empty for greedy TCP" in ended.err
 
 
 FLOWS = "src,dst,proto,bytes,first,last"

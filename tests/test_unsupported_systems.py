@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT, Command
 
 CONFIGURATIONS = ROOT / "tests" / "configurations"
-HELP = "--platform NAME makes perhop read the configuration by the rules of platform NAME"
+HELP = "the rules of platform NAME"
 #: A switch without a line that names its product.
 SWITCH = (
     (CONFIGURATIONS / "catalyst-9300.cfg")

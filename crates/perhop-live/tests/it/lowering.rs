@@ -241,11 +241,11 @@ fn an_invalid_scenario_is_reported_with_its_place() {
         (refused(&|config| config.directions[1].loss = 1.5), "directions.1.loss: 1.5 is not a probability"),
         (
             refused(&|config| config.directions[1].name = "alice->west".into()),
-            "directions.1.name: there is already",
+            "directions.1.name: an earlier direction already",
         ),
         (
             refused(&|config| config.inputs[0].device = "alice".into()),
-            "inputs.0.device: frames of alice already",
+            "inputs.0.device: direction alice already",
         ),
         (
             refused(&|config| config.directions[0].rate = "0b/s".parse().unwrap()),

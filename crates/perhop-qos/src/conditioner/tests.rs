@@ -108,8 +108,8 @@ fn a_meter_per_flow_gives_each_flow_the_whole_profile() {
 #[test]
 fn unreachable_actions_are_refused() {
     for (stages, error) in [
-        (json!([{"green": ["transmit", {"mark": "ef"}]}]), "0.green.1: this action is never carried out"),
-        (json!([{"actions": ["continue", "drop"]}]), "0.actions.1: this action is never carried out"),
+        (json!([{"green": ["transmit", {"mark": "ef"}]}]), "0.green.1: this action never runs"),
+        (json!([{"actions": ["continue", "drop"]}]), "0.actions.1: this action never runs"),
         (json!([{"green": ["continue"]}, {"red": ["drop"]}, {}]), "2: no packet reaches this conditioner"),
         (json!([{"name": "a", "match": {"dscp": "ef"}}, {"name": "a"}]), "1.name: there is already"),
         (json!([{"match": {}}]), "0.match: a match without conditions"),

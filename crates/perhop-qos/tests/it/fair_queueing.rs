@@ -148,7 +148,7 @@ fn invalid_configurations_are_refused() {
             "scfq",
             "queueing.classes.1.fair-queueing.flow-limit: the limit of fair queueing",
         ),
-        (json!({}), "wfq", "queueing.classes.1: wfq is above fair-queueing"),
+        (json!({}), "wfq", "queueing.classes.1: wfq contains fair-queueing"),
     ] {
         let error = refused(fair, scheduler);
         assert!(error.starts_with(found), "{error}");
