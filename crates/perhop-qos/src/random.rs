@@ -88,8 +88,8 @@ mod tests {
         draws.sort_by(f64::total_cmp);
         let scale = (shape - 1.0) / shape;
         assert!(draws[0] >= scale);
-        for part in [0.25, 0.5, 0.9] {
-            let expected = scale / (1.0 - part as f64).powf(1.0 / shape);
+        for part in [0.25_f64, 0.5, 0.9] {
+            let expected = scale / (1.0 - part).powf(1.0 / shape);
             let drawn = draws[(part * f64::from(count)) as usize];
             // Three standard deviations of the order statistic are at most 2.5 % here.
             assert!((drawn / expected - 1.0).abs() < 0.05, "{part}: {drawn}, expected {expected}");
