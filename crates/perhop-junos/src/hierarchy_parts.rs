@@ -23,6 +23,10 @@ pub(crate) const SPREAD: &str = "the next hop or link that a flow takes";
 pub(crate) const NOT_MODELED: &[(&[&str], &str)] = &[
     (&["applications"], POLICIES),
     (&["dynamic-profiles"], "dynamic profiles"),
+    (
+        &["interfaces", "*", "aggregated-ether-options", "lacp", "link-protection"],
+        "bundles with one active link",
+    ),
     (&["logical-systems"], "logical systems"),
     (&["routing-instances"], "forwarding in routing instances"),
     (&["tenants"], "tenant systems"),

@@ -17,7 +17,7 @@ const TAGS: &str = "changes of tags";
 const UNTAGGED: &str = "frames without a tag";
 
 /// Options of an interface.
-pub(crate) const PORT_OPTIONS: [&str; 45] = [
+pub(crate) const PORT_OPTIONS: [&str; 43] = [
     "accounting-profile",
     "anchor-point",
     "apply-groups",
@@ -55,10 +55,8 @@ pub(crate) const PORT_OPTIONS: [&str; 45] = [
     "no-traps",
     "optics-options",
     "otn-options",
-    "port-mirror-instance",
     "ppp-options",
     "promiscuous-mode",
-    "redundancy-options",
     "services-options",
     "snmp",
     "switch-options",
@@ -66,13 +64,15 @@ pub(crate) const PORT_OPTIONS: [&str; 45] = [
 ];
 
 /// Options of an interface that change the treatment of packets.
-pub(crate) const PORT_NOT_MODELED: [(&str, &str); 7] = [
+pub(crate) const PORT_NOT_MODELED: [(&str, &str); 9] = [
     ("auto-configure", SUBSCRIBERS),
     ("dialer-options", DIALED),
     ("esi", SEGMENT),
     ("native-vlan-id", UNTAGGED),
     ("no-native-vlan-insert", UNTAGGED),
     ("passive-monitor-mode", "ports that do not forward"),
+    ("port-mirror-instance", "copies of packets that load another port"),
+    ("redundancy-options", "the active port of a pair"),
     ("unidirectional", "ports of one direction"),
 ];
 
@@ -110,7 +110,7 @@ pub(crate) const ETHERNET_NOT_MODELED: [(&str, &str); 9] = [
 ];
 
 /// Options of a unit.
-pub(crate) const UNIT_OPTIONS: [&str; 22] = [
+pub(crate) const UNIT_OPTIONS: [&str; 21] = [
     "account-layer2-overhead",
     "accounting-profile",
     "apply-groups",
@@ -127,7 +127,6 @@ pub(crate) const UNIT_OPTIONS: [&str; 22] = [
     "point-to-point",
     "ppp-options",
     "proxy-arp",
-    "service-domain",
     "statistics",
     "traps",
     "virtual-gateway-accept-data",
@@ -136,7 +135,7 @@ pub(crate) const UNIT_OPTIONS: [&str; 22] = [
 ];
 
 /// Options of a unit that change the treatment of packets.
-pub(crate) const UNIT_NOT_MODELED: [(&str, &str); 20] = [
+pub(crate) const UNIT_NOT_MODELED: [(&str, &str); 21] = [
     ("demux-options", SUBSCRIBERS),
     ("demux-source", SUBSCRIBERS),
     ("dialer-options", DIALED),
@@ -151,6 +150,7 @@ pub(crate) const UNIT_NOT_MODELED: [(&str, &str); 20] = [
     ("peer-unit", PAIRS),
     ("policer-overhead", POLICED_BYTES),
     ("pppoe-options", "the header of PPPoE"),
+    ("service-domain", "services such as address translation"),
     ("swap-by-poppush", TAGS),
     ("targeted-broadcast", BROADCAST),
     ("tunnel", "tunnels"),

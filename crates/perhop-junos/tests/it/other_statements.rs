@@ -252,6 +252,9 @@ fn statements_that_change_packets_are_not_irrelevant() {
         "set vlans V forwarding-options flood input F",
         "set forwarding-options port-mirroring input rate 1",
         "set services captive-portal-content-delivery rule R term T then reject",
+        "set interfaces ae0 aggregated-ether-options lacp link-protection",
+        "set interfaces rlt0 redundancy-options primary lt-0/0/0",
+        "set interfaces ge-0/0/1 unit 0 service-domain inside",
     ] {
         let model = mx(line);
         assert_eq!(model.lines[1].state, LineState::NotModelled, "{line}");
