@@ -23,8 +23,8 @@ from pathlib import Path
 from building import build_benchmark
 
 _BASELINE = Path(__file__).parent / "instructions.json"
-# Seconds to simulate. A run is counted with this duration and with twice as much: the difference is the engine,
-# and the rest is set-up, which dominates a short run of many flows.
+# Seconds to simulate. A run is counted with this duration and with twice as much: the difference is the
+# engine, and the rest is set-up, which dominates a short run of many flows.
 _SCENARIOS = {"udp-50": 2, "udp-500": 1, "tcp-50": 2, "tcp-500": 1}
 # Prefixes of case names in crates/perhop-qos/benches/data_plane; each selects one case.
 _CASES = (

@@ -134,7 +134,8 @@ def test_a_class_is_loaded_with_packets_that_the_entrance_marks_for_it(
             assert re.match(r"udp 16384 > \d+ ", pair["packet"]), pair["packet"]
     else:
         assert voice == []
-        (named,) = (text for text in found["missing"] if text.startswith("B1 GigabitEthernet0/0: class VOICE gets no load"))
+        start = "B1 GigabitEthernet0/0: class VOICE gets no load"
+        (named,) = (text for text in found["missing"] if text.startswith(start))
         assert "VOICE gets no load: perhop found no packet from B1 10.1.0.0/24 that waits" in named
 
 
