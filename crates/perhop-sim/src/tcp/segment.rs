@@ -17,7 +17,7 @@ pub(super) struct Range {
 
 /// The blocks of a selective acknowledgment, at most four (RFC 2018 §3).
 ///
-/// Most segments never have blocks, so the first block allocates the memory. [`SackBlocks::clear`] keeps it
+/// Most segments never have blocks, so the first block allocates the memory. `clear` keeps it
 /// for the next segment.
 #[derive(Clone, Debug, Default)]
 pub struct SackBlocks(Option<Box<Blocks>>);
