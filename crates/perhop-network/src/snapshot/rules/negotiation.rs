@@ -45,14 +45,11 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
     }
     let [(own, other)] = mixed.as_slice() else { return };
-    // An end that is fixed to full duplex at a speed that needs no negotiation sends none (IEEE 802.3 §28).
-    let is_slow = other.speed.0.is_some_and(|speed| ["10", "100"].contains(&speed));
-    if fixed < LEAST_FIXED && !is_slow || other.duplex.0 != Some("full") {
+    if fixed < LEAST_FIXED || other.duplex.0 != Some("full") {
         return;
     }
     let message = format!(
-        "{} negotiates, but {} at the other end has a fixed duplex; both ends of other links with one have it \
-         ({fixed} links)",
+        "{} negotiates, but {} at the other end has a fixed duplex, and both ends of {fixed} other links do",
         snapshot.port_name(own.id),
         snapshot.port_name(other.id)
     );

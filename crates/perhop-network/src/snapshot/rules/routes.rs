@@ -50,16 +50,12 @@ fn check_neighbor(
     sites: &[(usize, Site)],
     found: &mut Vec<NetworkFinding>,
 ) {
-    if route.origin != RouteOrigin::Configured || route.prefix.length() == 0 {
+    if route.origin != RouteOrigin::Configured || route.vrf.is_some() || route.prefix.length() == 0 {
         return;
     }
     let Some(Crossing { arrives, .. }) = crossing(snapshot, device, route) else { return };
     let inside = |site: &Site| route.prefix.contains(site.address.into());
-    // Another customer may have the same subnet: in a VRF, the owner must be a neighbor in it.
-    let is_own = |owner: usize| route.vrf.as_deref().is_none_or(|vrf| is_in(snapshot, device, vrf, owner));
-    let Some((owner, site)) = sites.iter().find(|(owner, site)| inside(site) && is_own(*owner)) else {
-        return;
-    };
+    let Some((owner, site)) = sites.iter().find(|(_, site)| inside(site)) else { return };
     if *owner == arrives.device || *owner == device {
         return;
     }
@@ -81,15 +77,6 @@ fn check_neighbor(
     );
     let effect = "packets of this route circle until they are dropped, or are dropped at once".to_owned();
     found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_ASTRAY, route.line, (message, effect)));
-}
-
-/// Whether another device is a neighbor at a port of a VRF.
-fn is_in(snapshot: &Snapshot, device: usize, vrf: &str, other: usize) -> bool {
-    snapshot.inside_ports().any(|(id, link)| {
-        id.device == device
-            && snapshot.port(id).forwarding.vrf.as_ref().is_some_and(|own| own.value == vrf)
-            && link.ends.iter().any(|end| end.id.device == other)
-    })
 }
 
 /// Whether the route leads into a tunnel.
