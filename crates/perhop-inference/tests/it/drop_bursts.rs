@@ -62,7 +62,8 @@ fn the_shortest_bursts_that_lose_enough_are_assumed() {
     let loads: f64 = found.offered.iter().map(|offer| offer.load).sum();
     assert!((loads - 400e3).abs() < 1e3, "{loads}");
     let remark = "class `DATA`: the output shows 20.0 % dropped, but packets at regular intervals \
-                  would lose 0.0 %: perhop assumes the shortest bursts with the shown loss, 14 packets every 0.31 s";
+                  would lose 0.0 %: perhop assumes the shortest bursts with the shown loss, 14 packets \
+                  every 0.31 s";
     assert!(found.missing.iter().any(|line| line == remark), "{:?}", found.missing);
 }
 

@@ -185,7 +185,8 @@ fn rate_limit(configuration: &mut Configuration, reader: &mut Reader) -> Reading
             Some(precedence) => 1 << precedence.value(),
             None => {
                 return Ok(Finding::not_modelled(
-                    "perhop does not model lists of MAC addresses or MPLS labels: no packet matches this list",
+                    "perhop does not model lists of MAC addresses or MPLS labels: no packet matches this \
+                     list",
                 ));
             }
         }

@@ -192,8 +192,8 @@ fn unmatched(
         Some((class, port)) => (
             format!("{message}; without the mark, class {class} of {port} takes some of these packets"),
             format!(
-                "the mark moves these packets to the default class of {port}: match {unmatched} in the class, \
-                 or remove the mark"
+                "the mark moves these packets to the default class of {port}: match {unmatched} in the \
+                 class, or remove the mark"
             ),
         ),
         None => (message, "the mark has no effect in this router".to_owned()),
