@@ -111,6 +111,36 @@ def test_a_signal_inside_a_callback_is_raised_later() -> None:
         assert (ended.returncode, ended.stderr) == (3, "")
 
 
+def test_a_retry_inside_the_hook_for_ignored_exceptions_is_retried_again() -> None:
+    """On a busy machine the alarm comes before the hook ends. Python would ignore its exception, too."""
+    slow = (
+        "import os, sys, time, weakref\n"
+        "from perhop import interrupts\n"
+        "again, calls = interrupts._come_again, []\n"
+        "def come_again(number):\n"
+        "    again(number)\n"
+        "    calls.append(number)\n"
+        "    if len(calls) == 1: time.sleep(0.1)\n"
+        "interrupts._come_again = come_again\n"
+        "def callback(gone):\n"
+        "    os.kill(os.getpid(), int(sys.argv[1]))\n"
+        "    for _ in range(1000): pass\n"
+        "class Module: pass\n"
+        "interrupts.handle()\n"
+        "module = Module()\n"
+        "kept = weakref.ref(module, callback)\n"
+        "try:\n"
+        "    del module\n"
+        "    time.sleep(60)\n"
+        "except KeyboardInterrupt: sys.exit(3 if len(calls) > 1 else 4)\n"
+        "except interrupts.EndedBySignal: sys.exit(3 if len(calls) > 1 else 4)\n"
+    )
+    for number in (signal.SIGINT, signal.SIGTERM):
+        line = [sys.executable, "-c", slow, str(int(number))]
+        ended = subprocess.run(line, capture_output=True, text=True, timeout=50, check=False)
+        assert (ended.returncode, ended.stderr) == (3, "")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_does_not_interrupt_an_import(tmp_path: Path, number: signal.Signals) -> None:
     """Otherwise a partly initialized module would remain, and its next import would fail."""

@@ -88,12 +88,13 @@ def _raised(number: int, frame: FrameType | None) -> None:
 def _is_unbroken(frame: FrameType | None) -> bool:
     frame = frame or sys._getframe()
     # The alarm of a retried signal.
-    while frame is not None and frame.f_globals is globals():
+    while frame is not None and frame.f_globals is globals() and frame.f_code is not _ignored.__code__:
         frame = frame.f_back
     if frame is not None and _module(frame) == "threading" and frame.f_code.co_name in _LOCKING:
         return True
     while frame is not None:
-        if _module(frame).partition(".")[0] in _UNBROKEN:
+        # Python also ignores an exception that leaves its hook for ignored exceptions.
+        if frame.f_code is _ignored.__code__ or _module(frame).partition(".")[0] in _UNBROKEN:
             return True
         frame = frame.f_back
     return False
