@@ -108,6 +108,12 @@ impl<E: Copy> Agenda<E> {
         }
         self.today.last().map(|wakeup| Time::from_picoseconds(wakeup.time))
     }
+    /// Some of the next events in their order. Events of the current day and all but one of each later day
+    /// are missing.
+    #[inline]
+    pub fn upcoming(&self) -> impl Iterator<Item = &E> + '_ {
+        self.year.upcoming().map(|slot| &self.registered[slot as usize])
+    }
     /// The number of pending wake-ups.
     pub fn len(&self) -> usize {
         (self.scheduled - self.taken()) as usize
@@ -254,6 +260,22 @@ mod tests {
     /// of all lengths.
     fn delay() -> impl Strategy<Value = u64> {
         prop_oneof![Just(0), 0u64..1000, 0u64..5_000_000, 0u64..100_000_000_000]
+    }
+
+    #[test]
+    fn upcoming_events_cross_the_end_of_a_week() {
+        let mut agenda = Agenda::new();
+        // Days of 2^18 ps: an event on every ninth of the days 1 to 118, in two weeks of 64 days.
+        for number in 0..14 {
+            let slot = agenda.register(number);
+            agenda.schedule(slot, Time::from_picoseconds((1 + 9 * number) << 18));
+        }
+        for taken in 0..14 {
+            // The days of seven events are less than 64 days ahead.
+            let upcoming: Vec<u64> = agenda.upcoming().take(7).copied().collect();
+            assert_eq!(upcoming, (taken..14).take(7).collect::<Vec<_>>(), "after {taken} events");
+            assert_eq!(agenda.pop_until(Time::MAX).map(|(_, number)| number), Some(taken));
+        }
     }
 
     proptest! {

@@ -3,6 +3,8 @@
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 
+use crate::prefetch::{lines_of, prefetch};
+
 /// A packet that has left its port's queues and has not arrived yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -108,6 +110,21 @@ impl Flights {
     #[inline]
     pub fn front(&self, on: &InFlight) -> Option<&Flight> {
         self.slots.get(on.first.index()).map(|slot| &slot.flight)
+    }
+    /// Starts to load the packet that arrives first on a link.
+    #[inline]
+    pub fn prefetch_front(&self, on: &InFlight) {
+        if let Some(slot) = self.slots.get(on.first.index()) {
+            prefetch(slot, lines_of::<Slot>());
+        }
+    }
+    /// Starts to load the time of the packet that arrives second on a link.
+    #[inline]
+    pub fn prefetch_second(&self, on: &InFlight) {
+        let second = self.slots.get(on.first.index()).and_then(|slot| self.slots.get(slot.next.index()));
+        if let Some(slot) = second {
+            prefetch(&slot.flight.arrives, 1);
+        }
     }
     /// Removes the packet that arrives first, which must exist.
     #[inline]

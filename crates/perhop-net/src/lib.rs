@@ -18,6 +18,7 @@ mod direction;
 mod flights;
 mod network;
 mod pauses;
+pub mod prefetch;
 pub mod source;
 
 pub use counters::{DropPoint, DropSink, PortCounters};

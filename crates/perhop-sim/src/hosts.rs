@@ -82,6 +82,12 @@ impl Hosts {
         self.paths[self.flow_paths[flow] as usize + usize::from(hops)]
     }
 
+    /// Does the same as [`link_of`](Hosts::link_of), and returns `None` behind the end of all paths.
+    #[inline]
+    pub(crate) fn link_after(&self, flow: usize, hops: u8) -> Option<LinkId> {
+        self.paths.get(*self.flow_paths.get(flow)? as usize + usize::from(hops)).copied()
+    }
+
     /// The links of the path of `flow`.
     pub(crate) fn path(&self, flow: usize) -> impl Iterator<Item = LinkId> + '_ {
         let mut ended = false;

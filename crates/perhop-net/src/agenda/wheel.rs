@@ -156,6 +156,21 @@ impl Wheel {
         }
     }
 
+    /// The slot of the first entry of each day with an entry, from tomorrow on, less than 64 days ahead.
+    #[inline]
+    pub(super) fn upcoming(&self) -> impl Iterator<Item = u32> + '_ {
+        let place = self.tomorrow % DAYS_OF_A_WEEK as u64;
+        let [this, next] = [0, DAYS_OF_A_WEEK as u64].map(|days| self.week(self.tomorrow + days));
+        // Two shifts, because a shift by 64 is not defined.
+        let following = (self.weeks[next].occupied << 1) << (DAYS_OF_A_WEEK as u64 - 1 - place);
+        let mut days = self.weeks[this].occupied >> place | following;
+        std::iter::from_fn(move || {
+            let day = (days != 0).then(|| self.tomorrow + u64::from(days.trailing_zeros()))?;
+            days &= days - 1;
+            Some(self.weeks[self.week(day)].first[day as usize % DAYS_OF_A_WEEK].slot)
+        })
+    }
+
     /// The first day after today with an entry.
     pub(super) fn next_day(&self) -> Option<u64> {
         let mut day = self.tomorrow;

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`World`] (the state), `link` (the plan of a link), `plan` (its construction), `forwarding`
 //! (the path of a packet), `hop` (one link of this path), `catch_up` (ports that are not polled, and
-//! lookahead).
+//! lookahead), `prefetch` (hints for the caches).
 
 mod catch_up;
 mod forwarding;
@@ -10,6 +10,7 @@ mod hop;
 mod link;
 mod lookahead;
 mod plan;
+mod prefetch;
 mod world;
 
 pub use world::World;

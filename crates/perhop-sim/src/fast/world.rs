@@ -71,7 +71,11 @@ impl<W: PortObservers> Engine for World<W> {
         self.hosts.measurements.packet_hops
     }
     fn run_until(&mut self, limit: Time) {
+        let exceeds_caches = self.exceeds_caches();
         while let Some((now, event)) = self.agenda.pop_until(limit) {
+            if exceeds_caches {
+                self.prefetch_upcoming();
+            }
             match event {
                 Event::Arrival(link) => self.arrive(now, link),
                 Event::Poll(link) => self.poll(now, link),

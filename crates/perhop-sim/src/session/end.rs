@@ -5,6 +5,7 @@ use perhop_qos::units::Time;
 
 use super::segments::Carried;
 use crate::event::SimAgenda;
+use crate::flow::flow_of;
 use crate::tcp::{Connection, ConnectionEvent as TcpEvent, Transmitted};
 use perhop_measure::counters::FlowCounters;
 use perhop_net::agenda::Slot;
@@ -53,6 +54,15 @@ pub(crate) struct Served {
 
 #[allow(clippy::inline_always)] // used by every segment
 impl End {
+    /// The index of its session.
+    pub(crate) fn session(&self) -> usize {
+        self.session
+    }
+    /// The flow of its packets, and the link by which they leave.
+    pub(crate) fn outgoing(&self) -> (usize, LinkId) {
+        (flow_of(&self.template), self.link)
+    }
+
     /// Handles the wake-up of this end, if it has one at `now`. Returns whether a timer has expired. If the
     /// timer has moved to a later time, this only schedules another wake-up, because no event happens at this
     /// instant.

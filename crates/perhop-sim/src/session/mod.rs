@@ -22,6 +22,7 @@ mod transport;
 pub(crate) use application::{Application, SpeedTest};
 pub(crate) use applications::sample_speed;
 pub(crate) use browser::Browser;
+pub(crate) use end::End;
 pub(crate) use exchange::Sessions;
 pub(crate) use player::Player;
 pub(crate) use segments::Carried;

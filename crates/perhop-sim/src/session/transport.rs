@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use perhop_measure::tcp::{CLIENT, ConnectionSample, ConnectionSeries, SenderStatistics, TcpMeasurements};
 use perhop_net::agenda::Slot;
+use perhop_qos::packet::Packet;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 use perhop_scenario::plan::Plan;
@@ -142,6 +143,11 @@ impl Transport {
             speed_tests: Vec::new(),
             ledger: None,
         }
+    }
+    /// The end to which `packet` is addressed, if it carries a segment.
+    #[inline]
+    pub(crate) fn receiver(&self, packet: &Packet) -> Option<&End> {
+        self.ends.get(self.segments.carried_by(packet)?.end as usize)
     }
     /// Reserves memory for a connection of each session, which is exact if every session has one.
     pub(crate) fn reserve_connections(&mut self) {

@@ -14,6 +14,7 @@ mod link_fragments;
 mod link_loss;
 mod linux_aqm;
 mod linux_curves;
+mod many_sessions;
 mod measurements;
 mod ns2_peer;
 mod pair;
