@@ -77,7 +77,8 @@ impl Meter for TokenBucket {
 
 impl<W: Word> SoleBucket<W> {
     /// The color of a packet of `length` bytes.
-    #[inline]
+    #[allow(clippy::inline_always)] // executed for every metered packet; it has two callers
+    #[inline(always)]
     pub(super) fn judge(&mut self, now: Time, length: u32) -> Color {
         let Profile { bucket, longest, colors } = &*self.profile;
         self.level.top_up(bucket.earned(self.clock.elapsed(now, *longest)), bucket);

@@ -195,6 +195,7 @@ impl Segment {
         HEADERS + self.length + timestamps + if has_rare_options { self.rare_options() } else { 0 }
     }
     /// The length of the IP packet as `parameters` count it, bytes.
+    #[inline]
     pub fn counted_length(&self, parameters: &Parameters) -> u32 {
         match parameters.headers {
             Headers::Included if self.length > 0 => self.length,
