@@ -168,6 +168,11 @@ impl TrafficConditioner {
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty() && self.leaves_by.is_none()
     }
+    /// Moves the conditioner to memory of its own, unless it [is empty](TrafficConditioner::is_empty), as
+    /// most are.
+    pub fn boxed(self) -> Option<Box<TrafficConditioner>> {
+        (!self.is_empty()).then(|| Box::new(self))
+    }
     /// Excludes packets before `time` from the counters, for a warm-up.
     pub fn count_from(&mut self, time: Time) {
         self.counts_from = time;

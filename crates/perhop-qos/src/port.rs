@@ -16,6 +16,7 @@ mod pace;
 mod paused;
 mod peaks;
 mod pending;
+mod plain;
 mod precomputed;
 mod rate_changes;
 
@@ -24,7 +25,7 @@ use crate::buffer::{AnyBuffer, BufferManager, MemoryPools};
 use crate::cake::Cake;
 
 use crate::observer::Place;
-use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
+use crate::policy::{QueueingConfig, WireConfig};
 use crate::queue::{Queue, QueueId};
 use crate::random::Streams;
 use crate::ring::TransmitRing;
@@ -74,11 +75,14 @@ pub struct Port {
     shaped_until: Option<Time>,
     /// Precomputed departures in the future. While there are any, the queue counts packets and stores none.
     pending: PendingDepartures,
+    /// The queues. Empty in a port without a policy, until a packet joins its queue or the queue is read.
     queues: Box<[Queue]>,
+    /// The buffer manager of each queue.
     buffers: Box<[AnyBuffer]>,
-    scheduler: SchedulerTree,
+    /// The schedulers of the queues; `None` if there is one queue without a choice.
+    scheduler: Option<Box<SchedulerTree>>,
     /// The gates of the queues, up to the last queue that has one. Most ports have none.
-    gates: Vec<Gate>,
+    gates: Box<[Gate]>,
     classifier: PortClassifier,
     /// Present if the headers fragment packets.
     fragmenter: Option<Box<Fragmenter>>,
@@ -130,35 +134,36 @@ impl Port {
                 .and_then(|cake| leaves.add_cake(cake, wire, streams))
                 .map_err(|e| e.within("queueing"))?;
             PortClassifier::build(config, interfaces)
-                .and_then(|classifier| Ok((classifier, SchedulerTree::build(config, wire.rate)?)))
+                .and_then(|classifier| Ok((classifier, Some(SchedulerTree::build(config, wire.rate)?))))
                 .and_then(|built| leaves.collect_all(config, wire, streams, pools).map(|()| built))
                 .map_err(|error| error.within("queueing"))?
         } else {
-            leaves.add(&ClassConfig::default(), wire, streams)?;
-            (PortClassifier::single(), SchedulerTree::single())
+            (PortClassifier::single(), None)
         };
         let Leaves { queues, buffers, gates, cake, .. } = leaves;
+        let scheduler = scheduler.filter(|scheduler| !scheduler.is_single()).map(Box::new);
         let fragmenter = Fragmenter::build(wire, queueing).map(Box::new);
         let allows_cut_through = gates.is_empty()
             && fragmenter.is_none()
             && classifier.is_single()
-            && scheduler.is_single()
-            && queues[0].is_plain()
-            && buffers[0].ignores_an_empty_queue();
+            && scheduler.is_none()
+            && queues.first().is_none_or(Queue::is_plain)
+            && buffers.first().is_none_or(BufferManager::ignores_an_empty_queue);
+        let keeps_turns = queues.first().is_some_and(Queue::keeps_turns);
         Ok(Port {
             pace: Pace::new(wire),
             backlog: 0,
             ring,
             allows_cut_through,
-            is_single: scheduler.is_single() && fragmenter.is_none(),
-            passes_queue: scheduler.is_single() && fragmenter.is_none() && !queues[0].keeps_turns(),
+            is_single: scheduler.is_none() && fragmenter.is_none(),
+            passes_queue: scheduler.is_none() && fragmenter.is_none() && !keeps_turns,
             heads: Heads::for_buffers(&buffers, fragmenter.as_deref(), cake.as_deref()),
             shaped_until: None,
             pending: PendingDepartures::default(),
             queues: queues.into_boxed_slice(),
             buffers: buffers.into_boxed_slice(),
             scheduler,
-            gates,
+            gates: gates.into_boxed_slice(),
             classifier,
             fragmenter,
             cake,
@@ -168,7 +173,7 @@ impl Port {
 
     /// Sets the accounting of rates and shares. The port must be empty.
     pub fn counting(mut self, accounting: Accounting) -> Port {
-        self.scheduler = self.scheduler.counting(accounting);
+        self.scheduler = self.scheduler.map(|scheduler| Box::new(scheduler.counting(accounting)));
         self.queues.iter_mut().for_each(|queue| queue.count(accounting));
         let policers = self.gates.iter_mut().filter_map(|gate| gate.policer.as_mut());
         policers.for_each(|policer| policer.count(accounting));
@@ -314,8 +319,8 @@ impl Port {
         *packet = *head;
         queue.drop_head(place.precedence, length);
         self.backlog -= 1;
-        if !self.is_single {
-            self.scheduler.dequeued(now, id, length, queue);
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.dequeued(now, id, length, queue);
         }
         self.buffers[id.index()].departed(now, place.precedence, length, queue.occupancy());
         Some(self.hand_over(now, place, packet, &mut observer))
@@ -328,7 +333,7 @@ impl Port {
         if self.is_single {
             return Some(QueueId(0));
         }
-        match self.scheduler.select(now, &self.queues) {
+        match self.select(now) {
             Selection::Serve(id) => Some(id),
             Selection::WaitUntil(time) => {
                 self.shaped_until = Some(time);
@@ -338,13 +343,23 @@ impl Port {
         }
     }
 
+    /// Returns the choice of the schedulers, or the only queue if it has packets.
+    #[expect(clippy::inline_always, reason = "every waiting packet calls it")]
+    #[inline(always)]
+    fn select(&mut self, now: Time) -> Selection<QueueId> {
+        match &mut self.scheduler {
+            Some(scheduler) => scheduler.select(now, &self.queues),
+            None if self.queues[0].occupancy().packets > 0 => Selection::Serve(QueueId(0)),
+            None => Selection::Idle,
+        }
+    }
+
     /// Returns the place where `packet` would wait, or `None` if no class matches.
     #[inline]
-    fn place_of<O: Observer>(&self, now: Time, packet: &Packet, observer: &mut O) -> Option<Place> {
+    fn place_of<O: Observer>(&mut self, now: Time, packet: &Packet, observer: &mut O) -> Option<Place> {
         let id = self.classifier.queue_of(packet);
         let Some(queue) = self.queues.get(id.index()) else {
-            observer.dropped(now, None, packet, DropCause::NoClass);
-            return None;
+            return self.place_without_queue(now, packet, observer);
         };
         Some(Place { queue: id, precedence: queue.precedence_of(packet) })
     }
@@ -392,10 +407,6 @@ impl Port {
     pub(crate) fn reads_link_marks(&self) -> bool {
         self.classifier.reads_link_marks()
     }
-    /// The queues, in the order of the policy's leaf classes.
-    pub fn queues(&self) -> &[Queue] {
-        &self.queues
-    }
     /// All packets that wait, except the one [in fragments](Port::in_fragments).
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
         self.queues.iter().flat_map(Queue::iter).chain(self.cake.iter().flat_map(|cake| cake.iter()))
@@ -410,6 +421,9 @@ impl Port {
     }
     /// Starts to record the largest occupancy of each queue, from `now` on.
     pub fn watch_peaks(&mut self, now: Time) {
+        if self.queues.is_empty() {
+            self.add_plain_queue();
+        }
         self.peaks = Some(Box::new(Peaks::new(now, self.queues.len())));
     }
     /// Returns the largest occupancy of each queue since the previous call; empty without
@@ -417,10 +431,6 @@ impl Port {
     /// [`release_departed`](Port::release_departed) first.
     pub fn take_peaks(&mut self, now: Time) -> Vec<Peak> {
         self.peaks.as_mut().map(|peaks| peaks.take(now, &self.queues)).unwrap_or_default()
-    }
-    /// The buffer managers, one for each queue.
-    pub fn buffers(&self) -> &[AnyBuffer] {
-        &self.buffers
     }
     /// Whether the headers of the wire fragment packets.
     pub fn sends_fragments(&self) -> bool {

@@ -18,11 +18,14 @@ pub struct TailDropConfig {
 impl Default for TailDropConfig {
     /// The queue limit of a class in many routers, packets.
     fn default() -> TailDropConfig {
-        TailDropConfig { limit: QueueSize::Packets(64) }
+        TailDropConfig { limit: QueueSize::Packets(TailDropConfig::DEFAULT_PACKETS) }
     }
 }
 
 impl TailDropConfig {
+    /// The default limit, packets.
+    pub(crate) const DEFAULT_PACKETS: u64 = 64;
+
     /// Builds the buffer manager.
     ///
     /// # Errors
@@ -40,6 +43,12 @@ impl TailDropConfig {
 #[derive(Clone, Copy, Debug)]
 pub struct TailDrop {
     limit: QueueSize,
+}
+
+impl Default for TailDrop {
+    fn default() -> TailDrop {
+        TailDrop { limit: TailDropConfig::default().limit }
+    }
 }
 
 impl TailDrop {

@@ -97,10 +97,15 @@ impl Port {
         queue.push_as(now, place.precedence, packet);
         self.shaped_until = None;
         if matches!(joins, Joins::InPlaceOfAnother) {
-            return self.scheduler.replaced(place.queue, queue);
+            if let Some(scheduler) = &mut self.scheduler {
+                scheduler.replaced(place.queue, queue);
+            }
+            return;
         }
         self.backlog += 1;
-        self.scheduler.enqueued(now, place.queue, packet.length, queue);
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.enqueued(now, place.queue, packet.length, queue);
+        }
         match joins {
             Joins::AsOneMore | Joins::InPlaceOfAnother => {}
             Joins::AmongFlows if !queue.holds_too_many() => {}
@@ -118,8 +123,8 @@ impl Port {
             self.buffers[index].gave_up(flow);
             let place = Place { queue: id, precedence: queue.precedence_of(&packet) };
             observer.dropped(now, Some(place), &packet, DropCause::QueueFull);
-            if !self.is_single {
-                self.scheduler.shed(now, id, packet.length, queue);
+            if let Some(scheduler) = &mut self.scheduler {
+                scheduler.shed(now, id, packet.length, queue);
             }
         }
     }

@@ -18,7 +18,7 @@ enum Compiled {
     ByDscp(Arc<[QueueId; 64]>),
     /// The first class that matches decides. If it has inner classes, the first inner class that matches
     /// decides, and so on.
-    InOrder(Vec<Class>),
+    InOrder(Box<[Class]>),
 }
 
 /// No queue. The number is above that of every queue.
@@ -57,7 +57,7 @@ impl PortClassifier {
             })));
         }
         if !classes.iter().all(Class::is_by_dscp) {
-            return Ok(PortClassifier(Compiled::InOrder(classes)));
+            return Ok(PortClassifier(Compiled::InOrder(classes.into_boxed_slice())));
         }
         let table = std::array::from_fn(|value| {
             let dscp = Dscp::new(value as u8);

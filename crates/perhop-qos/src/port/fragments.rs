@@ -38,7 +38,7 @@ impl Port {
         if is_in_progress && !fragmenter.awaits_interleaving(&self.queues) {
             return None;
         }
-        match self.scheduler.select(now, &self.queues) {
+        match self.select(now) {
             Selection::Serve(id) => (!is_in_progress || fragmenter.interleaves(id)).then_some(id),
             Selection::WaitUntil(time) => {
                 self.shaped_until = (!is_in_progress).then_some(time);

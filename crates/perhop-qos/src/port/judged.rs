@@ -66,7 +66,7 @@ impl Port {
             self.dropped_at_head(now, place.queue, stay.flow, packet.length);
             return false;
         }
-        if !self.is_single {
+        if let Some(scheduler) = scheduler {
             scheduler.dequeued(now, place.queue, packet.length, queue);
         }
         true
@@ -77,8 +77,8 @@ impl Port {
     fn dropped_at_head(&mut self, now: Time, id: QueueId, flow: u16, length: u32) {
         let queue = &mut self.queues[id.index()];
         queue.refund(flow, length);
-        if !self.is_single {
-            self.scheduler.dropped(now, id, length, queue);
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.dropped(now, id, length, queue);
         }
     }
 

@@ -9,17 +9,21 @@ impl Port {
     /// Holds all packets of `queue` back, whose class has `pause`, until [`resume`](Port::resume). Packets in
     /// the transmit ring leave.
     pub fn pause(&mut self, queue: QueueId) {
-        self.scheduler.pause(queue);
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.pause(queue);
+        }
     }
     /// Ends the pause of `queue`. The driver then calls [`poll_transmit`](Port::poll_transmit).
     pub fn resume(&mut self, queue: QueueId) {
-        self.scheduler.resume(queue);
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.resume(queue);
+        }
         self.shaped_until = None;
     }
     /// The place where `packet` would wait; `None` if no class matches.
     pub fn place(&self, packet: &Packet) -> Option<Place> {
         let queue = self.classifier.classify(packet)?;
-        let precedence = self.queues[queue.index()].precedence_of(packet);
+        let precedence = self.queues()[queue.index()].precedence_of(packet);
         Some(Place { queue, precedence })
     }
     /// The time, `now` or later, at which a frame that overtakes all packets may start: after the packet on

@@ -23,6 +23,23 @@ impl PendingDepartures {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+    /// The number of pending departures.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+    /// Forgets the packets that have left by `now`, which no queue counts.
+    #[inline]
+    pub(super) fn forget_departed(&mut self, now: Time) {
+        while self.0.front().is_some_and(|pending| pending.starts <= now) {
+            self.0.drop_front();
+        }
+    }
+    /// Counts all packets in `queue`, which counts none of them yet.
+    pub(super) fn count_in(&self, queue: &mut Queue) {
+        for Pending { length, precedence, .. } in self.0.iter() {
+            queue.count_pending(*precedence, *length);
+        }
+    }
     /// Removes the packets that have left by `now` from the first of `queues`, and informs `buffer`.
     #[inline]
     pub(super) fn release_departed(
@@ -48,6 +65,11 @@ impl PendingDepartures {
     #[inline]
     pub(super) fn add(&mut self, starts: Time, length: u32, precedence: Color, queue: &mut Queue) {
         queue.count_pending(precedence, length);
+        self.add_uncounted(starts, length, precedence);
+    }
+    /// Records that a packet of `length` IP bytes waits until it `starts`, without a queue that counts it.
+    #[inline]
+    pub(super) fn add_uncounted(&mut self, starts: Time, length: u32, precedence: Color) {
         self.0.push_back(Pending { starts, length, precedence });
     }
 }

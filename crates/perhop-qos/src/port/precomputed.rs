@@ -11,6 +11,13 @@ impl Port {
     /// Removes the packets whose precomputed departure is at or before `now`. Must be called before the queue
     /// or the averages of a port that [precomputes departures](Port::precomputes_departures) are read.
     pub fn release_departed(&mut self, now: Time) {
+        if self.queues.is_empty() {
+            self.pending.forget_departed(now);
+            if self.pending.is_empty() {
+                return;
+            }
+            self.add_plain_queue();
+        }
         let Port { pending, queues, buffers, peaks, .. } = self;
         pending.release_departed(now, queues, &mut buffers[0], peaks.as_deref_mut());
     }
@@ -22,8 +29,8 @@ impl Port {
         self.gates.is_empty()
             && self.classifier.is_single()
             && self.is_single
-            && self.queues[0].is_fifo()
-            && self.buffers[0].decides_on_arrival()
+            && self.queues()[0].is_fifo()
+            && self.buffers()[0].decides_on_arrival()
             && self.shared_pool().is_none()
             && self.ring.is_single()
     }
@@ -44,6 +51,9 @@ impl Port {
         mut observer: O,
     ) -> Option<Departure> {
         debug_assert!(self.precomputes_departures() && self.backlog == 0);
+        if self.queues.is_empty() {
+            return self.precompute_without_queue(now, packet, observer);
+        }
         let Port { pending, queues, buffers, ring, pace, peaks, .. } = self;
         let buffer = &mut buffers[0];
         pending.release_departed(now, queues, buffer, peaks.as_deref_mut());
