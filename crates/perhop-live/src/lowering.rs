@@ -287,7 +287,7 @@ impl<'a> Lowering<'a> {
         };
         Ok(DirectionConfig {
             framing: link.framing(),
-            headers: link.headers,
+            headers: *link.headers,
             ring: near.ring,
             queueing: policy.queueing,
             output: policy.conditioners,

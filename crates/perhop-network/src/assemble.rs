@@ -299,7 +299,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         // would send longer fragments.
         let most = |headers: &HeaderStack| headers.fragmentation().map_or(u32::MAX, |cut| cut.most());
         if link.headers.is_empty() || most(&port.wire.headers) < most(&link.headers) {
-            link.headers = port.wire.headers;
+            link.headers = port.wire.headers.into();
         }
         let interface = link.interfaces.entry(end.node.to_owned()).or_default();
         interface.rate = interface.rate.or(port.wire.rate);
@@ -348,7 +348,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
             ("mtu", mtu.is_some() && port.wire.mtu.is_some()),
             ("adjust-mss", adjust_mss.is_some() && port.wire.adjust_mss.is_some()),
         ];
-        let written = link.headers;
+        let written = *link.headers;
         if !written.is_empty()
             && !port.wire.headers.is_empty()
             && written.uncut() != port.wire.headers.uncut()

@@ -115,7 +115,7 @@ impl<'a> NetworkDevice<'a> {
                 let is_known = ports.iter().any(|port| port.name == *neighbor);
                 if own == name && !is_known {
                     let interface = link.interfaces.get(own);
-                    let wire = Wire { headers: link.headers, ..Wire::default() };
+                    let wire = Wire { headers: *link.headers, ..Wire::default() };
                     ports.push(Port { wire, ..port_of(scenario, neighbor, interface) });
                 }
             }

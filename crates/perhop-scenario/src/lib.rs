@@ -22,6 +22,7 @@ mod document;
 pub mod drop_curves;
 mod input_file;
 mod judged;
+mod link_headers;
 mod lint;
 mod load;
 mod measure;
@@ -59,6 +60,7 @@ pub use document::Document;
 pub use judged::{
     Adaptation, BbaRule, BolaRule, ObjectsConfig, PageConfig, SpeedTestConfig, ThroughputRule, VideoConfig,
 };
+pub use link_headers::LinkHeaders;
 pub use load::{Checked, Loaded, Loader, PolicySet, load, load_json};
 pub use measure::{
     CaptureConfig, ConnectionEnd, ConnectionProbeConfig, DelayScope, MeasureConfig, QueueProbeConfig,

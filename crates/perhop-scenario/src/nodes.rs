@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use perhop_qos::classifier::Prefix;
-use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::framing::Framing;
 use perhop_qos::policy::WireConfig;
 use perhop_qos::port::RateChange;
 use perhop_qos::ring::RingConfig;
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::configuration::RouterConfiguration;
 use super::default::number;
+use super::link_headers::LinkHeaders;
 
 /// An end system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,8 +60,8 @@ pub struct LinkConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
     /// Headers between the IP packet and the framing, innermost first: `[gre, {vlan: {id: 100}}]`.
-    #[serde(default, skip_serializing_if = "HeaderStack::is_empty")]
-    pub headers: HeaderStack,
+    #[serde(default, skip_serializing_if = "LinkHeaders::is_empty")]
+    pub headers: LinkHeaders,
     /// Longest IP packet that either end sends, without `headers`; by default unlimited. Longer IPv4 packets
     /// are fragmented unless DF is set, and TCP limits its segments to the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +89,7 @@ impl LinkConfig {
     /// Returns the wire at the interface `near` at one end.
     pub fn wire(&self, near: &InterfaceConfig) -> WireConfig {
         let rate = near.rate.unwrap_or(self.rate);
-        WireConfig { rate, framing: self.framing(), headers: self.headers, ring: near.ring }
+        WireConfig { rate, framing: self.framing(), headers: *self.headers, ring: near.ring }
     }
 }
 

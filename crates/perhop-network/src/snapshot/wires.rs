@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::Port;
-use perhop_qos::framing::HeaderStack;
 use perhop_qos::units::{Rate, Time};
 use perhop_scenario::{
-    HostConfig, InterfaceConfig, LinkConfig, PlatformConfig, RouterConfig, RouterConfiguration,
+    HostConfig, InterfaceConfig, LinkConfig, LinkHeaders, PlatformConfig, RouterConfig, RouterConfiguration,
 };
 
 use super::planned::{Carries, Node, Plan, Routes, Wire};
@@ -274,7 +273,7 @@ fn link(ends: [(String, InterfaceConfig); 2], rate: Rate, delay: Time) -> LinkCo
         rate_changes: Vec::new(),
         delay,
         framing: None,
-        headers: HeaderStack::default(),
+        headers: LinkHeaders::default(),
         mtu: None,
         loss: 0.0,
         cost: 1,
