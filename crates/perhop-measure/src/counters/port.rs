@@ -29,7 +29,7 @@ pub struct PortTally {
     passed_others: Option<Box<[Count; Color::COUNT]>>,
     queues: usize,
     /// Counters by drop precedence, up to the highest that occurred, then by queue.
-    tallies: Vec<Tally>,
+    tallies: Box<[Tally]>,
     /// Packets dropped before a queue was selected.
     pub unqueued: Drops,
     /// Packets dropped after they were sent: on the link, or by the input conditioners of its far end.
@@ -59,7 +59,9 @@ impl PortTally {
     /// The counters of `queue` for a drop precedence that has not occurred yet.
     #[cold]
     fn first_of(&mut self, queue: usize, precedence: usize) -> &mut Tally {
-        self.tallies.resize_with((precedence + 1) * self.queues, Tally::default);
+        let mut tallies = std::mem::take(&mut self.tallies).into_vec();
+        tallies.resize_with((precedence + 1) * self.queues, Tally::default);
+        self.tallies = tallies.into_boxed_slice();
         &mut self.tallies[precedence * self.queues + queue]
     }
     /// Queue, drop precedence and counters, for all combinations with packets.
