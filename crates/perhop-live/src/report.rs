@@ -206,15 +206,16 @@ impl Report {
         network: &Network<Devices, O>,
         send_delay: &Histogram<u64>,
     ) -> Report {
-        let directions = network.directions.iter().zip(&network.edge.passed);
+        let Devices { names, passed, .. } = &network.edge;
+        let directions = names.iter().zip(&network.directions).zip(passed);
         Report {
             node: node.to_owned(),
             counted_from_s: network.counts_from.as_seconds(),
             counted_until_s: now.as_seconds(),
             frames: Frames::from_network(network),
             directions: directions
-                .map(|(direction, passed)| {
-                    DirectionReport::from_counters(direction, passed, &network.flights)
+                .map(|((name, direction), passed)| {
+                    DirectionReport::from_counters(name, direction, passed, &network.flights)
                 })
                 .collect(),
             inputs: network.edge.inputs.iter().map(InputReport::from_input).collect(),
@@ -271,7 +272,12 @@ impl Frames {
 }
 
 impl DirectionReport {
-    fn from_counters(direction: &Direction, passed: &Passed, flights: &Flights) -> DirectionReport {
+    fn from_counters(
+        name: &str,
+        direction: &Direction,
+        passed: &Passed,
+        flights: &Flights,
+    ) -> DirectionReport {
         let queue = |(queue, precedence, tally): (usize, usize, Tally)| QueueReport {
             queue: direction.queue_names[queue].clone(),
             precedence,
@@ -285,12 +291,12 @@ impl DirectionReport {
             WaitingReport { queue: name.clone(), packets, bytes }
         });
         DirectionReport {
-            name: direction.name.to_string(),
+            name: name.to_owned(),
             queues: direction.tally.iter().map(queue).collect(),
             unqueued: by_cause(&direction.tally.unqueued.by_cause()),
             beyond: by_cause(&direction.tally.beyond.by_cause()),
-            output: stages(&direction.output),
-            input: stages(&direction.input),
+            output: stages(direction.output.as_deref()),
+            input: stages(direction.input.as_deref()),
             backlog: direction.port.backlog(),
             waiting: waiting.collect(),
             in_flight: flights.iter(&direction.in_flight).count() as u64,
@@ -304,7 +310,7 @@ impl InputReport {
     fn from_input(input: &Input) -> InputReport {
         InputReport {
             name: input.name.clone(),
-            input: stages(&input.conditioner),
+            input: stages(Some(&input.conditioner)),
             dropped: by_cause(&input.dropped),
         }
     }
@@ -337,7 +343,7 @@ impl SendDelay {
     }
 }
 
-fn stages(conditioner: &TrafficConditioner) -> Vec<StageReport> {
+fn stages(conditioner: Option<&TrafficConditioner>) -> Vec<StageReport> {
     let stage = |(name, counted): (&str, &[Count; Color::COUNT])| {
         let colors = counted.iter().enumerate().filter(|(_, count)| count.packets > 0);
         StageReport {
@@ -345,7 +351,7 @@ fn stages(conditioner: &TrafficConditioner) -> Vec<StageReport> {
             colors: colors.map(|(index, count)| (Color::new(index).to_string(), *count)).collect(),
         }
     };
-    conditioner.counted().map(stage).collect()
+    conditioner.into_iter().flat_map(TrafficConditioner::counted).map(stage).collect()
 }
 
 fn by_cause(counts: &[Count; DropCause::COUNT]) -> ByCause {

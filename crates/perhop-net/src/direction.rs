@@ -56,29 +56,34 @@ pub struct Direction {
     /// The longest IP packet that the interface sends; [`UNLIMITED`](Direction::UNLIMITED) if there is no
     /// limit.
     pub mtu: u16,
-    /// Conditioners of the far end's input policy.
-    pub input: TrafficConditioner,
+    /// Conditioners of the far end's input policy, if there are any.
+    pub input: Option<Box<TrafficConditioner>>,
+    /// Conditioners of the output policy, if there are any.
+    pub output: Option<Box<TrafficConditioner>>,
     /// The counters of the port.
     pub tally: PortTally,
-    /// Conditioners of the output policy.
-    pub output: TrafficConditioner,
     /// Names of the port's queues in results. Ports with equal queues share them.
     pub queue_names: Arc<[String]>,
+    /// Loss on the wire; `None` if there is no loss.
+    pub loss: Option<Box<Loss>>,
     /// The slot of the next poll, at `poll_at`.
     pub poll: Slot,
-    /// Name of the port in results: `C1->E3`.
-    pub name: Box<str>,
     /// Queues, scheduler, transmit ring and pace.
     pub port: Port,
     /// The time of the scheduled poll; `None` if there is none.
     pub poll_at: Option<Time>,
-    /// Loss on the wire; `None` if there is no loss.
-    pub loss: Option<Box<Loss>>,
+    /// The use of packet memory that the port shares with other ports, if it does.
+    pub sharing: Option<Box<Sharing>>,
+}
+
+/// The use of packet memory that ports of a node share, as one of them sees it.
+#[derive(Debug)]
+pub struct Sharing {
     /// The other directions whose ports share memory with this one ([`memory_groups`]). All of these ports
     /// transmit their due packets before a packet joins a queue of one of them.
     pub sharers: Box<[LinkId]>,
-    /// The use of that memory at drops of the port; `None` without sharers.
-    pub pool_drops: Option<Box<PoolDrops>>,
+    /// The use of the memory at drops of the port.
+    pub drops: Option<Box<PoolDrops>>,
 }
 
 /// Returns the directions whose ports share memory, as groups of two or more in the order of their numbers.
@@ -98,15 +103,15 @@ pub fn memory_groups(directions: &[Direction]) -> Vec<Vec<LinkId>> {
     groups
 }
 
-/// Sets the [`sharers`](Direction::sharers) of all directions of a network.
+/// Sets the [`sharing`](Direction::sharing) of all directions of a network.
 pub fn find_sharers(directions: &mut [Direction]) {
     for group in memory_groups(directions) {
         for link in &group {
             let others = group.iter().copied().filter(|other| other != link);
             let direction = &mut directions[link.index()];
-            direction.sharers = others.collect();
             let size = direction.port.memory().map_or(0, PortMemory::pool_size);
-            direction.pool_drops = Some(Box::new(PoolDrops::new(size, group.len())));
+            let drops = Some(Box::new(PoolDrops::new(size, group.len())));
+            direction.sharing = Some(Box::new(Sharing { sharers: others.collect(), drops }));
         }
     }
 }
@@ -121,7 +126,7 @@ pub fn record_pool_drop<'d>(
 ) {
     let units = move |link| find(link).port.memory().map_or(0, PortMemory::units_of_pool);
     let used = find(link).port.memory().map_or(0, PortMemory::pool_use);
-    let ports = std::iter::once(link).chain(find(link).sharers.iter().copied());
+    let ports = std::iter::once(link).chain(find(link).sharers().iter().copied());
     drops.record(now, used, ports.map(units));
 }
 
@@ -137,10 +142,25 @@ impl Direction {
         length > u32::from(self.mtu) && self.mtu != Direction::UNLIMITED
     }
 
+    /// The other directions whose ports share memory with this one.
+    #[inline]
+    pub fn sharers(&self) -> &[LinkId] {
+        self.sharing.as_ref().map_or(&[], |sharing| &sharing.sharers)
+    }
+    /// The other directions whose ports share memory with this one, to be renumbered.
+    pub fn sharers_mut(&mut self) -> &mut [LinkId] {
+        self.sharing.as_mut().map_or(&mut [], |sharing| &mut sharing.sharers)
+    }
     /// Takes the record of the drops of the port's pool, if the next drop would change the record.
     pub fn take_pool_drops(&mut self) -> Option<Box<PoolDrops>> {
         let used = self.port.memory()?.pool_use();
-        self.pool_drops.take_if(|drops| drops.admits(used))
+        self.sharing.as_mut()?.drops.take_if(|drops| drops.admits(used))
+    }
+    /// Puts the record back that [`take_pool_drops`](Direction::take_pool_drops) returned.
+    pub fn put_pool_drops(&mut self, drops: Box<PoolDrops>) {
+        if let Some(sharing) = &mut self.sharing {
+            sharing.drops = Some(drops);
+        }
     }
     /// Counts `packet`, which was dropped outside the queues of the port, at `point`.
     pub fn count_drop(&mut self, packet: &Packet, cause: DropCause, point: DropPoint) {

@@ -22,7 +22,7 @@ pub mod prefetch;
 pub mod source;
 
 pub use counters::{DropPoint, DropSink, PortCounters};
-pub use direction::{Direction, Loss, find_sharers, memory_groups, record_pool_drop};
+pub use direction::{Direction, Loss, Sharing, find_sharers, memory_groups, record_pool_drop};
 pub use flights::{Flight, Flights, InFlight};
 pub use network::{Edge, Event, Network};
 pub use pauses::{FlowControl, PausableLink, Pauses};

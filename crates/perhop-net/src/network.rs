@@ -107,15 +107,15 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         self.catch_up(now, link);
         self.observers.arriving(now, link.index(), packet);
         let Direction { output, .. } = &mut self.directions[link.index()];
-        if !output.is_empty()
+        if let Some(output) = output
             && let Verdict::Drop(cause) = output.condition(now, packet)
         {
             return self.drop(now, link, packet, cause, DropPoint::Output);
         }
         // The ports that share memory first send the packets that are due at this instant, because this makes
         // room for the packet.
-        for place in 0..self.directions[link.index()].sharers.len() {
-            self.catch_up(now, self.directions[link.index()].sharers[place]);
+        for place in 0..self.directions[link.index()].sharers().len() {
+            self.catch_up(now, self.directions[link.index()].sharers()[place]);
         }
         if self.pauses.state().is_some() {
             self.enqueue_counted(now, link, packet);
@@ -135,7 +135,7 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
             && let Some(mut drops) = self.directions[link.index()].take_pool_drops()
         {
             record_pool_drop(&mut drops, now, link, |link| &self.directions[link.index()]);
-            self.directions[link.index()].pool_drops = Some(drops);
+            self.directions[link.index()].put_pool_drops(drops);
         }
     }
 
@@ -213,7 +213,7 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
             return self.drop(now, link, &packet, DropCause::Lost, DropPoint::Wire);
         }
         packet.arrive(*ingress);
-        if !input.is_empty()
+        if let Some(input) = input
             && let Verdict::Drop(cause) = input.condition(now, &mut packet)
         {
             return self.drop(now, link, &packet, cause, DropPoint::Input);

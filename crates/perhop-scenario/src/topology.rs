@@ -75,11 +75,19 @@ impl<'a> Topology<'a> {
         Ok(())
     }
 
-    fn node(&self, name: &str) -> Result<NodeId, ConfigError> {
+    /// Returns the number of the node called `name`.
+    ///
+    /// # Errors
+    /// When there is no such node.
+    pub fn node(&self, name: &str) -> Result<NodeId, ConfigError> {
         self.nodes
             .get(name)
             .copied()
             .ok_or_else(|| ConfigError::new("", format!("there is no node `{name}`")))
+    }
+    /// Returns the names of all nodes, in the order of their numbers.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.scenario.hosts.keys().chain(self.scenario.routers.keys()).map(String::as_str)
     }
     /// Whether `node` is a host.
     pub fn is_host(&self, node: &str) -> bool {

@@ -33,6 +33,7 @@ use crate::event::SimAgenda;
 use crate::flow::FLOWS;
 use crate::fragments::Fragments;
 use crate::hosts::{FarNode, Hosts};
+use crate::link_ends::{LinkEnds, port_name};
 use crate::session::Transport;
 use crate::setup::{Crossing, Entering, Setup};
 
@@ -86,6 +87,7 @@ struct Builder<'a> {
 impl<'a> Builder<'a> {
     fn new(scenario: &'a Scenario, base: &'a Path, streams: Streams) -> Result<Builder<'a>, ConfigError> {
         let (measurements, flows) = (Measurements::new(scenario), flow_count(scenario));
+        let topology = Topology::new(scenario)?;
         let hosts = Hosts {
             flow_paths: Vec::with_capacity(flows),
             templates: Vec::with_capacity(flows),
@@ -96,7 +98,7 @@ impl<'a> Builder<'a> {
             queue_probes: Vec::new(),
             fragments: Fragments::default(),
             taps: Vec::new(),
-            link_ends: Vec::new(),
+            link_ends: LinkEnds::new(&topology),
             far_nodes: Vec::new(),
             measurements,
         };
@@ -104,7 +106,7 @@ impl<'a> Builder<'a> {
             scenario,
             base,
             streams,
-            topology: Topology::new(scenario)?,
+            topology,
             agenda: Agenda::new(),
             directions: Vec::with_capacity(2 * scenario.links.len()),
             pools: BTreeMap::new(),
@@ -162,7 +164,7 @@ impl<'a> Builder<'a> {
         self.entering.push(Entering::Sources);
         let far_node = if self.topology.is_host(to) { FarNode::Host } else { FarNode::Router };
         self.hosts.far_nodes.push(far_node);
-        self.hosts.link_ends.push([from.to_owned(), to.to_owned()]);
+        self.hosts.link_ends.push([self.topology.node(from)?, self.topology.node(to)?]);
         self.hosts.taps.push(None);
         Ok(())
     }
@@ -177,8 +179,7 @@ impl<'a> Builder<'a> {
         let plain = InterfaceConfig::default();
         let near = config.interfaces.get(from).unwrap_or(&plain);
         let far = config.interfaces.get(to).unwrap_or(&plain);
-        let name = format!("{from}->{to}");
-        let streams = self.streams.child("port").child(&name);
+        let streams = self.streams.child("port").child(port_name([from, to]));
         let wire = config.wire(near);
         let output = self.conditioner(near.output.as_deref(), from, "output", &streams)?;
         let (port, queue_names) = self.port(near.output.as_deref(), from, &wire, &streams)?;
@@ -199,16 +200,14 @@ impl<'a> Builder<'a> {
             arrival: self.agenda.register(Event::Arrival(id)),
             ingress: Ingress::new(self.topology.interface(to, from), wire.headers.encapsulation()),
             mtu: config.mtu(near).map_or(Direction::UNLIMITED, |mtu| mtu.as_bytes() as u16),
-            input,
-            output,
+            input: input.boxed(),
+            output: output.boxed(),
             poll: self.agenda.register(Event::Poll(id)),
             poll_at: None,
-            sharers: Box::default(),
-            pool_drops: None,
+            sharing: None,
             loss,
             tally: PortTally::new(port.queues().len()),
             port,
-            name: name.into_boxed_str(),
             queue_names,
         })
     }

@@ -3,7 +3,7 @@
 //! [`World`](crate::fast::World).
 
 use perhop_measure::{Conditioned, Measurements, PauseMeasurements, PortMeasurements, QueueSeries};
-use perhop_net::{Direction, Flights};
+use perhop_net::{Direction, Flights, Sharing};
 use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::port::Port;
 use perhop_qos::units::Time;
@@ -12,6 +12,7 @@ use perhop_scenario::routing::LinkId;
 use crate::event::SimAgenda;
 use crate::flow::flow_of;
 use crate::hosts::{Hosts, QueueProbe};
+use crate::link_ends::{LinkEnds, port_name};
 
 /// One replication of a scenario, ready to run, running or finished.
 pub trait Engine: Sized {
@@ -58,9 +59,9 @@ pub trait Engine: Sized {
     fn packet_hops(&self) -> u64;
     /// The name in results of port number `port`. Ports are numbered in the order of the scenario's links,
     /// both directions of each.
-    fn port_name(&self, port: usize) -> Option<&str> {
-        let is_known = port < self.hosts().link_ends.len();
-        is_known.then(|| &*self.direction(LinkId(port as u32)).name)
+    fn port_name(&self, port: usize) -> Option<String> {
+        let ends = &self.hosts().link_ends;
+        (port < ends.len()).then(|| port_name(ends.names(LinkId(port as u32))))
     }
 
     /// Returns all counts of a completed run.
@@ -97,6 +98,8 @@ pub trait Engine: Sized {
             measurements.assert_conservation();
             assert_eq!(carrying, transport.segments.len(), "TCP segments under way and packets for them");
         }
+        // The results of the ports can use the memory of the connections.
+        drop(transport);
         add_ports(&mut measurements, directions, &link_ends);
         measurements
     }
@@ -106,15 +109,21 @@ pub trait Engine: Sized {
 pub(crate) fn add_ports(
     measurements: &mut Measurements,
     directions: impl Iterator<Item = Direction>,
-    link_ends: &[[String; 2]],
+    link_ends: &LinkEnds,
 ) {
     measurements.ports.reserve_exact(link_ends.len());
-    for (direction, [from, to]) in directions.zip(link_ends) {
-        let Direction { name, queue_names, tally, output, input, sharers, pool_drops, .. } = direction;
-        measurements.conditioners.extend(Conditioned::by(&output, [from, to], "output"));
-        measurements.conditioners.extend(Conditioned::by(&input, [to, from], "input"));
-        let sharers = sharers.iter().map(|link| link.index()).collect();
-        let name = name.into_string();
+    for (direction, [from, to]) in directions.zip(link_ends.iter()) {
+        let Direction { queue_names, tally, output, input, sharing, .. } = direction;
+        for (conditioner, nodes, side) in [(output, [from, to], "output"), (input, [to, from], "input")] {
+            let counted =
+                conditioner.iter().flat_map(|conditioner| Conditioned::by(conditioner, nodes, side));
+            measurements.conditioners.extend(counted);
+        }
+        let sharing = sharing.map(|sharing| *sharing);
+        let (sharers, pool_drops) = sharing.map_or_else(Default::default, |Sharing { sharers, drops }| {
+            (sharers.iter().map(|link| link.index()).collect(), drops)
+        });
+        let name = port_name([from, to]);
         measurements.ports.push(PortMeasurements { name, queue_names, tally, sharers, pool_drops });
     }
 }

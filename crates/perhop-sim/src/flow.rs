@@ -8,7 +8,12 @@ pub(crate) const FLOWS: usize = 1 << 24;
 
 /// The flow that a packet belongs to.
 pub(crate) fn flow_of(packet: &Packet) -> usize {
-    (packet.payload >> 40) as usize
+    flow_in(packet.payload)
+}
+
+/// The flow in the payload word of a packet.
+pub(crate) fn flow_in(payload: u64) -> usize {
+    (payload >> 40) as usize
 }
 
 /// The number of a datagram in its flow: the lower half of its payload word.
@@ -19,6 +24,13 @@ pub(crate) fn sequence_of(packet: &Packet) -> u32 {
 /// `payload` with `flow` as the number of the packet's flow.
 pub(crate) fn with_flow(payload: u64, flow: usize) -> u64 {
     (flow as u64) << 40 | payload & ((1 << 40) - 1)
+}
+
+/// `payload` after another [change of the flow hash](Packet::rehash) of the sender's socket.
+pub(crate) fn rehashed(payload: u64) -> u64 {
+    let mut packet = Packet { payload, ..Packet::default() };
+    packet.rehash();
+    packet.payload
 }
 
 /// The payload word of packet `sequence` of `flow`.

@@ -10,7 +10,7 @@ use perhop_scenario::routing::LinkId;
 use crate::engine::Engine;
 use crate::event::HostEvent;
 use crate::flow::{flow_of, payload, sequence_of};
-use crate::hosts::{FlowSource, QueueProbe};
+use crate::hosts::{FlowSource, QueueProbe, Template};
 use crate::session::{Carried, Sessions, sample_speed};
 
 /// The events at hosts, for both engines.
@@ -58,7 +58,7 @@ pub(crate) trait HostEvents: Sessions {
         let counters = &mut hosts.measurements.counters[flow];
         let number = counters.next_sequence;
         counters.next_sequence = number.wrapping_add(1);
-        let mut packet = hosts.templates[flow];
+        let Template(mut packet) = hosts.templates[flow];
         packet.length = recorded.length;
         packet.sent_at = now;
         packet.dscp = recorded.dscp;

@@ -15,7 +15,13 @@ use perhop_scenario::routing::LinkId;
 use crate::capture::{Contents, Tap};
 use crate::flow::{flow_of, payload, sequence_of};
 use crate::fragments::{Fragments, Loss, Reassembled};
+use crate::link_ends::LinkEnds;
 use crate::session::Transport;
+
+/// The header fields that all packets of a flow share, in one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Template(pub(crate) Packet);
 
 /// A flow's source of datagrams, and the next packet.
 #[derive(Debug)]
@@ -58,7 +64,7 @@ pub struct Hosts {
     /// By flow: the start of its path in `paths`.
     pub(crate) flow_paths: Vec<u32>,
     /// By flow: the header fields that its packets share.
-    pub(crate) templates: Vec<Packet>,
+    pub(crate) templates: Vec<Template>,
     /// The links of each flow's path in order, one path after the other.
     pub(crate) paths: Vec<LinkId>,
     pub(crate) sources: Vec<FlowSource>,
@@ -69,7 +75,7 @@ pub struct Hosts {
     /// By link: the captured packets, if the link is captured.
     pub(crate) taps: Vec<Option<Box<Tap>>>,
     /// By link: the names of the nodes at its ends.
-    pub(crate) link_ends: Vec<[String; 2]>,
+    pub(crate) link_ends: LinkEnds,
     /// By link: the kind of node at its far end.
     pub(crate) far_nodes: Vec<FarNode>,
     pub(crate) measurements: Measurements,

@@ -20,6 +20,7 @@ mod fragments;
 mod gate;
 mod host_events;
 mod hosts;
+mod link_ends;
 mod parallel;
 mod plain;
 pub mod playback;

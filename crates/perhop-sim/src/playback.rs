@@ -14,11 +14,11 @@ use perhop_net::Network;
 use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
 use perhop_scenario::Scenario;
-use perhop_scenario::routing::LinkId;
 
 use crate::build::set_up;
 use crate::engine::Engine;
 use crate::hosts::Hosts;
+use crate::link_ends::port_name;
 use memory::MemoryWatch;
 pub use memory::{MemoryLayout, MemorySpan, PortLayout, QueueLayout};
 use watch::PortWatch;
@@ -58,7 +58,7 @@ impl Playback {
     pub fn new(scenario: &Scenario, base: &Path, seed: u64, port: usize) -> Result<Playback, ConfigError> {
         let setup = set_up(scenario, base, seed, 0, &[])?.without_pauses("a view of packets")?;
         let ends = &setup.hosts.link_ends;
-        let Some([node, _]) = ends.get(port) else {
+        let Some([node, _]) = ends.iter().nth(port) else {
             return Err(ConfigError::new("port", format!("there is no port number {port}")));
         };
         let leads_here = ends.iter().map(|[_, to]| to == node).collect();
@@ -69,10 +69,9 @@ impl Playback {
     }
 
     /// The names of all ports, and of the queues of each.
-    pub fn ports(&self) -> Vec<(&str, &[String])> {
-        let links = (0..self.network.directions.len() as u32).map(LinkId);
-        let directions = links.map(|link| self.network.direction(link));
-        directions.map(|direction| (&*direction.name, &*direction.queue_names)).collect()
+    pub fn ports(&self) -> Vec<(String, &[String])> {
+        let ports = self.network.hosts().link_ends.iter().zip(&self.network.directions);
+        ports.map(|(ends, direction)| (port_name(ends), &*direction.queue_names)).collect()
     }
 
     /// Returns the packets at the port from `from` to `until`, or to an earlier instant at which at least
@@ -115,7 +114,10 @@ impl Playback {
     ) -> Result<Option<MemorySpan>, ConfigError> {
         if self.now > from || self.network.observers.memory.is_none() {
             *self = Playback::new(&self.scenario, &self.base, self.seed, self.port)?;
-            self.network.observers.memory = MemoryWatch::new(&self.network.directions, self.port);
+            self.network.observers.memory = {
+                let Network { directions, edge, .. } = &self.network;
+                MemoryWatch::new(directions, &edge.link_ends, self.port)
+            };
         }
         let Some(watch) = &self.network.observers.memory else { return Ok(None) };
         let mut span = watch.span();

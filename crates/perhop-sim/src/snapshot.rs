@@ -9,6 +9,7 @@ use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
 use crate::engine::Engine;
+use crate::link_ends::port_name;
 use perhop_scenario::routing::LinkId;
 
 /// The fill of every queue and the counts of each class so far.
@@ -136,10 +137,10 @@ fn snapshot(engine: &mut impl Engine, now: Time) -> Snapshot {
     let mut queues = Vec::new();
     for link in (0..engine.hosts().link_ends.len() as u32).map(LinkId) {
         engine.catch_up(now, link);
-        let Direction { name, queue_names, port, .. } = engine.direction(link);
+        let Direction { queue_names, port, .. } = engine.direction(link);
         for (queue, state) in queue_names.iter().zip(port.queues()) {
             queues.push(QueueState {
-                port: name.to_string(),
+                port: port_name(engine.hosts().link_ends.names(link)),
                 queue: queue.clone(),
                 packets: state.occupancy().packets,
                 bytes: state.occupancy().bytes,

@@ -48,6 +48,8 @@ pub(crate) struct Devices {
     pub(super) entrances: Vec<Option<Entrance>>,
     pub(crate) inputs: Vec<Input>,
     pub(super) routes: Routes,
+    /// The names by direction, in reports.
+    pub(crate) names: Vec<String>,
     /// The far ends by direction.
     pub(super) far_ends: Vec<FarEnd>,
     /// Frames to send, in order of time.

@@ -59,8 +59,9 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     pub fn count_from(&mut self, time: Time) {
         self.network.counts_from = time;
         for direction in &mut self.network.directions {
-            direction.output.count_from(time);
-            direction.input.count_from(time);
+            for conditioner in [&mut direction.output, &mut direction.input].into_iter().flatten() {
+                conditioner.count_from(time);
+            }
         }
         self.network.edge.count_from(time);
     }

@@ -152,7 +152,7 @@ fn simulated(scenario: &Scenario, base: &Path) -> BTreeMap<String, Vec<Entry>> {
     let mut world = World::new(setup, Log::default());
     world.finish();
     let mut log = std::mem::take(world.observers());
-    log.named(|port| world.port_name(port).unwrap().to_owned())
+    log.named(|port| world.port_name(port).unwrap())
 }
 
 /// A live testbed without an operating system: forwarders whose cables have no delay.

@@ -7,6 +7,7 @@ use perhop_qos::packet::{Address, Packet, Protocol};
 use perhop_scenario::routing::LinkId;
 
 use super::Builder;
+use crate::hosts::Template;
 
 /// TCP header without options, and headers of IPv4 and IPv6, bytes (RFC 9293 §3.1, RFC 791 §3.1, RFC 8200
 /// §3).
@@ -46,7 +47,7 @@ impl Builder<'_> {
             return;
         }
         for flow in 0..self.hosts.templates.len() {
-            let template = self.hosts.templates[flow];
+            let Template(template) = self.hosts.templates[flow];
             let is_ipv4 = matches!(Address::to_ip(template.source), IpAddr::V4(_));
             if is_ipv4 && template.protocol != Protocol::TCP && self.hosts.fragments.is_allowed(flow) {
                 let number = self.hosts.templates.len();

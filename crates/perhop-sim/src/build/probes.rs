@@ -19,16 +19,20 @@ impl Builder<'_> {
     pub(super) fn add_probes(&mut self) -> Result<(), ConfigError> {
         let measure = &self.scenario.measure;
         let mut links = BTreeMap::new();
-        for (place, ends) in self.hosts.link_ends.iter().enumerate() {
-            links.entry(ends.clone()).or_insert(place);
+        // Most scenarios have no probes, and a large network has many links.
+        if !measure.queues.is_empty() {
+            for (index, link) in self.scenario.links.iter().enumerate() {
+                let [a, b] = &link.between;
+                links.entry([a, b]).or_insert(2 * index);
+                links.entry([b, a]).or_insert(2 * index + 1);
+            }
         }
         for (index, config) in measure.queues.iter().enumerate() {
             let missing = || {
                 ConfigError::new("to", format!("there is no link from {} to {}", config.from, config.to))
                     .within(index)
             };
-            let ends = [config.from.clone(), config.to.clone()];
-            let link = *links.get(&ends).ok_or_else(missing)?;
+            let link = *links.get(&[&config.from, &config.to]).ok_or_else(missing)?;
             refuse_zero(config.every).map_err(|error| error.within(index))?;
             let slot = self.agenda.register(Event::Edge(HostEvent::QueueSample(index as u32)));
             self.agenda.schedule(slot, measure.warmup);

@@ -13,7 +13,7 @@ use crate::session::{Answers, Application, Browser, Player, Session, SpeedTest};
 use crate::setup::Entering;
 use perhop_measure::Measurements;
 use perhop_measure::applications::SpeedTally;
-use perhop_measure::tcp::{CLIENT, SERVER, SenderStatistics};
+use perhop_measure::tcp::{CLIENT, SERVER};
 use perhop_net::Event;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::routing::LinkId;
@@ -69,8 +69,8 @@ impl<'a> Builder<'a> {
                 open: 0,
                 started: false,
                 begun: 0,
-                over: SenderStatistics::default(),
-                before: SenderStatistics::default(),
+                over: None,
+                before: None,
                 free: Vec::new(),
             });
         }

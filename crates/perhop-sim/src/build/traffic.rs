@@ -5,7 +5,7 @@ use perhop_qos::packet::{FlowKey, Packet};
 use perhop_qos::units::Time;
 
 use super::{Builder, sessions};
-use crate::hosts::FlowSource;
+use crate::hosts::{FlowSource, Template};
 use perhop_measure::Flow;
 use perhop_net::Direction;
 use perhop_net::source::Source;
@@ -100,11 +100,12 @@ impl<'a> Builder<'a> {
         let key = template.flow_key();
         for link in links {
             let Direction { output, input, .. } = &mut self.directions[link.index()];
-            output.announce(&key);
-            input.announce(&key);
+            for conditioner in [output, input].into_iter().flatten() {
+                conditioner.announce(&key);
+            }
         }
         self.hosts.flow_paths.push(path);
-        self.hosts.templates.push(template);
+        self.hosts.templates.push(Template(template));
     }
 
     /// Returns the index of `way` among the paths.
@@ -117,7 +118,7 @@ impl<'a> Builder<'a> {
     fn add_sender(&mut self, flow: usize, source: Option<Source>, stops: Time) {
         let Some(mut source) = source else { return };
         let due = source.next_packet();
-        let template = self.hosts.templates[flow];
+        let Template(template) = self.hosts.templates[flow];
         if due.at < stops {
             self.hosts.sources.push(FlowSource { template, due, stops, flow, slot: None, source });
         }

@@ -18,6 +18,7 @@ use super::tcp;
 use crate::engine::Engine;
 use crate::flow::flow_of;
 use crate::hosts::Hosts;
+use crate::link_ends::port_name;
 use crate::session::Carried;
 
 /// One file per link with both directions, as a capture at one end of the link would show.
@@ -51,14 +52,14 @@ impl Files {
                     let near = 2 * index as u32 + direction;
                     let stations = [near, near ^ 1];
                     let WireConfig { rate, framing, headers, .. } = tap.wire;
-                    let name = engine.direction(LinkId(near)).name.to_string();
+                    let name = port_name(engine.hosts().link_ends.names(LinkId(near)));
                     (LinkId(near), Interface { name, framing, headers, rate, stations })
                 })
                 .collect();
             if interfaces.is_empty() {
                 continue;
             }
-            let name = unused(&file_name(&engine.hosts().link_ends[2 * index]), &open);
+            let name = unused(&file_name(engine.hosts().link_ends.names(LinkId(2 * index as u32))), &open);
             let names = interfaces.iter().map(|(_, interface)| interface.name.clone()).collect();
             let (directions, interfaces) = interfaces.into_iter().unzip();
             let writer = Writer::new((captures.create)(&name)?, comment, interfaces, captures.snap_length)?;
@@ -152,7 +153,7 @@ impl File {
             Contents::Fragment(fields) => Transport::Fragment(*fields),
             Contents::Segment(carried) => segment(ports, engine.hosts(), carried, &mut packet),
         };
-        let ends = &engine.hosts().link_ends[link.index()];
+        let ends = engine.hosts().link_ends.names(link);
         let queues = &engine.direction(link).queue_names;
         let comment = record.dropped.map(|(cause, point)| comment(cause, point, ends, queues));
         self.writer.write(&Frame {
@@ -195,7 +196,7 @@ fn segment(ports: &Ports, hosts: &Hosts, carried: &Carried, packet: &mut Packet)
 }
 
 /// Describes a drop: `dropped: early-random, queue af1, yellow`.
-fn comment(cause: DropCause, point: DropPoint, ends: &[String; 2], queues: &[String]) -> String {
+fn comment(cause: DropCause, point: DropPoint, ends: [&str; 2], queues: &[String]) -> String {
     match point {
         DropPoint::Output => format!("dropped: {cause}, output of {}", ends[0]),
         DropPoint::Port(None) => format!("dropped: {cause}"),
@@ -208,7 +209,7 @@ fn comment(cause: DropCause, point: DropPoint, ends: &[String; 2], queues: &[Str
 }
 
 /// The file name of a link, such as `C1--E3`, without characters that file systems do not allow.
-fn file_name(ends: &[String; 2]) -> String {
+fn file_name(ends: [&str; 2]) -> String {
     let harmless =
         |letter: char| if letter.is_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
     ends.join("--").chars().map(harmless).collect()

@@ -99,8 +99,8 @@ impl<W: PortObservers> World<W> {
     /// have left those ports make room.
     #[inline(never)]
     pub(super) fn bring_sharers_to(&mut self, now: Time, link: LinkId) {
-        for place in 0..self.links[link.index()].direction.sharers.len() {
-            let sharer = self.links[link.index()].direction.sharers[place];
+        for place in 0..self.links[link.index()].direction.sharers().len() {
+            let sharer = self.links[link.index()].direction.sharers()[place];
             self.bring_to(now, sharer);
         }
     }

@@ -65,8 +65,8 @@ impl<W: PortObservers> World<W> {
             hop = self.hop(link);
         }
         hop.come(now, packet);
-        if !hop.link.direction.output.is_empty()
-            && let Verdict::Drop(cause) = hop.link.direction.output.condition(now, packet)
+        if let Some(output) = &mut hop.link.direction.output
+            && let Verdict::Drop(cause) = output.condition(now, packet)
         {
             self.drop_unqueued(now, link, packet, cause, DropPoint::Output);
             return None;
@@ -95,7 +95,7 @@ impl<W: PortObservers> World<W> {
     #[inline(never)]
     fn pass_by_scheduler(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
-        if !hop.link.direction.sharers.is_empty() {
+        if hop.link.direction.sharing.is_some() {
             self.bring_sharers_to(now, link);
             hop = self.hop(link);
         }
@@ -127,7 +127,7 @@ impl<W: PortObservers> World<W> {
             && let Some(mut drops) = self.links[link.index()].direction.take_pool_drops()
         {
             record_pool_drop(&mut drops, now, link, |link| &self.links[link.index()].direction);
-            self.links[link.index()].direction.pool_drops = Some(drops);
+            self.links[link.index()].direction.put_pool_drops(drops);
         }
     }
 
@@ -247,8 +247,8 @@ impl<W: PortObservers> World<W> {
             hop = &mut self.links[link.index()];
         }
         packet.arrive(hop.direction.ingress);
-        if !hop.direction.input.is_empty()
-            && let Verdict::Drop(cause) = hop.direction.input.condition(now, packet)
+        if let Some(input) = &mut hop.direction.input
+            && let Verdict::Drop(cause) = input.condition(now, packet)
         {
             self.drop_unqueued(now, link, packet, cause, DropPoint::Input);
             return None;

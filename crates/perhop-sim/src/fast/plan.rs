@@ -59,7 +59,7 @@ impl<W: PortObservers> World<W> {
             };
             let mode = if direction.mtu != Direction::UNLIMITED {
                 PortMode::Limited(departures)
-            } else if direction.output.is_empty() && direction.port.allows_cut_through() {
+            } else if direction.output.is_none() && direction.port.allows_cut_through() {
                 PortMode::CutThrough(departures)
             } else {
                 PortMode::Queued(departures)
@@ -133,7 +133,7 @@ fn inline_links(hosts: &Hosts, feeding: &[Feeding], probed: &[bool], crossings: 
     let mut inline = vec![true; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
         let path: Vec<LinkId> = hosts.path(flow).collect();
-        let is_tcp = hosts.templates[flow].protocol == Protocol::TCP;
+        let is_tcp = hosts.templates[flow].0.protocol == Protocol::TCP;
         for (place, link) in path.iter().enumerate() {
             let crossing = crossings[link.index()];
             let leads_away = place == 0 && crossing != Crossing::Enters && (path.len() > 1 || is_tcp);
@@ -289,7 +289,7 @@ fn feeding(hosts: &Hosts) -> Vec<Feeding> {
 /// Returns whether a probe, or another port that shares memory, reads the queues in front of each link.
 /// Packets must then arrive at these links in the order of time.
 fn read_links(hosts: &Hosts, directions: &[Direction]) -> Vec<bool> {
-    let mut probed: Vec<bool> = directions.iter().map(|direction| !direction.sharers.is_empty()).collect();
+    let mut probed: Vec<bool> = directions.iter().map(|direction| direction.sharing.is_some()).collect();
     for probe in &hosts.queue_probes {
         probed[probe.link.index()] = true;
     }

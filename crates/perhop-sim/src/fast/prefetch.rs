@@ -95,8 +95,8 @@ impl<W> World<W> {
         }
     }
 
-    /// Starts to load the state that the answer to `packet` needs: the session, the counters of the outgoing
-    /// flow and its first link.
+    /// Starts to load the state that the answer to `packet` needs: the session, and the counters, the
+    /// header fields and the first link of the outgoing flow.
     #[inline]
     fn prefetch_answer(&self, packet: &Packet) {
         let hosts = &self.hosts;
@@ -104,6 +104,7 @@ impl<W> World<W> {
         let (flow, link) = end.outgoing();
         prefetch(&hosts.transport.sessions[end.session()], 1);
         prefetch::<FlowCounters>(&hosts.measurements.counters[flow], LINES_OF_COUNTERS);
+        prefetch(&hosts.templates[flow], 1);
         prefetch(&self.links[link.index()], lines_of::<Link>());
     }
 }

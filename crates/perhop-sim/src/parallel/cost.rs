@@ -5,6 +5,7 @@ use perhop_qos::units::Time;
 
 use crate::engine::Engine;
 use crate::fast::World;
+use crate::hosts::Template;
 
 /// Times on one processor of the benchmark's machine, seconds, of a packet on a wire, an event, and a segment
 /// at the ends of its connection. Only their ratios to [`ROUND`] matter.
@@ -45,7 +46,7 @@ impl Load {
         let duration = hosts.measurements.duration;
         let packets: Vec<u64> =
             hosts.measurements.counters.iter().map(|counters| u64::from(counters.next_sequence)).collect();
-        let is_tcp = hosts.templates.iter().map(|template| template.protocol == Protocol::TCP);
+        let is_tcp = hosts.templates.iter().map(|Template(template)| template.protocol == Protocol::TCP);
         let segments: u64 =
             packets.iter().zip(is_tcp).map(|(packets, is_tcp)| packets * u64::from(is_tcp)).sum();
         let seconds =

@@ -14,12 +14,13 @@ use crate::engine::{Engine, add_ports};
 use crate::fast::World;
 use crate::flow::flow_of;
 use crate::hosts::Hosts;
+use crate::link_ends::LinkEnds;
 use crate::setup::Crossing;
 
 /// The results of a network. Parts fill in their results in any order, each at its place.
 pub(super) struct Joint {
     measurements: Measurements,
-    link_ends: Vec<[String; 2]>,
+    link_ends: LinkEnds,
     near: Vec<Option<Direction>>,
     far: Vec<Option<Direction>>,
     queues: Places<QueueSeries>,
@@ -44,7 +45,7 @@ impl<T> Places<T> {
 
 impl Joint {
     /// Creates empty results of a network with empty `measurements` and links with these ends.
-    pub(super) fn new(mut measurements: Measurements, link_ends: Vec<[String; 2]>) -> Joint {
+    pub(super) fn new(mut measurements: Measurements, link_ends: LinkEnds) -> Joint {
         measurements.in_network = vec![0; measurements.flows.len()];
         let nothing = || link_ends.iter().map(|_| None).collect();
         Joint {
@@ -77,7 +78,7 @@ impl Joint {
             }),
         );
         for (mut direction, (link, crossing)) in directions.zip(&numbering.links) {
-            for sharer in &mut direction.sharers {
+            for sharer in direction.sharers_mut() {
                 *sharer = numbering.links[sharer.index()].0;
             }
             let sides = if *crossing == Crossing::Enters { &mut self.far } else { &mut self.near };

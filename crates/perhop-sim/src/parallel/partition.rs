@@ -154,8 +154,8 @@ impl Graph {
     fn new(hosts: &Hosts, delays: &[Time], load: &Load) -> Graph {
         let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
         let mut links = Vec::with_capacity(delays.len());
-        for (delay, names) in delays.iter().zip(&hosts.link_ends) {
-            let ends = names.each_ref().map(|name| {
+        for (delay, names) in delays.iter().zip(hosts.link_ends.iter()) {
+            let ends = names.map(|name| {
                 let next = numbers.len();
                 *numbers.entry(name).or_insert(next)
             });
@@ -165,7 +165,7 @@ impl Graph {
         let (mut weights, mut unseparated) = (vec![0; numbers.len()], Groups::new(numbers.len()));
         for flow in 0..hosts.flow_paths.len() {
             let packets = load.packets[flow];
-            let is_tcp = hosts.templates[flow].protocol == Protocol::TCP;
+            let is_tcp = hosts.templates[flow].0.protocol == Protocol::TCP;
             for link in hosts.path(flow) {
                 let Edge { ends: [near, far], packets: sum, .. } = &mut links[link.index()];
                 used[link.index()] = true;

@@ -13,6 +13,7 @@ use perhop_measure::Measurements;
 use super::numbering::Numbering;
 use super::partition::Partition;
 use crate::hosts::Hosts;
+use crate::link_ends::LinkEnds;
 use crate::setup::Setup;
 use divider::Divider;
 
@@ -21,7 +22,7 @@ pub(super) struct Split {
     pub(super) parts: Vec<(Setup, Numbering)>,
     /// Measurements of the whole network, without counts.
     pub(super) measurements: Measurements,
-    pub(super) link_ends: Vec<[String; 2]>,
+    pub(super) link_ends: LinkEnds,
 }
 
 /// Divides `setup`, which no engine has taken yet, by `partition`.

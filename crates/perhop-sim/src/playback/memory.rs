@@ -10,6 +10,8 @@ use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 use perhop_scenario::routing::LinkId;
 
+use crate::link_ends::{LinkEnds, port_name};
+
 /// A packet memory, and the ports that share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryLayout {
@@ -109,16 +111,17 @@ impl Level {
 }
 
 impl MemoryWatch {
-    /// Watches the memory of port number `port` of empty `directions`; `None` if it has none.
-    pub(super) fn new(directions: &[Direction], port: usize) -> Option<MemoryWatch> {
+    /// Watches the memory of port number `port` of empty `directions` between these `ends`; `None` if it has
+    /// none.
+    pub(super) fn new(directions: &[Direction], ends: &LinkEnds, port: usize) -> Option<MemoryWatch> {
         let chosen = &directions[port];
         let memory = chosen.port.memory()?;
         let numbers: Vec<usize> =
-            std::iter::once(port).chain(chosen.sharers.iter().map(|link: &LinkId| link.index())).collect();
+            std::iter::once(port).chain(chosen.sharers().iter().map(|link: &LinkId| link.index())).collect();
         let layout = MemoryLayout {
             unit_bytes: memory.unit().bytes(),
             pool_units: memory.pool_size(),
-            ports: numbers.iter().map(|number| port_layout(*number, &directions[*number])).collect(),
+            ports: numbers.iter().map(|number| port_layout(*number, &directions[*number], ends)).collect(),
         };
         let watched = |port: &PortLayout| {
             let memory = directions[port.number].port.memory()?;
@@ -224,7 +227,7 @@ impl MemoryWatch {
     }
 }
 
-fn port_layout(number: usize, direction: &Direction) -> PortLayout {
+fn port_layout(number: usize, direction: &Direction, ends: &LinkEnds) -> PortLayout {
     let queues = direction.port.memory_queues().map(|(index, queue)| {
         let limits = (0..Color::COUNT).filter_map(|index| queue.most_units(Color::new(index)));
         let mut most: Vec<u64> = limits.collect();
@@ -235,7 +238,7 @@ fn port_layout(number: usize, direction: &Direction) -> PortLayout {
     });
     PortLayout {
         number,
-        name: direction.name.to_string(),
+        name: port_name(ends.names(LinkId(number as u32))),
         reserved: direction.port.memory().map_or(0, PortMemory::reserved_units),
         queues: queues.collect(),
     }

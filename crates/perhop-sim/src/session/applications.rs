@@ -142,7 +142,7 @@ pub(crate) fn sample_speed<E: Engine>(world: &mut E, test: usize) {
         .map(|session| session.tally.received[SERVER])
         .sum();
     let servers = ends.iter().skip(SERVER).step_by(2);
-    let open: u64 = servers.filter(|end| sessions.contains(&end.session)).map(|end| end.received).sum();
+    let open: u64 = servers.filter(|end| sessions.contains(&end.session())).map(|end| end.received).sum();
     tally.readings.push(over + open);
     if let Some(next) = tally.next() {
         agenda.schedule(*slot, next);

@@ -5,7 +5,8 @@ use perhop_qos::units::Time;
 
 use super::segments::Carried;
 use crate::event::SimAgenda;
-use crate::flow::flow_of;
+use crate::flow::{flow_in, rehashed};
+use crate::hosts::Template;
 use crate::tcp::{Connection, ConnectionEvent as TcpEvent, Transmitted};
 use perhop_measure::counters::FlowCounters;
 use perhop_net::agenda::Slot;
@@ -25,7 +26,8 @@ pub(crate) struct End {
     /// The time of the end's wake-up on the agenda, not later than its next timer; [`Time::MAX`] if there is
     /// no wake-up.
     pub(super) armed: Time,
-    pub(super) session: usize,
+    /// The payload word of its packets, without the place of a segment.
+    pub(super) payload: u64,
     /// Bytes of the current transaction that have arrived here.
     pub(super) arrived: u64,
     /// Bytes of the current transaction that the application waits for.
@@ -35,14 +37,34 @@ pub(crate) struct End {
     /// The link by which its packets leave.
     pub(super) link: LinkId,
     pub(super) slot: Slot,
+    pub(super) session: u32,
     pub(super) closed: bool,
-    /// The header fields that all packets of its outgoing flow share.
-    pub(super) template: Packet,
     pub(super) connection: Connection,
 }
 
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<End>() == 13 * 64, "every flow has two");
+const _: () = assert!(size_of::<End>() == 10 * 64, "every flow has two");
+
+/// The flow by which the packets of an end leave.
+pub(super) struct OutgoingFlow<'h> {
+    /// The header fields that all its packets share.
+    template: &'h Packet,
+    /// Its counters.
+    tally: &'h mut FlowCounters,
+}
+
+impl<'h> OutgoingFlow<'h> {
+    /// Looks up the flow of `end` among those of the hosts.
+    #[inline]
+    pub(super) fn find(
+        end: &End,
+        templates: &'h [Template],
+        counters: &'h mut [FlowCounters],
+    ) -> OutgoingFlow<'h> {
+        let flow = flow_in(end.payload);
+        OutgoingFlow { template: &templates[flow].0, tally: &mut counters[flow] }
+    }
+}
 
 /// The result of serving an end once.
 #[derive(Clone, Copy)]
@@ -55,12 +77,13 @@ pub(crate) struct Served {
 #[allow(clippy::inline_always)] // used by every segment
 impl End {
     /// The index of its session.
+    #[inline]
     pub(crate) fn session(&self) -> usize {
-        self.session
+        self.session as usize
     }
     /// The flow of its packets, and the link by which they leave.
     pub(crate) fn outgoing(&self) -> (usize, LinkId) {
-        (flow_of(&self.template), self.link)
+        (flow_in(self.payload), self.link)
     }
 
     /// Handles the wake-up of this end, if it has one at `now`. Returns whether a timer has expired. If the
@@ -85,7 +108,7 @@ impl End {
         let timeouts = self.connection.timeouts();
         self.connection.on_timer(now);
         if self.connection.timeouts() != timeouts {
-            self.template.rehash();
+            self.payload = rehashed(self.payload);
         }
     }
 
@@ -108,8 +131,8 @@ impl End {
     }
 
     /// Writes the next segment of this end, if there is one, into `carried` at place `held`, and its packet
-    /// into `packet`. `tally` has the counters of the flow. After the last segment, the application receives
-    /// the next event. Traffic counts while the run `is_measured`.
+    /// into `packet`. `flow` is its outgoing flow. After the last segment, the application receives the next
+    /// event. Traffic counts while the run `is_measured`.
     #[inline(always)]
     pub(super) fn serve(
         &mut self,
@@ -117,7 +140,7 @@ impl End {
         is_measured: bool,
         held: u32,
         carried: &mut Carried,
-        tally: &mut FlowCounters,
+        flow: OutgoingFlow,
         packet: &mut Packet,
     ) -> Served {
         let (transmitted, length) = self.connection.transmit(now, &mut carried.segment);
@@ -126,10 +149,11 @@ impl End {
         }
         carried.end = self.peer;
         carried.generation = self.generation;
+        let OutgoingFlow { template, tally } = flow;
         carried.segment.serial = tally.next_sequence;
         tally.next_sequence = tally.next_sequence.wrapping_add(1);
-        *packet = self.template;
-        packet.payload |= u64::from(held);
+        *packet = *template;
+        packet.payload = self.payload | u64::from(held);
         packet.length = length;
         packet.sent_at = now;
         packet.marks = carried.segment.ecn.into();

@@ -15,7 +15,7 @@ use perhop_scenario::routing::LinkId;
 
 use super::application::Application;
 use super::applications;
-use super::end::{End, Served};
+use super::end::{End, OutgoingFlow, Served};
 use super::transport::{ConnectionPair, Ledger, Session, Transport, end_of};
 use crate::engine::Engine;
 use crate::event::HostEvent;
@@ -48,7 +48,7 @@ pub(crate) trait Sessions: Engine {
     #[inline(always)]
     fn take_in(&mut self, now: Time, held: u32, packet: &mut Packet) -> Option<LinkId> {
         let (hosts, agenda) = self.split();
-        let Hosts { transport: Transport { ends, segments, .. }, measurements, .. } = hosts;
+        let Hosts { transport: Transport { ends, segments, .. }, measurements, templates, .. } = hosts;
         let carried = segments.at(held);
         let place = carried.end as usize;
         // A segment of a recording has no [`End`]. A late segment can belong to a closed connection whose
@@ -63,8 +63,8 @@ pub(crate) trait Sessions: Engine {
         carried.segment.ecn = packet.marks.ecn();
         end.connection.on_segment(now, &carried.segment);
         // The answer overwrites the packet.
-        let tally = &mut measurements.counters[flow_of(&end.template)];
-        let served = end.serve(now, now >= measurements.warmup, held, carried, tally, packet);
+        let flow = OutgoingFlow::find(end, templates, &mut measurements.counters);
+        let served = end.serve(now, now >= measurements.warmup, held, carried, flow, packet);
         if served.transmitted == Transmitted::Last && served.heard.is_none() {
             end.arm(agenda);
             return Some(end.link);
@@ -98,11 +98,12 @@ pub(crate) trait Sessions: Engine {
     fn serve(&mut self, now: Time, place: usize) {
         let mut packet = Packet::default();
         loop {
-            let Hosts { transport: Transport { ends, segments, .. }, measurements, .. } = self.hosts_mut();
+            let Hosts { transport, measurements, templates, .. } = self.hosts_mut();
+            let Transport { ends, segments, .. } = transport;
             let (end, held) = (&mut ends[place], segments.take());
-            let tally = &mut measurements.counters[flow_of(&end.template)];
+            let flow = OutgoingFlow::find(end, templates, &mut measurements.counters);
             let served =
-                end.serve(now, now >= measurements.warmup, held, segments.at(held), tally, &mut packet);
+                end.serve(now, now >= measurements.warmup, held, segments.at(held), flow, &mut packet);
             if served.transmitted == Transmitted::Nothing {
                 segments.give_back(held);
             }
@@ -216,15 +217,15 @@ pub(crate) trait Sessions: Engine {
         let (hosts, agenda) = self.split();
         let Session { flows, plan, .. } = &hosts.transport.sessions[session];
         let (flow, response) = (flows[side], plan.response);
-        let (link, template) = (hosts.link_of(flow, 0), hosts.templates[flow]);
+        let link = hosts.link_of(flow, 0);
         let ends = &mut hosts.transport.ends;
         let used = ends.get(place).map(|end| (end.slot, end.generation));
         let (slot, generation) = used
             .unwrap_or_else(|| (agenda.register(Event::Edge(HostEvent::ConnectionTimer(place as u32))), 0));
         let end = End {
             connection,
-            session,
-            template: Packet { payload: payload(flow, 0), ..template },
+            session: session as u32,
+            payload: payload(flow, 0),
             link,
             peer: place as u32 ^ 1,
             generation,
@@ -260,7 +261,7 @@ pub(crate) trait Sessions: Engine {
         *open -= 1;
         *number = None;
         for (end, received) in ends.iter_mut().zip(&mut tally.received) {
-            over.merge(&end.connection.statistics());
+            over.get_or_insert_default().merge(&end.connection.statistics());
             *received += std::mem::take(&mut end.received);
             // Later segments for the closed connection have no recipient.
             end.generation = end.generation.wrapping_add(1);
@@ -320,13 +321,14 @@ pub(crate) trait Sessions: Engine {
     /// Answers each request that has arrived at the server's `end`.
     fn answer_requests(&mut self, now: Time, end: usize) {
         let Hosts { transport: Transport { ends, sessions, pairs, .. }, measurements, .. } = self.hosts_mut();
-        let End { connection, session, arrived, awaited, .. } = &mut ends[end];
-        let Session { plan, application, .. } = &sessions[*session];
+        let session = ends[end].session();
+        let End { connection, arrived, awaited, .. } = &mut ends[end];
+        let Session { plan, application, .. } = &sessions[session];
         let response = match application {
             Application::Plan => plan.response,
             _ => pairs[end / 2].response,
         };
-        let tally = &mut measurements.tcp.sessions[*session].tally;
+        let tally = &mut measurements.tcp.sessions[session].tally;
         while *arrived >= *awaited {
             *arrived -= *awaited;
             connection.send(response);
@@ -343,8 +345,8 @@ pub(crate) trait Sessions: Engine {
     /// close.
     fn take_response(&mut self, now: Time, end: usize) {
         let Transport { ends, sessions, pairs, .. } = &mut self.hosts_mut().transport;
-        let End { connection, session, arrived, awaited, .. } = &mut ends[end];
-        let (place, session) = (end / 2, *session);
+        let (place, session) = (end / 2, ends[end].session());
+        let End { connection, arrived, awaited, .. } = &mut ends[end];
         if sessions[session].application != Application::Plan {
             return applications::received(self, now, place);
         }

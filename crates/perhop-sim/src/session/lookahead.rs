@@ -20,7 +20,7 @@ impl Transport {
         let Some(end) = self.ends.get(place).filter(|end| end.generation == carried.generation) else {
             return Some(self.duration);
         };
-        let Session { answers, open, due, .. } = &self.sessions[end.session];
+        let Session { answers, open, due, .. } = &self.sessions[end.session()];
         if answers[place % 2] == Answers::OnTime
             || *open != 1
             || carried.segment.flags.intersects(Flags::SYN | Flags::FIN)

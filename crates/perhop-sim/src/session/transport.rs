@@ -79,10 +79,10 @@ pub(crate) struct Session {
     pub(crate) application: Application,
     /// Index of its entry in the scenario's traffic.
     pub(crate) traffic: usize,
-    /// The counters of the senders of closed connections.
-    pub(crate) over: SenderStatistics,
-    /// The counters of all senders of the session at the end of the warm-up.
-    pub(crate) before: SenderStatistics,
+    /// The counters of the senders of closed connections, if there are any.
+    pub(crate) over: Option<Box<SenderStatistics>>,
+    /// The counters of all senders of the session at the end of the warm-up, if there is one.
+    pub(crate) before: Option<Box<SenderStatistics>>,
     /// The session's places in [`Transport::pairs`] whose connection is closed. Sessions do not share places,
     /// so that the order of simultaneous timers does not depend on other sessions.
     pub(crate) free: Vec<usize>,
@@ -166,8 +166,9 @@ impl Transport {
     }
     /// The counters of the senders of both ends of each session, since the start of the run.
     fn sent(&self) -> Vec<SenderStatistics> {
-        let mut sums: Vec<SenderStatistics> = self.sessions.iter().map(|session| session.over).collect();
-        self.ends.iter().for_each(|end| sums[end.session].merge(&end.connection.statistics()));
+        let over = |session: &Session| session.over.as_deref().copied().unwrap_or_default();
+        let mut sums: Vec<SenderStatistics> = self.sessions.iter().map(over).collect();
+        self.ends.iter().for_each(|end| sums[end.session()].merge(&end.connection.statistics()));
         sums
     }
     /// Samples every open connection for `probe`. Returns its slot and the time of its next sample.
@@ -197,17 +198,17 @@ impl Transport {
     pub(crate) fn end_warmup(&mut self) {
         self.not_beyond = self.duration;
         for (session, before) in (0..).zip(self.sent()) {
-            self.sessions[session].before = before;
+            self.sessions[session].before = Some(Box::new(before));
         }
     }
     /// Adds the counters of each session at the end of the run to `tcp`.
     pub(crate) fn measure(&mut self, tcp: &mut TcpMeasurements) {
         let sums = self.sent().into_iter().zip(&self.sessions);
         for (measured, (sum, session)) in tcp.sessions.iter_mut().zip(sums) {
-            measured.tally.sent = sum.since(&session.before);
+            measured.tally.sent = sum.since(&session.before.as_deref().copied().unwrap_or_default());
         }
         for (place, end) in self.ends.iter().enumerate() {
-            tcp.sessions[end.session].tally.received[place % 2] += end.received;
+            tcp.sessions[end.session()].tally.received[place % 2] += end.received;
         }
         let series = |probe: ConnectionProbe| ConnectionSeries { end: probe.end, samples: probe.samples };
         let duration = self.duration;

@@ -4,7 +4,7 @@ use perhop_qos::units::Time;
 
 use super::congestion::Cause;
 use super::segment::{Segment, Timestamps};
-use super::sender::{Phase, SackInformation, Sender, Timing};
+use super::sender::{OffsetOrNone, Phase, SackInformation, Sender, Timing};
 use perhop_scenario::tcp::{Counting, Flags, Growth, Recovery, TimerRestart};
 
 /// RFC 3465 §2.2: L, the maximum number of segments by which one acknowledgment opens the window in slow
@@ -184,7 +184,7 @@ impl Sender {
                 return None;
             }
             Phase::Loss => {
-                if self.recovery_point.is_none_or(|point| self.unacknowledged >= point) {
+                if self.recovery_point.get().is_none_or(|point| self.unacknowledged >= point) {
                     self.phase = Phase::Open;
                 }
                 1.0
@@ -222,9 +222,9 @@ impl Sender {
         let is_timed = segment.acknowledgment >= end;
         let before = self.rtt.rto();
         if let Some(Timestamps { echo, .. }) = segment.timestamps() {
-            self.rtt.sample(echo, now, self.window.segments);
+            self.rtt.sample(&self.parameters, echo, now, self.window.segments);
         } else if is_timed {
-            self.rtt.sample(sent, now, self.window.segments);
+            self.rtt.sample(&self.parameters, sent, now, self.window.segments);
         } else {
             return before;
         }
@@ -255,19 +255,19 @@ impl Sender {
             Counting::Bytes if acknowledged == self.payload => 1.0,
             Counting::Bytes => (acknowledged as f64 / self.payload as f64).min(limit),
         };
-        let Sender { congestion, window, rtt, .. } = self;
-        congestion.on_ack(now, window, segments, || rtt.smoothed());
+        let Sender { congestion, window, rtt, parameters, .. } = self;
+        congestion.on_ack(now, window, segments, || rtt.smoothed(parameters));
     }
 
     /// RFC 3168 §6.1.2: reduces the window as for a lost segment, once per window of data, without a
     /// retransmission.
     fn on_congestion_mark(&mut self, acknowledgment: u64) {
-        let done = |point: Option<u64>| point.is_some_and(|point| acknowledgment <= point);
+        let done = |point: OffsetOrNone| point.get().is_some_and(|point| acknowledgment <= point);
         if self.phase != Phase::Open || done(self.mark_point) || done(self.recovery_point) {
             return;
         }
         self.statistics.congestion_marks += 1;
-        self.mark_point = Some(self.highest);
+        self.mark_point = OffsetOrNone::at(self.highest);
         self.reduce_threshold(Cause::Mark);
         // A window of one segment must not grow to two.
         self.window.segments = self.window.segments.min(self.window.threshold);

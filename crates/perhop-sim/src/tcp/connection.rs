@@ -90,28 +90,23 @@ pub struct Connection {
     /// Whether all data up to the peer's FIN has arrived, and whether this happened before our FIN was sent.
     peer_closed: bool,
     closed_by_peer: bool,
-    /// Events that the application has not taken yet.
-    pub(super) pending: PendingEvents,
+    /// Events without data that the application has not taken yet: [`CONNECTED`], [`PEER_CLOSED`],
+    /// [`CLOSED`].
+    pub(super) changes: u8,
+    /// Bytes that arrived in order and that the application has not taken yet.
+    received: u64,
     /// Time at which the SYN or SYN-ACK is retransmitted; [`Time::MAX`] while that timer is off.
     pub(super) syn_deadline: Time,
     pub(super) receiver: Receiver,
     /// The number of SYNs or SYN-ACKs sent, and the time of the last one.
     pub(super) syns: u32,
     pub(super) syn_sent: Time,
-    /// The end of TIME-WAIT; `None` before it begins.
-    time_wait_ends: Option<Time>,
+    /// The end of TIME-WAIT; [`Time::MAX`] before it begins.
+    time_wait_ends: Time,
     pub(super) sender: Sender,
 }
 
-/// Events not yet taken: counters instead of a queue.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PendingEvents {
-    received: u64,
-    /// [`CONNECTED`], [`PEER_CLOSED`], [`CLOSED`].
-    pub(super) changes: u8,
-}
-
-/// Events without data, as bits of [`PendingEvents::changes`].
+/// Events without data, as bits of [`Connection::changes`].
 pub(super) const CONNECTED: u8 = 1;
 const PEER_CLOSED: u8 = 2;
 const CLOSED: u8 = 4;
@@ -142,11 +137,9 @@ impl Connection {
             syn_sent: Time::ZERO,
             peer_closed: false,
             closed_by_peer: false,
-            time_wait_ends: None,
-            pending: PendingEvents {
-                changes: if one_way { CONNECTED } else { 0 },
-                ..PendingEvents::default()
-            },
+            time_wait_ends: Time::MAX,
+            changes: if one_way { CONNECTED } else { 0 },
+            received: 0,
         }
     }
 
@@ -199,7 +192,7 @@ impl Connection {
             Reading::AtOnce => self.receiver.open_whole_window(),
             Reading::OnDemand => self.receiver.add_unread(received),
         }
-        self.pending.received += received;
+        self.received += received;
     }
 
     /// Records the peer's FIN. Earlier data can still be missing.
@@ -208,7 +201,7 @@ impl Connection {
         self.stage = Stage::Ending;
         if self.receiver.is_finished() && !self.peer_closed {
             self.peer_closed = true;
-            self.pending.changes |= PEER_CLOSED;
+            self.changes |= PEER_CLOSED;
             self.closed_by_peer = !self.fin_is_sent();
         }
     }
@@ -226,10 +219,10 @@ impl Connection {
     }
 
     fn check_closed(&mut self, now: Time) {
-        if self.fin_is_acknowledged() && self.receiver.is_finished() && self.time_wait_ends.is_none() {
-            self.pending.changes |= CLOSED;
+        if self.fin_is_acknowledged() && self.receiver.is_finished() && self.time_wait_ends == Time::MAX {
+            self.changes |= CLOSED;
             // RFC 9293 §3.6: the endpoint that closed second goes from LAST-ACK to CLOSED at once.
-            self.time_wait_ends = Some(if self.closed_by_peer { now } else { now + TIME_WAIT });
+            self.time_wait_ends = if self.closed_by_peer { now } else { now + TIME_WAIT };
         }
     }
 
@@ -283,29 +276,29 @@ impl Connection {
     }
     /// The next event for the application; `None` if there is none.
     pub fn poll_event(&mut self) -> Option<ConnectionEvent> {
-        let PendingEvents { received, changes } = self.pending;
+        let (received, changes) = (self.received, self.changes);
         if changes & CONNECTED != 0 {
-            self.pending.changes &= !CONNECTED;
+            self.changes &= !CONNECTED;
             return Some(ConnectionEvent::Connected);
         }
         if received > 0 {
-            self.pending.received = 0;
+            self.received = 0;
             return Some(ConnectionEvent::Received(received));
         }
         if changes == 0 {
             return None;
         }
         let first = changes & changes.wrapping_neg();
-        self.pending.changes &= !first;
+        self.changes &= !first;
         Some(if first == PEER_CLOSED { ConnectionEvent::PeerClosed } else { ConnectionEvent::Closed })
     }
     /// Whether only [`ConnectionEvent::Received`] can be pending.
     pub(crate) fn is_unchanged(&self) -> bool {
-        self.pending.changes == 0
+        self.changes == 0
     }
     /// Takes the bytes of the next [`ConnectionEvent::Received`]; 0 if none is pending.
     pub(crate) fn take_received(&mut self) -> u64 {
-        std::mem::take(&mut self.pending.received)
+        std::mem::take(&mut self.received)
     }
 
     /// Whether the connection is established and neither endpoint has closed.
@@ -320,8 +313,8 @@ impl Connection {
             Stage::SynReceived => return State::SynReceived,
             Stage::Open | Stage::Ending => {}
         }
-        if let Some(ends) = self.time_wait_ends {
-            return if now < ends { State::TimeWait } else { State::Closed };
+        if self.time_wait_ends < Time::MAX {
+            return if now < self.time_wait_ends { State::TimeWait } else { State::Closed };
         }
         match (self.fin_is_sent(), self.fin_is_acknowledged(), self.receiver.is_finished()) {
             (false, _, false) => State::Established,
@@ -368,10 +361,10 @@ impl Connection {
     }
     /// Counters of the sender.
     pub fn statistics(&self) -> SenderStatistics {
-        self.sender.statistics
+        self.sender.statistics.into()
     }
     /// Retransmission timeouts so far.
-    pub(crate) fn timeouts(&self) -> u64 {
+    pub(crate) fn timeouts(&self) -> u32 {
         self.sender.statistics.timeouts
     }
 }

@@ -83,7 +83,7 @@ impl Connection {
         self.stage = if self.sender.finishing { Stage::Ending } else { Stage::Open };
         self.syn_due = false;
         self.syn_deadline = Time::MAX;
-        self.pending.changes |= CONNECTED;
+        self.changes |= CONNECTED;
         let is_timed = self.syns == 1 && self.sender.parameters.handshake_timing == HandshakeTiming::Measured;
         if self.sender.ecn {
             self.receiver.begin_counting();

@@ -92,7 +92,7 @@ impl Echo {
             return false;
         }
         if let Some(acknowledgment) = arrival.awaiting {
-            marks.owed = Some(Owed { acknowledgment, echo: self.flags });
+            marks.owed = Some(Box::new(Owed { acknowledgment, echo: self.flags }));
         }
         self.expects_mark = arrival.is_marked;
         self.flags = if arrival.is_marked { Flags::ECE } else { Flags::default() };
@@ -108,10 +108,10 @@ pub(super) struct Owed {
 }
 
 /// The marks of arrived packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Marks {
     /// DCTCP: the acknowledgment of the data that arrived before the marks changed.
-    pub(super) owed: Option<Owed>,
+    pub(super) owed: Option<Box<Owed>>,
     /// Accurate ECN: the number of marked packets, the number of those that are not yet reported, and whether
     /// the last packet was marked.
     counter: u8,

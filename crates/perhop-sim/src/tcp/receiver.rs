@@ -76,8 +76,8 @@ pub(super) struct Receiver {
     estimated: Option<Box<EstimatedDelay>>,
     /// The tuning of the buffer, if the buffer is tuned.
     tuning: Option<Box<Tuning>>,
-    /// RFC 2883: the duplicate data that the next acknowledgment reports.
-    duplicate: Option<Range>,
+    /// RFC 2883: the duplicate data that the next acknowledgment reports, if any.
+    duplicate: Range,
     /// The marks that arrived, if the feedback does not follow RFC 3168.
     pub(super) marks: Marks,
 }
@@ -127,7 +127,7 @@ impl Receiver {
             packets: (parameters.recovery == Recovery::Quic).then(Box::default),
             reports_duplicates: parameters.dsack,
             reports_selectively: parameters.recovery.is_selective(),
-            duplicate: None,
+            duplicate: Range::default(),
             echo: Echo::new(parameters.ecn_feedback),
             marks: Marks::default(),
         }
@@ -245,7 +245,7 @@ impl Receiver {
         if answers_at_once {
             self.answer_at_once();
         }
-        if self.duplicate.is_some() {
+        if self.has_duplicate() {
             self.pending_ack = PendingAck::Pure;
         }
         received
@@ -256,14 +256,14 @@ impl Receiver {
     fn note_repeated(&mut self, start: u64, end: u64) {
         let is_old = end <= self.next || self.out_of_order.contains(start, end);
         if self.reports_duplicates && start < end && is_old {
-            self.duplicate = Some(Range { start, end });
+            self.duplicate = Range { start, end };
         }
     }
     /// Records that the first part of the data that arrived in order up to `end` had already arrived
     /// (`tcp_ofo_queue`).
     fn note_overtaken(&mut self, end: u64) {
         if let Some(range) = self.out_of_order.first_below(end)
-            && self.duplicate.is_none()
+            && !self.has_duplicate()
         {
             self.note_repeated(range.start, range.end.min(end));
         }
@@ -276,7 +276,7 @@ impl Receiver {
             delay.on_overtaking_data();
         }
         match &mut self.adaptive {
-            Some(delay) if self.duplicate.is_none() => {
+            Some(delay) if self.duplicate.is_empty() => {
                 match delay.out_of_order(now, self.next, unacknowledged, self.deadline) {
                     When::Now => self.pending_ack = PendingAck::Pure,
                     When::At(time) => self.deadline = self.deadline.min(time),
@@ -429,13 +429,14 @@ impl Receiver {
     }
     /// Whether the next acknowledgment reports duplicate data.
     pub(super) fn has_duplicate(&self) -> bool {
-        self.duplicate.is_some()
+        !self.duplicate.is_empty()
     }
     /// Adds at most `limit` blocks to `blocks`: duplicate data (RFC 2883), then data that arrived out of
     /// order.
     pub(super) fn write_blocks(&mut self, limit: usize, blocks: &mut SackBlocks) {
-        let twice = self.duplicate.take();
-        let all = twice.iter().chain(self.out_of_order.iter());
+        let twice = std::mem::take(&mut self.duplicate);
+        let twice = (!twice.is_empty()).then_some(&twice);
+        let all = twice.into_iter().chain(self.out_of_order.iter());
         all.take(limit).for_each(|range| blocks.push(range.start, range.end));
     }
 }

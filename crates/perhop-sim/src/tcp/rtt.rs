@@ -45,23 +45,21 @@ impl Clock {
 }
 
 /// RFC 6298's estimator in the usual integer arithmetic (Jacobson 1988, appendix A). Times are whole ticks of
-/// the sender's clock.
+/// the sender's clock. The `parameters` of every call are those of the connection.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)] // most frequently used first
 pub(super) struct RttEstimator {
     /// The timeout, including back-off.
     rto: Time,
-    clock: Clock,
+    /// The phase of the sender's clock.
+    phase: Time,
     /// 8 times the smoothed round-trip time, ticks; 0 before the first sample.
     smoothed: i64,
     /// 4 times its mean deviation, ticks.
     variation: i64,
-    rule: RtoRule,
-    back_off: u32,
-    minimum: Time,
-    maximum: Time,
     /// The timeout before back-off.
     base: Time,
+    back_off: u32,
 }
 
 impl RttEstimator {
@@ -69,10 +67,7 @@ impl RttEstimator {
     /// not tick at the same time.
     pub(super) fn new(parameters: &Parameters, phase: Time) -> RttEstimator {
         RttEstimator {
-            clock: Clock::new(parameters.clock, phase),
-            rule: parameters.rto_rule,
-            minimum: parameters.minimum_rto,
-            maximum: parameters.maximum_rto,
+            phase,
             smoothed: 0,
             variation: 0,
             base: parameters.initial_rto,
@@ -83,21 +78,22 @@ impl RttEstimator {
     /// Takes the sample of a segment sent at `sent` and acknowledged at `now`. The congestion window has
     /// `segments`.
     #[inline(never)]
-    pub(super) fn sample(&mut self, sent: Time, now: Time, segments: f64) {
-        let elapsed = self.clock.ticks_at(now).saturating_sub(self.clock.ticks_at(sent));
+    pub(super) fn sample(&mut self, parameters: &Parameters, sent: Time, now: Time, segments: f64) {
+        let clock = Clock::new(parameters.clock, self.phase);
+        let elapsed = clock.ticks_at(now).saturating_sub(clock.ticks_at(sent));
         let measured = elapsed.max(1).cast_signed();
         if self.smoothed == 0 {
-            self.first_sample(measured);
+            self.first_sample(parameters.rto_rule, measured);
         } else {
             self.next_sample(measured);
         }
         self.back_off = 1;
-        self.base = self.timeout(segments);
-        self.set_rto();
+        self.base = self.timeout(parameters, segments);
+        self.set_rto(parameters);
     }
-    fn first_sample(&mut self, measured: i64) {
+    fn first_sample(&mut self, rule: RtoRule, measured: i64) {
         self.smoothed = measured << SMOOTHED_SHIFT;
-        self.variation = match self.rule {
+        self.variation = match rule {
             // RFC 6298 §2.2: RTTVAR = R/2.
             RtoRule::Rfc6298
             | RtoRule::FreeBsd
@@ -115,60 +111,60 @@ impl RttEstimator {
         self.variation = (self.variation + error.abs() - (self.variation >> VARIATION_SHIFT)).max(1);
     }
     /// RFC 6298 §2.2: RTO = SRTT + max(G, 4·RTTVAR); `variation` is 4·RTTVAR, and at least one tick.
-    fn timeout(&self, segments: f64) -> Time {
-        let time = |ticks: i64| self.clock.span(ticks.unsigned_abs());
+    fn timeout(&self, parameters: &Parameters, segments: f64) -> Time {
+        let Parameters { rto_rule, minimum_rto: minimum, .. } = *parameters;
+        let clock = Clock::new(parameters.clock, self.phase);
+        let time = |ticks: i64| clock.span(ticks.unsigned_abs());
         let smoothed = self.smoothed >> SMOOTHED_SHIFT;
-        match self.rule {
-            RtoRule::Rfc6298 => time(smoothed + self.variation).max(self.minimum),
-            RtoRule::FreeBsd => {
-                time(smoothed + self.variation).saturating_add(FREEBSD_SLOP).max(self.minimum)
-            }
+        match rto_rule {
+            RtoRule::Rfc6298 => time(smoothed + self.variation).max(minimum),
+            RtoRule::FreeBsd => time(smoothed + self.variation).saturating_add(FREEBSD_SLOP).max(minimum),
             // QUIC and `linux-6` use another estimator.
             RtoRule::Linux | RtoRule::Linux6 | RtoRule::Quic => {
-                time(smoothed).saturating_add(time(self.variation).max(self.minimum))
+                time(smoothed).saturating_add(time(self.variation).max(minimum))
             }
             RtoRule::Linux2_0 | RtoRule::Linux2 => {
                 let sum = smoothed + self.variation;
                 let shift = (segments.max(1.0) as u32 - 1).min(i64::BITS - 1);
-                time(sum + (sum >> 2) + (sum >> shift)).max(self.minimum)
+                time(sum + (sum >> 2) + (sum >> shift)).max(minimum)
             }
         }
     }
     /// Sets the timeout of another estimator, and ends the back-off.
-    pub(super) fn set_base(&mut self, base: Time) {
+    pub(super) fn set_base(&mut self, parameters: &Parameters, base: Time) {
         self.base = base;
         self.back_off = 1;
-        self.set_rto();
+        self.set_rto(parameters);
     }
     /// The retransmission timeout, including back-off.
     pub(super) fn rto(&self) -> Time {
         self.rto
     }
-    fn set_rto(&mut self) {
+    fn set_rto(&mut self, parameters: &Parameters) {
         let backed_off = self.base.as_picoseconds().saturating_mul(u64::from(self.back_off));
-        self.rto = Time::from_picoseconds(backed_off).min(self.maximum);
+        self.rto = Time::from_picoseconds(backed_off).min(parameters.maximum_rto);
     }
-    /// RFC 6298 §5.5: doubles the timeout after the timer expired, up to a factor of `maximum`. The next
-    /// sample ends the back-off.
-    pub(super) fn back_off(&mut self, maximum: u32) {
-        if self.back_off < maximum {
+    /// RFC 6298 §5.5: doubles the timeout after the timer expired, up to the maximum factor. The next sample
+    /// ends the back-off.
+    pub(super) fn back_off(&mut self, parameters: &Parameters) {
+        if self.back_off < parameters.maximum_back_off {
             self.back_off *= 2;
         }
         if self.back_off > STALE_BACK_OFF {
             self.smoothed = 0;
         }
-        self.set_rto();
+        self.set_rto(parameters);
     }
     /// RFC 6298 §5.7, after a SYN was retransmitted and the handshake gave no sample.
-    pub(super) fn after_lost_syn(&mut self) {
+    pub(super) fn after_lost_syn(&mut self, parameters: &Parameters) {
         self.base = self.base.max(Time::from_seconds(3));
         self.back_off = 1;
-        self.set_rto();
+        self.set_rto(parameters);
     }
     /// The smoothed round-trip time; `None` before the first sample.
-    pub(super) fn smoothed(&self) -> Option<Time> {
+    pub(super) fn smoothed(&self, parameters: &Parameters) -> Option<Time> {
         // 8 times the estimate may exceed 64 bits.
-        let scaled = u128::from(self.smoothed.unsigned_abs()) * u128::from(self.clock.tick);
+        let scaled = u128::from(self.smoothed.unsigned_abs()) * u128::from(parameters.clock.as_picoseconds());
         (self.smoothed > 0).then(|| Time::from_picoseconds((scaled >> SMOOTHED_SHIFT) as u64))
     }
 }
@@ -178,8 +174,10 @@ mod tests {
     use super::*;
     use perhop_scenario::tcp::{Profile, TcpConfig};
 
-    fn estimator(profile: Profile) -> RttEstimator {
-        RttEstimator::new(&TcpConfig::new(profile).build().unwrap(), Time::ZERO)
+    fn estimator(profile: Profile) -> (Parameters, RttEstimator) {
+        let parameters = TcpConfig::new(profile).build().unwrap();
+        let rtt = RttEstimator::new(&parameters, Time::ZERO);
+        (parameters, rtt)
     }
     fn ms(ms: u64) -> Time {
         Time::from_milliseconds(ms)
@@ -188,22 +186,22 @@ mod tests {
     /// RFC 6298 §2 by hand: R = 1000 ms, then 2000 ms.
     #[test]
     fn follows_rfc_6298() {
-        let mut rtt = estimator(Profile::Rfc5681Reno);
+        let (parameters, mut rtt) = estimator(Profile::Rfc5681Reno);
         assert_eq!(rtt.rto(), ms(1000));
-        rtt.sample(Time::ZERO, ms(1000), 1.0);
+        rtt.sample(&parameters, Time::ZERO, ms(1000), 1.0);
         assert_eq!(rtt.rto(), ms(1000 + 4 * 500));
-        rtt.sample(ms(2000), ms(4000), 1.0);
+        rtt.sample(&parameters, ms(2000), ms(4000), 1.0);
         // RTTVAR = 3/4·500 + 1/4·1000 = 625, SRTT = 7/8·1000 + 1/8·2000 = 1125.
         assert_eq!(rtt.rto(), ms(1125 + 4 * 625));
     }
 
     #[test]
     fn the_minimum_holds_before_back_off_and_the_maximum_after() {
-        let mut rtt = estimator(Profile::Rfc5681Reno);
-        rtt.sample(Time::ZERO, ms(10), 1.0);
+        let (parameters, mut rtt) = estimator(Profile::Rfc5681Reno);
+        rtt.sample(&parameters, Time::ZERO, ms(10), 1.0);
         let timeouts: Vec<u64> = std::iter::from_fn(|| {
             let rto = rtt.rto();
-            rtt.back_off(64);
+            rtt.back_off(&parameters);
             Some(rto.as_picoseconds() / 1_000_000_000_000)
         })
         .take(8)
@@ -214,9 +212,9 @@ mod tests {
     /// A clock of 0.1 s measures a round trip of 60 ms as one or two ticks. RTO = 1 + max(1, 4·1/2) ticks.
     #[test]
     fn a_coarse_clock_counts_ticks() {
-        let mut rtt = estimator(Profile::Ns2Reno1999);
+        let (parameters, mut rtt) = estimator(Profile::Ns2Reno1999);
         assert_eq!(rtt.rto(), ms(6000));
-        rtt.sample(ms(10), ms(70), 1.0);
+        rtt.sample(&parameters, ms(10), ms(70), 1.0);
         assert_eq!(rtt.rto(), ms(300));
     }
 
@@ -233,8 +231,8 @@ mod tests {
             // Linux since 2.4: the minimum applies to the variation, not to the sum.
             (Profile::LinuxModern, 20, 10.0, 220),
         ] {
-            let mut rtt = estimator(profile);
-            rtt.sample(Time::ZERO, ms(round_trip), segments);
+            let (parameters, mut rtt) = estimator(profile);
+            rtt.sample(&parameters, Time::ZERO, ms(round_trip), segments);
             assert_eq!(rtt.rto(), ms(timeout), "{profile:?}");
         }
     }

@@ -15,6 +15,13 @@ pub(super) struct Range {
     pub(super) end: u64,
 }
 
+impl Range {
+    /// Whether there are none.
+    pub(super) fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+}
+
 /// The blocks of a selective acknowledgment, at most four (RFC 2018 §3).
 ///
 /// Most segments never have blocks, so the first block allocates the memory. `clear` keeps it

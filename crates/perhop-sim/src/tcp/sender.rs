@@ -48,6 +48,47 @@ impl Timing {
     pub(super) const NONE: Timing = Timing { end: u64::MAX, sent: Time::ZERO };
 }
 
+/// An offset in the stream, or none. Without the tag of an `Option`, a sender takes less memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OffsetOrNone(u64);
+
+impl OffsetOrNone {
+    /// No offset. No stream reaches this one.
+    pub(super) const NONE: OffsetOrNone = OffsetOrNone(u64::MAX);
+
+    pub(super) fn at(offset: u64) -> OffsetOrNone {
+        OffsetOrNone(offset)
+    }
+    #[inline]
+    pub(super) fn get(self) -> Option<u64> {
+        (self != OffsetOrNone::NONE).then_some(self.0)
+    }
+}
+
+/// The counters of a sender: [`SenderStatistics`] with small counters for rare events.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SenderCounters {
+    pub(super) segments: u64,
+    pub(super) retransmissions: u64,
+    pub(super) timeouts: u32,
+    pub(super) fast_retransmits: u32,
+    pub(super) congestion_marks: u32,
+    pub(super) probes: u32,
+}
+
+impl From<SenderCounters> for SenderStatistics {
+    fn from(counters: SenderCounters) -> SenderStatistics {
+        SenderStatistics {
+            segments: counters.segments,
+            retransmissions: counters.retransmissions,
+            timeouts: counters.timeouts.into(),
+            fast_retransmits: counters.fast_retransmits.into(),
+            congestion_marks: counters.congestion_marks.into(),
+            probes: counters.probes.into(),
+        }
+    }
+}
+
 /// The sending half of a connection.
 ///
 /// Sending an acknowledgment touches only the first cache line. An arriving acknowledgment, and the data that
@@ -101,7 +142,7 @@ pub(super) struct Sender {
     /// Whether CWR must be set on the next new segment.
     pub(super) cwr_due: bool,
     pub(super) congestion: Congestion,
-    pub(super) statistics: SenderStatistics,
+    pub(super) statistics: SenderCounters,
     /// Segments by which duplicate acknowledgments have inflated the window (Reno, NewReno).
     pub(super) inflation: f64,
     /// Probes of the closed window so far.
@@ -109,15 +150,15 @@ pub(super) struct Sender {
     /// Bytes sent by limited transmit for these duplicates.
     pub(super) limited_transmit_bytes: u64,
     /// `recover` (RFC 6582), RecoveryPoint (RFC 6675): `highest` when the last loss was detected.
-    pub(super) recovery_point: Option<u64>,
+    pub(super) recovery_point: OffsetOrNone,
     /// HighRxt: the offset after the last retransmission of this recovery.
     pub(super) retransmitted: u64,
     /// `highest` when ECN last reduced the window.
-    pub(super) mark_point: Option<u64>,
+    pub(super) mark_point: OffsetOrNone,
     /// The largest window that the receiver has ever offered, bytes.
     pub(super) largest_window: u64,
     /// The first offset of the last segment whose timer expired.
-    timed_out: Option<u64>,
+    timed_out: OffsetOrNone,
     /// The parts that differ with a record of every segment.
     pub(super) linux: Option<Box<LinuxSender>>,
 }
@@ -147,8 +188,8 @@ impl Sender {
             limited_transmit_bytes: 0,
             phase: if is_recorded { Phase::Recorded } else { Phase::Open },
             linux: is_recorded.then(|| Box::new(LinuxSender::new(parameters, clock_phase))),
-            recovery_point: None,
-            mark_point: None,
+            recovery_point: OffsetOrNone::NONE,
+            mark_point: OffsetOrNone::NONE,
             impatient: false,
             retransmit: false,
             scoreboard: Scoreboard::default(),
@@ -160,12 +201,12 @@ impl Sender {
             probe_at: Time::MAX,
             probes: 0,
             probe_due: false,
-            timed_out: None,
+            timed_out: OffsetOrNone::NONE,
             ecn: parameters.ecn && parameters.handshake == Handshake::None,
             cwr_due: false,
             cwnd_limited: false,
             last_sent: Time::ZERO,
-            statistics: SenderStatistics::default(),
+            statistics: SenderCounters::default(),
         }
     }
 
@@ -192,7 +233,11 @@ impl Sender {
     }
     /// The smoothed round-trip time; `None` before the first sample.
     pub(super) fn round_trip_time(&self) -> Option<Time> {
-        self.linux.as_ref().and_then(|linux| linux.round_trip()).or_else(|| self.rtt.smoothed())
+        self.linux.as_ref().and_then(|linux| linux.round_trip()).or_else(|| self.smoothed_round_trip())
+    }
+    /// The estimate of the round-trip time without a record of every segment; `None` before the first sample.
+    pub(super) fn smoothed_round_trip(&self) -> Option<Time> {
+        self.rtt.smoothed(&self.parameters)
     }
     /// BBR's model of the path, if BBR is the congestion control.
     pub(super) fn bbr_model(&self) -> Option<BbrModel> {
@@ -208,7 +253,7 @@ impl Sender {
     /// the number of sent SYNs.
     pub(super) fn on_open(&mut self, now: Time, sent: Option<Time>, syns: u32) {
         if syns > 1 {
-            self.rtt.after_lost_syn();
+            self.rtt.after_lost_syn(&self.parameters);
             // RFC 5681 §3.1: after a lost SYN the initial window is one segment.
             self.window.segments = 1.0;
         }
@@ -217,7 +262,7 @@ impl Sender {
         if opened.is_none()
             && let Some(sent) = sent
         {
-            self.rtt.sample(sent, now, self.window.segments);
+            self.rtt.sample(&self.parameters, sent, now, self.window.segments);
         }
     }
 
@@ -265,11 +310,12 @@ impl Sender {
     /// RFC 6298 §5.4 to §5.6 and RFC 5681 §3.1: backs off and retransmits with a window of one segment.
     fn on_timeout(&mut self, now: Time) {
         self.statistics.timeouts += 1;
-        let is_repeated = self.timed_out.replace(self.unacknowledged) == Some(self.unacknowledged);
+        let first = OffsetOrNone::at(self.unacknowledged);
+        let is_repeated = std::mem::replace(&mut self.timed_out, first) == first;
         if !is_repeated || self.parameters.repeated_timeout == RepeatedTimeout::Reduce {
             self.reduce_threshold(Cause::Loss);
         }
-        self.rtt.back_off(self.parameters.maximum_back_off);
+        self.rtt.back_off(&self.parameters);
         self.enter_loss();
         self.deadline = now + self.rtt.rto();
     }
@@ -282,7 +328,7 @@ impl Sender {
         self.limited_transmit_bytes = 0;
         self.next = self.unacknowledged;
         self.phase = Phase::Loss;
-        self.recovery_point = Some(self.highest);
+        self.recovery_point = OffsetOrNone::at(self.highest);
         self.retransmit = false;
         self.timing = Timing::NONE;
     }

@@ -150,7 +150,7 @@ impl Divider {
         let [arrival, poll] = [direction.arrival, direction.poll].map(|slot| self.slots[slot.index()]);
         (direction.arrival, direction.poll) = (arrival, poll);
         // The ports are in one node and therefore in one part.
-        for sharer in &mut direction.sharers {
+        for sharer in direction.sharers_mut() {
             *sharer = LinkId(self.near[sharer.index()].number as u32);
         }
         if let Some(far) = self.far[link] {

@@ -7,9 +7,7 @@ use perhop_measure::Measurements;
 use perhop_measure::counters::PortTally;
 use perhop_net::agenda::Slot;
 use perhop_net::{Direction, InFlight};
-use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::framing::{Framing, HeaderStack};
-use perhop_qos::packet::Packet;
 use perhop_qos::policy::WireConfig;
 use perhop_qos::port::Port;
 use perhop_qos::random::Streams;
@@ -19,7 +17,8 @@ use perhop_scenario::routing::LinkId;
 
 use crate::event::SimAgenda;
 use crate::fragments::Fragments;
-use crate::hosts::{FarNode, FlowSource, Hosts, QueueProbe};
+use crate::hosts::{FarNode, FlowSource, Hosts, QueueProbe, Template};
+use crate::link_ends::LinkEnds;
 use crate::parallel::numbering::Numbering;
 use crate::session::Transport;
 use crate::setup::{Crossing, Entering, Setup};
@@ -37,7 +36,7 @@ pub(super) struct Draft {
     entering: Vec<Entering>,
     far_nodes: Vec<FarNode>,
     flow_paths: Vec<u32>,
-    templates: Vec<Packet>,
+    templates: Vec<Template>,
     paths: Vec<LinkId>,
 }
 
@@ -83,7 +82,7 @@ impl Draft {
     }
 
     /// Adds `flow` with the path at `start`, and returns its number in this part.
-    pub(super) fn add_flow(&mut self, flow: usize, start: u32, template: Packet) -> usize {
+    pub(super) fn add_flow(&mut self, flow: usize, start: u32, template: Template) -> usize {
         self.numbering.flows.push(flow);
         self.numbering.onward.push(0);
         self.flow_paths.push(start);
@@ -108,7 +107,7 @@ impl Draft {
             queue_probes,
             taps: directions.iter().map(|_| None).collect(),
             // Only the whole network has names.
-            link_ends: Vec::new(),
+            link_ends: LinkEnds::default(),
             far_nodes: self.far_nodes,
             measurements: whole.part(&numbering.flows, &numbering.sessions),
         };
@@ -137,15 +136,13 @@ pub(super) fn far_side(near: &mut Direction, arrival: Slot) -> Direction {
         ingress: near.ingress,
         mtu: Direction::UNLIMITED,
         input: std::mem::take(&mut near.input),
-        output: TrafficConditioner::default(),
+        output: None,
         loss: near.loss.take(),
         tally: PortTally::new(1),
         port: port.unwrap_or_else(|error| unreachable!("a plain port: {error}")),
         poll: arrival,
         poll_at: None,
-        sharers: Box::default(),
-        pool_drops: None,
-        name: Box::default(),
+        sharing: None,
         queue_names: Arc::default(),
     }
 }

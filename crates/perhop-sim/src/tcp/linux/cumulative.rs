@@ -119,13 +119,13 @@ impl LinuxSender {
     pub(super) fn take_sample(&mut self, stream: &mut Sender, now: Time, sample: u64) {
         let Some(estimator) = &mut self.estimator else {
             let sent = now.saturating_sub(Time::from_microseconds(sample));
-            stream.rtt.sample(sent, now, f64::from(self.window));
+            stream.rtt.sample(&stream.parameters, sent, now, f64::from(self.window));
             return;
         };
         estimator.sample(sample, stream.unacknowledged, stream.next);
         let timeout = estimator.timeout();
         let ticks = self.ticks_of(timeout);
-        stream.rtt.set_base(self.clock.span(ticks));
+        stream.rtt.set_base(&stream.parameters, self.clock.span(ticks));
     }
 
     /// `tcp_check_sack_reordering` for data that filled a hole without a retransmission.

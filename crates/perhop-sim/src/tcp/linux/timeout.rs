@@ -22,7 +22,7 @@ impl LinuxSender {
         self.enter_loss(stream, now);
         self.timeouts += 1;
         self.output.force(Forced::Head);
-        stream.rtt.back_off(stream.parameters.maximum_back_off);
+        stream.rtt.back_off(&stream.parameters);
         let ticks = self.rto_ticks(stream);
         self.set_timer(stream, now, Timer::Retransmission, ticks);
     }

@@ -44,7 +44,8 @@ impl Receiver {
     }
     /// Writes the acknowledgment of the data before a change of marks, if one is owed.
     pub(in crate::tcp) fn write_owed(&mut self, segment: &mut Segment) {
-        let Some(Owed { acknowledgment, echo }) = self.marks.owed.take() else { return };
+        let Some(owed) = self.marks.owed.take() else { return };
+        let Owed { acknowledgment, echo } = *owed;
         segment.flags |= Flags::ACK | echo;
         segment.acknowledgment = acknowledgment;
         segment.window = self.edge.saturating_sub(acknowledgment) as u32;

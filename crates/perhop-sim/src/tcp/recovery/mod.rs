@@ -11,7 +11,7 @@ mod tahoe;
 use perhop_qos::units::Time;
 
 use super::congestion::Cause;
-use super::sender::{Phase, SackInformation, Sender, Timing};
+use super::sender::{OffsetOrNone, Phase, SackInformation, Sender, Timing};
 use perhop_scenario::tcp::{FastRetransmit, Recovery};
 
 impl Sender {
@@ -38,7 +38,7 @@ impl Sender {
     /// Whether duplicate acknowledgments belong to a window whose loss is already known. By RFC 6582 §3.2,
     /// step 2, such an acknowledgment does not cover more than `recover`.
     fn is_loss_known(&self) -> bool {
-        self.recovery_point.is_some_and(|point| self.unacknowledged <= point)
+        self.recovery_point.get().is_some_and(|point| self.unacknowledged <= point)
     }
     /// Whether Tahoe and Reno must not fast-retransmit. If configured, they do so only once per window of
     /// data.
@@ -50,10 +50,10 @@ impl Sender {
     /// §6.1.2).
     fn on_loss_detected(&mut self) {
         self.statistics.fast_retransmits += 1;
-        if self.mark_point.is_none_or(|point| self.unacknowledged > point) {
+        if self.mark_point.get().is_none_or(|point| self.unacknowledged > point) {
             self.reduce_threshold(Cause::Loss);
         }
-        self.recovery_point = Some(self.highest);
+        self.recovery_point = OffsetOrNone::at(self.highest);
         self.timing = Timing::NONE;
     }
 

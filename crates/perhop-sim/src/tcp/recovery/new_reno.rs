@@ -29,7 +29,7 @@ impl Sender {
 
     pub(super) fn new_reno_recover(&mut self, now: Time, acknowledged: u64, timeout: Time) {
         let payload = self.payload as f64;
-        if self.recovery_point.is_none_or(|point| self.unacknowledged >= point) {
+        if self.recovery_point.get().is_none_or(|point| self.unacknowledged >= point) {
             // §3.2, full acknowledgment, option 1: min(ssthresh, max(FlightSize, SMSS) + SMSS), which avoids
             // a burst.
             let flight = self.flight() as f64 / payload;

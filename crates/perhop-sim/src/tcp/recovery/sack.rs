@@ -12,7 +12,7 @@ impl Sender {
         }
         self.duplicates += 1;
         // §5.1: after a timeout, recovery does not begin before RecoveryPoint is acknowledged.
-        if self.recovery_point.is_some_and(|point| self.unacknowledged < point) {
+        if self.recovery_point.get().is_some_and(|point| self.unacknowledged < point) {
             return;
         }
         // §5, steps 1 and 2.
@@ -29,7 +29,7 @@ impl Sender {
 
     pub(super) fn sack_recover(&mut self, now: Time, timeout: Time) {
         // Step A.
-        if self.recovery_point.is_none_or(|point| self.unacknowledged >= point) {
+        if self.recovery_point.get().is_none_or(|point| self.unacknowledged >= point) {
             self.phase = Phase::Open;
         }
         self.restart_timer(now, timeout);

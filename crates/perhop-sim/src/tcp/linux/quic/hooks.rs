@@ -35,7 +35,7 @@ impl LinuxSender {
         if let Some(round_trip) = round_trip {
             quic.update_round_trip(now, round_trip, Time::ZERO);
         }
-        stream.rtt.set_base(quic.probe_timeout());
+        stream.rtt.set_base(&stream.parameters, quic.probe_timeout());
     }
     /// §A.5, `OnPacketSent`: records that segment `record` leaves in its own packet.
     pub(in crate::tcp::linux) fn note_packet(&mut self, stream: &mut Sender, now: Time, record: u64) {
@@ -88,7 +88,7 @@ impl LinuxSender {
         self.lose_packets(stream, now);
         let Some(quic) = &mut self.quic else { return };
         quic.trim();
-        stream.rtt.set_base(quic.probe_timeout());
+        stream.rtt.set_base(&stream.parameters, quic.probe_timeout());
         // §B.5, `OnPacketsAcked`: packets sent before a recovery period do not count. Such a period can have
         // begun now.
         let (growing, is_over) = match quic.recovery_began {
@@ -192,7 +192,7 @@ impl LinuxSender {
         } else {
             (quic.probes, quic.probe_from) = (PROBES, 0);
             stream.statistics.timeouts += 1;
-            stream.rtt.back_off(stream.parameters.maximum_back_off);
+            stream.rtt.back_off(&stream.parameters);
             self.output.force(Forced::Probe);
         }
         self.set_loss_timer(stream);

@@ -110,7 +110,7 @@ impl LinuxSender {
         }
         match &self.estimator {
             Some(estimator) => Some(estimator.scaled()).filter(|scaled| *scaled > 0),
-            None => stream.rtt.smoothed().map(|smoothed| microseconds(smoothed) * 8),
+            None => stream.smoothed_round_trip().map(|smoothed| microseconds(smoothed) * 8),
         }
     }
 
