@@ -351,7 +351,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         let written = *link.headers;
         if !written.is_empty()
             && !port.wire.headers.is_empty()
-            && written.uncut() != port.wire.headers.uncut()
+            && written.without_fragmentation() != port.wire.headers.without_fragmentation()
         {
             let message =
                 format!("the headers are {written:?} here and {:?} in {in_configuration}", port.wire.headers);

@@ -41,18 +41,22 @@ pub struct Cake {
     slots: Vec<Slot>,
     /// The first slot without a packet. [`Slot::next`] links the others.
     free: u32,
+    /// The number of waiting packets.
     held: u64,
     pace: Pace,
     lengths: Lengths,
     /// Bytes that a packet has in the queue in addition to its IP bytes.
     header: u32,
+    /// The backlogs of all flows, for the search for the longest queue.
     backlogs: Backlogs,
+    /// Bytes of memory that the waiting packets use.
     memory_used: u64,
     memory_limit: u64,
-    /// The tin in turn, if there is no bandwidth.
+    /// The number of the tin that has the turn. Used only without a bandwidth.
     turn: usize,
     /// Whether dropped packets count as sent, because the link before this port has carried them.
     is_ingress: bool,
+    /// Whether the codepoints of leaving packets are cleared.
     washes: bool,
     random: Stream,
     /// The time until which all packets wait, as of the last pull.
@@ -80,11 +84,12 @@ pub struct Pulled {
     pub is_marked: bool,
 }
 
-/// The outcome of a flow's turn.
+/// The result of a flow's turn.
 enum Head {
     Sent(Pulled),
-    /// The packet was dropped, or the queue was empty. Another flow may have the turn.
-    Gone,
+    /// A packet was dropped and charged to the flow, as with `ingress`. The next turn may be another flow's.
+    Dropped,
+    /// The queue of the flow is empty.
     NoPacket,
 }
 
@@ -177,18 +182,18 @@ impl Cake {
             self.headers.resize(last + 1, None);
         }
         self.headers[last] = header;
-        let (before, place) = self.repeated(tin, index, header?)?;
+        let (before, place) = self.redundant_ack(tin, index, header?)?;
         let Slot { packet, counted, .. } = self.unlink(tin, index, before, place)?;
         if self.is_ingress {
             self.charge_drop(now, tin, counted);
         }
         Some(packet)
     }
-    /// Returns the acknowledgment of flow `index` of `tin` that is redundant after the last packet, whose
-    /// header is `latest`. Also returns its predecessor, if any.
+    /// Returns the slot of the acknowledgment of flow `index` of `tin` that the last packet, with header
+    /// `latest`, makes redundant. The first slot of the result is its predecessor, or [`NO_SLOT`].
     ///
     /// Linux, `cake_ack_filter`.
-    fn repeated(&self, tin: usize, index: u16, latest: TcpHeader) -> Option<(u32, u32)> {
+    fn redundant_ack(&self, tin: usize, index: u16, latest: TcpHeader) -> Option<(u32, u32)> {
         if !ack_filter::triggers(&latest) {
             return None;
         }
@@ -214,13 +219,13 @@ impl Cake {
         let length = packet.length + self.header;
         let place = self.occupy(Slot { packet: *packet, since: now, next: NO_SLOT, counted });
         if self.held == 0 {
-            self.pace.begin(now);
+            self.pace.restart(now);
         }
         self.held += 1;
         self.memory_used += memory(length);
         let at = &mut self.tins[tin];
         if at.backlog == 0 {
-            at.clock.begin(now);
+            at.clock.restart(now);
         }
         at.backlog += u64::from(length);
         let index = at.flow_of(packet);
@@ -279,7 +284,7 @@ impl Cake {
                 }
                 match self.serve(now, tin, index, packet, &mut dropped) {
                     Head::Sent(pulled) => return Some(pulled),
-                    Head::Gone => {}
+                    Head::Dropped => {}
                     Head::NoPacket => {
                         self.tins[tin].found_empty(index, place, now);
                         break;
@@ -330,8 +335,8 @@ impl Cake {
         }
     }
 
-    /// Gives flow `index` of `tin` its turn: sends the head of the flow, if there is one and it is not
-    /// dropped.
+    /// Gives flow `index` of `tin` its turn: sends its first packet that COBALT does not drop, if there is
+    /// one.
     #[inline]
     fn serve(
         &mut self,
@@ -358,7 +363,7 @@ impl Cake {
                     self.tins[tin].flows[usize::from(index)].deficit -= slot.counted.cast_signed();
                     self.charge_drop(now, tin, slot.counted);
                     self.tins[tin].deficit -= i64::from(slot.counted);
-                    return Head::Gone;
+                    return Head::Dropped;
                 }
                 continue;
             }

@@ -57,10 +57,11 @@ pub struct TrafficConditioner {
     leaves_by: Option<Encapsulation>,
     /// The time after which the stages count packets.
     counts_from: Time,
+    /// Whether stages share meters.
     meters: Meters,
 }
 
-/// Whether each stage has its own meter, or some stages share one. Few conditioners share meters.
+/// Whether some stages share a meter. Few conditioners do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Meters {
     #[default]
@@ -78,18 +79,19 @@ struct Stage {
     steps: Option<Box<[Option<Steps>; Color::COUNT]>>,
     /// Packets and IP bytes by color after metering.
     counted: [Count; Color::COUNT],
+    /// The name in results.
     name: String,
 }
 
 /// The meter of a stage.
 #[derive(Clone, Debug)]
 enum StageMeter {
-    /// Meters of IP bytes.
+    /// A meter that counts IP bytes.
     Plain(Metering),
-    /// Meters of the accounting of the policy.
+    /// A meter that counts bytes by the accounting of the policy.
     Counting(Box<(Accounting, Metering)>),
     /// The meter of the earlier stage with this number.
-    Of(usize),
+    SharedWith(usize),
 }
 
 /// The meter of a stage, or one for each flow.
@@ -138,11 +140,11 @@ impl TrafficConditioner {
         for (index, config) in configs.iter().enumerate() {
             let name = config.name.clone().unwrap_or_else(|| index.to_string());
             let owner = owner(configs, index).map_err(|error| error.within(index))?;
-            let mut stage = follows(&name, &stages)
+            let mut stage = check_stage_after(&name, &stages)
                 .and_then(|()| Stage::build(name, config, interfaces, streams))
                 .map_err(|error| error.within(index))?;
             if let Some(owner) = owner {
-                (stage.meter, meters) = (Some(StageMeter::Of(owner)), Meters::Shared);
+                (stage.meter, meters) = (Some(StageMeter::SharedWith(owner)), Meters::Shared);
             }
             stages.push(stage);
         }
@@ -177,7 +179,7 @@ impl TrafficConditioner {
     pub fn count_from(&mut self, time: Time) {
         self.counts_from = time;
     }
-    /// Announces `flow` to the stages that meter per flow.
+    /// Creates the meters of `flow` in the stages that meter per flow.
     pub fn announce(&mut self, flow: &FlowKey) {
         for stage in &mut self.stages {
             if let Some(Metering::Flow(meters)) = stage.meter.as_mut().and_then(StageMeter::metering) {
@@ -203,12 +205,12 @@ impl TrafficConditioner {
         Verdict::Pass
     }
     /// Does the same as [`condition`](TrafficConditioner::condition) for stages that share meters. A stage
-    /// that uses the meter of an earlier stage owns this meter while it handles the packet.
+    /// with the meter of an earlier stage takes this meter, handles the packet, and gives it back.
     #[inline(never)]
     fn condition_with_shared_meters(&mut self, now: Time, packet: &mut Packet) -> Verdict {
         for index in 0..self.stages.len() {
             let owner = match self.stages[index].meter {
-                Some(StageMeter::Of(owner)) => Some(owner),
+                Some(StageMeter::SharedWith(owner)) => Some(owner),
                 _ => None,
             };
             if let Some(owner) = owner {
@@ -216,7 +218,7 @@ impl TrafficConditioner {
             }
             let outcome = self.stages[index].condition_with_moved_meter(now, packet, self.counts_from);
             if let Some(owner) = owner {
-                self.stages[owner].meter = self.stages[index].meter.replace(StageMeter::Of(owner));
+                self.stages[owner].meter = self.stages[index].meter.replace(StageMeter::SharedWith(owner));
             }
             match outcome {
                 Outcome::Continue => {}
@@ -241,7 +243,8 @@ impl ConditionerConfig {
     }
 }
 
-/// The earlier stage whose meter stage `index` uses: the first one with the same name of a shared meter.
+/// Returns the earlier stage whose meter stage `index` uses: the first stage that names the same shared
+/// meter.
 fn owner(configs: &[ConditionerConfig], index: usize) -> Result<Option<usize>, ConfigError> {
     let config = &configs[index];
     let Some(name) = &config.shared else { return Ok(None) };
@@ -262,8 +265,8 @@ fn owner(configs: &[ConditionerConfig], index: usize) -> Result<Option<usize>, C
     Ok(Some(owner))
 }
 
-/// Checks that a stage `name` may follow `earlier`.
-fn follows(name: &str, earlier: &[Stage]) -> Result<(), ConfigError> {
+/// Checks that no stage of `earlier` is called `name`, and that packets reach a further stage.
+fn check_stage_after(name: &str, earlier: &[Stage]) -> Result<(), ConfigError> {
     if earlier.iter().any(|stage| stage.name == name) {
         return Err(ConfigError::new("name", format!("there is already a conditioner `{name}` here"))
             .help("conditioners of one interface have different names"));
@@ -289,14 +292,14 @@ impl Stage {
         let matches = config.matches.as_ref().map(|matches| matches.build(interfaces));
         let matches = matches.transpose().map_err(|error| error.within("match"))?;
         let meter = StageMeter::build(config, &streams.child(&name))?;
-        let of_color = [("green", &config.green), ("yellow", &config.yellow), ("red", &config.red)];
-        for (key, actions) in of_color.into_iter().chain([("actions", &config.actions)]) {
+        let by_color = [("green", &config.green), ("yellow", &config.yellow), ("red", &config.red)];
+        for (key, actions) in by_color.into_iter().chain([("actions", &config.actions)]) {
             check(actions).map_err(|error| error.within(key))?;
         }
         let actions = |index: usize| config.actions_of(Color::new(index));
         let treatments = std::array::from_fn(|index| Treatment::from_actions(actions(index)));
-        let all = of_color.into_iter().map(|(_, own)| own).chain([&config.actions]);
-        let steps = all.flatten().any(Steps::are_taken_by);
+        let all = by_color.into_iter().map(|(_, own)| own).chain([&config.actions]);
+        let steps = all.flatten().any(Steps::are_needed_for);
         let steps = steps.then(|| Box::new(std::array::from_fn(|index| Steps::from_actions(actions(index)))));
         Ok(Stage { matches, meter, treatments, steps, counted: Default::default(), name })
     }
@@ -322,9 +325,8 @@ impl Stage {
             return Outcome::Continue;
         }
         match &mut self.meter {
-            // A stage with the meter of another stage is never called in this state: the caller has moved the
-            // shared meter here.
-            None | Some(StageMeter::Of(_)) => {}
+            // `SharedWith` does not occur here, because the caller has put the shared meter in its place.
+            None | Some(StageMeter::SharedWith(_)) => {}
             Some(StageMeter::Plain(Metering::Aggregate(meter))) => {
                 packet.color = meter.measure_here(now, packet);
             }
@@ -363,7 +365,7 @@ impl StageMeter {
         match self {
             StageMeter::Plain(metering) => Some(metering),
             StageMeter::Counting(counting) => Some(&mut counting.1),
-            StageMeter::Of(_) => None,
+            StageMeter::SharedWith(_) => None,
         }
     }
     /// The meter of a stage with this `accounting`.
@@ -371,7 +373,7 @@ impl StageMeter {
         let metering = match self {
             StageMeter::Plain(metering) => metering,
             StageMeter::Counting(counting) => counting.1,
-            StageMeter::Of(_) => return self,
+            StageMeter::SharedWith(_) => return self,
         };
         if accounting.is_ip() {
             StageMeter::Plain(metering)
@@ -381,7 +383,7 @@ impl StageMeter {
     }
 }
 
-/// Measures a packet with the length of the accounting.
+/// Measures a packet by the length that the accounting counts.
 #[inline(never)]
 fn measure_counted((accounting, metering): &mut (Accounting, Metering), now: Time, packet: &Packet) -> Color {
     let counted = Packet { length: accounting.counted(packet.length), ..*packet };

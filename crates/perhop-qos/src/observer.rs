@@ -50,9 +50,9 @@ pub trait Observer {
         self.enqueued(now, place, packet);
         self.dequeued(now, place, packet, departure);
     }
-    /// Called when `packet` arrived at a queue and will enter the transmit ring when its departure starts. It
-    /// counts as arrived, enqueued and dequeued. The dequeue may be in the future. A packet that is marked is
-    /// reported by separate calls.
+    /// Called when `packet` arrived at a queue and its departure is already known. It counts as arrived and
+    /// enqueued now, and as dequeued when the departure starts, which may be in the future. A packet that is
+    /// marked is reported by separate calls instead.
     fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.arrived(now, place, packet);
         self.enqueued(now, place, packet);

@@ -59,8 +59,8 @@ pub use rate_changes::{RateChange, RateChanges};
 #[repr(C)] // fields that a packet reads on the cut-through path come first
 pub struct Port {
     pace: Pace,
-    /// The number of packets in all queues, including the packet that is being sent in fragments and packets
-    /// with a [precomputed departure](Port::precompute_departure)(the queues only count these).
+    /// The number of packets in all queues. It includes the packet that is being sent in fragments, and the
+    /// packets with a [precomputed departure](Port::precompute_departure), which the queues only count.
     backlog: u64,
     ring: TransmitRing,
     /// Whether a packet that finds the only queue empty passes without a decision.
@@ -69,7 +69,7 @@ pub struct Port {
     is_single: bool,
     /// Whether a port with one queue allows a packet that finds it empty to bypass it.
     passes_queue: bool,
-    /// The treatment of packets at the heads of the queues.
+    /// The path that packets take from the heads of the queues to the ring.
     heads: Heads,
     /// The time until which shapers hold back all packets, if the scheduler found no packet that may leave.
     shaped_until: Option<Time>,
@@ -93,9 +93,9 @@ pub struct Port {
 }
 
 impl Port {
-    /// The offset of the 64 bytes that a packet on the cut-through path reads. Alignment to a cache line is
-    /// fastest.
-    pub const ASKED: usize = std::mem::offset_of!(Port, pace) + Pace::ASKED;
+    /// The offset of the 64 bytes that the cut-through path reads. They are read fastest if they are aligned
+    /// to a cache line.
+    pub const CUT_THROUGH_OFFSET: usize = std::mem::offset_of!(Port, pace) + Pace::CUT_THROUGH_OFFSET;
 
     /// Builds the port of `queueing` (`None`: one FIFO with tail drop) on `wire`, in a node whose interfaces
     /// are `interfaces`, in the order of their numbers. It shares its memory with no other port.
@@ -213,8 +213,8 @@ impl Port {
         }
     }
 
-    /// Does the same as [`enqueue`](Port::enqueue) followed by [`poll_transmit`](Port::poll_transmit), but
-    /// bypasses the queue if the packet would leave it at once.
+    /// Does the same as [`enqueue`](Port::enqueue) followed by [`poll_transmit`](Port::poll_transmit). A
+    /// packet that would leave its queue at once bypasses it.
     // Most packets take this path. All its calls are inlined, so that the observer stays in registers.
     #[expect(clippy::inline_always, reason = "the usual path is as short as a call")]
     #[inline(always)]
@@ -234,9 +234,9 @@ impl Port {
         self.allows_cut_through
     }
 
-    /// Returns the departure of a packet of `length` IP bytes that arrives at `now`, if
-    /// [`allows_cut_through`](Port::allows_cut_through) is true and the port is idle. Returns `None` if the
-    /// transmission time is not known without a division, or if the rate changes.
+    /// Returns the departure of a packet of `length` IP bytes that arrives at `now`. Returns `None` if the
+    /// port is not idle, if the transmission time is not known without a division, or if the rate changes.
+    /// [`allows_cut_through`](Port::allows_cut_through) must be true.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub fn cut_through_departure(&self, now: Time, length: u32) -> Option<Departure> {
@@ -246,8 +246,8 @@ impl Port {
         self.pace.known(length).map(|takes| Departure { starts: now, ends: now + takes })
     }
 
-    /// Moves `packet` into the ring. [`cut_through_departure`](Port::cut_through_departure) returned
-    /// `departure`, and the packet arrives when it starts.
+    /// Moves `packet`, which arrives at `departure.starts`, into the ring.
+    /// [`cut_through_departure`](Port::cut_through_departure) must have returned `departure`.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub fn cut_through<O: Observer>(&mut self, packet: &Packet, departure: Departure, mut observer: O) {
@@ -257,7 +257,7 @@ impl Port {
         observer.cut_through(departure.starts, place, packet, departure);
     }
 
-    /// Sends a `packet` about which a buffer manager decides, or which must wait.
+    /// Sends a `packet` that a buffer manager must decide about or that must wait.
     #[inline]
     fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
         self.ring.advance(now);
@@ -311,7 +311,7 @@ impl Port {
     fn serve<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Option<Departure> {
         let id = self.choose(now)?;
         if self.peaks.is_some() {
-            self.note_peak(now, id);
+            self.record_peak(now, id);
         }
         let queue = &mut self.queues[id.index()];
         let head = queue.head().filter(|head| self.ring.admits(head.length))?;
@@ -411,12 +411,12 @@ impl Port {
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
         self.queues.iter().flat_map(Queue::iter).chain(self.cake.iter().flat_map(|cake| cake.iter()))
     }
-    /// Notes the occupancy before queue `id` changes at `now`.
+    /// Records the occupancy of queue `id` before it changes at `now`.
     #[cold]
     #[inline(never)]
-    fn note_peak(&mut self, now: Time, id: QueueId) {
+    fn record_peak(&mut self, now: Time, id: QueueId) {
         if let Some(peaks) = &mut self.peaks {
-            peaks.changes(now, id, &self.queues);
+            peaks.record(now, id, &self.queues);
         }
     }
     /// Starts to record the largest occupancy of each queue, from `now` on.

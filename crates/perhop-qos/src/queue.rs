@@ -230,7 +230,7 @@ impl Queue {
         Queue { order: Some(Box::new(Order::Sparse(flows))), ..Queue::new(precedence) }
     }
     /// A queue that counts the packets of a tin by `precedence`. The packets are stored elsewhere.
-    pub(crate) fn of_tin(precedence: &PrecedenceSource) -> Queue {
+    pub(crate) fn tin(precedence: &PrecedenceSource) -> Queue {
         Queue { order: Some(Box::new(Order::Tin)), ..Queue::new(precedence) }
     }
     /// An empty queue that serves the two queues of `dual`, with drop precedences by `precedence`.
@@ -270,7 +270,7 @@ impl Queue {
             Some(order) => order.head(),
         }
     }
-    /// The checks when a packet joins.
+    /// The step that the queue needs before or after a packet joins.
     #[inline]
     pub(crate) fn entrance(&self) -> Entrance {
         self.order.as_ref().map_or(Entrance::Open, |order| order.entrance())
@@ -280,7 +280,7 @@ impl Queue {
     pub fn make_room(&mut self, packet: &Packet) -> Room {
         let Some(order) = &mut self.order else { return Room::Free };
         let room = order.make_room(packet);
-        if let Room::GivenUp(other) = room {
+        if let Room::Discarded(other) = room {
             self.occupancy.remove(self.precedences.precedence_of(&other), other.length);
         }
         room
@@ -354,13 +354,13 @@ impl Queue {
     }
     /// Whether the queue exceeds its limit and must discard packets.
     #[inline]
-    pub(crate) fn holds_too_many(&self) -> bool {
-        self.order.as_ref().is_some_and(|order| order.holds_too_many())
+    pub(crate) fn exceeds_limit(&self) -> bool {
+        self.order.as_ref().is_some_and(|order| order.exceeds_limit())
     }
-    /// Returns the next packet to discard because the limit is exceeded, and its flow.
+    /// While the limit is exceeded, removes the next packet to discard. Returns it with its flow.
     #[inline(never)]
-    pub(crate) fn shed(&mut self) -> Option<(Packet, u16)> {
-        let (packet, flow) = self.order.as_mut()?.shed()?;
+    pub(crate) fn discard_excess(&mut self) -> Option<(Packet, u16)> {
+        let (packet, flow) = self.order.as_mut()?.discard_excess()?;
         self.occupancy.remove(self.precedences.precedence_of(&packet), packet.length);
         Some((packet, flow))
     }

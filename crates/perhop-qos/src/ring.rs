@@ -113,18 +113,20 @@ impl RingConfig {
 pub struct TransmitRing {
     /// The time at which the last of its packets leaves or has left.
     drained_at: Time,
-    /// IP bytes of the packet that leaves next, if no other is in the ring and only its length was recorded.
+    /// IP bytes of the only packet in the ring, if it was added by
+    /// [`push_alone`](TransmitRing::push_alone).
     alone: Option<u32>,
     /// The packet that frees its particles next, if there is one.
     first: Slot,
-    /// Particles that are handed over and not yet freed. The number is 0 only if no particles are gathered.
+    /// Particles that are handed over and not yet freed. If it is 0, no particles are gathered either.
     used: u32,
+    /// The capacity of a particle, IP bytes.
     particle: u32,
     /// A packet may enter, or a batch may be handed over, while fewer particles than this are in use.
     capacity: u32,
     admission: RingAdmission,
     release: RingRelease,
-    /// Particles of gathered packets that are not handed over. 0 if every packet is handed over at once.
+    /// Particles of gathered packets, which are not yet handed over. 0 if packets are handed over at once.
     gathered: u32,
     /// Particles in a batch; 0 if no batches are gathered.
     batch: u32,
@@ -161,8 +163,8 @@ impl TransmitRing {
     pub fn is_drained(&self, now: Time) -> bool {
         self.drained_at <= now
     }
-    /// Frees the particles of every packet that frees them by `now`. Must be called before the ring is
-    /// checked for room.
+    /// Frees the particles of every packet that frees them by `now`. Call this before you check the ring for
+    /// room.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         if self.is_drained(now) {
@@ -339,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_packet_on_the_wire_may_have_given_its_particles_back() {
+    fn the_packet_on_the_wire_can_have_freed_its_particles() {
         let (size, admission) = (ByteSize::from_bytes(512), RingAdmission::Overshoot);
         let config = RingConfig::Particles { count: 5, size, admission, release: RingRelease::FirstBit };
         let mut ring = config.build().unwrap();
@@ -376,8 +378,8 @@ mod tests {
         send(&mut ring, Time::ZERO, 284, 1);
         assert_eq!(send(&mut ring, Time::ZERO, 284, 9), 5);
         assert!(!ring.has_room());
-        // When two of the three remain, the gathered packets stay. When one remains, the gathered packets
-        // follow, and the scheduler selects two others.
+        // While two of the three remain, the gathered packets stay gathered. When one remains, they are
+        // handed over, and the scheduler selects two others.
         assert_eq!(send(&mut ring, Time::from_milliseconds(1), 284, 9), 0);
         assert_eq!(send(&mut ring, Time::from_milliseconds(2), 284, 9), 2);
         assert_eq!((ring.packets(), ring.has_room()), (5, false));

@@ -35,7 +35,7 @@ impl Treatment {
     /// outcome transmits the packet. If the changes need [`Steps`], only the outcome is stored here.
     pub(crate) fn from_actions(actions: &[Action]) -> Treatment {
         let nothing = Treatment { dscp: None, color: None, label: None, outcome: Outcome::Transmit };
-        if actions.iter().any(Steps::are_taken_by) {
+        if actions.iter().any(Steps::are_needed_for) {
             let outcome = actions.iter().find_map(Action::ends_with).unwrap_or(Outcome::Transmit);
             return Treatment { outcome, ..nothing };
         }
@@ -79,7 +79,7 @@ impl Treatment {
 
 impl Steps {
     /// Whether the fields of a [`Treatment`] cannot express `action`.
-    pub(crate) fn are_taken_by(action: &Action) -> bool {
+    pub(crate) fn are_needed_for(action: &Action) -> bool {
         matches!(action, Action::MarkCos(_) | Action::MarkExp(_) | Action::Copy(_))
     }
     /// The changes of `actions`, which have been [checked](super::check); `None` if a [`Treatment`] expresses
@@ -87,7 +87,7 @@ impl Steps {
     pub(crate) fn from_actions(actions: &[Action]) -> Option<Steps> {
         actions
             .iter()
-            .any(Steps::are_taken_by)
+            .any(Steps::are_needed_for)
             .then(|| Steps(actions.iter().filter_map(Step::from_action).collect()))
     }
     /// Whether an action reads a mark of the link layer.

@@ -29,9 +29,8 @@ pub trait BufferManager {
     fn departed(&mut self, now: Time, precedence: Color, length: u32, queue: &Occupancy) {
         let _ = (now, precedence, length, queue);
     }
-    /// Records that the queue has discarded the first packet of its flow `flow`, because its limit was
-    /// exceeded.
-    fn gave_up(&mut self, flow: u16) {
+    /// Records that the queue exceeded its limit and discarded the first packet of `flow`.
+    fn discarded_from_flow(&mut self, flow: u16) {
         let _ = flow;
     }
     /// Whether [`release`](BufferManager::release) needs the times at which packets joined the queue.

@@ -19,7 +19,8 @@ use config::{DualPi2Config, DualPi2Law};
 use linux::LinuxDualPi2;
 use rfc::RfcDualPi2;
 
-/// Bytes of two packets. While the queues contain less, Linux passes every packet that has not waited long.
+/// Bytes of two packets. While the queues contain fewer, Linux neither drops nor marks packets because of the
+/// probabilities.
 const FLOOR: u64 = 3000;
 
 /// `DualPI2`.
@@ -29,14 +30,16 @@ pub struct DualPi2 {
     /// The time of the next update of the probabilities.
     next_update: Time,
     update_interval: Time,
+    /// The limit of both queues together.
     limit: QueueSize,
     /// Bytes that the law counts for a packet in addition to its IP bytes.
     header: u64,
     random: Stream,
     queues: CoupledQueues,
     takes: LowLatency,
-    /// The arrival times of the packets in each queue. With one queue, `classic` has all of them.
+    /// The arrival times of the packets in the classic queue. With one queue, of all packets.
     classic: GrowingRing<Time>,
+    /// The packets in the low-latency queue.
     low_latency: GrowingRing<Waiting>,
     /// The minimum number of other packets in the low-latency queue for the step to mark a packet.
     least_for_step: u64,
@@ -46,7 +49,7 @@ pub struct DualPi2 {
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     since: Time,
-    /// Whether the packet found too few others for the step.
+    /// Whether the packet found so few others that the step must not mark it.
     is_exempt: bool,
 }
 
@@ -113,8 +116,8 @@ impl Control {
 }
 
 impl DualPi2 {
-    /// The base probability p′ of the last update. Classic packets are dropped or marked with its square,
-    /// others are marked with its multiple.
+    /// The base probability p′ of the last update. Classic packets are dropped or marked with probability
+    /// p′². Low-latency packets are marked with probability k p′.
     pub fn base_probability(&self) -> f64 {
         match &self.control {
             Control::Rfc(control) => control.base(),
@@ -138,12 +141,12 @@ impl DualPi2 {
             let (classic, low_latency) = (waited(heads.0), waited(heads.1));
             self.control.update(classic, low_latency);
             // If the queues are empty and one update changes nothing, later updates change nothing either.
-            let passed_over = if heads == (None, None) && self.control == before {
+            let skipped = if heads == (None, None) && self.control == before {
                 now.saturating_sub(self.next_update).as_picoseconds() / self.update_interval.as_picoseconds()
             } else {
                 0
             };
-            self.next_update = self.next_update.saturating_add(self.update_interval * (passed_over + 1));
+            self.next_update = self.next_update.saturating_add(self.update_interval * (skipped + 1));
         }
     }
 
@@ -167,7 +170,7 @@ impl DualPi2 {
             Control::Linux(control) => control.classic(is_capable, &mut self.random),
         }
     }
-    /// `must_drop` of Linux: less than two packets of its device remain.
+    /// Whether the queues contain fewer than two packets of the largest size. Linux, `must_drop`.
     fn is_short(&self, queue: &Occupancy) -> bool {
         queue.bytes + queue.packets * self.header < FLOOR + 2 * self.header
     }
@@ -193,7 +196,7 @@ impl BufferManager for DualPi2 {
         let (kind, is_one) = (self.takes.kind(packet), self.queues == CoupledQueues::One);
         if kind == Kind::Classic || is_one {
             self.classic.drop_front();
-            // With one queue, a packet is not marked because of its own wait, so 0 is passed as its wait. No
+            // With one queue, the wait of a packet does not cause a mark, so the wait is given as 0. No
             // packet is exempt.
             return if kind == Kind::Scalable {
                 self.decide_low_latency(Time::ZERO, true, queue)

@@ -24,14 +24,15 @@ const LEVELS: usize = 101;
 /// Probabilities by fill level, and the source of random numbers.
 #[derive(Clone, Debug)]
 pub(super) struct FillTables {
-    /// The probability by fill level, percent, for each drop precedence.
+    /// The probability at each fill level, percent, for each drop precedence.
     percents: Box<[[u8; LEVELS]]>,
     ecn: EcnConfig,
     random: Stream,
 }
 
 impl FillTables {
-    /// Returns the tables of the steps of each drop precedence; higher ones have the last steps.
+    /// Builds the tables from the steps of each drop precedence. Precedences without steps have the last
+    /// steps.
     ///
     /// # Errors
     /// There are no profiles or too many, or their steps are out of range or order.

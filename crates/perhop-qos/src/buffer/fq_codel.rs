@@ -160,14 +160,14 @@ impl BufferManager for FqCodel {
         }
         let verdict = control.decide(&self.controller, now, stay.since, backlog, packet.marks.ecn());
         if stay.left == 0 && matches!(verdict, Verdict::Drop(_)) {
-            control.end_of_row();
+            control.end_drops();
         }
         verdict
     }
     /// Linux, `fq_codel_drop`: "Tell codel to increase its signal strength also".
-    fn gave_up(&mut self, flow: u16) {
+    fn discarded_from_flow(&mut self, flow: u16) {
         if self.law == CodelLaw::Linux {
-            self.controls[usize::from(flow)].strengthen();
+            self.controls[usize::from(flow)].count_other_drop();
         }
     }
     fn needs_sojourn_times(&self) -> bool {

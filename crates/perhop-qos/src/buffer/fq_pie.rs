@@ -17,7 +17,7 @@ use crate::queue::{Emptied, FlowChoice, FlowHash, Occupancy, SparseSettings, Sta
 use crate::random::{Stream, Streams};
 use crate::{ByteSize, Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 
-/// Linux, `fq_pie_timer`: the number of flows whose probabilities change at the same time. The next flows
+/// Linux, `fq_pie_timer`: the probabilities of this number of flows are updated together. The next flows
 /// follow a jiffy later.
 const FLOWS_AT_ONCE: usize = 2048;
 /// A jiffy, at `HZ` 1000.
@@ -185,14 +185,14 @@ impl FqPieConfig {
 #[derive(Clone, Debug)]
 pub struct FqPie {
     flows: Box<[Flow]>,
-    /// The choice of a flow by its hash, as in the queues.
+    /// Selects the flow of a packet by the hash that the queues use.
     choice: FlowChoice,
     /// Bytes that the law counts for a packet in addition to its IP bytes.
     header: u32,
     limit: u32,
     ecn: EcnConfig,
     mark_up_to: f64,
-    /// `mark_up_to` in whole percents.
+    /// `mark_up_to` in whole percents, for `law: linux`.
     percent: u64,
     random: Stream,
 }

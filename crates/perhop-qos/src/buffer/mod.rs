@@ -330,8 +330,8 @@ impl BufferManager for AnyBuffer {
     fn departed(&mut self, now: Time, precedence: Color, length: u32, queue: &Occupancy) {
         dispatch!(self, buffer => buffer.departed(now, precedence, length, queue));
     }
-    fn gave_up(&mut self, flow: u16) {
-        dispatch!(self, buffer => buffer.gave_up(flow));
+    fn discarded_from_flow(&mut self, flow: u16) {
+        dispatch!(self, buffer => buffer.discarded_from_flow(flow));
     }
     fn needs_sojourn_times(&self) -> bool {
         dispatch!(self, buffer => buffer.needs_sojourn_times())

@@ -1,7 +1,7 @@
 //! Multi-level RED: random early detection with thresholds for each drop precedence.
 //!
-//! RED is the case of one precedence. With several, the members of the family differ only in the packets that
-//! an average counts ([`Averages`]): all packets (WRED), packets of the precedence and the lower ones
+//! RED has one precedence. With several precedences, the members of the family differ only in the packets
+//! that an average counts ([`Averages`]): all packets (WRED), packets of the precedence and the lower ones
 //! (RIO-C), or packets of the precedence alone (RIO-DC).
 //!
 //! [`Mred::admit_in_full`] with [`Mred::test`] and [`Mred::draw`] is the whole algorithm, in the order of
@@ -45,16 +45,15 @@ use rules::Sparing;
 
 /// Random early detection with one or more drop precedences.
 ///
-/// One cache line contains the state that all packets of an AF class read and write under a single average.
-/// The rest is in a box, and copies share the data derived from the configuration.
+/// With a single average, the state that packets of an AF class read and write is in one cache line. The rest
+/// is in a box. Copies share the data derived from the configuration.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Mred {
     profile: Arc<Profile>,
-    /// The level of the average that decided last on the fast path. The level of a single average is stored
-    /// only here.
+    /// The level of the average that decided last on the fast path. A single average is stored only here.
     level: u64,
-    /// Counts of the first precedences.
+    /// The counts of the first precedences.
     hot: Counts<{ HotIndex::COUNT }>,
     cold: Box<Cold>,
 }
@@ -74,8 +73,9 @@ struct Cold {
     last_length: u32,
     /// The time at which the link is idle and the idle time of all averages begins (ns-2 `queue/rio.cc`).
     all_sent: Time,
-    /// The sum of the mark probabilities for scalable senders, after the last mark.
+    /// The sum of the mark probabilities for scalable senders since the last mark.
     scalable: u64,
+    /// The additional test on each precedence's own packets, if there is one.
     own: Option<Box<Own>>,
 }
 
@@ -96,7 +96,7 @@ enum TestOn {
     Own,
 }
 
-/// The data of a test: configuration, and the state since the last drop.
+/// The data of a test: its configuration and the state since the last drop.
 #[derive(Debug)]
 struct TestState<'s> {
     profile: &'s Profile,
@@ -110,9 +110,9 @@ struct TestState<'s> {
 enum Outcome {
     Keep,
     Drawn,
-    /// The length of the instantaneous queue marks the packet.
+    /// The packet is marked because of the length of the instantaneous queue.
     Marked,
-    /// The packet is selected, with a probability above the limit of marks.
+    /// The packet is selected, but the probability is above the limit for marks.
     DrawnUnmarked,
     Forced,
 }
@@ -192,8 +192,8 @@ impl Mred {
         Verdict::Drop(DropCause::QueueFull)
     }
 
-    /// Runs steps 2 to 5 without the hard limit. A packet that these steps keep must still fit, and a drop by
-    /// the limit does not count as an early drop.
+    /// Runs steps 2 to 5 without the limit of the queue. A packet that these steps keep must still fit. A
+    /// drop by the limit does not count as an early drop.
     #[expect(clippy::inline_always, reason = "both paths of the full algorithm call it")]
     #[inline(always)]
     fn decide(
@@ -215,8 +215,8 @@ impl Mred {
         outcome.verdict(&self.profile, packet)
     }
 
-    /// Runs steps 2 to 4 for a packet of a scalable sender. Random drops do not apply to it, and it does not
-    /// change the counts of other packets. Overload drops it like other packets.
+    /// Runs steps 2 to 4 for a packet of a scalable sender. It is not dropped at random, and it does not
+    /// change the counts of other packets. Under overload it is dropped like other packets.
     #[inline(never)]
     fn test_scalable(
         &mut self,
@@ -402,8 +402,8 @@ impl BufferManager for Mred {
     fn departed(&mut self, now: Time, precedence: Color, _: u32, queue: &Occupancy) {
         let profile = &*self.profile;
         let index = profile.index(precedence);
-        // Every average that counts this packet also counts the others of its precedence. No idle time begins
-        // while one of them waits.
+        // Every average that counts this packet also counts the others of its precedence. While one of them
+        // waits, no idle time begins.
         if profile.averaging.samples_departures || profile.unit.held_by_precedence(queue)[index] == 0 {
             self.depart(now, index, queue);
         }
@@ -426,7 +426,7 @@ impl BufferManager for Mred {
         if is_marked { Verdict::MarkCe } else { Verdict::Pass }
     }
     fn needs_sojourn_times(&self) -> bool {
-        self.profile.scalable.is_some_and(|scalable| scalable.goes_by_wait())
+        self.profile.scalable.is_some_and(|scalable| scalable.marks_by_wait())
     }
     fn decides_on_arrival(&self) -> bool {
         !self.needs_sojourn_times()

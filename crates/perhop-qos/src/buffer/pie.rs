@@ -27,6 +27,7 @@ pub struct Pie {
     updates: Updates,
     /// Bytes that the law counts for a packet in addition to its IP bytes.
     header: u32,
+    /// ECN-capable packets are marked up to this drop probability; `None` if they are never marked.
     marks_up_to: Option<f64>,
     limit: QueueSize,
     random: Stream,

@@ -112,9 +112,9 @@ impl Scalable {
             Ecn::Capable1 | Ecn::CongestionExperienced => true,
         }
     }
-    /// Whether packets are marked when they leave, by their wait.
+    /// Whether marks depend on the wait, so that packets are marked when they leave.
     #[inline]
-    pub(super) fn goes_by_wait(&self) -> bool {
+    pub(super) fn marks_by_wait(&self) -> bool {
         self.counts == Counts::Wait
     }
     /// Whether a packet that finds `queue` is marked.
@@ -129,7 +129,7 @@ impl Scalable {
     /// Whether a packet that has waited `waited` is marked.
     #[inline]
     pub(super) fn marks_on_departure(&self, waited: Time, sum: &mut u64) -> bool {
-        self.goes_by_wait() && self.marks(waited.as_picoseconds(), sum)
+        self.marks_by_wait() && self.marks(waited.as_picoseconds(), sum)
     }
 
     /// Whether a packet at this `depth` is marked. `sum` is the sum of the probabilities since the last mark,
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ramp_marks_as_often_as_its_line_says() {
+    fn a_ramp_marks_with_the_probability_of_its_line() {
         let ramp = ramp(8, 16);
         for depth in 0..40 {
             let (mut sum, mut marked) = (0, 0);

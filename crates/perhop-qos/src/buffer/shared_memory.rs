@@ -37,6 +37,7 @@ pub struct MemoryQueue {
     /// All units that the queue uses.
     used: u64,
     unit: UnitSize,
+    /// The units that only this queue uses.
     reserved: u64,
     limits: Limits,
     port: Arc<PortMemory>,
@@ -98,7 +99,7 @@ impl MemoryQueue {
         if wanted > u64::from(self.limits.thresholds[precedence.index()]) {
             return Err(DropCause::QueueFull);
         }
-        // In the usual case, a queue with a reserved part uses no shared units.
+        // Usually the reserved part of the queue suffices, and it uses no shared units.
         if wanted > self.reserved {
             self.port.take(&self.limits, used.saturating_sub(self.reserved), wanted - self.reserved)?;
         }

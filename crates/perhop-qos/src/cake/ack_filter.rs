@@ -19,27 +19,29 @@ pub enum CakeAckFilter {
     Aggressive,
 }
 
-/// All flags except the two of ECN, which are compared.
-const OTHER_FLAGS: u16 = 0xfff & !ECN;
+/// The two flags of ECN. The filter compares them.
 const ECN: u16 = TcpHeader::ECE | TcpHeader::CWR;
+/// All other flags.
+const OTHER_FLAGS: u16 = 0xfff & !ECN;
 
 /// RFC 9293 §3.4: numbers are compared modulo 2³².
 fn is_after(number: u32, other: u32) -> bool {
     (number.wrapping_sub(other)).cast_signed() > 0
 }
 
-/// Whether `latest`, which has joined, can make earlier packets redundant.
+/// Whether `latest`, the packet that has just joined, can make earlier packets redundant.
 pub(super) fn triggers(latest: &TcpHeader) -> bool {
     latest.flags & (TcpHeader::ACK | TcpHeader::SYN) == TcpHeader::ACK
 }
 
-/// Whether `latest` makes `earlier`, of the same connection, redundant, except for ECN.
-fn repeats_less(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
-    // The filter keeps packets with data, with other flags than ACK and those of ECN, or with other options.
+/// Whether `latest` makes `earlier`, a packet of the same connection, redundant. The ECN flags are not
+/// compared.
+fn is_made_redundant(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
+    // The filter keeps packets with data, with flags other than ACK and the ECN flags, or with other options.
     if earlier.flags & OTHER_FLAGS != TcpHeader::ACK || earlier.has_payload || earlier.has_others {
         return false;
     }
-    // `cake_tcph_may_drop`: timestamps must not decrease. If the latest has none, they count as 0.
+    // `cake_tcph_may_drop`: timestamps must not decrease. A latest packet without timestamps counts as 0.
     let (value, echo) = latest.timestamps.unwrap_or_default();
     if earlier.timestamps.is_some_and(|(own, echoed)| is_after(own, value) || is_after(echoed, echo)) {
         return false;
@@ -54,18 +56,18 @@ fn repeats_less(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     }
 }
 
-/// The selective acknowledgment of a packet, compared with that of a later one.
+/// The blocks of a selective acknowledgment, compared with those of a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Selective {
-    /// The later acknowledgment does not cover it.
+    /// The later blocks do not cover all of these blocks.
     Other,
-    /// Both acknowledge the same ranges.
+    /// Both acknowledge the same bytes.
     Same,
-    /// The packet acknowledges less than the later one.
+    /// The later blocks cover these blocks and more bytes.
     Less,
 }
 
-/// `cake_tcph_sack_compare`.
+/// Compares the selective acknowledgments of two packets. Linux, `cake_tcph_sack_compare`.
 fn selective(earlier: &TcpHeader, latest: &TcpHeader) -> Selective {
     let (own, others) = (earlier.blocks(), latest.blocks());
     match (own.is_empty(), others.is_empty()) {
@@ -107,16 +109,16 @@ impl<T: Copy> Search<T> {
         let is_aggressive = filter == CakeAckFilter::Aggressive;
         Search { is_aggressive, latest, found: None, is_last: false }
     }
-    /// Processes the next packet, at `place`. `header` belongs to a packet of the same connection, otherwise
-    /// it is `None`. Returns the packet to drop, once it is known.
+    /// Processes the next packet, at `place`. `header` is `None` for a packet of another connection. Returns
+    /// the packet to drop, once it is known.
     pub(super) fn next(&mut self, place: T, header: Option<&TcpHeader>) -> Option<T> {
         self.is_last = false;
         let earlier = header?;
         let ecn = earlier.flags & ECN;
-        // If the ECN flags change, the previous acknowledgment is kept, because no other has its ECN
-        // information.
+        // If the ECN flags change, the previous acknowledgment is kept, because no other packet carries its
+        // flags.
         self.found = self.found.filter(|(_, flags)| *flags == ecn);
-        if !repeats_less(earlier, &self.latest) {
+        if !is_made_redundant(earlier, &self.latest) {
             return None;
         }
         if let Some((first, _)) = self.found {

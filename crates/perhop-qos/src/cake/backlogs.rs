@@ -1,12 +1,12 @@
 //! [`Backlogs`]: the bytes of every queue, and the queue with the most bytes.
 
-/// The bytes of every queue. From the first query, a heap tracks the queue with the most bytes, until a
-/// countdown of packets without another query ends. Linux, `cake_drop` and `overflow_heap`.
+/// The bytes of every queue. After a query, a heap tracks the queue with the most bytes. It is given up after
+/// [`KEPT_FOR`] packets without another query. Linux, `cake_drop` and `overflow_heap`.
 #[derive(Clone, Debug)]
 pub(super) struct Backlogs {
     bytes: Box<[u32]>,
-    /// Queues as a binary heap: each queue has at least as many bytes as its two children, at twice its place
-    /// plus one and plus two.
+    /// The queues as a binary heap. The queue at place n has at least as many bytes as its two children, at
+    /// places 2 n + 1 and 2 n + 2.
     heap: Box<[u16]>,
     /// The position of each queue in the heap.
     places: Box<[u16]>,
@@ -14,7 +14,7 @@ pub(super) struct Backlogs {
     kept_for: u32,
 }
 
-/// The number of packets without an overflow after which the heap is no longer maintained.
+/// The heap is no longer maintained after this number of packets without an overflow.
 const KEPT_FOR: u32 = 65_535;
 
 impl Backlogs {
@@ -61,6 +61,7 @@ impl Backlogs {
             self.places[usize::from(self.heap[place])] = place as u16;
         }
     }
+    /// Moves the queue at `place` down to its place in the heap.
     fn sink(&mut self, mut place: usize) {
         loop {
             let (left, right) = (2 * place + 1, 2 * place + 2);
@@ -72,6 +73,7 @@ impl Backlogs {
             place = greater;
         }
     }
+    /// Moves the queue at `place` up to its place in the heap.
     fn rise(&mut self, mut place: usize) {
         while place > 0 {
             let above = (place - 1) / 2;

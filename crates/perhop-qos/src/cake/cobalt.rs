@@ -15,13 +15,13 @@ pub(super) struct CobaltSettings {
     pub(super) mtu_time: Time,
 }
 
-/// The increase of BLUE's probability when the queue overflows, and its decrease when the queue is found
-/// empty: 1/256 and 1/4096, in 2⁻³².
+/// The increase of BLUE's probability when the queue overflows: 1/256, in 2⁻³².
 const INCREMENT: u32 = 1 << 24;
+/// The decrease of BLUE's probability when the queue is found empty: 1/4096, in 2⁻³².
 const DECREMENT: u32 = 1 << 20;
 
-/// 1 / √count of small counts in 2⁻³², as in `cobalt_cache_init`. Four Newton steps lead from each value to
-/// the next, because a single step is inaccurate for small counts.
+/// 1 / √count in 2⁻³² for counts below 16, as in `cobalt_cache_init`. Four Newton steps compute each value
+/// from the previous one, because a single step is inaccurate for small counts.
 const ROOTS: [u32; 16] = {
     let mut roots = [u32::MAX; 16];
     let (mut root, mut count) = (u32::MAX, 1);
@@ -47,9 +47,9 @@ const fn newton(root: u32, count: u32) -> u32 {
 /// The state of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cobalt {
-    /// The number of signals, minus the number of those that became due while waits were short.
+    /// The number of signals, minus the number of times at which a signal was due but the wait was short.
     count: u32,
-    /// 1 / √count in 2⁻³²; 0 before the first signal, which does not wait for an interval.
+    /// 1 / √count in 2⁻³². It is 0 before the first signal, so that the first signal is due at once.
     root: u32,
     /// The time of the next signal. If no signal is due, the time at which the state expires.
     drop_next: Time,
@@ -106,8 +106,8 @@ impl Cobalt {
             && waited > settings.mtu_time * u64::from(2 * bulk_flows)
             && waited > settings.mtu_time * 4;
         let mut decision = Decision { marks: false, drops: None };
-        // The last comparison with `now` uses the time from before this packet, unless a signal sets a new
-        // time.
+        // The comparison with `now` at the end uses the time from before this packet, unless a signal sets a
+        // new one.
         let mut scheduled = self.drop_next;
         let is_due = self.count > 0 && now >= scheduled;
         if is_over {
@@ -134,8 +134,8 @@ impl Cobalt {
         decision
     }
 
-    /// Handles due signals. Gives one signal, or, if the wait is short, reduces the count by one for each due
-    /// signal. Returns the time of the next signal.
+    /// Handles the signals that are due. If the wait is too long, marks or drops the packet. If it is short,
+    /// reduces the count by one for each due signal. Returns the time of the next signal.
     #[inline(never)]
     fn signal_or_decay(
         &mut self,
@@ -186,7 +186,7 @@ impl Cobalt {
         }
     }
 
-    /// Whether the state of an empty queue is still valid.
+    /// Whether the state of an empty queue must be kept.
     pub(super) fn remembers(&self, now: Time) -> bool {
         self.probability > 0 || self.count > 0 || now < self.drop_next
     }

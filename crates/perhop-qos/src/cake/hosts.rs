@@ -1,9 +1,9 @@
 //! [`Hosts`]: the number of flows of each host with waiting packets, so that hosts share a tin fairly.
 
-/// The number of queues among which a flow searches for its own. Linux, `CAKE_SET_WAYS`.
-pub(super) const SETS_OF: usize = 8;
+/// The number of places among which a flow or a host is searched for. Linux, `CAKE_SET_WAYS`.
+pub(super) const SET_WAYS: usize = 8;
 
-/// The hosts at one end of the flows of a tin, each found by its hash among eight places.
+/// The sources or the destinations of the flows of a tin. The hash of a host selects a set of eight places.
 #[derive(Clone, Debug)]
 pub(super) struct Hosts(Box<[Host]>);
 
@@ -19,12 +19,12 @@ impl Hosts {
         Hosts(vec![Host::default(); places].into())
     }
 
-    /// Returns the index of the host with this `tag`. The index is that of the host, otherwise an unused one
-    /// of the eight in its set, otherwise the first, which the host then shares. Linux, `cake_hash`.
+    /// Returns the place of the host with the hash `tag`. A host without a place gets an unused one of its
+    /// set. If all eight are used, it shares the one that its hash selects. Linux, `cake_hash`.
     pub(super) fn place_of(&mut self, tag: u32) -> u16 {
         let first = tag as usize % self.0.len();
-        let (inner, outer) = (first % SETS_OF, first - first % SETS_OF);
-        let places = || (0..SETS_OF).map(|step| outer + (inner + step) % SETS_OF);
+        let (inner, outer) = (first % SET_WAYS, first - first % SET_WAYS);
+        let places = || (0..SET_WAYS).map(|step| outer + (inner + step) % SET_WAYS);
         let found = places().find(|place| self.0[*place].tag == tag);
         let place = found.or_else(|| places().find(|place| self.0[*place].bulk_flows == 0));
         let place = place.unwrap_or(first);
@@ -36,9 +36,11 @@ impl Hosts {
     pub(super) fn load(&self, place: u16) -> u16 {
         self.0[usize::from(place)].bulk_flows
     }
+    /// Adds a bulk flow to the host at `place`.
     pub(super) fn count(&mut self, place: u16) {
         self.0[usize::from(place)].bulk_flows += 1;
     }
+    /// Removes a bulk flow from the host at `place`.
     pub(super) fn discount(&mut self, place: u16) {
         let flows = &mut self.0[usize::from(place)].bulk_flows;
         *flows = flows.saturating_sub(1);

@@ -30,12 +30,13 @@ impl ByteTime {
     }
 }
 
-/// The clock of the shaper: the time of the next packet.
+/// The clock of the shaper.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
     pub(super) byte_time: ByteTime,
+    /// The time of the next packet.
     next: Time,
-    /// A second clock, which only sent packets advance, at two thirds of the rate. If dropped packets count
+    /// A second clock at two thirds of the rate. Only sent packets advance it. If dropped packets count
     /// (`ingress`), they delay the next packet at most until this time.
     failsafe: Time,
 }
@@ -44,15 +45,15 @@ impl Pace {
     pub(super) fn new(byte_time: ByteTime) -> Pace {
         Pace { byte_time, ..Pace::default() }
     }
-    /// Starts a busy period: a packet joins at `now`, and past time gives no credit.
+    /// Starts a busy period: a packet joins at `now`. Idle time before it gives no credit.
     #[inline]
-    pub(super) fn begin(&mut self, now: Time) {
+    pub(super) fn restart(&mut self, now: Time) {
         if self.next < now {
             self.next = now;
             self.failsafe = now;
         }
     }
-    /// The time until which all packets wait, if they must at `now`.
+    /// The time until which all packets wait; `None` if a packet may leave at `now`.
     #[inline]
     pub(super) fn holds_until(&self, now: Time) -> Option<Time> {
         let until = self.next.min(self.failsafe);
@@ -66,13 +67,13 @@ impl Pace {
         self.next += takes;
         self.failsafe = self.failsafe + takes + Time::from_picoseconds(takes.as_picoseconds() / 2);
     }
-    /// Records that a packet of `bytes` counted bytes is dropped after it crossed the bottleneck.
+    /// Records that a packet of `bytes` counted bytes is dropped although the bottleneck has carried it.
     pub(super) fn dropped(&mut self, bytes: u32) {
         self.next += self.byte_time.for_bytes(bytes);
     }
 }
 
-/// The clock of a tin: the time of its next packet within its share.
+/// The clock of a tin: the time at which its share of the bandwidth covers its next packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TinClock {
     pub(super) byte_time: ByteTime,
@@ -82,11 +83,12 @@ pub(super) struct TinClock {
 impl TinClock {
     /// Starts a busy period of the tin: a packet joins it at `now`.
     #[inline]
-    pub(super) fn begin(&mut self, now: Time) {
+    pub(super) fn restart(&mut self, now: Time) {
         self.next = self.next.max(now);
     }
-    /// Records that a packet of `bytes` counted bytes leaves the tin at `now`. A tin that is late keeps its
-    /// lag. A tin that is ahead waits for at most one packet from now.
+    /// Records that a packet of `bytes` counted bytes leaves the tin at `now`. The clock of a tin that is
+    /// behind its share stays behind. Otherwise the next packet of the tin is due one packet time from now at
+    /// the earliest.
     #[inline]
     pub(super) fn sent(&mut self, now: Time, bytes: u32) {
         let takes = self.byte_time.for_bytes(bytes);

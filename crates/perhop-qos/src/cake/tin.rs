@@ -1,7 +1,7 @@
 //! [`Tin`]: flows that share a part of the bandwidth in turns, sparse flows first.
 
 use super::cobalt::{Cobalt, CobaltSettings};
-use super::hosts::{Hosts, SETS_OF};
+use super::hosts::{Hosts, SET_WAYS};
 use super::isolation::{CakeIsolation, destination_tag, source_tag};
 use super::pace::TinClock;
 use crate::queue::FlowHash;
@@ -10,23 +10,28 @@ use crate::{Packet, Time};
 
 /// The number of queues in a tin. Linux, `CAKE_QUEUES`.
 pub(super) const FLOWS: usize = 1024;
-/// The value for no flow and for no slot.
+/// The index that stands for no flow.
 pub(super) const NO_FLOW: u16 = u16::MAX;
+/// The index that stands for no slot.
 pub(super) const NO_SLOT: u32 = u32::MAX;
 
-/// A tin.
+/// A tin: the packets of some codepoints, which have a part of the bandwidth in common.
 #[derive(Clone, Debug)]
 pub(super) struct Tin {
     pub(super) flows: Box<[Flow]>,
-    /// The tag of the current or last owner of each queue.
+    /// The hash of the current or last flow of each queue.
     tags: Box<[u32]>,
     sources: Hosts,
     destinations: Hosts,
+    /// Sparse flows. They are served first.
     fresh: List,
+    /// Bulk flows, and flows that count as sparse until their next packet.
     old: List,
+    /// Flows without packets whose COBALT has state.
     decaying: List,
-    /// The number of sparse flows, including those that count as sparse until their next turn.
+    /// The number of sparse flows, including those that count as sparse until their next packet.
     pub(super) sparse: u32,
+    /// The number of bulk flows.
     pub(super) bulk: u32,
     pub(super) settings: TinSettings,
     pub(super) clock: TinClock,
@@ -55,23 +60,26 @@ pub(super) struct Flow {
     pub(super) first: u32,
     pub(super) last: u32,
     pub(super) deficit: i32,
-    /// The neighbors of the flow in its list.
+    /// The next flow in its list.
     next: u16,
+    /// The previous flow in its list.
     before: u16,
     pub(super) set: Set,
-    /// The places of the flow's hosts.
+    /// The place of its source in [`Tin::sources`].
     source: u16,
+    /// The place of its destination in [`Tin::destinations`].
     destination: u16,
     pub(super) cobalt: Cobalt,
 }
 
-/// The list of a flow.
+/// The state of a flow, which selects its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Set {
     /// The flow is in no list, because it has no packets and no state.
     None,
     Sparse,
-    /// The flow was found empty with a deficit. It counts as sparse, but is in the list of bulk flows.
+    /// The flow had used up its quantum and had no packets. It counts as sparse, but is in the list of bulk
+    /// flows.
     SparseWaiting,
     Bulk,
     /// The queue has no packets, but its COBALT has state.
@@ -117,7 +125,7 @@ impl Tin {
         }
     }
 
-    /// Whether a flow has a turn.
+    /// Whether a flow waits for a turn.
     #[inline]
     pub(super) fn has_turns(&self) -> bool {
         self.sparse + self.bulk > 0
@@ -138,10 +146,11 @@ impl Tin {
         }
         self.search(packet, tag, direct)
     }
+    /// Returns the queue of a flow that does not own queue number `direct`, which its hash `tag` selects.
     #[inline(never)]
     fn search(&mut self, packet: &Packet, tag: u32, direct: usize) -> u16 {
-        let (inner, outer) = (direct % SETS_OF, direct - direct % SETS_OF);
-        let places = || (0..SETS_OF).map(|step| outer + (inner + step) % SETS_OF);
+        let (inner, outer) = (direct % SET_WAYS, direct - direct % SET_WAYS);
+        let places = || (0..SET_WAYS).map(|step| outer + (inner + step) % SET_WAYS);
         let found = places().find(|place| self.tags[*place] == tag);
         if let Some(place) = found
             && self.flows[place].set != Set::None
@@ -151,7 +160,7 @@ impl Tin {
         let found = found.or_else(|| places().find(|place| self.flows[*place].set == Set::None));
         let place = found.unwrap_or(direct);
         if found.is_none() && self.flows[place].set == Set::Bulk {
-            // Two flows share this queue. From now on it counts as bulk for the hosts of the second flow.
+            // Two flows share this queue. From now on it counts as a bulk flow of the second flow's hosts.
             self.leaves_bulk(place as u16);
         }
         self.tags[place] = tag;
@@ -191,39 +200,41 @@ impl Tin {
         }
     }
 
-    /// The quantum of a flow's turn, divided by the bulk flows of its hosts.
+    /// Returns the quantum of a flow's turn: the quantum of the tin, divided by the number of bulk flows of
+    /// the flow's source or destination, whichever is larger.
     ///
-    /// Linux, `cake_get_flow_quantum`: random digits after the radix point distribute the remainders of the
-    /// division.
+    /// Linux, `cake_get_flow_quantum`: a random fraction is added before rounding down, so that the mean
+    /// quantum is exact.
     #[inline]
     fn quantum(&self, index: u16, random: &mut Stream) -> i32 {
         let flow = &self.flows[usize::from(index)];
-        // Places are 0 if hosts are not counted, and then their load is 0.
+        // If hosts are not counted, their place is 0, and the load there is 0.
         let load = self.sources.load(flow.source).max(self.destinations.load(flow.destination)).max(1);
         let part = u32::from(u16::MAX / load);
         let dither = (random.bits() >> 48) as u32;
         ((self.settings.quantum * part + dither) >> 16).cast_signed()
     }
 
-    /// The flow in turn and its list, decaying flows first if `looks_at_decaying`.
+    /// Returns the flow that has the turn, and its list. `looks_at_decaying` gives the rank of decaying
+    /// flows.
     #[inline]
     pub(super) fn first(&self, looks_at_decaying: LooksAtDecaying) -> Option<(u16, Place)> {
         let first_flow = |place: Place| {
             let first = self.list(place).first;
             (first != NO_FLOW).then_some((first, place))
         };
-        let early = match looks_at_decaying {
+        let decaying_first = match looks_at_decaying {
             LooksAtDecaying::First => first_flow(Place::Decaying),
             LooksAtDecaying::Last => None,
         };
-        early
+        decaying_first
             .or_else(|| first_flow(Place::Fresh))
             .or_else(|| first_flow(Place::Old))
             .or_else(|| first_flow(Place::Decaying))
     }
 
-    /// Gives flow `index`, the first of `place`, another turn at the end of the list, because its deficit is
-    /// used up.
+    /// Moves flow `index`, the first of `place`, to the end of the old flows with a new quantum. It has used
+    /// up its last quantum.
     pub(super) fn turn_over(&mut self, index: u16, place: Place, random: &mut Stream) {
         let flow = &mut self.flows[usize::from(index)];
         if flow.set == Set::Sparse {
@@ -240,7 +251,8 @@ impl Tin {
         self.append(index, Place::Old);
     }
 
-    /// Records that flow `index`, the first of `place`, has no packets: it decays or is removed.
+    /// Moves flow `index`, the first of `place`, to the decaying flows if its COBALT has state; otherwise
+    /// removes it. The flow has no packets.
     pub(super) fn found_empty(&mut self, index: u16, place: Place, now: Time) {
         let flow = &mut self.flows[usize::from(index)];
         flow.cobalt.found_empty(&self.settings.cobalt, now);
@@ -260,11 +272,13 @@ impl Tin {
         }
     }
 
+    /// Marks flow `index` as bulk, and adds it to the bulk flows of its hosts.
     fn becomes_bulk(&mut self, index: u16) {
         self.flows[usize::from(index)].set = Set::Bulk;
         self.bulk += 1;
         self.joins_bulk(index);
     }
+    /// Adds flow `index` to the bulk flows of its hosts.
     fn joins_bulk(&mut self, index: u16) {
         let (flow, isolation) = (&self.flows[usize::from(index)], self.settings.isolation);
         if isolation.counts_sources() {
@@ -274,6 +288,7 @@ impl Tin {
             self.destinations.count(flow.destination);
         }
     }
+    /// Removes flow `index` from the bulk flows of its hosts.
     fn leaves_bulk(&mut self, index: u16) {
         let (flow, isolation) = (&self.flows[usize::from(index)], self.settings.isolation);
         if isolation.counts_sources() {
@@ -330,7 +345,8 @@ pub(super) enum Place {
     Decaying,
 }
 
-/// Whether a decaying flow is updated before the others. Each sent packet updates one decaying flow.
+/// The rank of decaying flows in a search for the next flow. Each pull looks at one decaying flow first, so
+/// that their state is updated although other flows have packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LooksAtDecaying {
     First,

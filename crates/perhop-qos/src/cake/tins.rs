@@ -40,7 +40,7 @@ const VOICE: TinShare = TinShare { name: "voice", shift: 2 };
 const EIGHT: [&str; 8] = ["tin-0", "tin-1", "tin-2", "tin-3", "tin-4", "tin-5", "tin-6", "tin-7"];
 
 impl CakeTins {
-    /// The names in results, from the least urgent tin to the most urgent. The exception is `bulk`, which is
+    /// The names in results. Tins are listed from the least to the most urgent, except `bulk`, which is
     /// urgent up to its share.
     pub fn names(self) -> Vec<&'static str> {
         match self.halves() {
@@ -49,8 +49,8 @@ impl CakeTins {
         }
     }
 
-    /// The share of the bandwidth up to which each tin is served before the tins listed before it. The first
-    /// tin has the rest.
+    /// The share of the bandwidth of each tin. Up to its share, a tin is served before the tins that precede
+    /// it in the list. The share of the first tin is the rest.
     pub fn parts(self) -> Vec<f64> {
         match self.halves() {
             Some(shares) => shares.iter().map(|share| 0.5f64.powi(share.shift.cast_signed())).collect(),

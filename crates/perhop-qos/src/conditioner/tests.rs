@@ -21,7 +21,7 @@ fn bucket() -> Value {
 }
 
 #[test]
-fn colors_have_actions_of_their_own_or_the_common_ones() {
+fn a_color_without_own_actions_uses_the_common_actions() {
     let mut conditioner = build(json!([
         {"meter": bucket(), "green": [{"mark": "af11"}, "transmit"], "actions": ["drop"]}
     ]))
@@ -34,7 +34,7 @@ fn colors_have_actions_of_their_own_or_the_common_ones() {
 }
 
 #[test]
-fn a_marked_af_codepoint_is_the_color_and_another_leaves_it() {
+fn only_marking_an_af_codepoint_sets_the_color() {
     let color_after = |mark: &str| {
         let mut conditioner = build(json!([{"meter": bucket(), "red": [{"mark": mark}]}])).unwrap();
         let mut packet = packet("default", 1001);

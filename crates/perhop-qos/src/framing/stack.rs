@@ -49,8 +49,8 @@ impl HeaderStack {
     pub fn added(&self) -> Option<u64> {
         self.headers().iter().map(|header| header.added()).sum()
     }
-    /// Returns the headers without fragmentation: the part that both ends of a link must agree on.
-    pub fn uncut(mut self) -> HeaderStack {
+    /// Returns the headers without fragmentation: the part that must be equal at both ends of a link.
+    pub fn without_fragmentation(mut self) -> HeaderStack {
         for header in &mut self.headers {
             if let Header::Mlppp(multilink) = header {
                 (multilink.fragment, multilink.interleave) = (None, false);
@@ -69,7 +69,7 @@ impl HeaderStack {
     /// Checks the headers and their order on a wire with this `framing`.
     ///
     /// # Errors
-    /// The first header that is invalid in its place. The path is its index.
+    /// The first header that is invalid or in a wrong place. The path is its index.
     pub fn check(&self, framing: Framing) -> Result<(), ConfigError> {
         for (index, header) in self.headers().iter().enumerate() {
             header.check().map_err(|error| error.within(header.name()).within(index))?;
@@ -82,10 +82,10 @@ impl HeaderStack {
 impl HeaderStack {
     /// Checks that fragments are not fragmented again.
     fn check_fragmentation(&self) -> Result<(), ConfigError> {
-        let mut cutting = self.headers().iter().enumerate().filter(|(_, header)| header.cut().is_some());
-        match (cutting.next(), cutting.next()) {
+        let mut fragmenting = self.headers().iter().enumerate().filter(|(_, header)| header.cut().is_some());
+        match (fragmenting.next(), fragmenting.next()) {
             (Some(_), Some((place, header))) => {
-                Err(ConfigError::new("fragment", "a header before this one cuts packets already")
+                Err(ConfigError::new("fragment", "an earlier header already fragments the packets")
                     .help("write `fragment` in one of them")
                     .within(header.name())
                     .within(place))

@@ -4,8 +4,8 @@
 //! unit of a bucket is the largest multiple of 10⁻¹² bit in which the tokens of one picosecond and those of
 //! one byte are integers. Nothing is rounded, so "green ≤ rate·Δt + burst" is exact on every interval.
 //!
-//! Words of 64 bits are faster; words of 128 bits fit any rate, time and burst. A meter uses 64 bits if a
-//! full bucket fits.
+//! Tokens are counted in words of 64 or 128 bits. Words of 64 bits are faster, and a meter uses them if a
+//! full bucket fits. Words of 128 bits fit any rate, time and burst.
 
 use std::fmt::Debug;
 use std::hint::select_unpredictable;
@@ -34,7 +34,7 @@ pub(super) trait Word: Copy + Debug + Ord + Add<Output = Self> + Sub<Output = Se
     fn divided_by(self, divisor: u64) -> u64;
     /// `self` − `less`; `None` if the result is below 0.
     fn checked_sub(self, less: Self) -> Option<Self>;
-    /// `self` − `less`, and whether the result is below 0. A result below 0 is invalid.
+    /// `self` − `less`, and whether the result is below 0. The number is invalid in that case.
     fn overflowing_sub(self, less: Self) -> (Self, bool);
 }
 
@@ -229,7 +229,8 @@ impl Clock {
 
 /// A bucket with its own rate and clock, in 128 bits.
 ///
-/// It is filled only on access. Tokens above its size are lost, so one refill is equivalent to many refills.
+/// It is filled only when it is read. One refill has the same effect as many, because tokens above the size
+/// are lost in both cases.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RatedBucket {
     profile: BucketProfile<u128>,

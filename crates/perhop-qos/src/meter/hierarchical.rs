@@ -48,10 +48,10 @@ impl HierarchicalConfig {
 
 /// The hierarchical meter.
 ///
-/// Juniper, "Hierarchical Policer Overview": premium packets are limited by their own bucket, and use tokens
-/// of the bucket of all packets, which never drops them. Other packets get what they leave: in the example of
-/// the document 8 of 10 Mb/s next to 2 Mb/s premium. The bucket of all packets therefore lends to premium
-/// packets (inferred: without debts, others would get more than the remainder).
+/// Juniper, "Hierarchical Policer Overview": premium packets are limited by their own bucket. They also use
+/// tokens of the bucket of all packets, which never drops them. Other packets get the rest: in the example of
+/// the document, 8 of 10 Mb/s next to 2 Mb/s of premium packets. The bucket of all packets therefore lends to
+/// premium packets (inferred: without debts, other packets would get more than the rest).
 #[derive(Clone, Debug)]
 pub struct Hierarchical {
     labels: Vec<u8>,

@@ -21,9 +21,9 @@ pub struct FlowMeters {
     streams: Streams,
     /// The initial state of the meter of a flow, except for its random stream.
     pristine: AnyMeter,
-    /// The index of each flow's meter. In a tree, an insertion among a million flows takes the same time at
-    /// every position.
+    /// The index of each flow's meter. It is a tree, so that an insertion among a million flows is fast.
     places: BTreeMap<FlowKey, u32>,
+    /// The meters in the order of their creation.
     meters: Vec<AnyMeter>,
 }
 
@@ -53,8 +53,8 @@ impl FlowMeters {
     /// Returns the index of the meter of `flow`; creates the meter if it does not exist.
     fn place(&mut self, flow: &FlowKey) -> usize {
         let place = self.places.entry(*flow).or_insert_with(|| {
-            // A copy shares the profile. Only a meter that draws random numbers is built again, with its own
-            // stream. A second build cannot fail.
+            // A copy shares the profile. A meter that draws random numbers is built again, with its own
+            // stream. The first build has succeeded, so this one cannot fail.
             let anew = |flow: &FlowKey| self.config.build(&self.streams.child(flow.to_string())).ok();
             let meter = if self.pristine.is_random() { anew(flow) } else { None };
             self.meters.push(meter.unwrap_or_else(|| self.pristine.clone()));
@@ -85,8 +85,8 @@ mod tests {
     fn flow(source_port: u16) -> FlowKey {
         FlowKey { source_port, ..FlowKey::default() }
     }
-    /// The colors of the packets of one port. Packets arrive every 2 ms at 4 Mb/s, from each of `ports` in
-    /// turn.
+    /// The colors of the packets from port `of`. A packet from each of `ports` arrives every 2 ms, which is
+    /// 4 Mb/s for each port.
     fn colors(meters: &mut FlowMeters, ports: &[u16], of: u16) -> Vec<Color> {
         let mut colors = Vec::new();
         for round in 0..200 {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn an_announced_flow_needs_nothing_at_its_first_packet() {
+    fn an_announced_flow_has_its_meter_before_its_first_packet() {
         let mut announced = meters();
         assert!(announced.is_empty());
         for port in [9, 3, 7, 3] {

@@ -52,10 +52,10 @@ pub(super) struct SoleBucket<W> {
 #[derive(Debug)]
 struct Profile<W> {
     bucket: BucketProfile<W>,
-    /// The time at which the bucket is certainly full.
+    /// The time after which the bucket is certainly full.
     longest: Time,
-    /// The colors of exceeding and of conforming packets. A table avoids a branch that the processor cannot
-    /// predict.
+    /// The color of exceeding packets, then that of conforming packets. A lookup in a table avoids a branch
+    /// that the processor cannot predict.
     colors: [Color; 2],
 }
 

@@ -51,7 +51,7 @@ pub struct TokenBucketWithDebt(ByWidth<LendingBucket<u64>, LendingBucket<u128>>)
 
 /// The state of a meter, and the constants that all meters of its configuration share.
 ///
-/// The bucket of the published description has `level − debt` tokens. One of both numbers is always 0 when a
+/// The bucket of the published description has `level − debt` tokens. At least one of the two is 0 when a
 /// packet is judged.
 #[derive(Clone, Debug)]
 struct LendingBucket<W> {
@@ -68,9 +68,11 @@ struct LendingBucket<W> {
 #[derive(Debug)]
 struct Profile<W> {
     bucket: BucketProfile<W>,
+    /// The limit of the compounded debt.
     limit: W,
     /// The time after which the debt is paid and the bucket is certainly full.
     longest: Time,
+    /// The color of packets that exceed the profile.
     excess: Color,
 }
 

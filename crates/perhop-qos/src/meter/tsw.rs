@@ -73,10 +73,11 @@ impl Tsw3cmConfig {
 /// The rate estimator of RFC 2859 §3, figure 2.
 #[derive(Clone, Debug)]
 struct RateEstimator {
-    /// Bits per second.
+    /// The estimate, bits per second.
     avg_rate: f64,
-    /// Picoseconds.
+    /// `AVG_INTERVAL`, picoseconds.
     avg_interval: f64,
+    /// The arrival of the last packet.
     t_front: Time,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Buckets<W> {
     pub(super) excess: Level<W>,
 }
 
-/// Both profiles, and whether colors count.
+/// The constants of a meter: the profiles of both buckets, and the mode.
 #[derive(Debug)]
 pub(super) struct Profile<W> {
     pub(super) committed: BucketProfile<W>,
@@ -77,9 +77,8 @@ impl<W: Word> Profile<W> {
             Surplus::Lost => {
                 self.committed.is_exact(W::ZERO, self.longest) && self.excess.is_exact(W::ZERO, self.longest)
             }
-            // Both buckets have the same rate and therefore the same unit. A word must hold the tokens of
-            // both buckets and those earned in `longest`, because the surplus of one bucket goes to the
-            // other.
+            // Both buckets have the same rate and therefore the same unit. The surplus of one bucket goes to
+            // the other, so a word must hold the tokens of both buckets and those earned in `longest`.
             Surplus::Spills => self.committed.is_exact(self.excess.size(), self.longest),
         }
     }

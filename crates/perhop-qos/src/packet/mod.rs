@@ -89,7 +89,7 @@ pub struct Packet {
     pub label: u8,
     /// The interface of arrival at this node, and which marks are present.
     pub input: Ingress,
-    /// The number of crossed links, by which the time to live of the IP header has decreased.
+    /// The number of links that the packet has crossed. Its time to live has decreased by this number.
     pub hops: u8,
 }
 

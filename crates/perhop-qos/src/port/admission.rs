@@ -19,8 +19,8 @@ pub(super) enum Joins {
 }
 
 impl Port {
-    /// The tail side: checks the gate before `place`, the queue of `packet`, then the buffer manager and the
-    /// queue.
+    /// Asks the gate, the buffer manager and the queue, in this order, whether `packet` may join its queue at
+    /// `place`.
     #[inline]
     pub(super) fn admit<O: Observer>(
         &mut self,
@@ -31,7 +31,7 @@ impl Port {
     ) -> Result<(Verdict, Joins), DropCause> {
         observer.arrived(now, place, packet);
         if self.peaks.is_some() {
-            self.note_peak(now, place.queue);
+            self.record_peak(now, place.queue);
         }
         let index = place.queue.index();
         let refused = if index < self.gates.len() { self.refuses(now, index, packet) } else { None };
@@ -43,15 +43,16 @@ impl Port {
         judge(now, place, packet, verdict, observer)?;
         let joins = match queue.entrance() {
             Entrance::Open => Joins::AsOneMore,
-            Entrance::GivesUpAfterwards => Joins::AmongFlows,
-            Entrance::OfTin => Joins::IntoTin,
+            Entrance::DropsAfterwards => Joins::AmongFlows,
+            Entrance::Tin => Joins::IntoTin,
             Entrance::MakesRoom => self.make_room(now, place, packet, observer)?,
         };
         observer.enqueued(now, place, packet);
         Ok((verdict, joins))
     }
 
-    /// The reason why the gate before queue `index` drops `packet`; `None` if it admits the packet.
+    /// Returns the reason why the gate before queue `index` drops `packet`, or `None` if it admits the
+    /// packet.
     #[inline(never)]
     fn refuses(&mut self, now: Time, index: usize, packet: &Packet) -> Option<DropCause> {
         self.ring.advance(now);
@@ -76,7 +77,7 @@ impl Port {
                 observer.dropped(now, Some(place), packet, DropCause::QueueFull);
                 Err(DropCause::QueueFull)
             }
-            Room::GivenUp(other) => {
+            Room::Discarded(other) => {
                 let place = Place { precedence: queue.precedence_of(&other), ..place };
                 observer.dropped(now, Some(place), &other, DropCause::QueueFull);
                 Ok(Joins::InPlaceOfAnother)
@@ -84,6 +85,7 @@ impl Port {
         }
     }
 
+    /// Adds `packet`, which was admitted at `place`, to its queue.
     #[inline]
     pub(super) fn join<O: Observer>(
         &mut self,
@@ -108,23 +110,23 @@ impl Port {
         }
         match joins {
             Joins::AsOneMore | Joins::InPlaceOfAnother => {}
-            Joins::AmongFlows if !queue.holds_too_many() => {}
-            Joins::AmongFlows => self.shed(now, place.queue, observer),
+            Joins::AmongFlows if !queue.exceeds_limit() => {}
+            Joins::AmongFlows => self.drop_excess(now, place.queue, observer),
             Joins::IntoTin => self.join_tin(now, place.queue, packet, observer),
         }
     }
     /// Drops packets of queue `id` until it is within its limit.
     #[inline(never)]
-    fn shed<O: Observer>(&mut self, now: Time, id: QueueId, observer: &mut O) {
+    fn drop_excess<O: Observer>(&mut self, now: Time, id: QueueId, observer: &mut O) {
         let index = id.index();
-        while let Some((packet, flow)) = self.queues[index].shed() {
+        while let Some((packet, flow)) = self.queues[index].discard_excess() {
             let queue = &self.queues[index];
             self.backlog -= 1;
-            self.buffers[index].gave_up(flow);
+            self.buffers[index].discarded_from_flow(flow);
             let place = Place { queue: id, precedence: queue.precedence_of(&packet) };
             observer.dropped(now, Some(place), &packet, DropCause::QueueFull);
             if let Some(scheduler) = &mut self.scheduler {
-                scheduler.shed(now, id, packet.length, queue);
+                scheduler.discarded(now, id, packet.length, queue);
             }
         }
     }

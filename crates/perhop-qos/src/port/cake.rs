@@ -9,7 +9,8 @@ use crate::queue::{Queue, QueueId};
 use crate::{DropCause, Observer, Packet, Time, Verdict};
 
 impl Port {
-    /// Adds `packet`, which tin `id` counts, to its flow. Other packets may be dropped for it.
+    /// Adds `packet`, which tin `id` already counts, to its flow. Drops other packets if the memory limit is
+    /// then exceeded.
     #[inline(never)]
     pub(super) fn join_tin<O: Observer>(
         &mut self,
@@ -22,16 +23,16 @@ impl Port {
         let Some(cake) = cake else { return };
         if cake.filters_acknowledgments() {
             let header = observer.tcp_header(packet);
-            if let Some(repeated) = cake.push_filtered(now, id.index(), packet, header) {
-                let place = leaves_tin(now, id.index(), &repeated, queues, peaks.as_deref_mut());
+            if let Some(redundant) = cake.push_filtered(now, id.index(), packet, header) {
+                let place = uncount(now, id.index(), &redundant, queues, peaks.as_deref_mut());
                 *backlog -= 1;
-                observer.dropped(now, Some(place), &repeated, DropCause::EarlyForced);
+                observer.dropped(now, Some(place), &redundant, DropCause::EarlyForced);
             }
         } else {
             cake.push(now, id.index(), packet);
         }
         while let Some((tin, packet)) = cake.overflow(now) {
-            let place = leaves_tin(now, tin, &packet, queues, peaks.as_deref_mut());
+            let place = uncount(now, tin, &packet, queues, peaks.as_deref_mut());
             *backlog -= 1;
             observer.dropped(now, Some(place), &packet, DropCause::QueueFull);
         }
@@ -48,7 +49,7 @@ impl Port {
         let Port { cake, queues, peaks, backlog, .. } = self;
         let cake = cake.as_mut()?;
         let pulled = cake.pull(now, packet, |tin, packet, cause| {
-            let place = leaves_tin(now, tin, packet, queues, peaks.as_deref_mut());
+            let place = uncount(now, tin, packet, queues, peaks.as_deref_mut());
             *backlog -= 1;
             observer.dropped(now, Some(place), packet, cause);
         });
@@ -56,7 +57,7 @@ impl Port {
             self.shaped_until = cake.held_until();
             return None;
         };
-        let place = leaves_tin(now, pulled.tin, packet, queues, peaks.as_deref_mut());
+        let place = uncount(now, pulled.tin, packet, queues, peaks.as_deref_mut());
         *backlog -= 1;
         cake.wash(packet);
         if pulled.is_marked {
@@ -67,17 +68,11 @@ impl Port {
     }
 }
 
-/// Removes `packet` from the count of tin number `tin`.
-fn leaves_tin(
-    now: Time,
-    tin: usize,
-    packet: &Packet,
-    queues: &mut [Queue],
-    peaks: Option<&mut Peaks>,
-) -> Place {
+/// Removes `packet` from the counts of tin number `tin`. Returns the place that it had.
+fn uncount(now: Time, tin: usize, packet: &Packet, queues: &mut [Queue], peaks: Option<&mut Peaks>) -> Place {
     let id = QueueId(tin as u16);
     if let Some(peaks) = peaks {
-        peaks.changes(now, id, queues);
+        peaks.record(now, id, queues);
     }
     let queue = &mut queues[tin];
     let place = Place { queue: id, precedence: queue.precedence_of(packet) };

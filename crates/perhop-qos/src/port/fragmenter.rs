@@ -16,6 +16,7 @@ pub(super) struct Fragmenter {
     rate: Rate,
     /// Whether the packets of each queue are sent between fragments. Empty without interleaving.
     interleaved: Vec<bool>,
+    /// The packet that is being sent.
     pub(super) in_progress: Option<InProgress>,
 }
 
@@ -62,7 +63,7 @@ impl Fragmenter {
 }
 
 /// Collects, for each leaf of `config`, whether it has priority over others. All classes of a strict priority
-/// scheduler except the lowest have it, with their inner classes.
+/// scheduler except the lowest have priority, and so have their inner classes.
 fn collect_interleaved(config: &QueueingConfig, has_priority: bool, leaves: &mut Vec<bool>) {
     let classes = &config.classes;
     let level = |index: &usize| classes[*index].share.level.map_or(*index, usize::from);
@@ -83,8 +84,8 @@ mod tests {
     use super::*;
     use crate::ring::RingConfig;
 
-    /// RFC 2686 §1: only urgent packets suspend others. Classes by weight and the lowest of several levels
-    /// are not urgent. Inner classes are as urgent as their class.
+    /// RFC 2686 §1: only urgent packets suspend others. A class that shares by weight is not urgent, and
+    /// neither is the lowest of several levels. Inner classes are as urgent as their class.
     #[test]
     fn only_packets_with_priority_are_interleaved() {
         let wire = WireConfig {

@@ -10,8 +10,8 @@ use crate::scheduler::Selection;
 use crate::{Observer, Packet, Time};
 
 impl Port {
-    /// Moves fragments, and whole packets between them, into the ring until the last fragment of a packet.
-    /// The ring has room. Writes that packet to `packet`.
+    /// Moves fragments, and whole packets between them, into the ring, which has room. Stops after a whole
+    /// packet or the last fragment of a packet, and writes that packet to `packet`.
     #[inline(never)]
     pub(super) fn serve_fragments<O: Observer>(
         &mut self,
@@ -81,8 +81,8 @@ impl Port {
         self.serve_fragment(now, fragmenter, packet, observer)
     }
 
-    /// Moves the next fragment of the packet in progress into the ring. With its last fragment, the packet is
-    /// on the wire.
+    /// Moves the next fragment of the packet in progress into the ring. With the last fragment, the whole
+    /// packet has left the port.
     fn serve_fragment<O: Observer>(
         &mut self,
         now: Time,

@@ -1,10 +1,10 @@
-//! [`Heads`]: the treatment of packets at the heads of the queues of a port.
+//! [`Heads`]: the path that packets take from the heads of the queues to the ring.
 
 use super::fragmenter::Fragmenter;
 use crate::buffer::{AnyBuffer, BufferManager};
 use crate::cake::Cake;
 
-/// The treatment of packets at the heads of the queues of a port.
+/// The path that packets take from the heads of the queues to the ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Heads {
     /// Every packet that has joined a queue is sent, because all buffer managers decide on arrival.
@@ -18,7 +18,7 @@ pub(super) enum Heads {
 }
 
 impl Heads {
-    /// Returns the treatment for queues with these buffer managers, before this fragmenter, or in this CAKE.
+    /// Returns the path for a port with these buffer managers, and with a fragmenter or CAKE if it has one.
     pub(super) fn for_buffers(
         buffers: &[AnyBuffer],
         fragmenter: Option<&Fragmenter>,

@@ -12,7 +12,7 @@ use crate::queue::{QueueId, Stay};
 use crate::{DropCause, Observer, Packet, Time};
 
 impl Port {
-    /// Runs the scheduler until a packet is in the ring, which has room; at least one packet waits.
+    /// Runs the scheduler until a packet is in the ring. The ring has room, and at least one packet waits.
     #[inline(never)]
     pub(super) fn serve_judged<O: Observer>(
         &mut self,
@@ -34,21 +34,22 @@ impl Port {
         None
     }
 
-    /// Removes the head at `place`, which has been copied and has `length` IP bytes. Returns its stay.
-    // If this function returned the packet in a tuple with its place, the packet would pass through memory in
-    // pieces. The processor cannot forward these from a store to a load, which takes 8 ns.
+    /// Removes the head at `place`, which has `length` IP bytes and which the caller has copied. Returns its
+    /// stay.
+    // The function does not return the packet: a tuple of packet and place would pass through memory in
+    // pieces, and the processor cannot forward pieces from stores to one load. That takes 8 ns.
     #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     pub(super) fn take_head(&mut self, now: Time, place: Place, length: u32) -> Stay {
         if self.peaks.is_some() {
-            self.note_peak(now, place.queue);
+            self.record_peak(now, place.queue);
         }
         self.backlog -= 1;
         self.queues[place.queue.index()].take_head(place.precedence, length)
     }
 
-    /// The head side. Returns whether `packet`, which has left its queue after this `stay`, is sent, and
-    /// informs the scheduler. The queue is not charged for a packet that the buffer manager drops.
+    /// Asks the buffer manager about `packet`, which has left its queue after this `stay`, and informs the
+    /// scheduler. Returns whether the packet is sent. The queue is not charged for a dropped packet.
     #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     pub(super) fn leaves<O: Observer>(

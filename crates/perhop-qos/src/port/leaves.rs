@@ -52,7 +52,7 @@ impl Leaves {
         let built =
             config.build(wire.framing, &streams.child(&class.name).child("buffer")).map_err(within)?;
         for _ in config.tins.names() {
-            self.queues.push(Queue::of_tin(&class.precedence));
+            self.queues.push(Queue::tin(&class.precedence));
             self.buffers.push(AnyBuffer::TailDrop(UNLIMITED.build()?));
         }
         self.cake = Some(Box::new(built));

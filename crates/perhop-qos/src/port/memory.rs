@@ -14,13 +14,13 @@ impl Port {
         })
     }
 
-    /// The memory on which its queues draw, if they draw on one.
+    /// The memory that its queues use, if they use one.
     pub fn memory(&self) -> Option<&PortMemory> {
         self.memory_queues().next().map(|(_, queue)| queue.port())
     }
 
-    /// The pool that the port may share with other ports of its node. Such ports are not independent. Before
-    /// a packet arrives at one of them, all of them must have sent their due packets.
+    /// The pool that the port may share with other ports of its node. Such ports depend on each other: before
+    /// a packet arrives at one of them, all of them must have sent the packets that are due.
     pub fn shared_pool(&self) -> Option<PoolKey> {
         self.memory().filter(|memory| memory.has_named_pool()).map(PortMemory::pool)
     }
@@ -40,8 +40,8 @@ impl Port {
         self.memory().is_none_or(|memory| memory.shared_units() == shared)
     }
 
-    /// Whether every used unit of memory belongs to a packet, and the count of every pool equals the units of
-    /// its ports. `ports` are all ports that share the pools.
+    /// Whether every used unit of memory belongs to a packet, and every pool counts exactly the units of its
+    /// ports. `ports` are all ports that share the pools.
     pub fn is_memory_conserved<'a>(ports: impl IntoIterator<Item = &'a Port>) -> bool {
         // The use that each pool counts, and the sum over its ports.
         let mut pools: BTreeMap<PoolKey, (u64, u64)> = BTreeMap::new();

@@ -10,10 +10,10 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 #[derive(Clone, Debug)]
 #[repr(C)] // fields that every packet reads come last, next to those of the port
 pub(super) struct Pace {
-    /// Options that few wires have; `None` if this one has none of them.
+    /// Options that few wires have; `None` if this wire has none of them.
     rare: Option<Box<Rare>>,
-    /// The time of a packet of `last_length`. It is stored because most packets are as long as their
-    /// predecessor.
+    /// The transmission time of a packet of `last_length`. It is stored because most packets are as long as
+    /// their predecessor.
     last_time: Time,
     rate: Rate,
     /// IP bytes of the last packet.
@@ -21,11 +21,12 @@ pub(super) struct Pace {
     /// The constant bytes that the headers add to every packet.
     constant: u16,
     framing: Framing,
-    /// Picoseconds per wire byte, or 0. It is 0 unless the number is an integer and headers and framing add a
-    /// constant.
+    /// Picoseconds per wire byte. It is 0 if the number is not an integer, or if headers and framing do not
+    /// add a constant.
     byte: u64,
-    /// The bytes that headers and framing add, and the minimum length of a frame.
+    /// The bytes that headers and framing add.
     added: u32,
+    /// The minimum length of a frame, wire bytes.
     least: u32,
 }
 
@@ -40,7 +41,7 @@ struct Rare {
 
 impl Pace {
     /// The offset of the fields that every packet reads.
-    pub(super) const ASKED: usize = std::mem::offset_of!(Pace, byte);
+    pub(super) const CUT_THROUGH_OFFSET: usize = std::mem::offset_of!(Pace, byte);
 
     pub(super) fn new(wire: &WireConfig) -> Pace {
         let WireConfig { rate, framing, headers, .. } = *wire;

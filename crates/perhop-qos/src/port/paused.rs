@@ -6,8 +6,8 @@ use crate::queue::QueueId;
 use crate::{Packet, Time};
 
 impl Port {
-    /// Holds all packets of `queue` back, whose class has `pause`, until [`resume`](Port::resume). Packets in
-    /// the transmit ring leave.
+    /// Holds back all packets of `queue` until [`resume`](Port::resume). Its class must have `pause`. Packets
+    /// in the transmit ring are still sent.
     pub fn pause(&mut self, queue: QueueId) {
         if let Some(scheduler) = &mut self.scheduler {
             scheduler.pause(queue);
@@ -26,8 +26,8 @@ impl Port {
         let precedence = self.queues()[queue.index()].precedence_of(packet);
         Some(Place { queue, precedence })
     }
-    /// The time, `now` or later, at which a frame that overtakes all packets may start: after the packet on
-    /// the wire.
+    /// The first time, `now` or later, at which a frame that overtakes all packets may start: the end of the
+    /// packet on the wire.
     pub fn wire_free_at(&mut self, now: Time) -> Time {
         self.ring.advance(now);
         self.ring.next_release().map_or(now, |ends| ends.max(now))

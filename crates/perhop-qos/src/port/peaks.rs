@@ -27,9 +27,9 @@ impl Peak {
 
 /// The peaks of all queues of a port.
 ///
-/// Only backlogs that last for some time count. A packet that enters and leaves its queue at the same instant
-/// has not waited. The peaks therefore do not depend on the order of simultaneous events, or on whether such
-/// a packet enters its queue at all.
+/// A backlog counts only if it lasts for some time. A packet that enters and leaves its queue at the same
+/// instant does not count. The peaks therefore depend neither on the order of simultaneous events nor on
+/// whether such a packet enters its queue at all.
 #[derive(Clone, Debug)]
 pub(super) struct Peaks(Vec<Watched>);
 
@@ -47,14 +47,14 @@ impl Peaks {
 
     /// Records the backlog of queue `id` before a change at `now`.
     #[cold]
-    pub(super) fn changes(&mut self, now: Time, id: QueueId, queues: &[Queue]) {
-        self.0[id.index()].changes(now, queues[id.index()].occupancy());
+    pub(super) fn record(&mut self, now: Time, id: QueueId, queues: &[Queue]) {
+        self.0[id.index()].record(now, queues[id.index()].occupancy());
     }
 
     /// The peaks since the last call.
     pub(super) fn take(&mut self, now: Time, queues: &[Queue]) -> Vec<Peak> {
         let taken = |(watched, queue): (&mut Watched, &Queue)| {
-            watched.changes(now, queue.occupancy());
+            watched.record(now, queue.occupancy());
             std::mem::take(&mut watched.peak)
         };
         self.0.iter_mut().zip(queues).map(taken).collect()
@@ -62,7 +62,7 @@ impl Peaks {
 }
 
 impl Watched {
-    fn changes(&mut self, now: Time, occupancy: &Occupancy) {
+    fn record(&mut self, now: Time, occupancy: &Occupancy) {
         if now > self.changed {
             self.peak = self.peak.with(occupancy);
             self.changed = now;
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use crate::Packet;
 
-    const ONE: QueueId = QueueId(0);
+    const QUEUE: QueueId = QueueId(0);
 
     fn ms(milliseconds: u64) -> Time {
         Time::from_milliseconds(milliseconds)
@@ -87,16 +87,16 @@ mod tests {
         let mut queues = vec![Queue::default()];
         let mut peaks = Peaks::new(ms(0), 1);
         for _ in 0..3 {
-            peaks.changes(ms(1), ONE, &queues);
+            peaks.record(ms(1), QUEUE, &queues);
             queues[0].push(packet);
         }
-        peaks.changes(ms(1), ONE, &queues);
+        peaks.record(ms(1), QUEUE, &queues);
         queues[0].pop();
-        peaks.changes(ms(2), ONE, &queues);
+        peaks.record(ms(2), QUEUE, &queues);
         queues[0].pop();
         let peak = |packets| Peak { packets, bytes: 100 * packets };
         assert_eq!(peaks.take(ms(3), &queues), [peak(2)], "the third packet had not waited");
-        peaks.changes(ms(3), ONE, &queues);
+        peaks.record(ms(3), QUEUE, &queues);
         queues[0].pop();
         assert_eq!(peaks.take(ms(4), &queues), [peak(0)], "a peak that ended with the last interval");
         queues[0].push(packet);

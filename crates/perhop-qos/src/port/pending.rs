@@ -5,7 +5,7 @@ use crate::buffer::{AnyBuffer, BufferManager};
 use crate::queue::{GrowingRing, Queue, QueueId};
 use crate::{Color, Time};
 
-/// The packets that were already passed on but still count as waiting, in order of departure.
+/// The packets that the port has already passed on and that still count as waiting, in order of departure.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingDepartures(GrowingRing<Pending>);
 
@@ -15,6 +15,7 @@ struct Pending {
     starts: Time,
     /// IP bytes.
     length: u32,
+    /// Its drop precedence.
     precedence: Color,
 }
 
@@ -54,7 +55,7 @@ impl PendingDepartures {
         {
             self.0.drop_front();
             if let Some(peaks) = &mut peaks {
-                peaks.changes(starts, QueueId(0), queues);
+                peaks.record(starts, QueueId(0), queues);
             }
             let queue = &mut queues[0];
             queue.forget_pending(precedence, length);

@@ -8,8 +8,8 @@ use crate::queue::QueueId;
 use crate::{Observer, Packet, Time, Verdict};
 
 impl Port {
-    /// Removes the packets whose precomputed departure is at or before `now`. Must be called before the queue
-    /// or the averages of a port that [precomputes departures](Port::precomputes_departures) are read.
+    /// Removes the packets whose precomputed departure is at or before `now`. If a port [precomputes
+    /// departures](Port::precomputes_departures), call this before you read its queue or its averages.
     pub fn release_departed(&mut self, now: Time) {
         if self.queues.is_empty() {
             self.pending.forget_departed(now);
@@ -22,9 +22,9 @@ impl Port {
         pending.release_departed(now, queues, &mut buffers[0], peaks.as_deref_mut());
     }
 
-    /// Whether a packet's times are known when it arrives: one queue, first in, first out, before a ring of
-    /// one packet, with a buffer manager that decides on arrival. Ports that share a pool do not qualify,
-    /// because each departure makes room for the other ports.
+    /// Whether a packet's times are known when it arrives: the port has one FIFO, a ring of one packet, and a
+    /// buffer manager that decides on arrival. Ports that share a pool do not qualify, because each departure
+    /// makes room for the other ports.
     pub fn precomputes_departures(&self) -> bool {
         self.gates.is_empty()
             && self.classifier.is_single()
@@ -58,7 +58,7 @@ impl Port {
         let buffer = &mut buffers[0];
         pending.release_departed(now, queues, buffer, peaks.as_deref_mut());
         if let Some(peaks) = peaks {
-            peaks.changes(now, QueueId(0), queues);
+            peaks.record(now, QueueId(0), queues);
         }
         let queue = &mut queues[0];
         let place = Place { queue: QueueId(0), precedence: queue.precedence_of(packet) };

@@ -81,15 +81,17 @@ impl RateChanges {
     }
 }
 
-/// Bits times the picoseconds of a second. A division by a rate gives picoseconds.
+/// The bits of `bytes` times the picoseconds of a second. Divided by a rate, the result is a time in
+/// picoseconds.
 fn bit_picoseconds(bytes: u64) -> u128 {
     8 * u128::from(bytes) * u128::from(PICOSECONDS_PER_SECOND)
 }
+/// The bits that a wire of `rate` carries in `during`, in the unit of [`bit_picoseconds`].
 fn carries(rate: Rate, during: Time) -> u128 {
     u128::from(rate.as_bits_per_second()) * u128::from(during.as_picoseconds())
 }
-/// The time of the bits at `rate`, rounded down to picoseconds as in `Rate::transmission_time`. At a rate of
-/// 0, no bits must remain.
+/// The time in which a wire of `rate` carries `left`, rounded down to picoseconds as in
+/// `Rate::transmission_time`. If the rate is 0, `left` must be 0.
 fn lasts(rate: Rate, left: u128) -> Time {
     let whole = left.checked_div(rate.as_bits_per_second().into()).unwrap_or(0);
     Time::from_picoseconds(u64::try_from(whole).unwrap_or(u64::MAX))
@@ -140,7 +142,7 @@ mod tests {
         let several = rates(10 * MEGABIT, &[(600, 0), (3600, 3 * MEGABIT), (9000, 7 * MEGABIT)]);
         for start in [0, 100, 599, 600, 3600, 8900, 20_000].map(Time::from_microseconds) {
             let found = several.began(start + several.time(start, 1500), 1500);
-            // A transmission that starts in an outage begins when the outage ends.
+            // The first bit of a transmission that starts in an outage is sent when the outage ends.
             let first_bit =
                 if start == Time::from_microseconds(600) { Time::from_microseconds(3600) } else { start };
             let apart = found.max(first_bit) - found.min(first_bit);

@@ -117,16 +117,17 @@ const FIRST: i64 = 1514;
 pub struct DualQueue {
     classic: GrowingRing<Timed>,
     low_latency: GrowingRing<Timed>,
-    /// Whether the low-latency queue is served next. Updated at every change, because it is read three times
-    /// per packet.
+    /// Whether the low-latency queue is served next. It is computed at every change, because it is read three
+    /// times per packet.
     serves_low_latency: bool,
     scheduler: Coupled,
     /// Whether all packets take the classic queue.
     is_one: bool,
+    /// The packets that take the low-latency queue.
     takes: LowLatency,
     /// Bytes that are counted for a packet in addition to its IP bytes.
     header: i64,
-    /// The credit in bytes times weights. Above 0 the classic queue is served.
+    /// The credit in bytes times weights. While it is above 0, the classic queue is served.
     credit: i64,
     /// The change of `credit` by the packet served last.
     change: i64,
@@ -168,7 +169,7 @@ impl CoupledScheduler {
             credit: 0,
             change: 0,
         };
-        queue.begin_again();
+        queue.reset_credit();
         Ok(queue)
     }
 }
@@ -180,8 +181,8 @@ impl DualQueue {
         DualQueue { is_one: queues == CoupledQueues::One, takes, ..self }
     }
 
-    /// Linux, `dualpi2_reset_c_protection`: a poll of empty queues resets the credit.
-    fn begin_again(&mut self) {
+    /// Resets the credit, because empty queues were polled. Linux, `dualpi2_reset_c_protection`.
+    fn reset_credit(&mut self) {
         self.change = 0;
         self.credit = match self.scheduler {
             Coupled::Shares { classic, low_latency } => FIRST * (classic - low_latency),
@@ -201,8 +202,8 @@ impl DualQueue {
             }
         };
     }
-    /// Whether the head of the low-latency queue has waited longer, including the `shift`. Both queues must
-    /// have heads.
+    /// Whether the wait of the low-latency head plus `shift` is longer than that of the classic head. Both
+    /// queues must have heads.
     fn is_ahead(&self, shift: Time) -> bool {
         let since = |queue: &GrowingRing<Timed>| queue.front().map_or(Time::MAX, |timed| timed.since);
         since(&self.low_latency) <= since(&self.classic).saturating_add(shift)
@@ -241,7 +242,7 @@ impl DualQueue {
         };
         self.credit += self.change;
         if self.classic.is_empty() && self.low_latency.is_empty() {
-            self.begin_again();
+            self.reset_credit();
         }
         self.choose();
         Stay { since, ..Stay::default() }

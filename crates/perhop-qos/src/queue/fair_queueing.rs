@@ -21,7 +21,7 @@ pub enum Room {
     /// The packet is refused.
     Refused,
     /// The queue has room because it discarded this packet.
-    GivenUp(Packet),
+    Discarded(Packet),
 }
 
 /// Fair queueing of flows as written in a policy.
@@ -123,7 +123,7 @@ fn packets(key: &str, limit: QueueSize) -> Result<usize, ConfigError> {
 /// A serial number: the virtual finish time of a packet, in bytes times [`FlowQueues::weight`].
 type Serial = u128;
 
-/// The value for no flow.
+/// The index that stands for no flow.
 const NONE: u16 = u16::MAX;
 
 /// The queues of the flows of one class. Their number is fixed. Each queue grows only up to its largest
@@ -165,8 +165,8 @@ struct Flow {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     serial: Serial,
-    /// The number of the packet's arrival. Among packets with equal serial numbers, the earliest is served
-    /// first and dropped last.
+    /// The number of the packet in the order of arrivals. Among packets with equal serial numbers, the
+    /// earliest is served first and dropped last.
     arrival: u64,
     packet: Packet,
 }
@@ -197,7 +197,7 @@ impl FlowQueues {
         self.flows[usize::from(head.flow)].packets.front().map(|waiting| &waiting.packet)
     }
 
-    /// Returns whether `packet` may join, and the packet that is discarded for it.
+    /// Returns whether `packet` may join. Discards another packet for it, if necessary.
     #[inline(never)]
     pub(super) fn make_room(&mut self, packet: &Packet) -> Room {
         let flow = self.find(packet);
@@ -216,7 +216,7 @@ impl FlowQueues {
             self.flows[flow].packets.back().map(|waiting| (waiting.order(), flow))
         });
         match last.max() {
-            Some(((largest, _), flow)) if largest > serial => self.give_up(flow),
+            Some(((largest, _), flow)) if largest > serial => self.discard_last(flow),
             _ => Room::Refused,
         }
     }
@@ -260,8 +260,8 @@ impl FlowQueues {
     /// The serial number of `packet`, the next of `flow`.
     ///
     /// Cisco (12.0(5)T and later): serial number = max(serial number of the flow's previous packet, serial
-    /// number of the last dequeued packet) + weight × length. If the flow has no packets, the second number
-    /// is the larger one.
+    /// number of the last dequeued packet) + weight × length. If the flow has no packets, the second of these
+    /// numbers is the larger one.
     fn serial(&self, flow: Option<usize>, packet: &Packet) -> Serial {
         let before =
             flow.and_then(|flow| self.flows[flow].packets.back()).map_or(0, |waiting| waiting.serial);
@@ -309,13 +309,13 @@ impl FlowQueues {
     }
 
     /// Discards the last packet of `flow`.
-    fn give_up(&mut self, flow: usize) -> Room {
+    fn discard_last(&mut self, flow: usize) -> Room {
         let Some(waiting) = self.flows[flow].packets.pop_back() else { return Room::Refused };
         self.held -= 1;
         if self.flows[flow].packets.is_empty() {
             self.refresh(flow);
         }
-        Room::GivenUp(waiting.packet)
+        Room::Discarded(waiting.packet)
     }
     /// Updates the head of `flow` after its first packet has left.
     fn refresh(&mut self, flow: usize) {

@@ -29,10 +29,10 @@ pub(crate) enum Entrance {
     Open,
     /// [Making room](super::Queue::make_room) before the packet.
     MakesRoom,
-    /// Dropping packets afterwards while it [holds too many](super::Queue::holds_too_many).
-    GivesUpAfterwards,
+    /// Dropping packets afterwards while the queue [exceeds its limit](super::Queue::exceeds_limit).
+    DropsAfterwards,
     /// Storage of the packet in [`Cake`](crate::cake::Cake).
-    OfTin,
+    Tin,
 }
 
 impl Order {
@@ -56,9 +56,9 @@ impl Order {
     pub(super) fn entrance(&self) -> Entrance {
         match self {
             Order::Fair(_) => Entrance::MakesRoom,
-            Order::Sparse(_) => Entrance::GivesUpAfterwards,
+            Order::Sparse(_) => Entrance::DropsAfterwards,
             Order::Dual(_) => Entrance::Open,
-            Order::Tin => Entrance::OfTin,
+            Order::Tin => Entrance::Tin,
         }
     }
     #[inline(never)]
@@ -100,17 +100,17 @@ impl Order {
     }
     /// Whether the limit is exceeded.
     #[inline]
-    pub(super) fn holds_too_many(&self) -> bool {
+    pub(super) fn exceeds_limit(&self) -> bool {
         match self {
-            Order::Sparse(flows) => flows.holds_too_many(),
+            Order::Sparse(flows) => flows.exceeds_limit(),
             Order::Fair(_) | Order::Dual(_) | Order::Tin => false,
         }
     }
-    /// Returns the next packet to drop because the limit is exceeded, and the flow of this packet.
-    pub(super) fn shed(&mut self) -> Option<(Packet, u16)> {
+    /// While the limit is exceeded, removes the next packet to drop. Returns it with its flow.
+    pub(super) fn discard_excess(&mut self) -> Option<(Packet, u16)> {
         match self {
             Order::Fair(_) | Order::Dual(_) | Order::Tin => None,
-            Order::Sparse(flows) => flows.shed(),
+            Order::Sparse(flows) => flows.discard_excess(),
         }
     }
     /// The packets. If flows are served fairly, they are in the order of flows.

@@ -20,6 +20,7 @@ pub struct SparseFlows {
     new: List,
     old: List,
     settings: SparseSettings,
+    /// The number of packets of all flows.
     held: usize,
     /// The packets that are being discarded together.
     batch: Option<Batch>,
@@ -38,6 +39,7 @@ pub(crate) struct SparseSettings {
     pub(crate) limit: u32,
     /// The largest number of packets that are discarded together when the limit is exceeded.
     pub(crate) drop_batch: u32,
+    /// The rule for a new flow that is found empty.
     pub(crate) emptied: Emptied,
     /// The key of the flow hash.
     pub(crate) key: u64,
@@ -68,7 +70,7 @@ impl FlowChoice {
     }
 }
 
-/// The place of a new flow that is found empty.
+/// The place to which a new flow goes that is found empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Emptied {
     /// The flow moves to the end of the old flows (RFC 8290 §4.2).
@@ -88,16 +90,17 @@ struct Flow {
     deficit: i32,
     /// The next flow in its list.
     next: u16,
+    /// The list of the flow.
     place: Place,
     /// Whether the flow was found empty after its last packet.
     was_idle: bool,
-    /// Whether the flow is known to be empty, because its last packet was dropped at the head.
+    /// Whether the last packet of the flow was dropped at the head. The flow then does not count as idle.
     is_drained: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    Nowhere,
+    NoList,
     New,
     Old,
 }
@@ -124,8 +127,9 @@ struct Batch {
     bytes: u64,
 }
 
-/// The value for no flow and for no slot.
+/// The index that stands for no flow.
 const NO_FLOW: u16 = u16::MAX;
+/// The index that stands for no slot.
 const NO_SLOT: u32 = u32::MAX;
 
 impl SparseFlows {
@@ -136,7 +140,7 @@ impl SparseFlows {
             bytes: 0,
             deficit: 0,
             next: NO_FLOW,
-            place: Place::Nowhere,
+            place: Place::NoList,
             was_idle: false,
             is_drained: false,
         };
@@ -177,7 +181,7 @@ impl SparseFlows {
             }
             before => self.slots[before as usize].next = slot,
         }
-        if flow.place == Place::Nowhere {
+        if flow.place == Place::NoList {
             // RFC 8290 §4.1: a queue that is not active joins the new flows, with a full quantum.
             flow.deficit = self.settings.quantum.cast_signed();
             self.append(index, Place::New);
@@ -186,7 +190,7 @@ impl SparseFlows {
 
     /// The packet that leaves next.
     pub(super) fn head(&self) -> Option<&Packet> {
-        let flow = self.foreseen()?;
+        let flow = self.next_flow()?;
         Some(&self.slots[self.flows[usize::from(flow)].first as usize].packet)
     }
 
@@ -215,18 +219,18 @@ impl SparseFlows {
 
     /// Whether the limit is exceeded.
     #[inline]
-    pub(super) fn holds_too_many(&self) -> bool {
+    pub(super) fn exceeds_limit(&self) -> bool {
         self.held > self.settings.limit as usize
     }
-    /// While the limit is exceeded, returns the first packet of the flow with the most bytes, and that flow.
-    /// Half of the flow's bytes or a batch of packets, the smaller of the two, are discarded together.
+    /// While the limit is exceeded, removes the first packet of the flow with the most bytes. Returns it with
+    /// its flow. The same flow is used until half of its bytes, or a batch of packets, are removed.
     ///
     /// Linux, `fq_codel_drop`, as RFC 8290 §4.1 describes it.
-    pub(super) fn shed(&mut self) -> Option<(Packet, u16)> {
+    pub(super) fn discard_excess(&mut self) -> Option<(Packet, u16)> {
         let mut batch = match self.batch.take() {
             Some(batch) => batch,
-            None if !self.holds_too_many() => return None,
-            None => self.fattest(),
+            None if !self.exceeds_limit() => return None,
+            None => self.longest_flow(),
         };
         let packet = self.take(batch.flow).packet;
         batch.packets -= 1;
@@ -250,8 +254,9 @@ impl SparseFlows {
         length + self.settings.header
     }
 
-    /// The batch to discard next. It belongs to the first of the flows with the most bytes.
-    fn fattest(&self) -> Batch {
+    /// Returns the batch to discard next: packets of the flow with the most bytes. Among equal flows, it is
+    /// the first.
+    fn longest_flow(&self) -> Batch {
         let mut most = (0, 0);
         for (index, word) in self.backlogged.iter().enumerate() {
             let mut rest = *word;
@@ -267,16 +272,16 @@ impl SparseFlows {
         Batch { flow: most.1, packets: self.settings.drop_batch, bytes: (most.0 / 2).max(1) }
     }
 
-    /// The flow that is served next. This function does not change the turns.
-    fn foreseen(&self) -> Option<u16> {
+    /// Returns the flow that is served next. Does not change the turns.
+    fn next_flow(&self) -> Option<u16> {
         let may_send = |flow: &Flow| flow.first != NO_SLOT && flow.deficit > 0;
         let found = self.members(self.new).find(|(_, flow)| may_send(flow));
         let found = found.or_else(|| self.members(self.old).find(|(_, flow)| may_send(flow)));
         if let Some((index, _)) = found {
             return Some(index);
         }
-        // New flows that have used up their quantum get another one and move behind the old flows. Then all
-        // flows get quanta in order until one of them may send.
+        // No flow may send. New flows get a quantum and move behind the old flows. Then all flows get quanta
+        // in order until one of them may send.
         let turns = |deficit: i32| (-deficit).div_euclid(self.settings.quantum.cast_signed()) + 1;
         let waiting = |(_, flow): &(u16, &Flow)| flow.first != NO_SLOT;
         let old = self.members(self.old).filter(waiting).map(|(index, flow)| (turns(flow.deficit), index));
@@ -352,9 +357,10 @@ impl SparseFlows {
             before => self.flows[usize::from(before)].next = index,
         }
     }
+    /// Removes the first flow from the list of `place`.
     fn remove_first(&mut self, place: Place) {
         let first = usize::from(self.list(place).first);
-        self.flows[first].place = Place::Nowhere;
+        self.flows[first].place = Place::NoList;
         let next = self.flows[first].next;
         let list = self.list(place);
         list.first = next;

@@ -24,10 +24,12 @@ pub struct Cbq {
     /// The transmission time of a byte on the wire, in steps of the estimators.
     byte: u128,
     guideline: Guideline,
+    /// Whether the turns of a level are weighted round robin.
     is_weighted: bool,
     /// The number of classes with queues. They come first, in the order of the children.
     leaves: usize,
     classes: Vec<Class>,
+    /// The height of the wire: one more than the highest class.
     wire_height: u8,
     /// The leaves of each level, starting with the first level.
     rings: Vec<Ring>,
@@ -35,9 +37,10 @@ pub struct Cbq {
     decision: Option<Decision>,
     /// The height up to which classes may lend under the top-level guideline.
     top_level: u8,
-    /// The lowest height at which a class is unsatisfied: it wants to send and has not used up its allotment.
-    /// `None` while it is not known.
+    /// The lowest height of an unsatisfied class. Such a class wants to send and has not used up its
+    /// allotment. `None` while the height is not known.
     lowest_unsatisfied: Option<u8>,
+    /// The time until which no class may send, as of the last choice.
     held_until: Option<Time>,
 }
 
@@ -49,7 +52,9 @@ struct Class {
     /// 1 for a class with a queue; otherwise one more than the highest inner class.
     height: u8,
     estimator: Estimator,
+    /// The level of the general scheduler.
     level: u16,
+    /// The allotment, as a part of the wire's rate.
     fraction: f64,
     /// Bytes that the class may send in a turn.
     quantum: i64,
@@ -72,26 +77,27 @@ enum Parent {
     Class(u16),
 }
 
-/// The leaves of a level, and the position of the turn.
+/// The leaves of a level, which take turns.
 #[derive(Clone, Debug)]
 struct Ring {
     members: Vec<u16>,
+    /// The index of the member that has the turn.
     turn: usize,
 }
 
-/// The selected class, and the account that is charged.
+/// The selected class and its account.
 #[derive(Clone, Copy, Debug)]
 struct Decision {
     child: usize,
     ring: usize,
-    /// The distance from the position of the turn.
+    /// The number of members between the turn and the class.
     step: usize,
     /// Bytes that the chosen class may still send in its turn.
     credit: i64,
-    /// Whether no class had bytes left in its turn.
+    /// Whether no class that may send had bytes left in its turn.
     is_second_round: bool,
-    /// The class whose allotment is charged. It is `None` if no class has any allotment left, and the packet
-    /// is sent only because the wire would be idle.
+    /// The class whose allotment permits the packet. It is `None` if no class has any allotment left and the
+    /// packet is sent only because the wire would otherwise be idle.
     account: Option<Account>,
 }
 
@@ -99,11 +105,13 @@ struct Decision {
 #[derive(Clone, Copy, Debug)]
 enum Round {
     Found(Decision),
-    /// Every class that may send has no bytes left in its turn.
-    Short,
-    Nobody,
+    /// The classes that may send have no bytes left in their turns.
+    TurnsUsedUp,
+    /// No class may send.
+    NoClass,
 }
 
+/// The allotment that permits a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Account {
     Own,
@@ -111,8 +119,8 @@ enum Account {
 }
 
 impl Class {
-    /// Shifts the parent's index for a table in which inner classes follow `leaves` others.
-    fn beneath(mut self, leaves: usize) -> Class {
+    /// Shifts the index of the parent for a table that begins with `leaves` classes with queues.
+    fn with_parent_after(mut self, leaves: usize) -> Class {
         if let Parent::Class(number) = &mut self.parent {
             *number += leaves as u16;
         }
@@ -125,10 +133,9 @@ impl Class {
 }
 
 impl Cbq {
-    /// Selects the class that sends at `now`. It is the first class, by level and then by turn, that has a
-    /// head, may send, and has bytes left in its turn. If no class may send, the first that could borrow
-    /// sends without an account. The wire is then not idle while a class that may exceed its allotment has a
-    /// packet.
+    /// Selects the class that sends at `now`: the first class, by level and then by turn, that has a head,
+    /// may send, and has bytes left in its turn. If no class may send, the first class that could borrow is
+    /// selected without an account, so that the wire is not idle while such a class has a packet.
     fn choose(&mut self, now: i64, heads: &[u32]) -> Option<Decision> {
         self.lowest_unsatisfied = None;
         self.classes[..self.leaves].iter_mut().for_each(|class| class.is_refused = false);
@@ -136,8 +143,8 @@ impl Cbq {
         for ring in 0..self.rings.len() {
             let found = match self.round(ring, now, heads, &mut borrower) {
                 Round::Found(decision) => Some(decision),
-                Round::Short => self.second_round(ring, now, heads),
-                Round::Nobody => None,
+                Round::TurnsUsedUp => self.second_round(ring, now, heads),
+                Round::NoClass => None,
             };
             if found.is_some() {
                 return found;
@@ -149,7 +156,7 @@ impl Cbq {
     /// Returns the first class of `ring` that may send and has bytes left. Records the first class that could
     /// borrow in `borrower`.
     fn round(&mut self, ring: usize, now: i64, heads: &[u32], borrower: &mut Option<Decision>) -> Round {
-        let mut round = Round::Nobody;
+        let mut round = Round::NoClass;
         for step in 0..self.rings[ring].members.len() {
             let child = self.rings[ring].at(step);
             if heads[child] == 0 {
@@ -163,19 +170,19 @@ impl Cbq {
                 *borrower = Some(decision);
             }
             match self.account(child, now, heads) {
-                None => self.note_refused(child, now),
+                None => self.record_refusal(child, now),
                 account if topped_up > 0 || !self.is_weighted => {
                     return Round::Found(Decision { account, ..decision });
                 }
-                Some(_) => round = Round::Short,
+                Some(_) => round = Round::TurnsUsedUp,
             }
         }
         round
     }
 
-    /// Records that `child` wants to send but may not. This can shorten its wait to 0. The class is then
+    /// Records that `child` wants to send but may not. If the refusal ends its wait, the class is
     /// unsatisfied.
-    fn note_refused(&mut self, child: usize, now: i64) {
+    fn record_refusal(&mut self, child: usize, now: i64) {
         let class = &mut self.classes[child];
         class.is_refused = true;
         if class.estimator.refused_until(now) <= now {
@@ -190,7 +197,7 @@ impl Cbq {
             let class = &self.classes[child];
             let account = match class.is_refused {
                 _ if heads[child] == 0 => return None,
-                // A refusal can have shortened the wait of the class.
+                // The refusal in the first round can have ended the wait of the class.
                 true => (class.estimator.refused_until(now) <= now).then_some(Account::Own),
                 false => self.account_known(child, now),
             };
@@ -213,19 +220,19 @@ impl Cbq {
             .min()
     }
 
-    /// Ends the turns of the classes that the choice passed over, and makes the refused classes wait.
-    fn pass_over(&mut self, now: i64, decision: &Decision) {
+    /// Ends the turns of the classes that precede the chosen one, and makes the refused classes wait.
+    fn end_turns_before(&mut self, now: i64, decision: &Decision) {
         for class in self.classes[..self.leaves].iter_mut().filter(|class| class.is_refused) {
             class.estimator.refuse(now);
         }
         let is_last_resort = decision.account.is_none();
         for (index, ring) in self.rings.iter().enumerate() {
-            let passed = match index.cmp(&decision.ring) {
+            let preceding = match index.cmp(&decision.ring) {
                 std::cmp::Ordering::Equal if !is_last_resort && !decision.is_second_round => decision.step,
                 std::cmp::Ordering::Greater if !is_last_resort => 0,
                 _ => ring.members.len(),
             };
-            for step in 0..passed {
+            for step in 0..preceding {
                 self.classes[ring.at(step)].credit = 0;
             }
         }
@@ -244,12 +251,12 @@ impl Cbq {
 }
 
 impl Ring {
-    /// The member `step` places after the position of the turn.
+    /// The member `step` positions after the turn.
     fn at(&self, step: usize) -> usize {
         usize::from(self.members[(self.turn + step) % self.members.len()])
     }
-    /// Advances the turn by `steps` places.
-    fn pass(&mut self, steps: usize) {
+    /// Advances the turn by `steps` members.
+    fn advance(&mut self, steps: usize) {
         self.turn = (self.turn + steps) % self.members.len();
     }
 }
@@ -285,17 +292,17 @@ impl Scheduler for Cbq {
         self.classes[child].waiting -= 1;
         let Some(decision) = self.decision.take() else { return };
         debug_assert_eq!(decision.child, child);
-        self.pass_over(now, &decision);
+        self.end_turns_before(now, &decision);
         let ring = &mut self.rings[decision.ring];
         let Some(account) = decision.account else {
-            ring.pass(decision.step + 1);
+            ring.advance(decision.step + 1);
             return;
         };
         let class = &mut self.classes[child];
         class.credit =
             if decision.credit > 0 { decision.credit - i64::from(length) } else { decision.credit };
-        let goes_on = self.is_weighted && class.credit > 0;
-        ring.pass(decision.step + usize::from(!goes_on));
+        let keeps_turn = self.is_weighted && class.credit > 0;
+        ring.advance(decision.step + usize::from(!keeps_turn));
         if account == Account::Own {
             class.estimator.admit();
         }

@@ -16,8 +16,8 @@ const TAKES: Takes = Takes {
 /// The paper recommends this, because work is O(1) per packet if the quantum is at least the longest packet.
 const DEFAULT_QUANTUM: u64 = 1500;
 
-/// Deficit round robin: each turn adds the quantum to the child's deficit counter, and the child
-/// sends while the counter covers its head.
+/// Deficit round robin: each turn adds the quantum to the child's deficit counter. The child sends while the
+/// counter covers its head.
 #[derive(Clone, Debug)]
 pub struct Drr {
     rounds: Rounds,

@@ -31,7 +31,9 @@ pub struct GuaranteeExcess {
     classes: Vec<Class>,
     /// The outermost classes.
     outermost: Group,
+    /// The packet that the last `select` chose.
     decision: Option<Path>,
+    /// The time until which the maxima hold back all packets, as of the last `select`.
     held_until: Option<Time>,
 }
 
@@ -43,8 +45,9 @@ struct Class {
     inner: Group,
     guarantee: Guarantee,
     maximum: Option<Credit>,
-    /// The priorities of a queue below and above its guarantee.
+    /// The priority of a queue within its guarantee.
     level: u8,
+    /// The priority of a queue above its guarantee.
     excess_level: u8,
     weight: Weight,
     link: LinkLayerConfig,
@@ -56,7 +59,7 @@ struct Class {
 #[derive(Clone, Debug)]
 struct Group {
     members: Vec<u16>,
-    /// The weight that each queue has within its guarantee.
+    /// The weight of every queue while it is within its guarantee.
     equal: Option<Weight>,
     /// The start tag of the last packet, by priority.
     clocks: [Virtual; PRIORITIES],
@@ -86,6 +89,7 @@ enum Offer {
 struct Path {
     /// IP bytes, or bytes by the accounting of the policy.
     length: u32,
+    /// One step for each class. Only the first `count` are valid.
     steps: [Step; DEPTH],
     count: u8,
 }
@@ -100,7 +104,7 @@ struct Step {
 }
 
 impl Path {
-    fn of_queue(length: u32, step: Step) -> Path {
+    fn from_queue(length: u32, step: Step) -> Path {
         let mut steps = [Step::default(); DEPTH];
         steps[0] = step;
         Path { length, steps, count: 1 }
@@ -155,6 +159,7 @@ impl GuaranteeExcess {
         found
     }
 
+    /// Returns the packet that class `index` offers.
     fn offer(&self, now: Time, index: u16, heads: &[u32]) -> Offer {
         let class = &self.classes[usize::from(index)];
         if class.inner.members.is_empty() {
@@ -167,8 +172,9 @@ impl GuaranteeExcess {
         }
     }
 
-    fn group_mut(&mut self, around: Option<u16>) -> &mut Group {
-        match around {
+    /// Returns the classes inside `parent`, or the outermost classes.
+    fn group_mut(&mut self, parent: Option<u16>) -> &mut Group {
+        match parent {
             Some(parent) => &mut self.classes[usize::from(parent)].inner,
             None => &mut self.outermost,
         }
@@ -181,22 +187,22 @@ impl GuaranteeExcess {
         if let Some(maximum) = &mut class.maximum {
             maximum.spend(now, counted);
         }
-        // Packets of level 0 keep their priority above the guarantee. They are charged, too, because they use
-        // bandwidth of other classes.
+        // Packets of level 0 keep their priority above the guarantee. They are charged even then, because
+        // they use the bandwidth of other classes.
         let is_charged = step.is_guaranteed || step.priority == 0;
         if let (Guarantee::UpTo(credit), true) = (&mut class.guarantee, is_charged) {
             credit.spend_within_debt(now, counted);
         }
-        let (around, weight, is_queue) = (class.parent, class.weight, class.inner.members.is_empty());
+        let (parent, weight, is_queue) = (class.parent, class.weight, class.inner.members.is_empty());
         let index = usize::from(step.priority);
-        let group = self.group_mut(around);
+        let group = self.group_mut(parent);
         // Queues within their guarantees take equal turns. Nodes and the excess use weights.
         let weight = if is_queue && index < LEVELS { group.equal.unwrap_or(weight) } else { weight };
         let clock = group.clocks[index];
         let tag = &mut self.classes[usize::from(step.class)].tags[index];
         let start = clock.max(*tag);
         *tag = start + weight.span(counted);
-        self.group_mut(around).clocks[index] = start;
+        self.group_mut(parent).clocks[index] = start;
     }
 }
 
@@ -207,15 +213,17 @@ impl Class {
         (ready > now).then_some(ready)
     }
 
+    /// Offers the head of the class's queue, of `length` bytes.
     fn offer_head(&self, now: Time, class: u16, length: u32) -> Offer {
         if let Some(time) = self.held_until(now, length) {
             return Offer::Later(time);
         }
         let is_guaranteed = self.guarantee.covers(now, self.link.counted(length));
         let priority = if is_guaranteed { self.level } else { self.excess_level };
-        Offer::Packet(Path::of_queue(length, Step { class, priority, is_guaranteed }))
+        Offer::Packet(Path::from_queue(length, Step { class, priority, is_guaranteed }))
     }
 
+    /// Offers `path`, the packet that an inner class offers.
     fn offer_inner(&self, now: Time, class: u16, path: Path) -> Offer {
         if let Some(time) = self.held_until(now, path.length) {
             return Offer::Later(time);

@@ -18,9 +18,12 @@ pub struct Hfsc {
     /// classes follow, and the wire is last.
     leaves: usize,
     classes: Vec<Class>,
-    /// A counter that orders equal deadlines and virtual times by arrival.
+    /// The last number given to a class. Among equal deadlines or virtual times, the class with the lowest
+    /// number is first.
     places: u64,
+    /// The last choice.
     decision: Option<Decision>,
+    /// The time until which no class may send, as of the last choice.
     held_until: Option<Time>,
     /// Whether upper limits may hold back all classes although the wire is free.
     may_hold_back: bool,
@@ -40,6 +43,7 @@ struct Class {
     parent: Option<usize>,
     /// The inner classes.
     children: Vec<usize>,
+    /// Real-time service; only for a class with a queue.
     real_time: Option<RealTime>,
     link_share: Option<Runtime>,
     upper_limit: Option<Runtime>,
@@ -51,17 +55,21 @@ struct Class {
     total: u128,
     /// The virtual time of the class, picoseconds.
     virtual_time: u128,
-    /// The sum of the adjustments for the times in which the class could not send while its siblings sent.
+    /// The sum that was added to the virtual time because the class could not send while its siblings sent.
     adjustment: u128,
+    /// The order among siblings with equal virtual times.
     place: u64,
-    /// The number of the class's backlog period, and the number of the parent's period in which it began.
+    /// The number of the class's backlog period.
     period: u64,
+    /// The number of the parent's backlog period in which this period began.
     parent_period: u64,
-    /// The smallest virtual time of the inner classes that were served in this period.
+    /// The virtual time of the inner class that link sharing selected last in this period, before it was
+    /// charged; 0 if none was selected. It never decreases (`cl_cvtmin`).
     least: u128,
-    /// The greatest virtual time at which an inner class became idle. The next class starts from this time.
+    /// The greatest virtual time at which an inner class became idle. If no inner class is active, the next
+    /// one starts at this time.
     greatest_idle: u128,
-    /// The time from which its upper limit admits service again, picoseconds; 0 without an upper limit.
+    /// The time at which the upper limit next admits service, picoseconds; 0 without an upper limit.
     fits_at: u128,
 }
 
@@ -72,15 +80,17 @@ struct RealTime {
     eligible: Runtime,
     /// The service by the real-time criterion.
     served: u128,
-    /// The eligible time and the deadline of the head, picoseconds.
+    /// The time at which the head becomes eligible, picoseconds.
     eligible_at: u128,
+    /// The deadline of the head, picoseconds.
     due_at: u128,
+    /// The order among classes with equal deadlines.
     place: u64,
 }
 
 impl RealTime {
     /// Starts a period of backlog with a head of `length` bytes.
-    fn begin(&mut self, now: u128, length: u32) {
+    fn start_backlog(&mut self, now: u128, length: u32) {
         self.deadline.restart(now, self.served);
         self.eligible = self.deadline.eligible();
         self.eligible_at = self.eligible.reaches(self.served);
@@ -98,7 +108,7 @@ impl RealTime {
 }
 
 impl Hfsc {
-    /// The class with the earliest deadline of the eligible classes with a queue.
+    /// Returns the class with a queue that has the earliest deadline among those with an eligible head.
     fn real_time(&self, now: u128, heads: &[u32]) -> Option<usize> {
         let claims = self.classes[..self.leaves].iter().enumerate().filter_map(|(leaf, class)| {
             let real_time = class.real_time.as_ref().filter(|claim| claim.eligible_at <= now)?;
@@ -120,8 +130,8 @@ impl Hfsc {
         Some(at)
     }
 
-    /// The time from which upper limits admit `class`. Both its own limit and the limit of an inner class
-    /// with a packet must admit it.
+    /// The first time at which the upper limits admit `class`. Its own limit must admit it, and so must the
+    /// limit of an inner class with a packet.
     fn fits_at(&self, class: usize, heads: &[u32]) -> u128 {
         let limited = &self.classes[class];
         if !limited.is_sharing() {
@@ -149,6 +159,7 @@ impl Hfsc {
         self.classes.len() - 1
     }
 
+    /// Returns the next number for the order of classes.
     fn take_place(&mut self) -> u64 {
         self.places += 1;
         self.places
@@ -169,8 +180,9 @@ impl Hfsc {
         }
     }
 
-    /// Starts a period of backlog of `at` in `parent`. Its virtual time is the middle of the times of its
-    /// siblings. Without active siblings, it is the time of the last sibling that became idle.
+    /// Starts a period of backlog of `at` in `parent`. Its virtual time is the midpoint between
+    /// [`Class::least`] of the parent and the greatest virtual time of its active siblings. Without active
+    /// siblings, it is [`Class::greatest_idle`] of the parent.
     fn begin_period(&mut self, now: u128, at: usize, parent: usize) {
         let siblings = self.classes[parent].children.iter().filter(|child| **child != at);
         let sharing = siblings.map(|child| &self.classes[*child]).filter(|class| class.is_sharing());
@@ -204,7 +216,7 @@ impl Hfsc {
     }
 
     /// Charges `length` bytes to `leaf` and its ancestors. `length` is 0 for a packet that was dropped.
-    /// Classes without packets no longer share.
+    /// Classes that have no packets left end their backlog period.
     fn charge(&mut self, leaf: usize, length: u32) {
         let class = &self.classes[leaf];
         let (mut at, mut ends) = (leaf, class.waiting == 0 && class.link_share.is_some());
@@ -233,8 +245,8 @@ impl Class {
     fn is_sharing(&self) -> bool {
         self.active > 0 && self.link_share.is_some()
     }
-    /// Updates the virtual time and the upper limit of the class after service. A class that was passed over
-    /// because of its upper limit does not catch up. It continues from `least`.
+    /// Updates the virtual time and the upper limit of the class after service. A class that could not send
+    /// because of its upper limit does not catch up: its virtual time continues from `least`.
     fn advance(&mut self, least: u128, place: u64) {
         let Some(share) = &self.link_share else { return };
         let own = share.reaches(self.total).saturating_add(self.adjustment);
@@ -258,7 +270,7 @@ impl Scheduler for Hfsc {
         let (now, place) = (u128::from(now.as_picoseconds()), self.take_place());
         let class = &mut self.classes[child];
         if let Some(real_time) = &mut class.real_time {
-            real_time.begin(now, length);
+            real_time.start_backlog(now, length);
             real_time.place = place;
         }
         if class.link_share.is_some() {

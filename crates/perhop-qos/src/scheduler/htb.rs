@@ -18,8 +18,8 @@ use crate::units::Time;
 use bucket::{Bucket, LONGEST_MEMORY, Mode};
 use feed::{Feed, Group};
 
-/// The levels of classes (`TC_HTB_MAXDEPTH`): a class with a queue has level 0. An outermost class with inner
-/// classes has level 7, and each further level of inner classes has one less.
+/// The number of levels (`TC_HTB_MAXDEPTH`). A class with a queue has level 0. An outermost class with inner
+/// classes has level 7, and each class with inner classes in it is one level lower.
 const LEVELS: usize = 8;
 /// Priorities of classes with queues (`TC_HTB_NUMPRIO`).
 const PRIORITIES: usize = 8;
@@ -27,7 +27,7 @@ const PRIORITIES: usize = 8;
 /// Hierarchical token bucket over queues or schedulers. It reads only their heads.
 #[derive(Clone, Debug)]
 pub struct Htb {
-    /// The classes with queues first, in the order of the children.
+    /// The classes with queues, in the order of the children, and then the classes with inner classes.
     classes: Vec<Class>,
     levels: Vec<Level>,
     /// The sets of classes that take turns. First, for each level, the classes that may send at their own
@@ -39,6 +39,7 @@ pub struct Htb {
     direct: Option<usize>,
     /// The last choice.
     decision: Option<Decision>,
+    /// The time until which no class may send, as of the last choice.
     held_until: Option<Time>,
 }
 
@@ -60,6 +61,7 @@ struct Class {
     mode: Mode,
     /// A bit for each priority at which the class, or a class that borrows from it, has a packet.
     active: u8,
+    /// The priority of a class with a queue.
     priority: u8,
     /// Bytes that the class sends in a turn.
     quantum: i64,
@@ -99,7 +101,7 @@ impl Htb {
             debug_assert!(due <= now);
             let since = self.classes[index].since(now);
             let wait = self.change_mode(index, since);
-            self.wait(index, now, wait);
+            self.schedule_mode_check(index, now, wait);
         }
     }
 
@@ -108,9 +110,9 @@ impl Htb {
         self.levels[level].events.least().map(|due| due as i64)
     }
 
-    /// Schedules the next mode check of `index` after `wait` ns, if it may not send at its own rate (the wait
-    /// queue).
-    fn wait(&mut self, index: usize, now: i64, wait: i64) {
+    /// Schedules the next mode check of class `index` after `wait` ns, if the class may not send at its own
+    /// rate (the wait queue of the kernel).
+    fn schedule_mode_check(&mut self, index: usize, now: i64, wait: i64) {
         let class = &self.classes[index];
         if class.mode != Mode::CanSend {
             let due = now.saturating_add(wait).max(now + 1);
@@ -120,8 +122,8 @@ impl Htb {
         }
     }
 
-    /// Updates the mode of `index`, `since` nanoseconds after its buckets were filled. Returns the time until
-    /// the next change.
+    /// Updates the mode of class `index`, `since` nanoseconds after its buckets were filled. Returns the time
+    /// until the next change.
     fn change_mode(&mut self, index: usize, since: i64) -> i64 {
         let (mode, wait) = bucket::mode(&self.classes[index].rate, &self.classes[index].ceil, since);
         if mode != self.classes[index].mode {
@@ -166,13 +168,13 @@ impl Htb {
             if class.mode != before {
                 let (level, seat) = (usize::from(class.level), usize::from(class.row_seat));
                 self.levels[level].events.set(seat, None);
-                self.wait(index, now, wait);
+                self.schedule_mode_check(index, now, wait);
             }
         }
     }
 
     /// Sets the length of the head of `child`; 0 for none.
-    fn note_head(&mut self, child: usize, head: u32) {
+    fn update_head(&mut self, child: usize, head: u32) {
         if Some(child) == self.direct {
             return;
         }
@@ -185,7 +187,7 @@ impl Htb {
 }
 
 impl Class {
-    /// The time for which the buckets must be filled at `now`, nanoseconds.
+    /// The time since the last refill of the buckets, nanoseconds, at most [`LONGEST_MEMORY`].
     fn since(&self, now: i64) -> i64 {
         (now - self.filled_at).min(LONGEST_MEMORY)
     }
@@ -200,7 +202,7 @@ impl Scheduler for Htb {
     fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
 
     fn head_changed(&mut self, child: usize, head: u32) {
-        self.note_head(child, head);
+        self.update_head(child, head);
     }
 
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
@@ -225,13 +227,13 @@ impl Scheduler for Htb {
         let Some(Decision::Leaf { child: chosen, level, priority }) = self.decision.take() else { return };
         debug_assert_eq!(chosen, child);
         self.count_turn(child, level, priority, length);
-        self.note_head(child, next);
+        self.update_head(child, next);
         self.charge(nanoseconds(now), child, level, length);
     }
 
     fn dropped(&mut self, _: Time, child: usize, _: u32, next: u32) {
         self.decision = None;
-        self.note_head(child, next);
+        self.update_head(child, next);
     }
     /// Tokens grow with time.
     fn depends_on_time(&self) -> bool {

@@ -24,7 +24,7 @@ const TAKES: Takes = Takes {
 pub struct Priority {
     /// The children in order of level.
     order: Vec<u16>,
-    /// The position of each child in that order.
+    /// The position of each child in the order of levels.
     ranks: Vec<u16>,
     /// The positions of children with a head.
     waiting: Ranks,
@@ -92,7 +92,8 @@ impl CapConfig {
 }
 
 impl Priority {
-    /// Selects the first child with a head that its cap covers, or else the first with a head.
+    /// Selects the first child whose cap covers its head. If there is none, selects the first child with a
+    /// head.
     #[inline(never)]
     fn select_entitled(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         let caps = &mut self.caps;

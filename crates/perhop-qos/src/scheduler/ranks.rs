@@ -1,6 +1,6 @@
 //! [`Ranks`]: a set of ranks, with fast access to the first.
 
-/// A set of the ranks 0, 1, 2, …, with one bit for each rank.
+/// A set of numbers ("ranks"), with one bit for each possible rank.
 #[derive(Clone, Debug)]
 pub(super) struct Ranks {
     /// The ranks below 64. Most sets have no others.

@@ -16,10 +16,10 @@ const TAKES: Takes = Takes {
 /// Self-clocked fair queueing: serves the head with the lowest finish tag. The tag of the packet in service
 /// is the virtual time.
 ///
-/// Only heads carry tags. A packet that waited behind another has F = F of its predecessor + length / φ. The
-/// virtual time at its arrival does not matter, because it is the tag of a packet that was chosen before the
-/// predecessor and is not larger. An idle scheduler needs no reset. All tags are then at or below the virtual
-/// time, so a new busy period starts all children from the same value.
+/// Only heads have tags. The finish tag of a packet that waited behind another is the finish tag of its
+/// predecessor plus length / φ. The virtual time at its arrival does not matter: it is the tag of a packet
+/// that was served before the predecessor, so it is not larger. An idle scheduler needs no reset: all tags
+/// are at or below the virtual time, so a new busy period starts all children from the same value.
 #[derive(Clone, Debug)]
 pub struct Scfq {
     children: Vec<Child>,
@@ -60,8 +60,8 @@ impl Scfq {
             virtual_time: 0,
         })
     }
-    /// Does the same as [`dequeued`](Scheduler::dequeued) for a packet that does not count for its child. The
-    /// next packet has the same start tag.
+    /// Records that the head of child `index` has left and is not charged. The next packet gets its start
+    /// tag.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub(super) fn sent_uncharged(&mut self, index: usize, next: u32) {
@@ -84,7 +84,7 @@ impl Child {
     }
 }
 
-#[allow(clippy::inline_always)] // the compiler would inline these methods if only one scheduler called them
+#[allow(clippy::inline_always)] // two schedulers call them, so the compiler does not inline them by itself
 impl Scheduler for Scfq {
     #[inline(always)]
     fn enqueued(&mut self, _: Time, index: usize, _: u32) {

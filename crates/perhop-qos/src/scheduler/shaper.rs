@@ -76,8 +76,8 @@ impl ShapeConfig {
 
 /// A token bucket shaper: a packet may leave as soon as the tokens cover it.
 ///
-/// Tokens arrive continuously. A packet longer than the bucket leaves when the bucket is full, and leaves it
-/// in debt. The rate is kept, and no packet waits forever.
+/// Tokens arrive continuously. A packet longer than the bucket is sent when the bucket is full. The bucket is
+/// then in debt, so that the rate is kept.
 #[derive(Clone, Debug)]
 pub struct Shaper {
     /// `None`: packets may leave at any time, unless the scheduler tree pauses them.
@@ -107,15 +107,17 @@ impl Shaper {
 /// Bytes that accumulate at a rate, up to a depth, in exact integers. Unlike a meter's bucket, a credit can
 /// be in debt, has a rate times a fraction, and computes the time at which it will cover a packet.
 ///
-/// One bit is `10¹² × divisor` units, and `rate × multiplier` units arrive per picosecond, so that a rate
-/// times a fraction is exact, too.
+/// One bit is `10¹² × divisor` units, and `rate × multiplier` units arrive per picosecond. A rate times a
+/// fraction is therefore exact.
 #[derive(Clone, Debug)]
 pub(super) struct Credit {
     /// Units per picosecond.
     gain: u128,
     /// Units per byte.
     byte: u128,
+    /// The largest credit, in units.
     depth: i128,
+    /// The credit at `updated`, in units.
     level: i128,
     updated: Time,
 }
@@ -153,7 +155,8 @@ impl Credit {
         self.level = self.level_at(now) - self.units(length);
         self.updated = now;
     }
-    /// Spends `length` bytes, with a debt of at most the depth or this packet.
+    /// Spends `length` bytes. The debt is then at most the depth, or the length of this packet if that is
+    /// more.
     pub(super) fn spend_within_debt(&mut self, now: Time, length: u32) {
         let floor = -self.depth.max(self.units(length));
         self.spend(now, length);
@@ -170,7 +173,7 @@ impl Credit {
             Ok(gain) => Some(elapsed * u128::from(gain)),
             Err(_) => elapsed.checked_mul(self.gain),
         };
-        // A gain that overflows is more than any depth.
+        // If the gain overflows, it exceeds every depth.
         match gained {
             Some(gained) if gained < missing => self.level + gained.cast_signed(),
             _ => self.depth,
@@ -213,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_divides_no_byte_is_never_early() {
+    fn a_packet_never_leaves_early_if_the_time_per_byte_is_not_whole() {
         let rate = Rate::from_bits_per_second(1_700_001);
         let shape = ShapeConfig {
             rate,

@@ -35,14 +35,14 @@ pub struct ThreeParameter {
 /// The minima, and the heads that are due for service by them.
 #[derive(Clone, Debug)]
 struct Guarantees {
-    /// The state of each child.
-    of: Vec<Option<Guarantee>>,
+    /// The minimum of each child; `None` for a child without one.
+    children: Vec<Option<Guarantee>>,
     /// The start times of the heads that are not due yet.
     early: Tournament,
     /// The deadlines of the heads that are due.
     due: Tournament,
     /// The total time for which the clock of the guarantees was stopped.
-    stood: Virtual,
+    stopped: Virtual,
 }
 
 /// The minimum of one child. Times are on the clock of the guarantees, in steps of 2⁻³² ps.
@@ -50,12 +50,13 @@ struct Guarantees {
 struct Guarantee {
     /// The time of a byte at the minimum rate.
     byte: Virtual,
-    /// The time at which the child's head becomes due for service by the minimum.
+    /// The time at which the minimum may serve the child's head.
     start: Virtual,
     /// The length of the child's head; 0 if it has none to send.
     head: u32,
     /// Packets in the child.
     waiting: u32,
+    /// Whether the minimum may serve the head now.
     is_due: bool,
     /// Whether the child had no head although it contained packets.
     was_held: bool,
@@ -63,7 +64,7 @@ struct Guarantee {
 
 /// Binary digits after the point of a picosecond.
 const FRACTION_BITS: u32 = 32;
-/// The largest lateness of a guarantee; older missed service is discarded.
+/// A guarantee is late by at most this time. Service that was missed earlier is discarded.
 ///
 /// The default burst of policers of routers is rate × 250 ms, so classes of a higher priority can use the
 /// wire for 250 ms. After this time, every class still gets the guarantee that it missed.
@@ -78,9 +79,9 @@ impl ThreeParameter {
             Some(_) => Err(error_in(index, "minimum", "a minimum of 0 guarantees nothing")
                 .help("for example 300kb/s; a class without a minimum gets its share of the rest")),
         };
-        let of: Vec<_> = classes.iter().enumerate().map(guarantee).collect::<Result<_, _>>()?;
-        let (early, due) = (Tournament::new(of.len()), Tournament::new(of.len()));
-        Ok(ThreeParameter { excess, guarantees: Guarantees { of, early, due, stood: 0 } })
+        let children: Vec<_> = classes.iter().enumerate().map(guarantee).collect::<Result<_, _>>()?;
+        let (early, due) = (Tournament::new(children.len()), Tournament::new(children.len()));
+        Ok(ThreeParameter { excess, guarantees: Guarantees { children, early, due, stopped: 0 } })
     }
 }
 
@@ -90,8 +91,10 @@ impl Guarantee {
             / Virtual::from(minimum.as_bits_per_second());
         Guarantee { byte, start: 0, head: 0, waiting: 0, is_due: false, was_held: false }
     }
-    /// H-FSC: a head is eligible when the line reaches the service so far by this criterion. The deadline is
-    /// the time at which the line reaches this service plus the head.
+    /// Returns the deadline of a head of `length` bytes.
+    ///
+    /// H-FSC: a head is eligible when the service curve reaches the service that the class has received by
+    /// this criterion. Its deadline is the time at which the curve reaches this service plus the head.
     #[inline]
     fn deadline(&self, length: u32) -> Virtual {
         self.start + Virtual::from(length) * self.byte
@@ -103,28 +106,30 @@ impl Guarantees {
     /// than [`PATIENCE`]. Minima therefore stay in proportion if the wire cannot satisfy all of them.
     #[inline]
     fn clock(&mut self, now: Time) -> Virtual {
-        let clock = (Virtual::from(now.as_picoseconds()) << FRACTION_BITS) - self.stood;
+        let clock = (Virtual::from(now.as_picoseconds()) << FRACTION_BITS) - self.stopped;
         let Some(deadline) = self.due.least() else { return clock };
         let too_late = clock.saturating_sub(deadline + PATIENCE);
-        self.stood += too_late;
+        self.stopped += too_late;
         clock - too_late
     }
     #[inline]
     fn enqueued(&mut self, now: Time, index: usize) {
-        let Some(guarantee) = &mut self.of[index] else { return };
+        let Some(guarantee) = &mut self.children[index] else { return };
         guarantee.waiting += 1;
         if guarantee.waiting == 1 {
-            self.begin(now, index);
+            self.start_backlog(now, index);
         }
     }
-    /// H-FSC: the line of a class that becomes backlogged starts now, or at the deadline of its last packet.
-    /// If other classes are late, the line starts equally late. Otherwise the class would wait until the
-    /// others catch up.
+    /// Starts the service curve of child `index`, which has its first packet.
+    ///
+    /// H-FSC: the curve of a class that becomes backlogged starts now, or at the deadline of its last packet.
+    /// If other classes are late, the curve starts at the earliest of their deadlines. Otherwise the class
+    /// would wait until they have caught up.
     #[inline(never)]
-    fn begin(&mut self, now: Time, index: usize) {
+    fn start_backlog(&mut self, now: Time, index: usize) {
         let clock = self.advance(now);
         let earliest = self.due.least().map_or(clock, |deadline| deadline.min(clock));
-        let Some(guarantee) = &mut self.of[index] else { return };
+        let Some(guarantee) = &mut self.children[index] else { return };
         guarantee.start = guarantee.start.max(earliest);
         guarantee.was_held = false;
         if guarantee.head > 0 {
@@ -133,12 +138,11 @@ impl Guarantees {
     }
     #[inline]
     fn head_changed(&mut self, index: usize, head: u32) {
-        let Some(guarantee) = &mut self.of[index] else { return };
+        let Some(guarantee) = &mut self.children[index] else { return };
         let before = std::mem::replace(&mut guarantee.head, head);
         match (before, head) {
             (_, 0) => self.withdraw(index),
-            // The backlog begins when its first packet is counted. The calls for the packet and for its head
-            // have no fixed order.
+            // `enqueued` starts the backlog. It may be called before or after this function.
             (0, _) if guarantee.waiting == 0 => {}
             (0, _) => self.early.set(index, Some(guarantee.start)),
             _ if guarantee.is_due => self.due.set(index, Some(guarantee.deadline(head))),
@@ -147,7 +151,7 @@ impl Guarantees {
     }
     /// Records that a child has no head.
     fn withdraw(&mut self, index: usize) {
-        let Some(guarantee) = &mut self.of[index] else { return };
+        let Some(guarantee) = &mut self.children[index] else { return };
         (guarantee.head, guarantee.was_held) = (0, guarantee.waiting > 0);
         let from = if guarantee.is_due { &mut self.due } else { &mut self.early };
         guarantee.is_due = false;
@@ -167,27 +171,27 @@ impl Guarantees {
             if self.early.least().is_none_or(|start| start > clock) {
                 return clock;
             }
-            self.fall_due(clock);
+            self.make_earliest_due(clock);
         }
     }
-    /// Makes the earliest head due.
+    /// Moves the earliest head to the due heads.
     #[inline(never)]
-    fn fall_due(&mut self, clock: Virtual) {
+    fn make_earliest_due(&mut self, clock: Virtual) {
         let Some(index) = self.early.winner() else { return };
         self.early.set(index, None);
-        let Some(guarantee) = &mut self.of[index] else { return };
+        let Some(guarantee) = &mut self.children[index] else { return };
         if std::mem::take(&mut guarantee.was_held) {
-            // The child held its packet back until now, so the head becomes due now and not at an earlier
-            // start time.
+            // The child held its packet back until now, so the head becomes due now and not at its start
+            // time.
             guarantee.start = clock;
         }
         guarantee.is_due = true;
         self.due.set(index, Some(guarantee.deadline(guarantee.head)));
     }
-    /// Records that `child` has sent its head of `length` bytes. Returns whether the minimum served it.
+    /// Records that child `index` has sent its head of `length` bytes. Returns whether the minimum served it.
     #[inline]
     fn dequeued(&mut self, now: Time, index: usize, length: u32, next: u32) -> bool {
-        let Some(guarantee) = &mut self.of[index] else { return false };
+        let Some(guarantee) = &mut self.children[index] else { return false };
         guarantee.waiting -= 1;
         let is_due = guarantee.is_due;
         if is_due {
@@ -197,23 +201,23 @@ impl Guarantees {
         if next == 0 {
             self.withdraw(index);
         } else if is_due {
-            self.go_on(now, index);
+            self.place_head(now, index);
         }
         is_due
     }
-    /// Records that the head of `child` was dropped. The next head becomes due at the time of the dropped
-    /// one.
+    /// Records that the head of child `index` was dropped. The next head becomes due at the time of the
+    /// dropped one.
     fn dropped(&mut self, index: usize, next: u32) {
-        if let Some(guarantee) = &mut self.of[index] {
+        if let Some(guarantee) = &mut self.children[index] {
             guarantee.waiting -= 1;
             self.head_changed(index, next);
         }
     }
     /// Adds the next head to the due or to the early heads.
     #[inline]
-    fn go_on(&mut self, now: Time, index: usize) {
+    fn place_head(&mut self, now: Time, index: usize) {
         let clock = self.clock(now);
-        let Some(guarantee) = &mut self.of[index] else { return };
+        let Some(guarantee) = &mut self.children[index] else { return };
         guarantee.is_due = guarantee.start <= clock;
         if guarantee.is_due {
             self.due.set(index, Some(guarantee.deadline(guarantee.head)));
@@ -254,6 +258,6 @@ impl Scheduler for ThreeParameter {
     }
     /// Heads become due with time.
     fn depends_on_time(&self) -> bool {
-        self.guarantees.of.iter().any(Option::is_some)
+        self.guarantees.children.iter().any(Option::is_some)
     }
 }

@@ -1,4 +1,4 @@
-//! [`Tournament`]: the least of a fixed number of tags that change one at a time.
+//! [`Tournament`]: finds the lowest of a fixed number of tags that change one at a time.
 
 use std::hint::select_unpredictable;
 
@@ -9,11 +9,12 @@ use super::virtual_time::Virtual;
 /// results of other matches remain.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament {
-    /// The entries of each match: match `n` has the winners of the four matches from `4n + 1` on, and match 0
-    /// is the final.
+    /// The four entries of each match. Match `n` has the winners of matches `4n + 1` to `4n + 4`. Match 0 is
+    /// the final.
     matches: Vec<[Entry; 4]>,
     /// The first match of the first round.
     first_round: usize,
+    /// The winner of the final.
     winner: Entry,
 }
 
@@ -21,9 +22,9 @@ pub(super) struct Tournament {
 /// the lower one.
 type Entry = Virtual;
 
-/// The entry of an absent player, which is after all others.
+/// The entry of an absent player. It is higher than all others.
 const ABSENT: Entry = Entry::MAX;
-/// Binary digits of a player's number, which [virtual times](super::virtual_time) leave unused.
+/// The number of bits of a player's number. [Virtual times](super::virtual_time) do not use these bits.
 const DIGITS: u32 = 12;
 
 impl Tournament {
@@ -58,8 +59,8 @@ impl Tournament {
     #[inline]
     pub(super) fn winner(&self) -> Option<usize> {
         let player = self.winner as usize % Tournament::MOST_PLAYERS;
-        // The value is read in halves, as it was written, because the stores of the halves may not have
-        // reached memory yet.
+        // The value was stored in halves and is loaded in halves, because the processor cannot forward two
+        // stores to one load.
         let is_absent = (self.winner >> 64) as u64 == (ABSENT >> 64) as u64;
         (!is_absent).then_some(player)
     }
@@ -74,14 +75,14 @@ impl Tournament {
 /// Sets the entry of `side` and returns the winner of the match.
 #[inline(never)] // inlined into a loop, the selections would compile to branches
 fn play(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
-    // The other entries are compared first, because they are known before the new tag.
+    // The other entries are compared first, because the processor knows them before the new tag.
     let lowest_other = lower(lower(sides[side ^ 1], sides[side ^ 2]), sides[side ^ 3]);
     sides[side] = entry;
     lower(lowest_other, entry)
 }
 
-/// The lower of two entries. The result is unpredictable, so there must be no branch. The halves are chosen
-/// separately, because a choice of 128 bits at once compiles to a branch.
+/// The lower of two entries. A branch would often be mispredicted, so the code has none. The halves are
+/// chosen separately, because a choice of 128 bits at once compiles to a branch.
 #[inline]
 fn lower(first: Entry, other: Entry) -> Entry {
     let is_other = other < first;
@@ -105,8 +106,8 @@ mod tests {
         #[test]
         fn the_winner_is_the_first_of_the_lowest(
             players in 1usize..70,
-            // There are few different tags, so that many are equal. Some have up to 116 digits, the most that
-            // a virtual time can have.
+            // There are few different tags, so that many are equal. Some have 116 bits, the most that a
+            // virtual time can have.
             changes in prop::collection::vec((0usize..70, 0u32..5, 0u32..3), 1..300),
         ) {
             let mut tags = vec![None; players];

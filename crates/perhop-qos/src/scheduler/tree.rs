@@ -18,9 +18,9 @@ use crate::{ConfigError, Rate, Time};
 
 /// The schedulers of one port.
 ///
-/// A class with a shaper is visible to the scheduler above it only while its head may leave. The shaper
-/// spends its tokens when the packet leaves the queue, so that the packets that enter the transmit ring
-/// conform on every interval.
+/// The scheduler above a class with a shaper sees the class only while its head may leave. The shaper takes
+/// its tokens when the packet leaves the queue, so that the packets that enter the transmit ring conform in
+/// every interval.
 #[derive(Clone, Debug)]
 pub struct SchedulerTree {
     layout: Layout,
@@ -65,6 +65,7 @@ struct Node {
     /// The children with a shaper or an inner scheduler. The heads of other children change only when packets
     /// join and leave.
     watched: Vec<usize>,
+    /// The place of the node in its parent; `None` for the root.
     parent: Option<Place>,
     /// The child that the node would serve now.
     choice: Option<usize>,
@@ -77,10 +78,10 @@ struct Node {
 #[derive(Clone, Debug, Default)]
 struct Shaping {
     shaper: Option<Shaper>,
-    /// Whether the scheduler has a packet held by a shaper.
+    /// Whether the scheduler above has been informed of a packet that the shaper lets leave.
     released: bool,
-    /// The length up to which a head may leave the shaper without another check; 0 if unknown. It stays
-    /// valid, because credit remains until it is spent.
+    /// A head of at most this length may leave the shaper without another check; 0 if not known. It stays
+    /// valid until a packet is sent, because only sending reduces the credit.
     covered: u32,
     /// Whether a pause holds all packets back, in addition to the shaper.
     is_paused: bool,
@@ -100,7 +101,7 @@ struct Place {
 }
 
 impl SchedulerTree {
-    /// Creates a tree of one queue, which has no decisions.
+    /// Creates the tree of one queue. It has nothing to choose.
     pub fn single() -> SchedulerTree {
         SchedulerTree {
             layout: Layout::Single,
@@ -183,7 +184,8 @@ impl SchedulerTree {
         rate: Rate,
     ) -> Result<(Below, Option<Shaper>), ConfigError> {
         let shaper = class.shape.map(|shape| shape.build()).transpose().map_err(|e| e.within("shape"))?;
-        // A shaped child may be held back, and so may a paused one.
+        // A child that can be paused gets a shaper without a rate, so that the tree checks it for every
+        // choice.
         let is_pausable = class.pause.is_some_and(|pause| pause.mode == PauseMode::On);
         let shaper = shaper.or_else(|| is_pausable.then_some(Shaper::UNLIMITED));
         let below = if let Some(inner) = &class.queueing {
@@ -283,13 +285,13 @@ impl SchedulerTree {
     fn enqueued_flat(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let node = &mut self.nodes[0];
         node.scheduler.enqueued(now, id.index(), length);
-        node.note_tail(id.index(), length, queue, Accounting::IP);
+        node.update_tail(id.index(), length, queue, Accounting::IP);
     }
     #[inline(never)]
     fn enqueued_counting(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let node = &mut self.nodes[0];
         node.scheduler.enqueued(now, id.index(), self.accounting.counted(length));
-        node.note_tail(id.index(), length, queue, self.accounting);
+        node.update_tail(id.index(), length, queue, self.accounting);
     }
     #[inline]
     fn dequeued_flat(&mut self, now: Time, id: QueueId, length: u32, head: u32) {
@@ -324,7 +326,7 @@ fn members(config: &QueueingConfig) -> usize {
 }
 
 impl Node {
-    /// Returns the selection of a node that serves no child: the time of the next query, or idle.
+    /// Returns the selection of a node that serves no child: to wait until the first child may send, or idle.
     #[cold]
     fn held_back(&self) -> Selection<QueueId> {
         self.scheduler.held_until().map_or(Selection::Idle, Selection::WaitUntil)
@@ -334,7 +336,7 @@ impl Node {
     fn head(&self) -> u32 {
         self.choice.map_or(0, |child| self.heads[child])
     }
-    /// Sets the length of the head of `child`, 0 for none. Returns whether it changed.
+    /// Sets the length of the head of `child`, 0 for none. Returns whether the length changed.
     #[inline(never)]
     fn set_head(&mut self, child: usize, length: u32) -> bool {
         let is_another = self.heads[child] != length;
@@ -347,7 +349,7 @@ impl Node {
     /// Records that a packet of `length` IP bytes joined `queue`, which is `child`. It joins after the head
     /// unless the queue serves flows fairly. Returns whether the head changed.
     #[inline]
-    fn note_tail(&mut self, child: usize, length: u32, queue: &Queue, accounting: Accounting) -> bool {
+    fn update_tail(&mut self, child: usize, length: u32, queue: &Queue, accounting: Accounting) -> bool {
         match (queue.occupancy().packets, queue.is_fifo()) {
             (1, _) => self.set_head(child, accounting.counted(length)),
             (_, true) => false,

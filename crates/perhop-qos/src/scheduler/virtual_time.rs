@@ -1,10 +1,10 @@
 //! The arithmetic of virtual times.
 //!
-//! A virtual time is counted in bytes that the whole server sends, in steps of 2⁻³² byte: a class with a part
-//! φ of the weights is charged length / φ. Integers of 128 bits never wrap. 213 days at 400 Gb/s are less
-//! than 2⁶⁰ bytes, which are 2¹¹⁶ steps at the smallest weight. The other 12 digits are for the child's
-//! number. Tags are therefore never renormalized, and their error does not grow with time. The relative error
-//! of a weight is at most 2⁻²⁴ (2⁻⁴⁷ for a class with half of the sum) and the same for all packets.
+//! A virtual time counts the bytes that the whole server sends, in steps of 2⁻³² byte. A class with a part φ
+//! of the weights is charged length / φ. Integers of 128 bits never wrap: 213 days at 400 Gb/s are less than
+//! 2⁶⁰ bytes, which are 2¹¹⁶ steps at the smallest weight. The other 12 bits hold the number of a child. Tags
+//! are therefore never renormalized, and their error does not grow with time. The relative error of a weight
+//! is at most 2⁻²⁴ (2⁻⁴⁷ for a class with half of the sum). It is the same for all packets.
 
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -55,22 +55,23 @@ pub(super) fn work_of(parts: u64, span: Virtual) -> Virtual {
 /// The service of a scheduler: whole packets, and the part of the packet on the wire that has been sent at
 /// its rate.
 ///
-/// The clock of virtual times (Bennett & Zhang 1997 on hierarchies: the reference time of a server is the
-/// service that it has given). On a raw wire the clock runs exactly at the rate while the port is busy. A
-/// wire whose framing adds bytes sends IP bytes more slowly than its rate. The clock then waits for the end
-/// of the packet and stays correct. A clock of seconds would empty the fluid server's queues long before the
-/// real queues. In an inner scheduler, the clock does not advance while others send.
+/// This service is the clock of virtual times (Bennett & Zhang 1997 on hierarchies: the reference time of a
+/// server is the service that it has given). On a raw wire the clock runs exactly at the rate while the port
+/// is busy. A wire whose framing adds bytes sends IP bytes more slowly than its rate, so the clock stops at
+/// the end of each packet until the next one starts. A clock of seconds would empty the queues of the fluid
+/// server long before the real queues. The clock of an inner scheduler stops while other schedulers send.
 #[derive(Clone, Debug)]
 pub(super) struct ServiceClock {
     rate: Rate,
     /// The service before the current packet.
     before: Virtual,
-    /// Bytes of the packet on the wire, and the time at which it started.
+    /// Bytes of the packet on the wire.
     current: u32,
+    /// The time at which its transmission started.
     since: Time,
 }
 
-/// Bit-picoseconds per second in one byte, for comparison with `rate × elapsed`.
+/// One byte in the unit of `rate × elapsed`: bits per second times picoseconds.
 const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
 
 impl ServiceClock {
@@ -94,7 +95,7 @@ impl ServiceClock {
     pub(super) fn is_idle(&self, now: Time) -> bool {
         self.sent(now) >= u128::from(self.current) * BYTE
     }
-    /// The largest possible progress of the wire since the packet began, in bit-picoseconds per second.
+    /// The most that the wire can have sent since the packet began, in the unit of [`BYTE`].
     fn sent(&self, now: Time) -> u128 {
         let elapsed = now.saturating_sub(self.since);
         u128::from(elapsed.as_picoseconds()) * u128::from(self.rate.as_bits_per_second())
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quarter_of_the_weight_is_charged_four_times() {
+    fn a_class_with_a_quarter_of_the_weight_is_charged_four_times_its_bytes() {
         let quarter = Weight::part(0.25).unwrap();
         assert_eq!(quarter.span(1500), 6000 << FRACTION_BITS);
         assert!(Weight::part(1e-8).is_none());

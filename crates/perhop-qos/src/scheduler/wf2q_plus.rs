@@ -13,14 +13,14 @@ const TAKES: Takes = Takes {
     help: "wf2q-plus takes weight (1 by default) or bandwidth; shares are proportional to the weights",
 };
 
-/// WF2Q+: among the heads that the fluid server would have begun to serve, selects the one that it would
-/// finish first. No child gets more than a packet ahead of its share.
+/// WF2Q+: selects, among the heads that the fluid server would have begun to serve, the head that it would
+/// finish first. No child is ahead of its share by more than a packet.
 #[derive(Clone, Debug)]
 pub struct Wf2qPlus {
     children: Vec<Child>,
     clock: ServiceClock,
     virtual_time: Virtual,
-    /// The time of the clock at the last advance of the virtual time.
+    /// The service by the last advance of the virtual time.
     accounted: Virtual,
     /// Packets in all children.
     waiting: u64,
@@ -107,7 +107,7 @@ impl Scheduler for Wf2qPlus {
         self.clock.start(now, length);
         self.waiting -= 1;
         let child = &mut self.children[index];
-        // The limit of `select`: V, or the earliest start if all are later.
+        // As in `select`, the virtual time is at least the earliest start of a waiting head.
         self.virtual_time = self.virtual_time.max(child.start);
         // Bennett & Zhang 1997: F_i = S_i + L_i / r_i, where the next packet starts
         child.start += child.weight.span(length);

@@ -27,19 +27,21 @@ pub struct Wfq {
     children: Vec<Child>,
     clock: ServiceClock,
     virtual_time: Virtual,
-    /// The time of the clock at the last advance of the virtual time.
+    /// The service by the last advance of the virtual time.
     accounted: Virtual,
-    /// The sum of the weights of the children in the fluid server, as a part of all weights.
+    /// The sum of the weights of the children that the fluid server serves, as a part of all weights.
     parts: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Child {
     weight: Weight,
-    /// The backlog, divided into periods in which the fluid server serves it without a break. It is counted
-    /// in bytes, because a child with inner children may send packets in another order than they arrived.
+    /// The backlog, divided into periods in which the fluid server serves the child without a break. It is
+    /// counted in bytes, because a child with inner children may send packets in another order than they
+    /// arrived.
     periods: VecDeque<Period>,
-    /// The finish tag of the child's last arrival, at which the fluid server has emptied the child.
+    /// The finish tag of the child's last arrival: the virtual time at which the fluid server empties the
+    /// child.
     last: Virtual,
     /// Whether the fluid server still serves the child.
     in_fluid: bool,
@@ -50,11 +52,12 @@ struct Child {
 struct Period {
     /// The virtual time at which the fluid server starts to serve the bytes that still wait.
     start: Virtual,
+    /// Bytes that still wait.
     bytes: u64,
 }
 
 impl Child {
-    /// The finish tag of a head of `length` bytes, at which the fluid server has served it.
+    /// The finish tag of a head of `length` bytes: the virtual time at which the fluid server has served it.
     fn finish(&self, length: u32) -> Virtual {
         let mut left = length;
         for period in &self.periods {
@@ -122,8 +125,8 @@ impl Wfq {
 
     /// Advances the virtual time to `now`, one departure from the fluid server at a time.
     ///
-    /// Parekh & Gallager 1993, "A virtual time implementation of PGPS": between two events of the fluid
-    /// server, `V(t + τ) = V(t) + τ / Σ φ_i` over the sessions it is serving.
+    /// Parekh & Gallager 1993, "A virtual time implementation of PGPS": `V(t + τ) = V(t) + τ / Σ φ_i` between
+    /// two events of the fluid server. The sum is over the sessions that it serves.
     fn advance(&mut self, now: Time) {
         let served = self.clock.served(now);
         let mut work = served - self.accounted;
@@ -177,8 +180,8 @@ impl Scheduler for Wfq {
         self.advance(now);
         self.clock.start(now, length);
     }
-    /// The check of the configuration rejects queues that drop heads, because the fluid server cannot revoke
-    /// the service of a packet.
+    /// `Wfq::build` refuses queues that drop heads, because the fluid server cannot revoke the service of a
+    /// packet.
     fn dropped(&mut self, _: Time, child: usize, length: u32, _: u32) {
         self.children[child].remove(length);
     }

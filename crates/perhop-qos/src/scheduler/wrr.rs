@@ -12,7 +12,7 @@ const TAKES: Takes = Takes {
     help: "wrr takes weight (packets per round) or bandwidth (divided by the smallest of its siblings')",
 };
 
-/// The steps of one packet. Weights are counted in steps of 2⁻³² packet.
+/// The number of steps in one packet. Weights are counted in steps of 2⁻³² packet.
 const PACKET: u64 = 1 << 32;
 
 /// Weighted round robin: in each round, every child with packets sends `weight` packets. Fractions are kept
@@ -36,7 +36,7 @@ impl Wrr {
             }
         }
         let grant = |(index, value): (usize, &f64)| {
-            // Below 0.001, a selection could take a thousand rounds for one packet.
+            // With a weight below 0.001, it could take more than a thousand rounds to select one packet.
             if (0.001..=1e6).contains(value) {
                 Ok(libm::round(value * PACKET as f64) as u64)
             } else {

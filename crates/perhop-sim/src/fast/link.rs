@@ -123,7 +123,7 @@ pub(super) struct Link {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(
-    (offset_of!(Link, direction) + Direction::PORT + Port::ASKED).is_multiple_of(64),
+    (offset_of!(Link, direction) + Direction::PORT + Port::CUT_THROUGH_OFFSET).is_multiple_of(64),
     "the fields of a port that most packets read begin a cache line"
 );
 

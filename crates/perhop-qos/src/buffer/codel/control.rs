@@ -26,7 +26,7 @@ pub(in crate::buffer) struct Controller {
     ce_threshold_of: CeThresholdOf,
     /// Bytes that are counted for a packet in addition to its IP bytes.
     header: u32,
-    /// Counted bytes up to which a queue never drops.
+    /// The queue never drops while its backlog is at most this number of counted bytes.
     floor: u64,
     target: i64,
     interval: i64,
@@ -66,7 +66,7 @@ impl Controller {
             target: steps(law, target),
             interval: steps(law, interval),
             ce_threshold: ce_threshold.map_or(i64::MAX, |threshold| steps(law, threshold.wait)),
-            // Rounding down affects both ends of a wait, the target and the threshold.
+            // The target, the threshold and both ends of a wait are rounded down to steps.
             unremarkable: remarkable.saturating_sub(step + step),
         })
     }
@@ -110,15 +110,16 @@ fn steps(law: CodelLaw, time: Time) -> i64 {
 /// The state of the control loop of one queue: the variables of RFC 8289 §5.2.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::buffer) struct Control {
-    /// The time at which the waits will have been too long for an interval. The value is [`NEVER`] while the
-    /// last wait was short.
+    /// The time at which every wait of the last interval will have been above the target. The value is
+    /// [`NEVER`] if the last wait was below the target.
     first_above: i64,
+    /// The time of the next drop.
     drop_next: i64,
     /// Drops since the loop began.
     count: u32,
     /// The value of `count` when the loop began last.
     last_count: u32,
-    /// 1 / √count in units of 2⁻¹⁶, as in Linux: one step of Newton's method at every drop.
+    /// 1 / √count in units of 2⁻¹⁶. As in Linux, each drop improves it by one step of Newton's method.
     reciprocal_root: u16,
     phase: Phase,
 }
@@ -165,13 +166,13 @@ impl Control {
         ecn: Ecn,
     ) -> Verdict {
         if now.saturating_sub(since) < controller.unremarkable {
-            self.end_of_row();
+            self.end_drops();
             return Verdict::Pass;
         }
         let now = steps(controller.law, now);
         let wait = now - steps(controller.law, since);
         if wait < controller.target || backlog() <= controller.floor {
-            self.end_of_row();
+            self.end_drops();
             return controller.pass(wait, ecn);
         }
         self.decide_above(controller, now, wait, ecn)
@@ -184,12 +185,12 @@ impl Control {
     /// Ends a sequence of drops. The cause is a wait below the target, a backlog of at most one MTU, or the
     /// drop of the last packet of the queue.
     #[inline]
-    pub(in crate::buffer) fn end_of_row(&mut self) {
+    pub(in crate::buffer) fn end_drops(&mut self) {
         self.first_above = NEVER;
         self.phase = if self.phase == Phase::DroppedFirst { Phase::Dropping } else { Phase::Watching };
     }
     /// Counts a drop by another part of the queue as a drop of this loop.
-    pub(in crate::buffer) fn strengthen(&mut self) {
+    pub(in crate::buffer) fn count_other_drop(&mut self) {
         self.count = self.count.wrapping_add(1);
     }
 
@@ -200,14 +201,14 @@ impl Control {
         match self.phase {
             Phase::DroppedFirst => self.phase = Phase::Dropping,
             _ if !is_late => self.phase = Phase::Watching,
-            Phase::Watching => return self.begin(controller, now, ecn),
+            Phase::Watching => return self.first_signal(controller, now, ecn),
             Phase::Dropping | Phase::DroppedAnother => {
                 if self.phase == Phase::DroppedAnother {
                     self.drop_next += self.spacing(controller);
                     self.phase = Phase::Dropping;
                 }
                 if now >= self.drop_next {
-                    return self.go_on(controller, ecn);
+                    return self.next_signal(controller, ecn);
                 }
             }
         }
@@ -217,7 +218,7 @@ impl Control {
     /// RFC 8289 §5.6, `dodequeue`: whether waits have been above the target for an interval.
     fn is_late(&mut self, controller: &Controller, now: i64) -> bool {
         if self.first_above == NEVER {
-            // Linux requires that the time is after that step.
+            // Linux drops only after this time (`codel_time_after`). RFC 8289 also drops at this time.
             let strictly = i64::from(controller.law == CodelLaw::Linux);
             self.first_above = now + controller.interval + strictly;
             return false;
@@ -225,11 +226,11 @@ impl Control {
         now >= self.first_above
     }
 
-    /// Gives the first signal of a cycle.
+    /// Drops or marks the first packet of a cycle.
     ///
     /// RFC 8289 §5.5: "if min went above TARGET close to when we last went below it, assume that the drop
     /// rate that controlled the queue on the last cycle is a good starting point to control it now".
-    fn begin(&mut self, controller: &Controller, now: i64, ecn: Ecn) -> Verdict {
+    fn first_signal(&mut self, controller: &Controller, now: i64, ecn: Ecn) -> Verdict {
         let verdict = controller.signal(ecn);
         self.phase = if verdict == Verdict::MarkCe { Phase::Dropping } else { Phase::DroppedFirst };
         let since_then = self.count.wrapping_sub(self.last_count);
@@ -245,8 +246,8 @@ impl Control {
         verdict
     }
 
-    /// Gives the next signal, which is due.
-    fn go_on(&mut self, controller: &Controller, ecn: Ecn) -> Verdict {
+    /// Drops or marks the next packet of a cycle.
+    fn next_signal(&mut self, controller: &Controller, ecn: Ecn) -> Verdict {
         self.count = self.count.wrapping_add(1);
         self.improve_root();
         let verdict = controller.signal(ecn);
@@ -282,7 +283,7 @@ mod tests {
     /// Checks the first steps from count 1. Newton's step from r = 65535/65536 gives r (3 − 2 r²)/2 = 0.50002
     /// for 2, then 0.5624 for 3 and 0.4878 for 4. The exact roots are 0.7071, 0.5774 and 0.5.
     #[test]
-    fn one_step_of_newtons_per_drop() {
+    fn each_drop_takes_one_newton_step() {
         let mut control = Control { count: 1, reciprocal_root: ONE, ..Control::default() };
         let mut roots = Vec::new();
         for count in 2..=60 {
@@ -297,6 +298,10 @@ mod tests {
             exact = *root;
         }
         assert!((roots[0] - 0.5000).abs() < 1e-3 && (roots[2] - 0.4878).abs() < 1e-2, "{roots:?}");
-        assert!((roots[58] * libm::sqrt(60.0) - 1.0).abs() < 1e-3, "it catches up: {}", roots[58]);
+        assert!(
+            (roots[58] * libm::sqrt(60.0) - 1.0).abs() < 1e-3,
+            "after 60 drops, root times √60 is {}",
+            roots[58]
+        );
     }
 }

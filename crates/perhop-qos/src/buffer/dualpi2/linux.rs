@@ -6,7 +6,7 @@ use crate::{DropCause, Time, Verdict};
 
 /// `MAX_PROB`: a probability of 1.
 const ONE: u32 = u32::MAX;
-/// `ALPHA_BETA_GRANULARITY`: the bits that gains have in addition to those of probabilities per nanosecond.
+/// `ALPHA_BETA_GRANULARITY`: gains have this number of bits more than probabilities per nanosecond.
 const GRANULARITY: u32 = 6;
 
 /// State and parameters, in nanoseconds.
@@ -19,6 +19,7 @@ pub(super) struct LinuxDualPi2 {
     step: u64,
     /// `pi2_prob`, the base probability.
     base: u32,
+    /// The delay at the last update.
     last_delay: i64,
 }
 

@@ -13,15 +13,17 @@ pub(super) struct RfcDualPi2 {
     native: NativeMarking,
     /// `p'`, the base probability.
     base: f64,
-    /// `prevq`.
+    /// The delay at the last update, `prevq`.
     previous: f64,
-    /// The accumulated likelihoods (`recur`): of classic packets, and of marks and drops of other packets.
+    /// The accumulated likelihood (`recur`) of drops and marks of classic packets.
     classic: f64,
+    /// The accumulated likelihood of marks of low-latency packets.
     marks: f64,
+    /// The accumulated likelihood of drops of low-latency packets.
     drops: f64,
 }
 
-/// Appendix A.1, `recur`. Returns true with the frequency `likelihood`, evenly spread.
+/// Appendix A.1, `recur`. Returns true at evenly spaced calls, for the part `likelihood` of them.
 fn recurs(count: &mut f64, likelihood: f64) -> bool {
     *count += likelihood;
     let is_due = *count > 1.0;
@@ -83,12 +85,12 @@ impl RfcDualPi2 {
             }
             return Verdict::MarkCe;
         }
-        // `Th_len`: the queue marks nothing while less than one packet waits.
+        // `Th_len`: the wait of a packet that leaves no other behind causes no mark.
         let native = if leaves_others { self.native(waited) } else { 0.0 };
         if recurs(&mut self.marks, native.max(coupled)) { Verdict::MarkCe } else { Verdict::Pass }
     }
 
-    /// `laqm`.
+    /// The probability of a mark because of the wait of the packet itself, `laqm`.
     fn native(&self, waited: Time) -> f64 {
         match self.native {
             NativeMarking::Step(threshold) => f64::from(u8::from(waited > threshold)),
@@ -118,11 +120,11 @@ mod tests {
         [count(&classic, marked), count(&classic, dropped), count(&others, marked), count(&others, dropped)]
     }
 
-    /// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`. Each count has one packet less, because the sum must
-    /// exceed 1.
+    /// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`. Each count is lower by one, because the sum must exceed 1.
     #[test]
     fn probabilities_are_coupled() {
-        // Above 1/k the classic queue ignores ECN, and low-latency packets are dropped, too.
+        // At a base probability above 1/k, classic packets are dropped even if they are ECN-capable, and
+        // low-latency packets are dropped, too.
         for (base, expected) in [(0.0, [0, 0, 0, 0]), (0.2, [40, 0, 400, 0]), (0.6, [0, 360, 640, 360])] {
             let found = counts(base);
             let differ = found.iter().zip(expected).any(|(found, expected)| found.abs_diff(expected) > 1);

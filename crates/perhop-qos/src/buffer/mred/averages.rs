@@ -21,7 +21,7 @@ impl Mred {
         update: impl Fn(&mut QueueAverage, u64, &Averaging),
     ) -> u64 {
         let unit = self.profile.unit;
-        self.update_what_is_held(index, queue, (unit.held(queue), unit.held_by_precedence(queue)), update)
+        self.update_from_content(index, queue, (unit.held(queue), unit.held_by_precedence(queue)), update)
     }
 
     /// Does the same as [`Mred::update_averages`] for laws that count the bytes of frames.
@@ -36,13 +36,13 @@ impl Mred {
             return self.update_averages(index, queue, update);
         }
         let (total, framed) = (self.profile.held(queue), self.profile.framed(queue));
-        self.update_what_is_held(index, queue, (total, &framed), update)
+        self.update_from_content(index, queue, (total, &framed), update)
     }
 
-    /// Does the same as [`Mred::update_averages`] for a queue with this content, in total and for each
-    /// precedence.
+    /// Does the same as [`Mred::update_averages`] for a queue with this number of packets or bytes, in total
+    /// and for each precedence.
     #[inline]
-    fn update_what_is_held(
+    fn update_from_content(
         &mut self,
         index: usize,
         queue: &Occupancy,
@@ -59,8 +59,8 @@ impl Mred {
                 self.level = single.average.level;
                 self.level
             }
-            // Clark & Fang 1998, generalized: an arrival of precedence i moves every average j ≥ i,
-            // which counts the packets of precedences 0 to j; the lower averages stay.
+            // Clark & Fang 1998, generalized: average j counts the packets of precedences 0 to j. An arrival
+            // of precedence i therefore moves the averages j ≥ i.
             Averages::Coupled => {
                 let (last, mut held) = (profile.last, by_precedence[..index].iter().sum());
                 for (average, own) in averages[index..last].iter_mut().zip(&by_precedence[index..last]) {
@@ -96,8 +96,8 @@ impl Mred {
         }
     }
 
-    /// Records that a packet of precedence `index` has left. The averages that count it move, or their idle
-    /// time begins.
+    /// Records that a packet of precedence `index` has left. Updates the averages that count it, or starts
+    /// their idle time.
     #[inline(never)]
     pub(super) fn depart(&mut self, now: Time, index: usize, queue: &Occupancy) {
         if self.profile.is_by_law {
@@ -116,8 +116,8 @@ impl Mred {
 
 /// The averages for reports.
 impl Mred {
-    /// The averages in the unit of the thresholds, packets or bytes. There is a single average, or one for
-    /// each precedence. With [`Averages::CoupledSampled`], the result has the terms of the sum.
+    /// The single average, or the average of each precedence, in the unit of the thresholds (packets or
+    /// bytes). With [`Averages::CoupledSampled`], the terms of the sum.
     pub fn averages(&self) -> Vec<f64> {
         match self.profile.averages {
             Averages::Single => vec![self.profile.averaging.smoothing.value(self.level)],

@@ -35,8 +35,8 @@ pub(super) struct SinceDrop<'c> {
     /// The number of the next packet: n + 1 after n kept packets. It is undefined while nothing is counted.
     /// After 2³² packets it wraps to 0, which happens only if drops are rarer than one in 2³² packets.
     pub(super) next: &'c mut u32,
-    /// The value, 1 or more, that (n + 1) · part must reach before a drop or a draw. It is 0 while nothing is
-    /// counted.
+    /// No drop and no draw occurs while (n + 1) · part is below this value, which is 1 or more. It is 0 while
+    /// nothing is counted.
     pub(super) due: &'c mut u64,
 }
 
@@ -57,12 +57,13 @@ impl SinceDrop<'_> {
     pub(super) fn end_above_max(&mut self) {
         (*self.next, *self.due) = (1, 0);
     }
-    /// Stops counting, if no rule reads [`SinceDrop::was_below_min`].
+    /// Stops counting. Only for rules that do not read [`SinceDrop::was_below_min`].
     #[inline]
     pub(super) fn end(&mut self) {
         *self.due = 0;
     }
-    /// Keeps a packet with the probability `part` of the whole if no drop is due. Returns whether it did.
+    /// Counts a packet as kept if no drop and no draw is due for its probability, `part` of the whole.
+    /// Returns whether it did.
     #[inline]
     pub(super) fn keeps(&mut self, part: u32) -> bool {
         let keeps = u64::from(*self.next) * u64::from(part) < *self.due;
@@ -77,7 +78,7 @@ impl SinceDrop<'_> {
     pub(super) fn begin(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
         if *self.due > 0 {
         } else if spacing.counts_the_drop() {
-            // No drop has occurred yet, so the tested packet is the first of all.
+            // No drop precedes the tested packet, so its number is 1.
             (*self.next, *self.due) = (1, 1);
         } else {
             self.restart(spacing, whole, random);
@@ -109,7 +110,7 @@ impl SinceDrop<'_> {
         self.begin_bytes(self.next.saturating_add(bytes));
         *self.next
     }
-    /// Whether counting is active and a due drop needs no further random number
+    /// Whether counting is active and a drop that is due needs no further random number
     /// ([`DropSpacing::UniformPerDrop`]).
     #[inline]
     pub(super) fn drops_when_due(&self, spacing: DropSpacing) -> bool {

@@ -53,7 +53,7 @@ impl DropCurve {
             gentle_slope: (1.0 - max_probability) / max,
         }
     }
-    /// Average and probability at every corner of the curve. A jump has two points at the same average.
+    /// Average and probability at every corner of the curve. A jump is two corners at the same average.
     pub(super) fn corners(&self) -> Vec<(f64, f64)> {
         let mut corners = vec![(0.0, 0.0), (self.min, 0.0), (self.max, self.max_probability)];
         if self.forced_from > self.max || self.max_probability < 1.0 {
@@ -79,20 +79,18 @@ impl DropCurve {
 
 /// The drop curve of each precedence in integers, over the levels of an average.
 ///
-/// The numerator of a probability is the average minus `min`. The denominator is the numerator at which the
-/// first slope would reach 1: max-p · (average − min) / (max − min) equals (average − min) / ((max − min) /
-/// max-p).
+/// The numerator of a probability is the average minus `min`. The denominator is (max − min) / max-p, because
+/// max-p · (average − min) / (max − min) equals (average − min) / ((max − min) / max-p).
 ///
-/// One array for each parameter, so that a precedence is one index into all of them.
+/// There is one array for each parameter, so that one index selects a precedence in all of them.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct LevelCurves {
     /// The levels below which no packet is dropped.
     min: [u64; Color::COUNT],
-    /// Levels from `min` to `max`, the first slope.
+    /// The width of the first slope: levels from `min` to `max`.
     width: [u64; Color::COUNT],
-    /// Number of last binary digits of a level that its numerator omits, so that a width takes at most 32
-    /// digits.
+    /// The number of low bits of a level that the numerator omits, so that a width fits in 32 bits.
     shift: [u32; Color::COUNT],
     /// The denominator of all probabilities of the curve.
     whole: [u64; Color::COUNT],
@@ -104,7 +102,7 @@ pub(super) struct LevelCurves {
     forced_from: [u64; Color::COUNT],
 }
 
-/// A straight line over a range of numerators.
+/// A straight line from 0, over a range of numerators.
 #[derive(Clone, Copy, Debug)]
 struct Slope {
     /// The shift that moves the range to the top of 64 bits.
@@ -159,8 +157,8 @@ impl LevelCurves {
             |index: usize| thresholds[index].map_or(1.0, |thresholds| thresholds.max_probability);
         let shift = std::array::from_fn(|index| {
             let digits = (u64::BITS - width[index].leading_zeros()).saturating_sub(u32::BITS);
-            let shift = digits.max(smoothing.digits_below_a_step());
-            // A small probability at `max` removes further digits of the numerators, so that the denominator
+            let shift = digits.max(smoothing.bits_below_a_step());
+            // If the probability at `max` is small, the numerators omit more bits, so that the denominator
             // stays below 2⁶².
             let whole = (width[index] >> shift) as f64 / max_probability(index);
             let too_many = libm::ilogb(whole / LARGEST_WHOLE) + 1;
@@ -190,7 +188,7 @@ impl LevelCurves {
     #[inline(always)]
     pub(super) fn part_below_max(&self, index: usize, average: u64) -> Option<u32> {
         let above_min = average - self.min[index];
-        // The numerator has as many digits as the width.
+        // The numerator is below the width and therefore fits in as many bits.
         (above_min < self.width[index]).then_some((above_min >> self.shift[index]) as u32)
     }
     /// The level below which no packet is dropped.
@@ -228,9 +226,9 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Below `max` the error is at most 1.5 · 2⁻³¹: truncation costs less than 1, and rounding at most
-        /// 0.5. Above `max` the error is at most 3.5 · 2⁻³¹. The numerator at `max`, the numerator above it,
-        /// and its product with the gentle slope are each truncated by less than 1.
+        /// Below `max` the error is at most 1.5 · 2⁻³¹: less than 1 from truncation and at most 0.5 from
+        /// rounding. Above `max` it is at most 3.5 · 2⁻³¹, because three values are truncated by less than 1:
+        /// the numerator at `max`, the numerator above it, and its product with the gentle slope.
         #[test]
         fn the_curve_matches_floating_point(
             weight in prop_oneof![Just(1.0 / 512.0), 0.0001..1.0f64],
@@ -249,7 +247,7 @@ mod tests {
             let (min, forced_from) = (levels.min(index), levels.forced_from(index));
             let max = min + levels.width[index];
             let average = min + ((forced_from - min) as f64 * place) as u64;
-            // Levels of averages that move by shifts have additional digits. They must not change the
+            // Levels of averages that move by shifts have additional low bits. They must not change the
             // probability.
             let shifting = smoothing.shifting(2 * thresholds.max.count());
             let shifted = LevelCurves::new(&all, above_max, &shifting, 0);

@@ -9,8 +9,8 @@ use super::half_power::multiply_high;
 use super::options::DropSpacing;
 use crate::random::Stream;
 
-/// A probability for reports, as a fraction. A value of 0 or less means never; a denominator that is not
-/// above the numerator means always.
+/// A probability for reports, as a fraction. It is 0 if the numerator is at most 0, and 1 if the denominator
+/// is at most the numerator.
 #[derive(Clone, Copy, Debug)]
 struct Odds {
     numerator: f64,
@@ -37,11 +37,11 @@ impl DropSpacing {
         }
     }
 
-    /// Whether the packet is dropped; updates `since`. Draws a number only if the decision needs it, or once
-    /// per drop.
+    /// Returns whether the packet is dropped, and updates `since`. Draws a random number only if the decision
+    /// needs it, or once per drop.
     ///
-    /// [`DropSpacing::probability`] in integers. The drawn number, uniform below 1, times the denominator
-    /// must be less than the numerator.
+    /// This is [`DropSpacing::probability`] in integers: the packet is dropped if a random number, uniform
+    /// below 1, times the denominator is less than the numerator.
     #[expect(clippy::inline_always, reason = "it is most of its caller, which is a function")]
     #[inline(always)]
     pub(super) fn drops(self, probability: Probability, mut since: SinceDrop, random: &mut Stream) -> bool {
@@ -70,11 +70,11 @@ impl DropSpacing {
         drops
     }
 
-    /// Whether a packet of `length` bytes is dropped, if the count is in bytes and the length applies after
-    /// the spacing; updates `since`.
+    /// Returns whether a packet of `length` bytes is dropped, and updates `since`. For a count in bytes, with
+    /// a length that scales the probability after the spacing.
     ///
     /// ns-2.35 `queue/red.cc`, `modify_p` with `bytes_`. The count is the bytes divided by the mean size,
-    /// rounded down. A probability below 1 is multiplied by the length divided by the mean.
+    /// rounded down. A probability below 1 is multiplied by the length divided by the mean size.
     #[inline(never)]
     pub(super) fn drops_by_bytes(
         self,
@@ -205,7 +205,7 @@ mod tests {
         numerator > 0 && (i128::from(random.bits()) * denominator) >> 64 < numerator
     }
 
-    /// Any numerator and denominator, including those with few digits.
+    /// Any numerator and denominator, including small ones.
     fn probabilities() -> impl Strategy<Value = Probability> {
         let whole = prop_oneof![1..=WHOLE, Just(WHOLE), 1..1_000_u64];
         let share = prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0_f64];
@@ -225,7 +225,7 @@ mod tests {
         ) {
             use DropSpacing::{CountedFirst, Geometric, Unguarded, Uniform, Wait};
             let rule = [Uniform, Geometric, Wait, CountedFirst, Unguarded][rule];
-            // The probability itself, or one at which about 1 or 2 drops are expected.
+            // Either any probability, or one with about 1 or 2 expected drops in `kept` packets.
             let whole = i128::from(probability.whole);
             let part = place.map_or(probability.part, |(constant, drops)| {
                 (drops * whole / i128::from(kept + 1) + constant).clamp(0, whole) as u64
@@ -237,10 +237,10 @@ mod tests {
             prop_assert_eq!(spacing.random.bits(), plain.bits());
         }
 
-        /// Integer and floating-point decisions agree, except for draws that fall on the last digits of the
-        /// probability.
+        /// Integer and floating-point decisions agree, except if the draw is as close to the probability as
+        /// the precision of floating point.
         #[test]
-        fn a_draw_is_below_the_given_probability(
+        fn integer_decisions_match_floating_point(
             rule in 0..3usize, exponent in 0.0..20.0f64, kept in 0..2_000u32, seed in any::<u64>(),
         ) {
             let rule = [DropSpacing::Uniform, DropSpacing::Geometric, DropSpacing::Wait][rule];
@@ -282,7 +282,7 @@ mod tests {
         /// With a constant p the drop occurs at packet R / p, rounded up. All packet numbers up to 1 / p are
         /// equally likely.
         #[test]
-        fn a_number_names_the_packet_that_is_dropped(one_in in 1..2_000u64, seed in any::<u64>()) {
+        fn the_drawn_number_determines_the_dropped_packet(one_in in 1..2_000u64, seed in any::<u64>()) {
             let mut spacing = Spacing::new(DropSpacing::UniformPerDrop, seed);
             let drawn = multiply_high(spacing.random.clone().bits(), one_in) + 1;
             let mut packets = 1;

@@ -12,8 +12,8 @@ use crate::queue::Occupancy;
 use crate::{Color, Packet, Time, Verdict};
 
 impl Mred {
-    /// Decides quickly about a packet if the profile has a single average that moves by a shift and the queue
-    /// is not empty. Other packets take another variant.
+    /// Decides about a packet if the profile has a single average that moves by a shift and the queue is not
+    /// empty. Passes all other packets to [`Mred::admit_unless_shifting`].
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     pub(super) fn admit_fast(
@@ -28,11 +28,11 @@ impl Mred {
             return self.admit_unless_shifting(now, packet, precedence, queue);
         }
         self.level = self.profile.averaging.smoothing.shifted(self.level, queue.packets);
-        self.decide_in_short(self.profile.hot[precedence.index()], packet)
+        self.decide_fast(self.profile.hot[precedence.index()], packet)
     }
 
-    /// Decides quickly about a packet if the averages move by multiplications. Other packets take the full
-    /// algorithm.
+    /// Decides about a packet if the averages move by multiplications and the fast path applies. Passes all
+    /// other packets to the full algorithm.
     #[inline(never)]
     fn admit_unless_shifting(
         &mut self,
@@ -71,13 +71,13 @@ impl Mred {
             averages[0].average.sample_by_multiplying(queue.packets, smoothing);
             self.level = averages[0].average.level;
         }
-        self.decide_in_short(index, packet)
+        self.decide_fast(index, packet)
     }
 
     /// Steps 2 to 5 with the average at [`Mred::level`].
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
-    fn decide_in_short(&mut self, index: HotIndex, packet: &Packet) -> Verdict {
+    fn decide_fast(&mut self, index: HotIndex, packet: &Packet) -> Verdict {
         let Mred { profile, level, hot, cold } = self;
         let index = index as usize;
         let mut since = hot.at(index);

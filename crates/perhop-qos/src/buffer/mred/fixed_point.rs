@@ -1,5 +1,5 @@
 //! Exponentially weighted moving averages as fixed-point numbers, as in routers and Linux, but with more
-//! digits.
+//! bits.
 //!
 //! Each arrival needs the average after the previous arrival. A floating-point update takes three dependent
 //! operations and a memory access. This update takes a multiplication and an addition, or a shift and a
@@ -22,7 +22,7 @@ const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 /// weight, s ← (1 − weight) · s + queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Smoothing {
-    /// Binary digits of a level below one step: n if averages move by shifts ([`Smoothing::shifting`]),
+    /// The number of bits of a level below one step: n if averages move by shifts ([`Smoothing::shifting`]),
     /// otherwise 0.
     shift: u32,
     /// The number of steps that one packet or byte in the queue adds.
@@ -40,8 +40,8 @@ pub(super) struct Smoothing {
 }
 
 impl Smoothing {
-    /// Creates the smoothing of a weight from [`LEAST_WEIGHT`] to 1. Digits of the weight below 2⁻⁶⁴ are cut
-    /// off. Powers of two and weights of at least 2⁻¹² have no such digits.
+    /// Creates the smoothing of a weight from [`LEAST_WEIGHT`] to 1. The weight is rounded down to a multiple
+    /// of 2⁻⁶⁴. Powers of two and weights of at least 2⁻¹² are such multiples.
     pub(super) fn new(weight: f64) -> Smoothing {
         let weight = (weight * WHOLE) as u128;
         let fraction = weight as f64 / WHOLE;
@@ -72,12 +72,13 @@ impl Smoothing {
     pub(super) fn is_linux(&self) -> bool {
         self.is_linux
     }
-    /// Returns this smoothing by shifts, for a single average of all packets of a queue whose thresholds end
-    /// at `highest`. The smoothing is unchanged unless the weight is 2⁻ⁿ and n digits are unused. A shift is
-    /// faster: a multiplication takes as long as the rest of RED.
+    /// Returns this smoothing by shifts, for a single average of all packets of a queue whose highest
+    /// threshold is `highest`. Returns it unchanged if the weight is not 2⁻ⁿ or if n bits are not free.
+    /// Shifts are faster: a multiplication takes as long as the rest of RED.
     ///
     /// Each packet that joins the queue moves the average, so the queue exceeds the average by at most 2ⁿ
-    /// packets. No packet joins above the thresholds. Therefore no queue needs more digits.
+    /// packets. No packet joins while the average is above the thresholds. The length of the queue is
+    /// therefore limited, and so is the number of bits that a level needs.
     pub(super) fn shifting(self, highest: u64) -> Smoothing {
         let weight = self.keep.wrapping_neg();
         if !weight.is_power_of_two() {
@@ -123,11 +124,11 @@ impl Smoothing {
     pub(super) fn shifted(&self, level: u64, held: u64) -> u64 {
         level - (level >> self.shift) + (held << FRACTION_BITS)
     }
-    /// The digits of a level that are below a step.
-    pub(super) fn digits_below_a_step(&self) -> u32 {
+    /// The number of bits of a level that are below a step.
+    pub(super) fn bits_below_a_step(&self) -> u32 {
         self.shift
     }
-    /// The value of `level` in packets or bytes, without the digits below a step.
+    /// The value of `level` in packets or bytes, without the bits below a step.
     #[inline]
     pub(super) fn value(&self, level: u64) -> f64 {
         // The value is below 2⁶³, so it can be signed. The conversion of a signed integer takes one
@@ -144,8 +145,9 @@ impl Smoothing {
 pub(super) struct Average {
     /// The level in steps of its [`Smoothing`], with the same fractional digits.
     pub(super) level: u64,
-    /// The digits below the level, in 2⁻⁶⁴. They are the remainders of multiplications, until they add up to
-    /// a step. `keep` does not reduce them, which is the only error, less than one step in total.
+    /// The fraction of a step that the level omits, in 2⁻⁶⁴. It sums the remainders of multiplications until
+    /// they are a whole step. Samples do not reduce it, although they reduce the level. This is the only
+    /// error, and it stays below one step.
     rest: u64,
 }
 
@@ -171,8 +173,7 @@ impl Average {
         self.set(kept + u128::from(self.rest) + (u128::from(held * smoothing.per_one) << 64));
     }
 
-    /// The effect of `samples` samples of an empty queue: avg ← (1 − w)^samples avg. Samples may be
-    /// fractional.
+    /// Applies `samples` samples of an empty queue: avg ← (1 − w)^samples avg. The number need not be whole.
     #[inline]
     pub(super) fn decay(&mut self, samples: f64, smoothing: &Smoothing) {
         // The shift is always below 64. Without the mask, the compiler would generate a 128-bit shift.
@@ -200,8 +201,7 @@ mod tests {
 
     use super::*;
 
-    /// Samples an average that has 64 more binary digits, which decay as well. The error is 2⁻⁶⁴ of a step
-    /// per sample.
+    /// Samples an average with 64 more bits, which decay as well. The error is 2⁻⁶⁴ of a step per sample.
     fn sample_exactly(average: u128, held: u64, smoothing: &Smoothing) -> u128 {
         let keep = u128::from(smoothing.keep);
         let kept = (average >> 64) * keep + ((u128::from(average as u64) * keep) >> 64);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn only_powers_of_two_with_unused_digits_shift() {
+    fn only_powers_of_two_with_free_bits_shift() {
         let shift = |weight, highest| Smoothing::new(weight).shifting(highest).shift;
         for (weight, highest) in
             [(1.0, 0), (0.002, 0), (0.75, 0), (1.0 / 131_072.0, 0), (0.5, u64::MAX), (LEAST_WEIGHT, 0)]
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(smoothing.value(average.level), 0.0);
     }
 
-    /// The final average of the longest queue fits, with a spare digit.
+    /// The final average of the longest queue fits, with one bit to spare.
     #[test]
     fn the_least_weights_and_the_longest_queues_do_not_overflow() {
         for weight in [LEAST_WEIGHT, LEAST_WEIGHT * 1.999, 0.002, 0.999] {

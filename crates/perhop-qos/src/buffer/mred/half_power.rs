@@ -11,10 +11,10 @@ pub(super) struct HalfPower {
 }
 
 impl HalfPower {
-    /// Binary digits of the exponent after the point.
+    /// The number of bits of the exponent after the binary point.
     const FRACTION_BITS: u32 = 57;
-    /// The number of first digits that choose one of [`HalfPower::ROOTS`]. The other digits are the argument
-    /// of [`HalfPower::SERIES`].
+    /// The number of these bits that select one of [`HalfPower::ROOTS`]. The lower bits are the argument of
+    /// [`HalfPower::SERIES`].
     const ROOT_BITS: u32 = 5;
     /// 2^(−1/32), in 2⁻⁶⁴, rounded down.
     const ROOT: u64 = 0xfa83_b2db_722a_033a;

@@ -46,7 +46,7 @@ impl Mred {
         verdict
     }
 
-    /// Records that a packet of precedence `index`, which RED would have kept, did not fit.
+    /// Records that a packet of precedence `index` did not fit, although RED would have kept it.
     fn overflows(&mut self, index: usize) {
         let restarts = match self.profile.overflow {
             Overflow::CountsAsKept => false,

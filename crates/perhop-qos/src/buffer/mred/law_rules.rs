@@ -20,7 +20,7 @@ impl MredConfig {
     pub(super) fn rules(&self) -> Result<Rules, ConfigError> {
         let Some(law) = self.law else { return Ok(self.rules_of_options()) };
         match law {
-            Law::Floyd1993 | Law::Cisco => self.of_paper(law),
+            Law::Floyd1993 | Law::Cisco => self.published(law),
             Law::Ns21999 | Law::Ns235 | Law::Ns235Rio => self.red_cc(law),
             Law::Ns235DsRed => self.ds_red(law),
             Law::LinuxRed | Law::LinuxRedInClass | Law::LinuxGred => self.linux(law),
@@ -63,7 +63,7 @@ impl MredConfig {
     }
 
     /// Floyd & Jacobson 1993, and the published rules of IOS.
-    fn of_paper(&self, law: Law) -> Result<Rules, ConfigError> {
+    fn published(&self, law: Law) -> Result<Rules, ConfigError> {
         use DropSpacing::{Geometric, Uniform, UniformPerDrop, Wait};
         use ProbabilityConfig::{PerByte, PerPacket};
         law.choose("update", self.update, &[UpdateConfig::Arrivals])?;

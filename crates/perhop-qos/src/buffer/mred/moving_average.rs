@@ -13,7 +13,7 @@ use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Averaging {
     pub(super) smoothing: Smoothing,
-    /// Whether a departure is a sample for an average whose packets are still in the queue.
+    /// Whether averages also take a sample at a departure, while other packets that they count wait.
     pub(super) samples_departures: bool,
     pub(super) idle: IdleRule,
     /// Packets of mean size that the port can send in an idle picosecond: samples of an empty queue.

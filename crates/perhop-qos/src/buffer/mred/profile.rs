@@ -19,17 +19,18 @@ use crate::{Color, DropCause, Packet, QueueSize, Verdict};
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Profile {
-    /// The fast path takes packets that find 1 to this number of packets in the queue, if the single average
-    /// moves by shifts; otherwise 0.
+    /// The longest queue, in packets, for the fast path of a single average that moves by shifts. It is 0 for
+    /// other averages.
     pub(super) shifting_up_to: u64,
-    /// The fast path takes packets that find 1 to this number of packets in the queue, if averages move by
-    /// multiplications.
+    /// The longest queue, in packets, for the fast path of averages that move by multiplications. It is 0 if
+    /// this path does not apply.
     pub(super) multiplying_up_to: u64,
     pub(super) averaging: Averaging,
     /// The place of each precedence among the hot counts.
     pub(super) hot: [HotIndex; Color::COUNT],
     /// Index of the highest drop precedence.
     pub(super) last: usize,
+    /// The packets that an average counts.
     pub(super) averages: Averages,
     pub(super) unit: Unit,
     pub(super) spacing: DropSpacing,
@@ -41,7 +42,7 @@ pub(super) struct Profile {
     pub(super) is_by_law: bool,
     /// Whether arrivals of the highest precedence move no average.
     pub(super) is_blind_to_last: bool,
-    /// A queue of up to this number of packets is short, if the law spares packets in short queues.
+    /// The law spares packets in queues of at most this number of packets.
     pub(super) short_queue: u64,
     pub(super) ecn: EcnConfig,
     /// The marking by the instantaneous queue. Packets to which it applies do not take the fast path.
@@ -56,6 +57,7 @@ pub(super) struct Profile {
     packets_per_byte: Option<f64>,
     /// The mean packet size, if the drop count is in bytes.
     pub(super) counts_bytes: Option<u32>,
+    /// The curves for decisions, by precedence.
     pub(super) curves: LevelCurves,
     /// The curves for reports, by precedence.
     pub(super) reported: [DropCurve; Color::COUNT],
@@ -142,7 +144,7 @@ impl Profile {
         let shared = std::array::from_fn(|index| precedences[index.min(last)].shared());
         let mean = config.mean_packet_size.as_bytes();
         let beyond =
-            if rules.thresholds_are_below { 1 << averaging.smoothing.digits_below_a_step() } else { 0 };
+            if rules.thresholds_are_below { 1 << averaging.smoothing.bits_below_a_step() } else { 0 };
         let mut profile = Profile {
             shifting_up_to: 0,
             multiplying_up_to: 0,
@@ -168,7 +170,7 @@ impl Profile {
             marks_up_to: rules.marks_up_to,
             limit_counts: rules.limit_counts,
             limit: config.limit,
-            // `qdisc_pkt_len`: the kernel queues frames.
+            // The kernel counts the header of a frame, too (`qdisc_pkt_len`).
             header: if rules.arithmetic == Arithmetic::Linux { framing.queued_header().into() } else { 0 },
             packets_per_byte: (rules.lengths == Lengths::Probability).then_some(1.0 / mean as f64),
             counts_bytes: (rules.lengths == Lengths::CountAndProbability)
@@ -207,7 +209,7 @@ impl Profile {
         }
         match self.limit {
             None => self.averaging.smoothing.longest(),
-            // One more packet fits into a queue with one packet less than the limit.
+            // A packet still fits if the queue is one packet below the limit.
             Some(QueueSize::Packets(limit)) => self.averaging.smoothing.longest().min(limit - 1),
             Some(QueueSize::Bytes(_)) => 0,
         }

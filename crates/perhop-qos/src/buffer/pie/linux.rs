@@ -20,25 +20,32 @@ const HIGH_DELAY: u64 = TICKS_PER_SECOND / 4;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::buffer) struct LinuxPie {
     target: u64,
-    /// Gains in probability per tick, before scaling.
+    /// The gain of the distance from the target: probability per tick, before scaling.
     alpha: u64,
+    /// The gain of the change since the last update, in the same unit.
     beta: u64,
     /// The backlog below which no packet is dropped.
     floor: u64,
     /// `prob`, which may exceed 1.
     probability: u64,
+    /// `qdelay`.
     delay: u64,
+    /// `qdelay_old`.
     old_delay: u64,
+    /// `burst_time`.
     burst: u64,
+    /// `accu_prob`.
     accumulated: u64,
     /// The time of the last departure.
     departed: Option<u64>,
 }
 
-/// The first update of the drop probability, and the interval. `pie_init` sets its timer to half a second.
-/// `pie_timer` sets it to `tupdate` in whole jiffies, here of 1 ms (`HZ` 1000). A timer that is set during a
-/// jiffy fires one slot of its wheel late, because it must not fire early (`kernel/time/timer.c`:
-/// `calc_index`). A slot is one jiffy, or 8 jiffies for half a second.
+/// Returns the time of the first update of the drop probability, and the interval of the others.
+///
+/// `pie_init` sets its timer to half a second. `pie_timer` sets it to `tupdate` in whole jiffies of 1 ms
+/// (`HZ` 1000). A timer must not fire early, so a timer that is set during a jiffy fires one slot of the
+/// timer wheel later (`kernel/time/timer.c`, `calc_index`). A slot is 1 jiffy, or 8 jiffies for half a
+/// second.
 pub(super) fn updates(config: &PieConfig) -> (Time, Time) {
     let jiffy = Time::from_milliseconds(1);
     let jiffies = config.update_interval.as_picoseconds().div_ceil(jiffy.as_picoseconds());

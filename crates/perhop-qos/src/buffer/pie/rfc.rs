@@ -25,8 +25,9 @@ pub(in crate::buffer) struct RfcPie {
     spacing: PieSpacing,
     /// `drop_prob_`.
     probability: f64,
-    /// `current_qdelay` and `qdelay_old_`, in seconds.
+    /// `current_qdelay`, in seconds.
     current: f64,
+    /// `qdelay_old_`, in seconds.
     old: f64,
     /// `burst_allowance_`.
     burst: Time,
@@ -34,7 +35,7 @@ pub(in crate::buffer) struct RfcPie {
     accumulated: f64,
     /// `avg_dq_time_`, in seconds; 0 before the first measurement.
     departure_time: f64,
-    /// The start of the measurement that is running, and its bytes so far.
+    /// The start of the running measurement, and the bytes that have left since then.
     measurement: Option<(Time, u64)>,
 }
 

@@ -90,7 +90,7 @@ mod tests {
     /// Compares with limits from a division, rounded down, for a limit of 480 and a minimum of 285 between
     /// 1080 and 1440 units.
     #[test]
-    fn a_linear_fall_is_that_of_the_division() {
+    fn a_linear_fall_matches_the_division() {
         let fall = Fall::new(Some(FallConfig { start: 1080, end: 1440, slope: FallSlope::Linear }));
         for used in 0..1600_u64 {
             let limit = match used {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn early_and_late_falls_enclose_it() {
+    fn a_linear_fall_is_between_early_and_late_falls() {
         let largest = |slope, used| {
             let fall = Fall::new(Some(FallConfig { start: 10, end: 20, slope }));
             (0..=200).rev().find(|wanted| fall.allows(*wanted, 100, 50, used)).unwrap()

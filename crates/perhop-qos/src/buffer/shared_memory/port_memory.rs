@@ -11,14 +11,17 @@ use crate::DropCause;
 /// The memory of a port: units that its queues share, in addition to those of a pool.
 ///
 /// A packet first takes reserved units of its queue, then units of the port, then units of the pool. Units
-/// are released in the opposite order. The state therefore has only the numbers of units of queues, ports and
-/// pools; packets do not store their units.
+/// are released in the opposite order. It is therefore enough to count the units of queues, ports and pools.
+/// Packets do not store their units.
 #[derive(Debug)]
 pub struct PortMemory {
     /// The units that the queues of the port hold in addition to their reserved units.
     shared: Count,
+    /// The units of the port, which the queues use before the pool.
     reserved: u64,
+    /// The largest value of `shared`.
     limit: u64,
+    /// The values of `shared` over which the limits of the queues fall.
     fall: Fall,
     pool: Arc<Pool>,
     unit: UnitSize,

@@ -4,9 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A number of units.
 ///
-/// Only one thread at a time uses the ports of a memory. A relaxed load and a relaxed store therefore
-/// suffice, and both are plain moves of the processor. The count is atomic only so that a port can move to
-/// another thread.
+/// Only one thread at a time uses the ports of a memory, so a relaxed load and a relaxed store suffice. Both
+/// compile to plain moves. The count is atomic only so that a port can move to another thread.
 #[derive(Debug, Default)]
 pub(super) struct Count(AtomicU64);
 
@@ -24,11 +23,11 @@ impl Count {
     }
 }
 
-/// The number of binary digits of a reciprocal, which replaces a division by a multiplication. For n < 2^20
-/// bytes and units of u < 2^16 bytes, rounding adds less than n / 2^40 < 1 / u to the quotient. The integer
-/// part does not change.
+/// The number of bits of a reciprocal, with which a multiplication replaces a division. For n < 2^20 bytes
+/// and units of u < 2^16 bytes, rounding the reciprocal adds less than n / 2^40 < 1 / u to the quotient. The
+/// integer part does not change.
 const RECIPROCAL_BITS: u32 = 40;
-/// The bytes of a packet at and above which the quotient needs a division.
+/// A packet of at least this number of bytes needs a division.
 const DIVIDED_FROM: u32 = 1 << 19;
 
 /// The size of a unit, and the bytes of a packet in the memory in addition to its IP bytes.
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_those_of_the_division() {
+    fn units_match_the_division() {
         for unit in [1, 2, 3, 160, 208, 254, 256, 320, 416, 1500, 65_535] {
             let size = UnitSize::new(unit, 0);
             let edges = (1..=2000).flat_map(|count: u32| {

@@ -15,8 +15,8 @@ const TAKES: Takes = Takes {
            extra-delay",
 };
 
-/// The burst after a silence is this number of packets for each level from the first to the class's own. ns-2
-/// uses 8 times its priority number, which begins at 1.
+/// After a silence, a class of the first level may send a burst of this number of packets, a class of the
+/// second level twice as many, and so on. ns-2 uses 8 times its priority number, which begins at 1.
 const BURST: u32 = 8;
 /// The maximum number of nested levels of classes.
 const DEEPEST: usize = 32;
@@ -43,7 +43,7 @@ impl Cbq {
         let wire_height = 1 + highest(&leaves, &inner, None);
         let leaf_count = leaves.len();
         let mut made: Vec<Class> =
-            leaves.into_iter().chain(inner).map(|(class, _)| class.beneath(leaf_count)).collect();
+            leaves.into_iter().chain(inner).map(|(class, _)| class.with_parent_after(leaf_count)).collect();
         let rings = rings(&mut made[..leaf_count], longest);
         Ok(Cbq {
             byte: byte_at(rate, 1.0),

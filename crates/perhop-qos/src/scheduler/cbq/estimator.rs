@@ -7,17 +7,17 @@ const FRACTION_BITS: u32 = 20;
 /// The weight of a new value in the average is 1/16. This is `POWEROFTWO` of ns-2, whose logarithm is 4.
 /// (`RM_FILTER_GAIN` of ALTQ and the ewma of Linux's `sch_cbq` are 5, for 1/32.)
 const FILTER: i64 = 16;
-/// 1 − 1/16, which is g in the formula of [`burst_idle`].
+/// g in the formula of [`burst_idle`]: 1 − 1/16.
 const GAIN: f64 = 15.0 / 16.0;
 
 /// The estimator of Floyd and Jacobson 1995, appendix A.
 ///
-/// A packet of s bytes should end s / allotment after the end of the previous packet; the amount by which it
-/// ends later is its *idle* time. The estimator keeps an exponential average of the idle times. The class is
-/// within its allotment while the average is above 0, and again from the time at which an average below 0
-/// will have risen to 0.
+/// A packet of s bytes should end s / allotment after the end of the previous packet. Its *idle* time is the
+/// amount by which it ends later. The estimator keeps an exponential average of the idle times. The class is
+/// within its allotment while the average is above 0. Otherwise it must wait until the average would have
+/// risen to 0.
 ///
-/// Instants and spans are picoseconds.
+/// Instants and spans are in picoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Estimator {
     /// The time of a byte at the allotment, in steps of 2⁻²⁰ ps.
@@ -28,7 +28,7 @@ pub(super) struct Estimator {
     extra_delay: i64,
     /// The end of the last packet of the class.
     last_end: i64,
-    /// 16 times the average, so that no digit is lost.
+    /// 16 times the average of the idle times, so that no digit is lost.
     average: i64,
     /// The `undertime`: the time at which the class is within its allotment again.
     until: i64,
@@ -47,14 +47,14 @@ pub(super) fn span(byte: u128, length: u32) -> i64 {
     i64::try_from((u128::from(length) * byte) >> FRACTION_BITS).unwrap_or(i64::MAX / 4)
 }
 
-/// The picoseconds of `time`. Never is later than any event.
+/// The picoseconds of `time`. A time that means "never" is later than any event.
 pub(super) fn picoseconds(time: Time) -> i64 {
     i64::try_from(time.as_picoseconds()).unwrap_or(i64::MAX)
 }
 
-/// The largest average idle time, by which a class may send a burst of `packets` packets after a silence.
-/// Each packet takes the wire for `takes`. The formula is t (1/f − 1) (1 − gⁿ) / gⁿ, and at least t (1 − g),
-/// as in ns-2 (`automaxidle`) and S. Floyd, "Notes on CBQ and Guaranteed Service", 1995.
+/// The limit of the average idle time with which a class may send a burst of `packets` packets after a
+/// silence. Each packet takes the wire for `takes`. The formula is t (1/f − 1) (1 − gⁿ) / gⁿ, and at least
+/// t (1 − g), as in ns-2 (`automaxidle`) and S. Floyd, "Notes on CBQ and Guaranteed Service", 1995.
 pub(super) fn burst_idle(takes: Time, fraction: f64, packets: u32) -> Time {
     let power = libm::pow(GAIN, f64::from(packets));
     let times = ((1.0 / fraction - 1.0) * (1.0 - power) / power).max(1.0 - GAIN);
@@ -74,7 +74,7 @@ impl Estimator {
         }
     }
 
-    /// Records that a packet of `length` bytes was sent, which ends at `end` and takes the wire for `takes`.
+    /// Records that a packet of `length` bytes was sent. It ends at `end` and takes the wire for `takes`.
     pub(super) fn sent(&mut self, end: i64, takes: i64, length: u32) {
         let due = span(self.byte, length);
         let idle = (end - self.last_end).saturating_sub(due);
@@ -82,8 +82,7 @@ impl Estimator {
         self.average = average.min(self.most_idle);
         self.last_end = end;
         if self.average <= 0 {
-            // The class waits for the difference between the time of its share and the time of the packet,
-            // and until the average is 0 again.
+            // The class waits until its allotment covers the packet and the average is 0 again.
             self.until = end.saturating_add(due - takes).saturating_add(self.debt());
         }
     }
@@ -93,7 +92,7 @@ impl Estimator {
         -(self.average / FILTER).saturating_mul(FILTER - 1)
     }
 
-    /// Whether the class has used at most its allotment.
+    /// Whether the class is within its allotment at `now`.
     pub(super) fn is_within(&self, now: i64) -> bool {
         self.until <= now
     }
@@ -102,15 +101,15 @@ impl Estimator {
         self.until
     }
 
-    /// Records that the class wants to send at `now` but may not. Its wait becomes the wait after its last
-    /// packet plus the extra delay.
+    /// Records that the class wants to send at `now` but may not. The class then waits for the regular time
+    /// after its last packet and for the extra delay.
     pub(super) fn refuse(&mut self, now: i64) {
         let until = self.refused_until(now);
         self.was_refused |= until != self.until;
         self.until = until;
     }
-    /// The time at which the class is within its allotment again, if it is [refused](Estimator::refuse) at
-    /// `now`.
+    /// The time at which the class would be within its allotment again after a [refusal](Estimator::refuse)
+    /// at `now`.
     pub(super) fn refused_until(&self, now: i64) -> i64 {
         if self.was_refused || self.until.saturating_add(self.extra_delay) <= now {
             return self.until;
@@ -129,17 +128,16 @@ mod tests {
 
     const US: i64 = 1_000_000;
 
-    /// A quarter of a wire on which a byte takes 1 us.
+    /// An estimator for a quarter of a wire on which a byte takes 1 us.
     fn quarter(max_idle: Time, extra_delay: Time) -> Estimator {
         Estimator::new(byte_at(Rate::from_bits_per_second(8_000_000), 0.25), max_idle, extra_delay)
     }
 
     #[test]
-    fn a_class_back_to_back_waits_for_its_average_and_its_packet() {
+    fn after_an_early_packet_the_class_waits_for_its_average_and_its_packet() {
         let mut class = quarter(Time::ZERO, Time::ZERO);
         class.sent(1000 * US, 100 * US, 100);
-        // The packet ended 600 us late. The class was idle, but `max_idle` does not allow it to save idle
-        // time.
+        // The packet ended 600 us late. `max_idle` is too small to save this idle time.
         assert_eq!((class.average, class.until), (0, (1000 + 300) * US));
         class.sent(1100 * US, 100 * US, 100);
         // The packet is 300 us early, so the average is -300/16 us. The class waits 15 times this, and 300 us
@@ -163,7 +161,7 @@ mod tests {
         let mut class = quarter(Time::from_microseconds(100), Time::ZERO);
         class.sent(1_000_000 * US, 100 * US, 100);
         assert_eq!((class.average, class.until), (1600 * US, 0));
-        // Each back-to-back packet reduces the value by a sixteenth of it and by 300 us: 1600, 1200, 825,
+        // Each back-to-back packet reduces the value by a sixteenth and then by 300 us: 1600, 1200, 825,
         // 473.4, 143.8.
         for packet in 1..=4 {
             class.sent((1_000_000 + 100 * packet) * US, 100 * US, 100);

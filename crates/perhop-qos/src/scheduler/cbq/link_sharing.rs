@@ -40,8 +40,8 @@ impl Cbq {
         None
     }
 
-    /// The lowest height at which a class is unsatisfied. Such a class is within its allotment, and it has a
-    /// head or an inner class with a head that may borrow from it.
+    /// The lowest height of an unsatisfied class. Such a class is within its allotment and wants to send: it
+    /// has a head, or an inner class that may borrow from it has one.
     fn find_unsatisfied(&mut self, now: i64, heads: &[u32]) -> u8 {
         let (leaves, inner) = self.classes.split_at_mut(self.leaves);
         for class in inner.iter_mut() {
@@ -65,8 +65,8 @@ impl Cbq {
         unsatisfied.map(|class| class.height).min().unwrap_or(u8::MAX)
     }
 
-    /// Lowers the top level when a packet arrives at `child` (top-level guideline): to the leaves if the
-    /// class is within its allotment, or to the next level if its lender has bandwidth left.
+    /// Lowers the top level when a packet arrives at `child` (top-level guideline). It becomes the level of
+    /// the leaves if the class is within its allotment, or the next level if its lender has bandwidth left.
     pub(super) fn lower_top_level(&mut self, now: i64, child: usize) {
         let class = &self.classes[child];
         if class.estimator.is_within(now) {
@@ -82,8 +82,8 @@ impl Cbq {
         }
     }
 
-    /// Sets the top level when a packet of `child` leaves (top-level guideline): the lender may lend again
-    /// while it has bandwidth left and the borrower has packets.
+    /// Sets the top level when a packet of `child` leaves (top-level guideline), so that the lender may lend
+    /// again while it has bandwidth left and the borrower has packets.
     pub(super) fn set_top_level(&mut self, now: i64, child: usize, account: Account) {
         let (height, is_within) = match account {
             Account::Own => (LEAF, self.classes[child].estimator.is_within(now)),

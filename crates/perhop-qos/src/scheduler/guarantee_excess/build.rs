@@ -17,7 +17,7 @@ const TAKES: Takes = Takes {
 };
 
 /// Keys that only queues have. A class with inner classes has their priority.
-const OF_QUEUES: [&str; 2] = ["level", "excess-level"];
+const QUEUE_KEYS: [&str; 2] = ["level", "excess-level"];
 /// The default size of a bucket, bytes: two of the longest usual packets.
 const BURST: u64 = 3200;
 
@@ -119,7 +119,7 @@ fn class(
     };
     let bucket = |key: &str, rate: Rate, burst: Option<ByteSize>| {
         if rate.as_bits_per_second() == 0 {
-            return Err(error_in(index, key, "a rate of 0").help("for example 300kb/s, or leave it out"));
+            return Err(error_in(index, key, "the rate is 0").help("for example 300kb/s, or leave it out"));
         }
         let burst = burst.unwrap_or(ByteSize::from_bytes(BURST));
         Credit::new(rate, (1, 1), burst)
@@ -146,7 +146,7 @@ fn class(
 /// Rejects keys that only queues have.
 fn check_inner(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
     let written = [config.share.level, config.share.excess_level];
-    let first = OF_QUEUES.iter().zip(written).find(|(_, written)| written.is_some());
+    let first = QUEUE_KEYS.iter().zip(written).find(|(_, written)| written.is_some());
     if let Some((key, _)) = first {
         let message = format!("{key} is for queues, and this class has classes inside");
         return Err(error_in(index, key, message).help("write it in the inner classes"));

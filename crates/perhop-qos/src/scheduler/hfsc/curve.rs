@@ -7,7 +7,7 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 /// The service units of a byte. One unit is the service of one bit per second in one picosecond, so that
 /// curves are exact.
 const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
-/// The time at which a curve without slope reaches a higher value.
+/// The time at which a curve of slope 0 reaches a higher value: never.
 pub(super) const NEVER: u128 = u128::MAX;
 
 /// `length` bytes in service units.
@@ -41,8 +41,8 @@ impl ServiceCurve {
     }
 }
 
-/// A service curve moved to (`x`, `y`): time or virtual time in picoseconds, and service, with the remaining
-/// part of its first piece.
+/// A service curve that starts at (`x`, `y`), with the remaining part of its first piece. `x` is a time or
+/// virtual time in picoseconds, and `y` is a service.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runtime {
     curve: ServiceCurve,
@@ -58,8 +58,8 @@ impl Runtime {
         Runtime { curve, x: 0, y: 0, dx: curve.d, dy: curve.first() }
     }
 
-    /// The line of the last piece, which is the eligible curve of a convex service curve. It lets the class
-    /// be served ahead of its deadlines, so that the deadlines can be met when the curve becomes steep.
+    /// The eligible curve. For a convex service curve it is the line of the last piece: the class can then be
+    /// served ahead of its deadlines, so that the deadlines can be met when the curve becomes steep.
     pub(super) fn eligible(mut self) -> Runtime {
         if !self.curve.is_concave() {
             (self.dx, self.dy) = (0, 0);
@@ -71,11 +71,11 @@ impl Runtime {
     pub(super) fn reaches(&self, y: u128) -> u128 {
         let Some(above) = y.checked_sub(self.y) else { return self.x };
         if above > self.dy || self.dy == 0 {
-            // A first piece without slope gives no service until it ends.
+            // A first piece of slope 0 gives no service until it ends.
             let beyond = above - self.dy;
-            return self.x.saturating_add(self.dx).saturating_add(along(beyond, self.curve.m2));
+            return self.x.saturating_add(self.dx).saturating_add(time_for(beyond, self.curve.m2));
         }
-        self.x.saturating_add(along(above, self.curve.m1))
+        self.x.saturating_add(time_for(above, self.curve.m1))
     }
 
     /// The service at `x`.
@@ -89,9 +89,9 @@ impl Runtime {
         }
     }
 
-    /// Starts a period of backlog at `x`, with `y` served. The result is the minimum of this curve and of the
-    /// service curve moved to (`x`, `y`). For two convex curves the result is one of them, because two pieces
-    /// cannot represent more.
+    /// Starts a period of backlog at `x`, with `y` served. The result is the minimum of this curve and the
+    /// service curve moved to (`x`, `y`). For convex curves the result is one of the two, because two pieces
+    /// cannot represent their minimum.
     pub(super) fn restart(&mut self, x: u128, y: u128) {
         let curve = self.curve;
         let now = self.at(x);
@@ -117,8 +117,8 @@ impl Runtime {
     }
 }
 
-/// The time of `service` at `rate`.
-fn along(service: u128, rate: u128) -> u128 {
+/// The time in which `rate` gives `service`.
+fn time_for(service: u128, rate: u128) -> u128 {
     match rate {
         _ if service == 0 => 0,
         0 => NEVER,
@@ -175,8 +175,8 @@ mod tests {
             let target = y + service(ask);
             let exact = starts.iter().map(|start| start.reaches(target)).max().unwrap();
             let found = left.reaches(target);
-            // A crossing is rounded down to a picosecond, so the second piece is lower by at most the service
-            // of a picosecond.
+            // The time of a crossing is rounded down to a picosecond, so the second piece is lower by at most
+            // the service of a picosecond.
             let rounding = u128::from(m1 / m2 + 2) * starts.len() as u128;
             prop_assert!(exact.abs_diff(found) <= rounding, "{found} ps for {exact}");
         }

@@ -4,13 +4,13 @@
 use super::bucket::Mode;
 use super::{Htb, LEVELS, PRIORITIES};
 
-/// The priorities of a mask.
+/// The priorities whose bits are set in `mask`.
 fn priorities(mask: u8) -> impl Iterator<Item = usize> {
     (0..PRIORITIES).filter(move |priority| mask & 1 << priority > 0)
 }
 
 impl Htb {
-    /// Records that the idle `child` has packets now.
+    /// Records that `child`, which was idle, has packets now.
     pub(super) fn activate(&mut self, child: usize) {
         self.classes[child].active = 1 << self.classes[child].priority;
         self.join(child);
@@ -20,7 +20,7 @@ impl Htb {
         self.leave(child);
         self.classes[child].active = 0;
     }
-    /// Records that class `index` is in `mode` from now.
+    /// Changes the mode of class `index` to `mode`.
     pub(super) fn set_mode(&mut self, index: usize, mode: Mode) {
         if self.classes[index].active == 0 {
             self.classes[index].mode = mode;
@@ -32,7 +32,7 @@ impl Htb {
     }
 
     /// Adds class `index` to the classes that may send at their own rate, or to the classes that borrow from
-    /// its parent. If the parent had no such child at that priority, it joins its own turn in the same way
+    /// its parent. If the parent had no borrower at that priority before, the parent is added in the same way
     /// (`htb_activate_prios`).
     fn join(&mut self, mut index: usize) {
         let mut mask = self.classes[index].active;
@@ -90,8 +90,9 @@ impl Htb {
         }
     }
 
-    /// Selects the leaf class whose turn it is at `level` and `priority`. It follows the turns of inner
-    /// classes. When all inner classes of a class have had their turn, the turn of the class ends.
+    /// Selects the leaf class that has the turn at `level` and `priority`, from the turn at the level down
+    /// through the turns of inner classes. The turn of a class ends when all its inner classes have had their
+    /// turn.
     pub(super) fn whose_turn(&mut self, level: usize, priority: usize) -> usize {
         let (mut groups, mut depth) = ([level; LEVELS], 0);
         loop {

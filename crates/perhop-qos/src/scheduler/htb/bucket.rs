@@ -38,7 +38,8 @@ impl Bucket {
         let tokens = (self.tokens + since).min(self.depth) - self.pace.nanoseconds_of_packet(length);
         self.tokens = if tokens <= -LONGEST_MEMORY { 1 - LONGEST_MEMORY } else { tokens };
     }
-    /// Adds the tokens of `since` ns. The next spending of tokens removes the excess over the depth.
+    /// Adds the tokens of `since` ns. The next call of [`spend`](Bucket::spend) removes the excess over the
+    /// depth.
     pub(super) fn fill(&mut self, since: i64) {
         self.tokens += since;
     }
@@ -76,12 +77,12 @@ struct Pace {
     /// The nanoseconds of a byte, times 2 to the power of `shift`.
     byte: u64,
     shift: u32,
+    /// The bytes that the link adds to a packet.
     link: LinkLayerConfig,
 }
 
 impl Pace {
-    /// The time of a byte at `rate` gets 32 binary digits, or fewer if a second would no longer fit 64
-    /// digits.
+    /// Represents the time of a byte at `rate` in 32 bits, or in fewer if a second would not fit in 64 bits.
     fn new(rate: Rate, link: LinkLayerConfig) -> Pace {
         let rate = bytes_per_second(rate).max(1);
         let most = NANOSECONDS_PER_SECOND.leading_zeros();

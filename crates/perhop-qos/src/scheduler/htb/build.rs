@@ -17,7 +17,7 @@ const TAKES: Takes = Takes {
            link-layer, or direct",
 };
 
-/// The longest packet in `tc`, which a bucket contains in addition to a nanosecond of its rate.
+/// The longest packet in `tc`. A bucket holds this number of bytes and the bytes of a nanosecond at its rate.
 const LONGEST_PACKET: u64 = 1600;
 /// The level of an outermost class with classes inside.
 const OUTERMOST: u8 = LEVELS as u8 - 1;
@@ -52,7 +52,9 @@ struct Built {
     inner: Vec<Class>,
     /// All classes in the order of the configuration.
     order: Vec<Number>,
+    /// The child that is served before all classes and has no rate.
     direct: Option<usize>,
+    /// The divisor that yields the quantum of a class from its rate.
     rate_to_quantum: Option<u32>,
 }
 
@@ -172,7 +174,7 @@ impl Built {
 }
 
 impl Group {
-    /// The next seat, which `index` takes.
+    /// Adds class `index`, and returns its place.
     fn seat(&mut self, index: u16) -> u16 {
         self.members.push(index);
         (self.members.len() - 1) as u16
@@ -182,16 +184,20 @@ impl Group {
 /// Returns a class with a queue and full buckets.
 fn class(index: usize, share: &ShareConfig, parent: Option<u16>) -> Result<Class, ConfigError> {
     let Some(rate) = share.rate else {
-        return Err(error_in(index, "", "no rate").help("write its guaranteed rate, for example 2Mb/s"));
+        return Err(
+            error_in(index, "", "the class has no rate").help("write its guaranteed rate, for example 2Mb/s")
+        );
     };
     let ceil = share.ceil.unwrap_or(rate);
     for (key, rate) in [("rate", rate), ("ceil", ceil)] {
         if bytes_per_second(rate) == 0 {
-            return Err(error_in(index, key, "less than a byte per second").help("for example 300kb/s"));
+            return Err(
+                error_in(index, key, "the rate is below one byte per second").help("for example 300kb/s")
+            );
         }
     }
     let link = share.link_layer.unwrap_or_default();
-    // tc: the burst has the tokens of a nanosecond, a tick of the kernel's clock, plus a packet.
+    // tc: the default burst is the tokens of a nanosecond, the tick of the kernel's clock, plus a packet.
     let burst = |rate: Rate| ByteSize::from_bytes(bytes_per_second(rate) / 1_000_000_000 + LONGEST_PACKET);
     Ok(Class::new(
         parent,

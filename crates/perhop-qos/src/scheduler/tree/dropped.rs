@@ -1,4 +1,4 @@
-//! Packets that are dropped after they have joined a queue: they are not sent, and no class is charged.
+//! Packets that are dropped after they have joined a queue. They are not sent, and no class is charged.
 
 use super::{Layout, Place, SchedulerTree, head_of};
 use crate::queue::{Queue, QueueId};
@@ -7,7 +7,7 @@ use crate::units::Time;
 
 impl SchedulerTree {
     /// Records that the head of the selected `queue`, a packet of `length` IP bytes, was dropped. `id` is the
-    /// number of the queue. All enclosing schedulers count one packet less and choose again.
+    /// number of the queue. All enclosing schedulers count one packet fewer and choose again.
     #[inline(never)]
     pub fn dropped(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let (length, head) = (self.accounting.counted(length), head_of(queue, self.accounting));
@@ -20,28 +20,29 @@ impl SchedulerTree {
         }
     }
 
-    /// Records that a packet of `length` IP bytes of `queue`, which has number `id`, was dropped and others
-    /// remain. The enclosing schedulers up to the next shaper count one packet less. A shaper reports only
-    /// one packet at a time.
+    /// Records that `queue`, which has number `id`, has dropped a packet of `length` IP bytes and has others
+    /// left. The enclosing schedulers up to the next shaper count one packet fewer. Schedulers above a shaper
+    /// are informed of one packet at a time and do not count the dropped one.
     #[inline(never)]
-    pub fn shed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
+    pub fn discarded(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let (length, head) = (self.accounting.counted(length), head_of(queue, self.accounting));
         match self.layout {
             Layout::Single => {}
             Layout::Flat | Layout::Counting => {
                 self.dropped_at(now, Place { node: 0, child: id.index() }, length, head);
             }
-            Layout::Deep => self.shed_deep(now, id, length, head),
+            Layout::Deep => self.discarded_deep(now, id, length, head),
         }
     }
 
+    /// Records the dropped packet at the child at `place`, whose head is now `head`.
     fn dropped_at(&mut self, now: Time, place: Place, length: u32, head: u32) {
         let node = &mut self.nodes[place.node];
         node.heads[place.child] = head;
         node.scheduler.dropped(now, place.child, length, head);
     }
 
-    fn shed_deep(&mut self, now: Time, id: QueueId, length: u32, mut head: u32) {
+    fn discarded_deep(&mut self, now: Time, id: QueueId, length: u32, mut head: u32) {
         let leaf = self.leaves[id.index()];
         let mut next = Some(leaf);
         while let Some(place) = next.filter(|place| self.shaping(*place).shaper.is_none()) {
@@ -53,7 +54,7 @@ impl SchedulerTree {
         self.mark_stale(leaf);
     }
 
-    /// Does the same as [`dequeued_timed`](SchedulerTree::dequeued_timed), but spends no tokens.
+    /// Does the same as [`dequeued_timed`](SchedulerTree::dequeued_timed), but takes no tokens.
     fn dropped_deep(&mut self, now: Time, id: QueueId, length: u32, mut head: u32) {
         let mut next = Some(self.leaves[id.index()]);
         while let Some(place) = next {

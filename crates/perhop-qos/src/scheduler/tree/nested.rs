@@ -10,13 +10,13 @@ use crate::scheduler::Scheduler;
 use crate::units::Time;
 
 impl SchedulerTree {
-    /// Informs every scheduler around `queue`. Each chooses at once.
+    /// Informs every scheduler above `queue` of a packet. Schedulers whose choice may change become stale.
     #[inline]
     pub(super) fn enqueued_nested(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let place = self.leaves[id.index()];
         let node = &mut self.nodes[place.node];
         node.scheduler.enqueued(now, place.child, length);
-        if node.note_tail(place.child, length, queue, Accounting::IP) {
+        if node.update_tail(place.child, length, queue, Accounting::IP) {
             self.mark_stale(place);
         }
         let mut next = self.nodes[place.node].parent;
@@ -40,14 +40,14 @@ impl SchedulerTree {
     #[inline]
     pub(super) fn select_nested(&mut self, now: Time) -> Option<QueueId> {
         if self.is_stale {
-            self.choose_afresh(now);
+            self.update_stale_choices(now);
         }
         self.chosen()
     }
 
     /// Updates every scheduler whose choice may have changed, inner ones first.
     #[inline(never)]
-    fn choose_afresh(&mut self, now: Time) {
+    fn update_stale_choices(&mut self, now: Time) {
         self.is_stale = false;
         for index in (0..self.nodes.len()).rev() {
             if !self.nodes[index].is_stale {
@@ -64,7 +64,7 @@ impl SchedulerTree {
         }
     }
 
-    /// Informs every scheduler around `queue`. Each chooses at once.
+    /// Informs every scheduler above `queue` of a departure. Each of them chooses at once.
     #[inline(never)]
     pub(super) fn dequeued_nested(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let mut next = Some(self.leaves[id.index()]);

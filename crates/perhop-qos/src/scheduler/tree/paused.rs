@@ -1,11 +1,11 @@
-//! Pauses of single queues: a paused queue is not eligible, as if its shaper held its head back.
+//! Pauses of single queues. The schedulers do not see a paused queue, as if its shaper held its head back.
 
 use super::{SchedulerTree, Shaping};
 use crate::queue::QueueId;
 
 impl SchedulerTree {
-    /// Holds all packets of queue `id` back, whose class has `pause`, until
-    /// [`resume`](SchedulerTree::resume).
+    /// Holds back all packets of queue `id` until [`resume`](SchedulerTree::resume). Its class must have
+    /// `pause`.
     pub fn pause(&mut self, id: QueueId) {
         let shaping = self.pausable(id);
         (shaping.is_paused, shaping.covered) = (true, 0);

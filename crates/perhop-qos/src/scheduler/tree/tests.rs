@@ -1,5 +1,5 @@
-//! Compares two optimizations with choices that are computed again for every packet. The optimizations keep a
-//! choice until a head changes, and do not query a shaper whose credit is known to suffice.
+//! Checks two optimizations: a choice is kept until a head changes, and a shaper is not queried while its
+//! credit is known to suffice. The results are compared with those of choices computed for every packet.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -51,8 +51,8 @@ fn queueing(scheduler: usize, inner: &[Option<Value>], shaped: u32) -> Value {
     json!({ "scheduler": name, "classes": classes })
 }
 
-/// Generates up to three levels with up to four classes each, under `schedulers`; some are shaped if `shaped`
-/// is not 0.
+/// Generates policies of up to three levels with up to four classes each, under `schedulers`. Some classes
+/// are shaped if `shaped` is not 0.
 fn policies(schedulers: &'static [usize], shaped: u32) -> impl Strategy<Value = Value> {
     let choice = move || (prop::sample::select(schedulers), 0..=shaped);
     let leaf = (choice(), 1..5usize)

@@ -1,5 +1,5 @@
-//! Schedulers and shapers whose choices depend on time: all of them choose again before every packet. They
-//! count bytes by the accounting.
+//! Trees with schedulers or shapers whose choices depend on time. All choices are made again before every
+//! packet. Bytes are counted by the accounting of the policy.
 
 use super::{Below, Node, Place, SchedulerTree, head_of};
 use crate::queue::{Queue, QueueId};
@@ -7,8 +7,8 @@ use crate::scheduler::{Scheduler, Selection};
 use crate::units::Time;
 
 impl SchedulerTree {
-    /// Informs the schedulers above `queue` of a packet. Schedulers above a shaper are informed when the
-    /// packet may leave.
+    /// Informs the schedulers above `queue` of a packet. Schedulers above a shaper are not informed until the
+    /// shaper lets the packet leave.
     #[inline(never)]
     pub(super) fn enqueued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let place = self.leaves[id.index()];
@@ -16,7 +16,7 @@ impl SchedulerTree {
         match &shaping.shaper {
             None => {
                 let node = &mut self.nodes[place.node];
-                node.is_stale |= node.note_tail(place.child, length, queue, self.accounting);
+                node.is_stale |= node.update_tail(place.child, length, queue, self.accounting);
                 self.announce(now, place, self.accounting.counted(length));
             }
             // A shaper without a rate delays no packet. The schedulers above are informed at the arrival, so
@@ -28,14 +28,15 @@ impl SchedulerTree {
         }
     }
 
-    /// Updates every scheduler whose choice may have changed, inner ones first, then follows the choices.
+    /// Updates every scheduler whose choice may have changed, inner ones first. Returns the queue to which
+    /// the choices lead.
     #[inline(never)]
     pub(super) fn select_timed(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         let mut release = Time::MAX;
         for index in (0..self.nodes.len()).rev() {
             for watched in 0..self.nodes[index].watched.len() {
                 let child = self.nodes[index].watched[watched];
-                let ready_at = self.look_at(now, Place { node: index, child }, queues);
+                let ready_at = self.update_head(now, Place { node: index, child }, queues);
                 release = release.min(ready_at.unwrap_or(Time::MAX));
             }
             let node = &mut self.nodes[index];
@@ -53,10 +54,10 @@ impl SchedulerTree {
         }
     }
 
-    /// Updates the head of the child at `place`. Returns the end of the delay if the child's shaper delays
-    /// it.
+    /// Updates the head of the child at `place`. If the child's shaper delays the head, returns the time at
+    /// which it may leave.
     #[inline]
-    fn look_at(&mut self, now: Time, place: Place, queues: &[Queue]) -> Option<Time> {
+    fn update_head(&mut self, now: Time, place: Place, queues: &[Queue]) -> Option<Time> {
         let node = &self.nodes[place.node];
         let length = match node.children[place.child] {
             Below::Queue(queue) => head_of(&queues[queue.index()], self.accounting),
@@ -68,7 +69,7 @@ impl SchedulerTree {
         {
             let ready_at = if shaping.is_paused { Time::MAX } else { shaper.ready_at(now, length) };
             if ready_at > now {
-                self.nodes[place.node].note_head(place.child, 0);
+                self.nodes[place.node].change_head(place.child, 0);
                 return Some(ready_at);
             }
             if !shaping.released {
@@ -76,12 +77,12 @@ impl SchedulerTree {
             }
             self.nodes[place.node].shaping[place.child].covered = length;
         }
-        self.nodes[place.node].note_head(place.child, length);
+        self.nodes[place.node].change_head(place.child, length);
         None
     }
 
-    /// Informs the schedulers above `place` of a packet, up to the next shaper, which informs the others when
-    /// the packet may leave.
+    /// Informs the schedulers above `place` of a packet, up to the next shaper. The others are informed when
+    /// that shaper lets the packet leave.
     fn announce(&mut self, now: Time, place: Place, length: u32) {
         let mut next = Some(place);
         while let Some(place) = next {
@@ -92,6 +93,7 @@ impl SchedulerTree {
         }
     }
 
+    /// Records that `queue`, which has number `id`, has sent a packet of `length` IP bytes.
     #[inline(never)]
     pub(super) fn dequeued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let length = self.accounting.counted(length);
@@ -132,9 +134,9 @@ impl SchedulerTree {
 }
 
 impl Node {
-    /// Calls [`set_head`](Node::set_head). A changed head may change the choice.
+    /// Sets the length of the head of `child`, 0 for none. If it changed, the node must choose again.
     #[inline]
-    fn note_head(&mut self, child: usize, length: u32) {
+    fn change_head(&mut self, child: usize, length: u32) {
         if self.heads[child] != length {
             self.is_stale = self.set_head(child, length);
         }
