@@ -1,8 +1,8 @@
 //! [`Agenda`]: the pending events, in a total order of (time, slot).
 //!
-//! Packets in flight are in the FIFO of their link, so each entity has at most one wake-up on the agenda. The
-//! length of the agenda is therefore the number of active entities, not of packets. A wake-up cannot be
-//! cancelled. Its owner stores the instant for which it waits, and ignores other wake-ups.
+//! The packets in flight on a link are in a FIFO, and only the first has a wake-up. The length of the agenda
+//! is therefore the number of active links, ports and senders, not of packets. A wake-up cannot be cancelled.
+//! Its owner stores the instant for which it waits, and ignores other wake-ups.
 
 mod wheel;
 
@@ -15,11 +15,11 @@ use wheel::{Wakeup, Wheel};
 
 /// Future events of type `E`, each registered once and scheduled any number of times.
 ///
-/// A calendar queue (Brown 1988, "Calendar queues: a fast O(1) priority queue implementation for the
-/// simulation event set problem"): days of equal length form a cyclic year. Wake-ups are entered on their day
-/// unsorted, and only the current day is sorted. Wake-ups more than a year ahead are stored separately. The
-/// length of a day depends on the distance of events, so that most days with events have only one. The number
-/// of days depends on the number of pending events. Neither changes the order of events.
+/// The agenda is a calendar queue (Brown 1988, "Calendar queues: a fast O(1) priority queue implementation
+/// for the simulation event set problem"). Days of equal length form a cyclic year. The wake-ups of a day are
+/// unsorted until the day becomes the current one. Wake-ups more than a year ahead are stored separately. The
+/// length of a day follows the time between events, so that most days with events have only one. The number
+/// of days follows the number of pending events. Neither changes the order of events.
 #[derive(Debug)]
 pub struct Agenda<E> {
     registered: Vec<E>,
@@ -29,12 +29,12 @@ pub struct Agenda<E> {
     year: Wheel,
     /// The later wake-ups.
     later: BinaryHeap<Reverse<Wakeup>>,
-    /// The first day on which the first wake-up of `later` is less than a year ahead; [`u64::MAX`] if there
-    /// is none.
+    /// The day from which on the first wake-up of `later` is less than a year ahead; [`u64::MAX`] if `later`
+    /// is empty.
     later_from: u64,
-    /// The number of scheduled wake-ups, and the number of wake-ups that will have been taken at the next
-    /// check of the calendar.
+    /// The number of wake-ups scheduled since the start.
     scheduled: u64,
+    /// The number of wake-ups taken since the start, when the next check of the calendar is due.
     taken_at_check: u64,
     /// Wake-ups that remain until the check.
     until_check: u64,
@@ -79,7 +79,7 @@ impl<E: Copy> Agenda<E> {
     /// Schedules the event of `slot` at `time`, which must not be earlier than the last taken event.
     #[inline]
     pub fn schedule(&mut self, slot: Slot, time: Time) {
-        debug_assert!(time < Time::MAX, "an event that never happens is not scheduled");
+        debug_assert!(time < Time::MAX, "`Time::MAX` means never, so it cannot be scheduled");
         self.scheduled += 1;
         self.enter(Wakeup { time: time.as_picoseconds(), slot: slot.0 });
     }
@@ -93,7 +93,7 @@ impl<E: Copy> Agenda<E> {
             // Most days have one wake-up and need no sorting.
             only
         } else {
-            self.take_of_next_day(limit)?
+            self.take_from_next_day(limit)?
         };
         self.until_check -= 1;
         if self.until_check == 0 {
@@ -104,7 +104,7 @@ impl<E: Copy> Agenda<E> {
     /// The time of the next event; `None` if there is none.
     pub fn next_at(&mut self) -> Option<Time> {
         if self.today.is_empty() {
-            self.turn_to_next()?;
+            self.advance_day()?;
         }
         self.today.last().map(|wakeup| Time::from_picoseconds(wakeup.time))
     }
@@ -143,13 +143,13 @@ impl<E: Copy> Agenda<E> {
         if self.year.is_ahead(day) {
             self.year.enter(day, wakeup);
         } else {
-            self.enter_elsewhere(day, wakeup);
+            self.enter_outside_year(day, wakeup);
         }
     }
 
     /// Enters `wakeup`, whose `day` is not in the year ahead.
     #[inline(never)]
-    fn enter_elsewhere(&mut self, day: u64, wakeup: Wakeup) {
+    fn enter_outside_year(&mut self, day: u64, wakeup: Wakeup) {
         if day <= self.year.today() {
             let place = self.today.partition_point(|other| *other > wakeup);
             self.today.insert(place, wakeup);
@@ -162,20 +162,20 @@ impl<E: Copy> Agenda<E> {
     /// Advances to the next day with a wake-up, and takes the first wake-up of that day if it is not later
     /// than `limit`.
     #[inline(never)]
-    fn take_of_next_day(&mut self, limit: u64) -> Option<Wakeup> {
-        self.turn_to_next()?;
+    fn take_from_next_day(&mut self, limit: u64) -> Option<Wakeup> {
+        self.advance_day()?;
         self.today.pop_if(|next| next.time <= limit)
     }
 
     /// Advances to the next day with a wake-up, and sorts its wake-ups; `None` if there are none.
-    fn turn_to_next(&mut self) -> Option<()> {
+    fn advance_day(&mut self) -> Option<()> {
         // If the year is empty, the next wake-up is the first of the later wake-ups.
         let next = self.year.next_day().or_else(|| self.later_day())?;
-        self.year.turn_to(next, |wakeup| self.today.push(wakeup));
+        self.year.advance_to(next, |wakeup| self.today.push(wakeup));
         if next >= self.later_from {
-            self.begin_later();
+            self.enter_later();
         }
-        self.today.sort_unstable_by(|one, other| other.cmp(one));
+        self.today.sort_unstable_by(|a, b| b.cmp(a));
         Some(())
     }
 
@@ -184,9 +184,9 @@ impl<E: Copy> Agenda<E> {
         self.later.peek().map(|Reverse(first)| self.year.day(first.time))
     }
 
-    /// Enters the later wake-ups that have come less than a year ahead.
+    /// Moves the wake-ups of `later` that are now less than a year ahead to their days.
     #[inline(never)]
-    fn begin_later(&mut self) {
+    fn enter_later(&mut self) {
         while let Some(day) = self.later_day().filter(|day| self.year.reached_from(*day) <= self.year.today())
         {
             let Some(Reverse(wakeup)) = self.later.pop() else { break };
@@ -199,8 +199,8 @@ impl<E: Copy> Agenda<E> {
         self.later_from = self.later_day().map_or(u64::MAX, |day| self.year.reached_from(day));
     }
 
-    /// Creates another calendar if days contain far more or less than one event each, or if the year contains
-    /// too few of the events.
+    /// Replaces the calendar if days contain far more or less than one event on average, or if the year
+    /// contains too few of the pending events.
     #[inline(never)]
     fn adapt_calendar(&mut self, now: u64) {
         let gap = (now - self.checked_at) / SAMPLE;

@@ -32,7 +32,8 @@ impl DropPoint {
 pub trait DropSink {
     /// Handles the drop of `packet` at `point` of `link`.
     fn dropped(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint);
-    /// The TCP header of `packet`, if it has one. The recipient of drops knows the contents of packets.
+    /// The TCP header of `packet`, if it has one. This trait has the function because its implementors know
+    /// the contents of packets.
     fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
         let _ = packet;
         None
@@ -109,8 +110,8 @@ impl<S: DropSink, O: Observer> Observer for PortCounters<'_, S, O> {
         self.observer.cut_through(now, place, packet, departure);
     }
     fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
-        // For nearly all packets, arrival and departure are either both within the counted time or both
-        // outside. One update then counts both events.
+        // For nearly all packets, arrival and departure are both within the counted time. One update then
+        // counts both events.
         if now >= self.counts_from && departure.starts <= self.ends {
             self.tally.pass(place.precedence, packet.length);
             self.observer.departure_precomputed(now, place, packet, departure);

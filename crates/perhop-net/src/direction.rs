@@ -1,4 +1,5 @@
-//! [`Direction`]: one direction of a link, from the output side of one interface to the input side of the next.
+//! [`Direction`]: one direction of a link, from the output side of one interface to the input side of the
+//! next.
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -32,7 +33,7 @@ pub struct Loss {
 
 impl Loss {
     /// Whether the next packet, of `length` IP bytes, is lost. Draws one number for each of its fragments.
-    pub fn strikes(&mut self, length: u32) -> bool {
+    pub fn loses_packet(&mut self, length: u32) -> bool {
         let fragments = self.fragmentation.as_ref().map_or(1, |fragmentation| fragmentation.count(length));
         (0..fragments).any(|_| self.stream.uniform() < self.probability)
     }
@@ -40,7 +41,8 @@ impl Loss {
 
 /// One direction of a link.
 ///
-/// The fields are in this order so that most packets touch few cache lines, while many directions alternate.
+/// A network has many directions, so the order of the fields matters: most packets touch only few cache
+/// lines.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Direction {
@@ -51,7 +53,7 @@ pub struct Direction {
     pub in_flight: InFlight,
     /// The slot of the arrival of the first packet in `in_flight`.
     pub arrival: Slot,
-    /// The properties of packets that enter the far end: the interface and their marks.
+    /// The input interface at the far end, and the marks that packets have after it.
     pub ingress: Ingress,
     /// The longest IP packet that the interface sends; [`UNLIMITED`](Direction::UNLIMITED) if there is no
     /// limit.
@@ -116,7 +118,7 @@ pub fn find_sharers(directions: &mut [Direction]) {
     }
 }
 
-/// Records in `drops`, the record of the port of `link`, that its pool had no room for a packet at `now`.
+/// Adds a drop to `drops`, the record of the port of `link`: at `now`, the pool had no room for a packet.
 /// `find` returns the direction of a link.
 pub fn record_pool_drop<'d>(
     drops: &mut PoolDrops,

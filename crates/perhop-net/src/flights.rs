@@ -17,9 +17,8 @@ pub struct Flight {
 
 /// The packets in flight on all links of a network. The packets of each link are in order of arrival.
 ///
-/// All links share the memory. It grows up to the maximum number of packets in flight at one time, and is not
-/// allocated again after that. The place of the packet that arrived last is reused first, while it is in the
-/// cache.
+/// All links share the memory. It grows up to the maximum number of packets in flight at one time, and never
+/// shrinks. The place of the packet that arrived last is reused first, because it is still in the cache.
 #[derive(Debug, Default)]
 pub struct Flights {
     slots: Vec<Slot>,
@@ -90,8 +89,7 @@ impl Flights {
     fn add_slot(&mut self, on: &mut InFlight, flight: Flight) {
         let place = Place(self.slots.len() as u32);
         if self.slots.len() == self.slots.capacity() {
-            // The memory grows by less than its double, because a doubling would leave a third of the memory
-            // unused on average.
+            // Doubling would leave a third of the memory unused on average.
             self.slots.reserve_exact(self.slots.len() / 4 + 16);
         }
         self.slots.push(Slot { flight, next: Place::NONE });

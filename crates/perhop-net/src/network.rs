@@ -33,7 +33,7 @@ pub trait Edge: DropSink + Sized {
     type Event: Copy;
 
     /// Handles `event`.
-    fn happen<W: PortObservers, P: FlowControl>(
+    fn handle_event<W: PortObservers, P: FlowControl>(
         network: &mut Network<Self, W, P>,
         now: Time,
         event: Self::Event,
@@ -91,8 +91,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
             match event {
                 Event::Arrival(link) => self.arrive(now, link),
                 Event::Poll(link) => self.poll(now, link),
-                Event::Pause(link) => self.heed_pause_frames(now, link),
-                Event::Edge(event) => E::happen(self, now, event),
+                Event::Pause(link) => self.apply_pause_frames(now, link),
+                Event::Edge(event) => E::handle_event(self, now, event),
             }
         }
         last
@@ -112,8 +112,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         {
             return self.drop(now, link, packet, cause, DropPoint::Output);
         }
-        // The ports that share memory first send the packets that are due at this instant, because this makes
-        // room for the packet.
+        // Packets that are due at this instant at ports with the same memory leave first, and make room for
+        // this packet.
         for place in 0..self.directions[link.index()].sharers().len() {
             self.catch_up(now, self.directions[link.index()].sharers()[place]);
         }
@@ -128,7 +128,7 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         self.transmit(now, link);
     }
 
-    /// Records which ports hold the pool of the port of `link`, which had no room for a packet at `now`.
+    /// Records which ports use the memory pool of `link`'s port. The pool had no room for a packet at `now`.
     #[cold]
     pub(crate) fn record_pool_drop(&mut self, now: Time, link: LinkId) {
         if now >= self.counts_from
@@ -139,8 +139,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         }
     }
 
-    /// Transmits the due packets at the port of `link` at `now`, before other packets arrive at this port at
-    /// the same instant.
+    /// Transmits the packets of `link`'s port that are due at `now`. They leave before other packets arrive
+    /// at this port at the same instant.
     pub fn catch_up(&mut self, now: Time, link: LinkId) {
         let timeout = self.directions[link.index()].port.poll_timeout();
         if timeout.is_some_and(|due| due <= now) {
@@ -151,8 +151,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
     /// Moves all packets that the port of `link` transmits at `now` to the wire, and schedules the next poll.
     ///
     /// A port is polled only at each arrival and at the times that it requests. An additional poll could
-    /// change the results: while a shaper waits for one head, an inner scheduler whose choice depends on time
-    /// could select another.
+    /// change the results: while a shaper delays the head that an inner scheduler selected, the scheduler
+    /// could select another head if its choice depends on time.
     pub(crate) fn transmit(&mut self, now: Time, link: LinkId) {
         if self.pauses.state().is_some() {
             self.transmit_counted(now, link);
@@ -200,8 +200,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         self.flights.push_back(in_flight, Flight { packet: *packet, arrives });
     }
 
-    /// Handles the arrival of the first packet in flight on `link` at the far end. The packet was lost on the
-    /// wire, is dropped by the input conditioners, or is received.
+    /// Handles the end of the first flight on `link`. The packet was lost on the wire, is dropped by the
+    /// input conditioners of the far end, or is received.
     fn arrive(&mut self, now: Time, link: LinkId) {
         let Direction { in_flight, arrival, loss, input, ingress, .. } = &mut self.directions[link.index()];
         let Some(&Flight { mut packet, .. }) = self.flights.front(in_flight) else { return };
@@ -209,7 +209,7 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         if let Some(next) = self.flights.front(in_flight) {
             self.agenda.schedule(*arrival, next.arrives);
         }
-        if loss.as_mut().is_some_and(|loss| loss.strikes(packet.length)) {
+        if loss.as_mut().is_some_and(|loss| loss.loses_packet(packet.length)) {
             return self.drop(now, link, &packet, DropCause::Lost, DropPoint::Wire);
         }
         packet.arrive(*ingress);

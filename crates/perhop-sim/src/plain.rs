@@ -17,7 +17,7 @@ use crate::hosts::{FarNode, Hosts};
 impl Edge for Hosts {
     type Event = HostEvent;
 
-    fn happen<W: PortObservers, P: FlowControl>(
+    fn handle_event<W: PortObservers, P: FlowControl>(
         network: &mut Network<Hosts, W, P>,
         now: Time,
         event: HostEvent,

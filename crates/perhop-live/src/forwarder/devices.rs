@@ -216,7 +216,11 @@ impl Edge for Devices {
     /// Frames arrive from the wire; there are no scheduled events.
     type Event = Infallible;
 
-    fn happen<W: PortObservers, P: FlowControl>(_: &mut Network<Devices, W, P>, _: Time, event: Infallible) {
+    fn handle_event<W: PortObservers, P: FlowControl>(
+        _: &mut Network<Devices, W, P>,
+        _: Time,
+        event: Infallible,
+    ) {
         match event {}
     }
 

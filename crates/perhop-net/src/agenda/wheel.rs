@@ -2,17 +2,17 @@
 
 /// No entry.
 const NONE: u32 = u32::MAX;
-/// The minimum and maximum number of days in a year, powers of two.
+/// The minimum number of days in a year, a power of two.
 const FEWEST_DAYS: usize = DAYS_OF_A_WEEK;
+/// The maximum number of days in a year, a power of two.
 const MOST_DAYS: usize = 1 << 18;
-/// The number of bits of a word.
+/// The number of days in a week, which is the number of bits of `Week::occupied`.
 const DAYS_OF_A_WEEK: usize = 64;
-/// The length of a day is the distance of events halved this number of times.
+/// The length of a day is the time between events, halved this number of times.
 const HALVINGS: u32 = 2;
 
-/// A wake-up, ordered by time, then by slot. Simultaneous wake-ups happen in the order of the registration of
-/// their slots, and not in the order of scheduling. Early or late scheduling therefore does not change the
-/// results.
+/// A wake-up, ordered by time, then by slot. Simultaneous wake-ups happen in the order in which their slots
+/// were registered. The order of the calls of `schedule` therefore does not change the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Wakeup {
     /// Picoseconds.
@@ -70,8 +70,8 @@ pub(super) struct Wheel {
     day_bits: u32,
     /// The day after today.
     tomorrow: u64,
-    /// The number of days of the year minus one, as a mask of the bits that give the place of a day in the
-    /// year.
+    /// The number of days of the year minus one. As a mask, it selects the bits of a day's number that are
+    /// the place of the day in the year.
     place_bits: u64,
     weeks: Vec<Week>,
     /// Wake-ups on days that already have an entry.
@@ -115,11 +115,11 @@ impl Wheel {
     /// Whether `day` is after today and less than a year ahead.
     #[inline]
     pub(super) fn is_ahead(&self, day: u64) -> bool {
-        // One comparison is sufficient, because the difference of a day that is not after today wraps to a
-        // large number.
+        // For a day that is not after today, the difference wraps to a large number, so that one comparison
+        // is sufficient.
         day.wrapping_sub(self.tomorrow) < self.place_bits
     }
-    /// The first day from which `day` is less than a year ahead.
+    /// The first day on which `day` is less than a year ahead.
     pub(super) fn reached_from(&self, day: u64) -> u64 {
         day.saturating_sub(self.place_bits)
     }
@@ -141,7 +141,7 @@ impl Wheel {
         week.occupied |= 1 << place;
         week.first[place] = Entry { time: wakeup.time, slot: wakeup.slot, next: NONE };
     }
-    /// Enters another wake-up on a day that has one.
+    /// Enters a wake-up on a day that already has one.
     #[inline(never)]
     fn add_to_day(&mut self, day: u64, Wakeup { time, slot }: Wakeup) {
         let week = self.week(day);
@@ -174,7 +174,8 @@ impl Wheel {
     /// The first day after today with an entry.
     pub(super) fn next_day(&self) -> Option<u64> {
         let mut day = self.tomorrow;
-        // The last iteration reaches the days of tomorrow's week that are a year ahead.
+        // The week of tomorrow is visited twice. The last iteration finds its days before tomorrow, which
+        // belong to the next year.
         for _ in 0..=self.weeks.len() {
             if let Some(days) = self.weeks[self.week(day)].days_to_entry(day) {
                 return Some(day + days);
@@ -184,9 +185,9 @@ impl Wheel {
         None
     }
 
-    /// Advances to the next day with an entry and removes the entry, if three conditions hold. It is the only
-    /// entry of its day, it is not later than `limit`, and the day is in the week of tomorrow and before
-    /// `end`. Otherwise, nothing changes.
+    /// Advances to the next day with an entry, and removes and returns the entry. Changes nothing and returns
+    /// `None` unless three conditions hold: the entry is the only one of its day, it is not later than
+    /// `limit`, and the day is in the week of tomorrow and before `end`.
     #[inline]
     pub(super) fn take_only(&mut self, end: u64, limit: u64) -> Option<Wakeup> {
         let week = self.week(self.tomorrow);
@@ -202,7 +203,7 @@ impl Wheel {
         Some(only.wakeup())
     }
     /// Advances to `day` and removes its entries. No earlier day may have an entry.
-    pub(super) fn turn_to(&mut self, day: u64, mut take: impl FnMut(Wakeup)) {
+    pub(super) fn advance_to(&mut self, day: u64, mut take: impl FnMut(Wakeup)) {
         self.tomorrow = day + 1;
         let (week, place) = (self.week(day), day as usize % DAYS_OF_A_WEEK);
         let week = &mut self.weeks[week];
@@ -221,13 +222,13 @@ impl Wheel {
     /// Removes all entries.
     pub(super) fn drain(&mut self, mut take: impl FnMut(Wakeup)) {
         while let Some(day) = self.next_day() {
-            self.turn_to(day, &mut take);
+            self.advance_to(day, &mut take);
         }
     }
 }
 
-/// The length of a day for events that are `gap` picoseconds apart. It is short enough that few days have two
-/// events, which must be sorted.
+/// The binary logarithm of the length of a day, picoseconds, for events that are `gap` picoseconds apart. A
+/// day is so short that few days have two events, which would have to be sorted.
 fn day_bits(gap: u64) -> u32 {
     gap.max(1).ilog2().saturating_sub(HALVINGS)
 }

@@ -15,8 +15,8 @@ use crate::direction::Direction;
 use crate::network::{Edge, Network};
 
 impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
-    /// Passes `packet`, after the output conditioners, to the port of `link`, if the memory of its interface
-    /// of arrival has room.
+    /// Passes `packet`, which has passed the output conditioners, to the port of `link`. Drops the packet if
+    /// the memory of the interface by which it arrived has no room.
     pub(crate) fn enqueue_counted(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         let place = self.directions[link.index()].port.place(packet);
         let Some((port, mut counters)) = self.counted_port(link, Call::Arrival) else { return };
@@ -33,7 +33,7 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         self.send_pause_frames(now);
     }
 
-    /// Puts on the wire of `link` all that its port transmits at `now`.
+    /// Moves all packets that `link`'s port transmits at `now` to its wire.
     pub(crate) fn transmit_counted(&mut self, now: Time, link: LinkId) {
         let mut packet = Packet::default();
         loop {
@@ -68,8 +68,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
 
     /// Sends a pause frame for each level that has crossed a threshold at `now`.
     ///
-    /// A pause frame overtakes all packets but the one on the wire (IEEE 802.1Q, 36.1.2: the MAC control
-    /// sublayer is below the queues). It takes no time from other packets.
+    /// A pause frame is sent after the packet on the wire and before all queued packets (IEEE 802.1Q, 36.1.2:
+    /// the MAC control sublayer is below the queues). Its transmission does not delay the packets.
     fn send_pause_frames(&mut self, now: Time) {
         let Some(pauses) = self.pauses.state() else { return };
         while let Some(number) = pauses.crossed.pop() {
@@ -82,8 +82,7 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
             let Direction { port, delay, .. } = &mut self.directions[reverse.index()];
             let effective = port.wire_free_at(now) + frame_time + *delay + response;
             let Pausable { frames, slot, .. } = &mut pauses.links[paused.index()];
-            // Classes have response times of their own, so a later frame may take effect before an earlier
-            // one.
+            // Classes have different response times, so a later frame may take effect before an earlier one.
             let place = frames.partition_point(|frame| frame.effective <= effective);
             if place == 0 {
                 self.agenda.schedule(*slot, effective);
@@ -93,7 +92,7 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
     }
 
     /// Applies the pause frames that take effect at the port of `link` at `now`.
-    pub(crate) fn heed_pause_frames(&mut self, now: Time, link: LinkId) {
+    pub(crate) fn apply_pause_frames(&mut self, now: Time, link: LinkId) {
         let Some(pauses) = self.pauses.state() else { return };
         let mut resumes = false;
         while let Some(frame) = pauses.links[link.index()].frames.front().copied()
@@ -125,15 +124,15 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
 }
 
 impl Pauses {
-    /// Whether the bytes of each level are those of the packets that wait.
+    /// Whether the bytes of each level equal those of its waiting packets.
     pub fn is_conserved(&self, directions: &[Direction]) -> bool {
         let mut held = vec![0; self.levels.len()];
-        self.waiting(directions, |level, _, length| held[level] += length);
+        self.visit_waiting(directions, |level, _, length| held[level] += length);
         self.levels.iter().zip(held).all(|(level, held)| level.held == held)
     }
 
     /// Calls `visit` with the level of each waiting packet, the direction of its port, and its bytes.
-    pub(super) fn waiting(&self, directions: &[Direction], mut visit: impl FnMut(usize, LinkId, u64)) {
+    pub(super) fn visit_waiting(&self, directions: &[Direction], mut visit: impl FnMut(usize, LinkId, u64)) {
         for (number, direction) in directions.iter().enumerate() {
             let link = LinkId(number as u32);
             for (queue, content) in (0..).zip(direction.port.queues()) {

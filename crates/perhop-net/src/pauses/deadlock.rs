@@ -1,8 +1,8 @@
 //! The totals of a run, and deadlocks: ports that wait for each other in a cycle (cyclic buffer dependency).
 //!
-//! Dally and Seitz 1987, "Deadlock-free message routing in multiprocessor interconnection networks", has the
-//! condition; Guo et al. 2016, "RDMA over commodity Ethernet at scale", reports one in a data center with
-//! priority flow control.
+//! Dally and Seitz 1987, "Deadlock-free message routing in multiprocessor interconnection networks", give the
+//! condition for a deadlock. Guo et al. 2016, "RDMA over commodity Ethernet at scale", report a deadlock in a
+//! data center with priority flow control.
 
 use std::collections::BTreeMap;
 
@@ -38,18 +38,18 @@ impl Pauses {
     /// Returns, for each level, the time since which the level is part of a cycle of pauses that nothing
     /// ends; `None` for a level outside such cycles.
     ///
-    /// A pause can last forever only if the packets that wait at ports with such pauses keep its level above
-    /// the threshold at which the neighbor resumes. The largest set of levels with this property is found by
-    /// removing levels without it. A level of this set is blocked by a cycle, but not part of a cycle, if no
-    /// other level of the set depends on it. Such levels are removed, too.
+    /// A pause lasts forever if its level stays above the threshold at which the neighbor resumes, because
+    /// enough of the level's packets wait at ports whose pauses also last forever. The largest set of such
+    /// levels is found by removing the other levels step by step. A level of this set on which no other level
+    /// of the set depends is blocked by a cycle, but not part of one. Such levels are removed, too.
     fn deadlocked(&self, directions: &[Direction]) -> Vec<Option<Time>> {
         let since: Vec<Option<Time>> = self.levels.iter().map(super::level::Level::lasting_since).collect();
         if since.iter().all(Option::is_none) {
             return since;
         }
-        // The bytes that wait, by their level and by the level of the port at which they wait.
+        // Waiting bytes, by their own level and by the level that pauses the port at which they wait.
         let mut waits: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-        self.waiting(directions, |level, link, bytes| {
+        self.visit_waiting(directions, |level, link, bytes| {
             let priority = usize::from(self.levels[level].priority);
             if let Some(next) = self.links[link.index()].levels[priority] {
                 *waits.entry((level, next as usize)).or_default() += bytes;

@@ -24,13 +24,16 @@ pub(super) struct Frame {
     pub(super) depth: u32,
 }
 
-/// The memory of the far end of a link for packets of one priority that arrive by it, IP bytes.
+/// The memory of the far end of a link for packets of one priority that arrive by this link. Sizes are IP
+/// bytes.
 #[derive(Debug)]
 pub(super) struct Level {
-    /// The direction by which the packets arrive, whose port is paused.
+    /// The direction by which the packets arrive. Pauses of this level stop its port.
     pub(super) link: LinkId,
     pub(super) priority: u8,
+    /// The neighbor is paused above this threshold.
     xoff: u64,
+    /// The neighbor resumes at or below this threshold.
     xon: u64,
     /// The limit, IP bytes. Packets that would exceed it are dropped.
     limit: u64,
@@ -38,11 +41,11 @@ pub(super) struct Level {
     is_obeyed: bool,
     /// Bytes of the waiting packets that arrived by the link.
     pub(super) held: u64,
-    /// The last frame that was decided.
+    /// The last frame, sent or about to be sent.
     pub(super) sent: Signal,
-    /// The depth of `sent`.
+    /// The depth of the pause in this frame.
     pub(super) sent_depth: u32,
-    /// The beginning and the depth of the pause that is in effect.
+    /// The pause that is in effect: its beginning, and its depth.
     pause: Option<(Time, u32)>,
     pub(super) tally: Tally,
 }
@@ -81,16 +84,17 @@ impl Level {
         self.held + u64::from(length) <= self.limit
     }
 
-    /// Adds a packet of `length` bytes. Returns whether the neighbor must be paused, by a pause of `depth`.
+    /// Adds a packet of `length` bytes. Returns whether the neighbor must now be paused. `depth` is the depth
+    /// of this pause.
     pub(super) fn add(&mut self, length: u32, depth: u32) -> bool {
         self.held += u64::from(length);
         self.tally.most_bytes = self.tally.most_bytes.max(self.held);
         self.crosses(self.held, depth)
     }
 
-    /// Drops a packet of `length` bytes. Returns whether the neighbor must be paused, by a pause of `depth`.
-    /// A drop can require the first pause, because the headroom may be smaller than the first packet above
-    /// the threshold.
+    /// Handles the drop of a packet of `length` bytes. Returns whether the neighbor must now be paused.
+    /// `depth` is the depth of this pause. A drop can cause the first pause, because the headroom may be
+    /// smaller than the first packet above the threshold.
     pub(super) fn refuse(&mut self, length: u32, depth: u32) -> bool {
         self.crosses(self.held + u64::from(length), depth)
     }
@@ -113,7 +117,7 @@ impl Level {
         crosses
     }
 
-    /// Whether `bytes` that never leave keep the neighbor paused.
+    /// Whether the neighbor stays paused if `bytes` never leave.
     pub(super) fn stays_above(&self, bytes: u64) -> bool {
         bytes > self.xon
     }

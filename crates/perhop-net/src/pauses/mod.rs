@@ -1,9 +1,9 @@
 //! [`Pauses`]: priority flow control between the ports of a network (IEEE 802.1Qbb).
 //!
-//! A packet that waits in a queue with `pause` counts at the direction of the link by which it arrived at the
-//! node, by priority: a [`Level`]. Above the pause threshold the node sends a pause frame over the reverse
-//! direction, and the port that feeds the level stops serving that priority. `docs/algorithms/pauses.md`
-//! describes the times and what is left out.
+//! A [`Level`] counts the bytes of one priority that arrived at a node by one direction of a link and wait in
+//! queues with `pause`. Above the pause threshold, the node sends a pause frame over the reverse direction,
+//! and the port of the first direction stops serving that priority. `docs/algorithms/pauses.md` describes the
+//! times and the parts of the standard that are not modeled.
 
 mod carrying;
 mod deadlock;
@@ -69,7 +69,7 @@ struct Pausable {
     obeying: Box<[Option<u8>]>,
     arrivals: Box<[Option<LinkId>]>,
     reverse: LinkId,
-    /// The memory of the far end for packets from this port.
+    /// The levels of the far end that count packets from this port.
     levels: LevelsByPriority,
     /// The transmission time of a pause frame from the port.
     frame_time: Time,
@@ -85,7 +85,8 @@ struct Pausable {
 pub struct Pauses {
     links: Vec<Pausable>,
     levels: Vec<Level>,
-    /// The levels whose frames have not been sent yet: at most one, because a packet joins or leaves one.
+    /// The levels that have crossed a threshold and whose frames have not been sent yet. There is at most
+    /// one, because a packet joins or leaves one level at a time.
     crossed: Vec<u32>,
     counts_from: Time,
 }
@@ -128,8 +129,8 @@ impl Pauses {
         Some(level as usize)
     }
 
-    /// Whether the memory of its interface of arrival has room for `packet`, which goes to queue `queue` of
-    /// the port of `link`.
+    /// Whether the memory of the interface by which `packet` arrived has room for it. `packet` goes to queue
+    /// `queue` of the port of `link`.
     fn has_room(&self, link: LinkId, queue: QueueId, packet: &Packet) -> bool {
         self.level_of(link, queue, packet).is_none_or(|level| self.levels[level].has_room(packet.length))
     }
@@ -139,7 +140,7 @@ impl Pauses {
         self.arrived(link, queue, packet, Level::add);
     }
 
-    /// Records that the memory of its interface of arrival had no room for `packet`.
+    /// Records that the memory of the interface by which `packet` arrived had no room for it.
     fn refused(&mut self, link: LinkId, queue: QueueId, packet: &Packet) {
         self.arrived(link, queue, packet, Level::refuse);
     }
@@ -197,7 +198,7 @@ fn add_levels(settings: &[PausableLink], link: LinkId, levels: &mut Vec<Level>) 
     found
 }
 
-/// The response of the queues of a port of `rate` to pause frames, by priority.
+/// The response times of the queues of a port with this `rate` to pause frames, by priority.
 fn responses(queues: &[Option<PauseConfig>], rate: Rate) -> [Time; 8] {
     let mut responses = [Time::ZERO; 8];
     for pause in queues.iter().flatten() {

@@ -63,10 +63,10 @@ impl Source {
     #[allow(clippy::inline_always)] // on the path of every packet, and short for constant bit rate
     #[inline(always)]
     pub fn next_packet(&mut self) -> Emission {
-        if let Source::Cbr(source) = self { source.next_packet() } else { self.next_of_others() }
+        if let Source::Cbr(source) = self { source.next_packet() } else { self.next_packet_uncommon() }
     }
     #[inline(never)] // most sources are longer than their caller
-    fn next_of_others(&mut self) -> Emission {
+    fn next_packet_uncommon(&mut self) -> Emission {
         match self {
             Source::Cbr(source) => source.next_packet(),
             Source::OnOff(source) => source.next_packet(),

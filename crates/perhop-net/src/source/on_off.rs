@@ -8,8 +8,8 @@ use super::spacing::Spacing;
 use perhop_scenario::{CutGap, OnOffConfig, PeriodLaw};
 
 /// Bursts at constant bit rate, separated by silence. The first packet is sent at the start of the first
-/// burst. Further packets follow after every gap that ends within a burst. A gap that the end of a burst
-/// interrupts continues in the next burst, or is replaced by a packet at the start of the next burst.
+/// burst. Another packet is sent at the end of every gap within a burst. A gap that the end of a burst
+/// interrupts continues in the next burst, or ends at the start of the next burst ([`CutGap`]).
 #[derive(Clone, Debug)]
 pub struct OnOff {
     config: OnOffConfig,
@@ -39,7 +39,7 @@ impl OnOff {
         }
         emission
     }
-    /// Handles a gap that ends after the burst. Advances to the burst that contains the next packet.
+    /// Handles a gap that ends after the burst: advances to the burst that contains the next packet.
     #[inline(never)] // once in a burst
     fn leave_burst(&mut self) {
         let mut left = match self.config.cut_gap {

@@ -27,7 +27,8 @@ pub struct ReplayedPacket {
 }
 
 impl Replay {
-    /// Replays `packets` until `stops`. Their times are relative to `start`, their flows to `first_flow`.
+    /// Replays `packets` until `stops`. The times of packets are relative to `start`, and the numbers of
+    /// their flows to `first_flow`.
     pub fn new(packets: Vec<Recorded>, first_flow: usize, [start, stops]: [Time; 2], slot: Slot) -> Replay {
         Replay { packets: packets.into_iter(), first_flow, start, stops, slot }
     }

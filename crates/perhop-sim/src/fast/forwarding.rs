@@ -266,7 +266,7 @@ impl<W: PortObservers> World<W> {
     fn survives_the_wire(&mut self, now: Time, link: LinkId, packet: &Packet) -> bool {
         self.hosts.crossed(now, link, packet);
         let loss = &mut self.links[link.index()].direction.loss;
-        let lost = loss.as_mut().is_some_and(|loss| loss.strikes(packet.length));
+        let lost = loss.as_mut().is_some_and(|loss| loss.loses_packet(packet.length));
         if lost {
             self.drop_unqueued(now, link, packet, DropCause::Lost, DropPoint::Wire);
         }
