@@ -10,27 +10,30 @@ use perhop_scenario::plan::{Beginning, Connections, Plan, Request};
 use perhop_scenario::topology::Topology;
 use perhop_scenario::{InterfaceConfig, LinkConfig, PacketSize, Scenario, SourceConfig, TrafficConfig};
 
-/// Bytes of a row at the end of a run: its counters, the row of its replication, and the row of all
-/// replications.
+/// Bytes for one row of a result table, when the run ends: the counters behind the row, the row in the table
+/// of its replication, and the row in the table of all replications.
 const QUEUE_ROW: f64 = 240.0;
 const THROUGHPUT_ROW: f64 = 110.0;
 const DELAY_ROW: f64 = 250.0;
 const PACKET_ROW: f64 = 140.0;
 const CONNECTION_ROW: f64 = 200.0;
 /// Bytes of a packet of a call or a game, which is stored until its replication ends.
-const HEARD: f64 = 48.0;
-/// Other bytes of a replication: its tables, and the rows for a class (with its distributions), for a flow
-/// and for a queue.
+const APPLICATION_PACKET: f64 = 48.0;
+/// Bytes of the tables of a replication, without their rows.
 const REPLICATION: f64 = 30e3;
+/// Bytes of a class in each replication, with its distributions.
 const CLASS: f64 = 16e3;
+/// Bytes of a flow in each replication.
 const FLOW: f64 = 700.0;
+/// Bytes of a queue in each replication.
 const QUEUE: f64 = 500.0;
-/// Bytes of a packet of TCP, whose number of packets is unknown: full segments.
+/// Bytes of a packet of TCP. The number of packets is unknown, so all packets are assumed to be full
+/// segments.
 const SEGMENT: f64 = 1500.0;
 /// Payload bytes of a full segment with timestamps.
 const SEGMENT_PAYLOAD: f64 = 1448.0;
 /// The number of packets by which the client opens and closes a connection, including one retransmission.
-const OF_CONNECTION: f64 = 4.0;
+const CONNECTION_PACKETS: f64 = 4.0;
 
 /// The memory for results, by scenario key.
 #[derive(Clone, Debug)]
@@ -85,11 +88,11 @@ impl Budget {
             });
         }
         let judged = scenario.traffic.iter().filter(|flow| flow.source.is_judged_by_packets());
-        let heard: f64 = judged.map(|flow| names.packets(flow) + names.sent_back(flow)).sum();
+        let packets: f64 = judged.map(|flow| names.packets(flow) + names.packets_back(flow)).sum();
         parts.push(Part::new(
             "traffic",
             "packets of calls and games",
-            count * heard * HEARD,
+            count * packets * APPLICATION_PACKET,
             "a shorter duration",
         ));
         let connections = scenario.measure.connections.iter().map(|probe| {
@@ -122,7 +125,7 @@ impl Budget {
         if bytes <= available {
             return Ok(());
         }
-        let [all, had, most_of_it] = [bytes, available, most.bytes].map(in_words);
+        let [all, had, most_of_it] = [bytes, available, most.bytes].map(format_bytes);
         let message = format!(
             "the results need about {all} of memory, but {had} is available; {most_of_it} is for {}",
             most.what
@@ -183,12 +186,13 @@ pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
     Names::new(scenario).packets(traffic)
 }
 
-/// The approximate work of simulating one replication of `scenario`. It is the sum, over all packets, of the
-/// links of their path. Every second segment of TCP is acknowledged, and TCP entries share the slowest port
-/// of their path.
+/// The approximate work of simulating one replication of `scenario`: the number of links on the path of a
+/// packet, summed over all packets. Every second segment of TCP is acknowledged, and TCP entries with the
+/// same slowest port share its rate.
 pub fn packet_hops(scenario: &Scenario) -> f64 {
     let mut names = Names::new(scenario);
-    // By slowest port: the demand of TCP, the capacity of the port, and the links of the longest path.
+    // By slowest port: the packets that TCP would send, the packets that the port can send, and the number of
+    // links of the longest path.
     let mut shared: BTreeMap<usize, [f64; 3]> = BTreeMap::new();
     let mut sum = 0.0;
     for traffic in &scenario.traffic {
@@ -201,14 +205,15 @@ pub fn packet_hops(scenario: &Scenario) -> f64 {
                 let [sent, passed, longest] = shared.entry(port).or_default();
                 (*sent, *passed, *longest) = (*sent + packets, passed.max(most), longest.max(hops));
             }
-            _ => sum += hops * (packets + names.sent_back(traffic)),
+            _ => sum += hops * (packets + names.packets_back(traffic)),
         }
     }
-    let of_tcp = shared.into_values().map(|[sent, passed, hops]| 1.5 * hops * sent.min(passed));
-    sum + of_tcp.sum::<f64>()
+    let tcp_hops = shared.into_values().map(|[sent, passed, hops]| 1.5 * hops * sent.min(passed));
+    sum + tcp_hops.sum::<f64>()
 }
 
-/// Links, traffic and paths of a scenario by names. Building it costs as much as reading the scenario.
+/// Links, traffic and paths of a scenario by names. It takes as much time to build as the scenario takes to
+/// read.
 struct Names<'a> {
     scenario: &'a Scenario,
     /// The first link between two nodes, by their names in alphabetical order.
@@ -256,14 +261,14 @@ impl<'a> Names<'a> {
             SourceConfig::Poisson(poisson) => at(poisson.rate.as_bits_per_second() as f64, poisson.packet),
             SourceConfig::Trace(_) | SourceConfig::Pcap(_) => 0.0,
             _ => {
-                let fastest = self.fastest(traffic) * seconds / (8.0 * SEGMENT);
-                requested(traffic).map_or(fastest, |rate| fastest.min(rate * seconds))
+                let most = self.max_rate_bps(traffic) * seconds / (8.0 * SEGMENT);
+                request_packets_per_s(traffic).map_or(most, |rate| most.min(rate * seconds))
             }
         }
     }
 
     /// The approximate number of packets that the receiver of `traffic` sends back.
-    fn sent_back(&mut self, traffic: &TrafficConfig) -> f64 {
+    fn packets_back(&mut self, traffic: &TrafficConfig) -> f64 {
         let back = traffic.source.back();
         back.map_or(0.0, |source| self.packets(&TrafficConfig { source, ..traffic.clone() }))
     }
@@ -274,32 +279,32 @@ impl<'a> Names<'a> {
         let path = topology.path(&traffic.from, &traffic.to).ok().flatten().unwrap_or_default();
         let ports = path.iter().map(|link| {
             let [from, to] = topology.ends(*link);
-            let passed = passes(self.scenario, &self.scenario.links[link.index() / 2], from, to);
-            (link.index(), passed)
+            let link_config = &self.scenario.links[link.index() / 2];
+            (link.index(), class_rate_bps(self.scenario, link_config, from, to))
         });
         ports.collect()
     }
 
-    /// The maximum rate of `traffic`, bits per second. It is the rate of the slowest port of its path, whose
-    /// policy can limit it below the line rate. Long connections send at most a window per round-trip time
-    /// without queues.
-    fn fastest(&mut self, traffic: &TrafficConfig) -> f64 {
+    /// The maximum rate of `traffic`, bits per second. It is the rate of the slowest port of its path, where
+    /// a policy may limit the rate. A long connection sends at most a window per round-trip time, which is
+    /// counted without queues.
+    fn max_rate_bps(&mut self, traffic: &TrafficConfig) -> f64 {
         let path = self.path(traffic);
-        let slowest = path.iter().map(|(_, passed)| *passed).reduce(f64::min).unwrap_or_default();
+        let slowest = path.iter().map(|(_, rate)| *rate).reduce(f64::min).unwrap_or_default();
         let delays = path.iter().map(|(port, _)| self.scenario.links[port / 2].delay.as_seconds());
         let round_trip = 2.0 * delays.sum::<f64>();
         let lasting =
             Plan::for_source(&traffic.source).filter(|(plan, _)| plan.connections == Connections::One);
         let window = lasting.and_then(|(_, tcp)| tcp.build().ok()).map(|tcp| 8.0 * f64::from(tcp.window));
         let by_window = window.map(|bits| f64::from(traffic.flows()) * bits / round_trip);
-        // The rate is infinite if there is no delay.
+        // Without a delay, the window permits an infinite rate.
         by_window.map_or(slowest, |rate| slowest.min(rate))
     }
 }
 
 /// The maximum rate of a single class at the port by which `from` sends to `to`, bits per second: the line
 /// rate, or less if shapers and policers limit every class.
-fn passes(scenario: &Scenario, link: &LinkConfig, from: &str, to: &str) -> f64 {
+fn class_rate_bps(scenario: &Scenario, link: &LinkConfig, from: &str, to: &str) -> f64 {
     let policy = |node: &str, side: fn(&InterfaceConfig) -> Option<&String>| {
         scenario.policies.get(side(link.interfaces.get(node)?)?)
     };
@@ -310,20 +315,20 @@ fn passes(scenario: &Scenario, link: &LinkConfig, from: &str, to: &str) -> f64 {
         conditioners.flat_map(|policy| &policy.conditioners).filter(|stage| stage.matches.is_none());
     let none = BTreeMap::new();
     let level = output.and_then(|policy| rates(policy, Given { line: Some(line), limits: &none }));
-    let of_class = level.iter().flat_map(Level::leaves).map(|class| class.maximum.unwrap_or(f64::INFINITY));
+    let maxima = level.iter().flat_map(Level::leaves).map(|class| class.maximum.unwrap_or(f64::INFINITY));
     let line = line.as_bits_per_second() as f64;
-    let greatest = of_class.reduce(f64::max).unwrap_or(line);
+    let greatest = maxima.reduce(f64::max).unwrap_or(line);
     limiters.filter_map(conditioner_limit).fold(greatest.min(line), f64::min)
 }
 
 /// The approximate packets per second of the requests of `traffic`, if they arrive at independent times;
 /// `None` for applications that send as fast as possible.
-fn requested(traffic: &TrafficConfig) -> Option<f64> {
+fn request_packets_per_s(traffic: &TrafficConfig) -> Option<f64> {
     let (plan, _) = Plan::for_source(&traffic.source)?;
     let (Request::Pareto { mean, .. }, Beginning::Poisson(gap)) = (plan.request, plan.beginning) else {
         return None;
     };
-    let each = (mean / SEGMENT_PAYLOAD).ceil() + OF_CONNECTION;
+    let each = (mean / SEGMENT_PAYLOAD).ceil() + CONNECTION_PACKETS;
     Some(f64::from(traffic.flows()) * each / gap)
 }
 
@@ -332,7 +337,7 @@ fn pair<'b>(first: &'b str, other: &'b str) -> [&'b str; 2] {
     if first < other { [first, other] } else { [other, first] }
 }
 
-fn in_words(bytes: f64) -> String {
+fn format_bytes(bytes: f64) -> String {
     let units = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB")];
     let (divisor, unit) = units.into_iter().find(|(divisor, _)| bytes >= *divisor).unwrap_or((1e3, "kB"));
     format!("{:.1} {unit}", bytes / divisor)
@@ -445,8 +450,8 @@ mod tests {
     }
 
     #[test]
-    fn bytes_in_words() {
-        let words = [1500.0, 2e6, 3.5e9, 1e12, 1.25e15].map(in_words);
+    fn bytes_are_formatted_with_units() {
+        let words = [1500.0, 2e6, 3.5e9, 1e12, 1.25e15].map(format_bytes);
         assert_eq!(words, ["1.5 kB", "2.0 MB", "3.5 GB", "1.0 TB", "1.2 PB"]);
     }
 

@@ -21,7 +21,7 @@ const NFOR: f64 = -64.0;
 const TELR: f64 = 65.0;
 const WEPL: f64 = 110.0;
 const QDU: f64 = 1.0;
-// Delay below which users notice nothing (ms), and their sensitivity to delay, for the default class.
+// For the default class of users: the delay that they do not notice (ms), and their sensitivity to delay.
 const MT: f64 = 100.0;
 const ST: f64 = 1.0;
 
@@ -72,8 +72,8 @@ pub fn rating(path: Path, codec: &Planning) -> Option<f64> {
     Some((rating + path.advantage).max(0.0))
 }
 
-/// The mean opinion score of a conversation, MOS-CQE, from 1 to 4.5 (G.107, Annex B). Below R = 6.5 the
-/// formula would give less than 1, the end of the scale.
+/// The mean opinion score of a conversation, MOS-CQE, from 1 to 4.5 (G.107, Annex B). Below R = 6.5, where
+/// the formula gives less than 1, the score is 1, the end of the scale.
 pub fn opinion(r: f64) -> f64 {
     if r <= 0.0 {
         return 1.0;

@@ -93,7 +93,7 @@ impl Sign {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
     /// The value. If there are several, the first that does not satisfy the bound. `None` if there is no
-    /// value, which counts as not met.
+    /// value; then the bound is not met.
     pub measured: Option<f64>,
     /// Whether the bound is satisfied.
     pub met: bool,

@@ -1,4 +1,4 @@
-//! [`judge`]decides whether classes are fit for their roles, by confidence intervals over replications.
+//! [`judge`] decides whether classes are fit for their roles, by confidence intervals over replications.
 //!
 //! The playground's page and Python use this module, so their answers are equal. It reads summaries in the
 //! JSON that both produce. `docs/verdicts.md` lists the bounds with their sources.
@@ -11,14 +11,14 @@ use serde_json::Value;
 
 use crate::statistics::widened_to_99;
 
-/// The minimum R of calls: "medium", at which some users are dissatisfied (ITU-T G.109, Table 1).
+/// The minimum R of calls. Below it, many users are dissatisfied (ITU-T G.109, Table 1).
 pub const LEAST_R: f64 = 70.0;
-/// The fraction of a wanted rate that counts as the whole rate, because the last packets of a run are still
+/// The fraction of a required rate that counts as the whole rate, because the last packets of a run are still
 /// in queues.
 const OBTAINED: f64 = 0.95;
-/// The fraction of its offered traffic below which a class starves, for classes with and without a guaranteed
-/// rate.
+/// A class with a guaranteed rate starves if it receives less than this fraction of its offered traffic.
 const SERVED: f64 = 0.5;
+/// A class without a guaranteed rate starves if it receives less than this fraction of its offered traffic.
 const SERVED_WITHOUT: f64 = 0.1;
 
 /// A mean over the replications with its 95 % confidence interval, if it has one.
@@ -47,8 +47,8 @@ pub enum Answer {
     Fit,
     /// The class exceeds a bound.
     Unfit,
-    /// A bound lies within the 99 % confidence interval of its figure. With a 95 % interval, two of fifty
-    /// seeds decided wrongly about a figure at its bound.
+    /// A bound lies within the 99 % confidence interval of its figure. With a 95 % interval, a figure at its
+    /// bound was judged wrongly for two of fifty seeds.
     Undecided,
 }
 
@@ -84,8 +84,8 @@ pub struct Fitness {
     pub compared: Vec<Compared>,
 }
 
-/// A figure and its bound; `None` if the figure was not measured.
-type Wanted = Option<Compared>;
+/// A figure compared with its bound; `None` if the figure was not measured.
+type Requirement = Option<Compared>;
 
 /// Judges each class of `summary` that has a role, in the order of its `roles`. `known` contains further
 /// measurements of classes, by name. A class that sent nothing has no answer.
@@ -103,21 +103,21 @@ pub fn judge(summary: &Value, known: &BTreeMap<String, Known>) -> Vec<Fitness> {
             replications: summary["replications"].as_u64()? as usize,
             seconds: summary["duration_s"].as_f64()? - summary["warmup_s"].as_f64()?,
         };
-        let wanted = measured.wanted(role);
-        let answer = if measured.is_silent() { None } else { answer(&wanted) };
-        let compared = wanted.into_iter().flatten().collect();
+        let requirements = measured.requirements(role);
+        let answer = if measured.is_silent() { None } else { combine_answers(&requirements) };
+        let compared = requirements.into_iter().flatten().collect();
         Some(Fitness { class: class.to_owned(), role, answer, compared })
     };
     roles.iter().filter_map(judged).collect()
 }
 
-/// One exceeded bound decides. Otherwise, an undecided bound has precedence over a figure that was not
-/// measured.
-fn answer(wanted: &[Wanted]) -> Option<Answer> {
-    let has = |answer| wanted.iter().flatten().any(|bound| bound.answer == answer);
+/// Combines the answers for all figures of a class. One exceeded bound makes the class unfit. Otherwise,
+/// there is no answer if a figure was not measured.
+fn combine_answers(requirements: &[Requirement]) -> Option<Answer> {
+    let has = |answer| requirements.iter().flatten().any(|figure| figure.answer == answer);
     match (has(Answer::Unfit), has(Answer::Undecided)) {
         (true, _) => Some(Answer::Unfit),
-        _ if wanted.iter().any(Option::is_none) => None,
+        _ if requirements.iter().any(Option::is_none) => None,
         (_, true) => Some(Answer::Undecided),
         _ => Some(Answer::Fit),
     }
@@ -134,37 +134,41 @@ struct Measured<'v> {
 }
 
 impl Measured<'_> {
-    fn wanted(&self, role: Role) -> Vec<Wanted> {
+    fn requirements(&self, role: Role) -> Vec<Requirement> {
         match role {
             // ITU-T G.107, G.109.
             Role::Voice => vec![self.at_least(self.known.r, "R", "", LEAST_R)],
             // Cisco, Enterprise QoS SRND 3.3 (2005), chapter 1; G.114 for the delay.
             Role::Video => {
-                let jitter = self.most("ipdv_mean_abs_s", "jitter", "s", 0.030);
-                vec![self.loss(1.0), self.most("delay_p99_s", "p99 of delay", "s", 0.150), jitter]
+                let jitter = self.column_at_most("ipdv_mean_abs_s", "jitter", "s", 0.030);
+                vec![self.loss(1.0), self.column_at_most("delay_p99_s", "p99 of delay", "s", 0.150), jitter]
             }
             Role::Streaming => match self.video {
                 // The bound is perhop's own, because ITU-T G.1010 has no figure for pauses.
                 Some(video) => vec![self.at_most(figure(video, "stalled_percent"), "stalled", "%", 1.0)],
                 // Cisco, Enterprise QoS SRND 3.3 (2005), chapter 1.
-                None => vec![self.loss(5.0), self.most("delay_p99_s", "p99 of delay", "s", 5.0)],
+                None => vec![self.loss(5.0), self.column_at_most("delay_p99_s", "p99 of delay", "s", 5.0)],
             },
             // ITU-T Y.1541, class 2.
-            Role::Signaling | Role::Control => self.exchanged(0.1),
+            Role::Signaling | Role::Control => self.short_exchanges(0.1),
             // ITU-T Y.1541, class 3.
-            Role::Transactions => self.exchanged(0.4),
+            Role::Transactions => self.short_exchanges(0.4),
             Role::Bulk => self.bulk(),
-            Role::BestEffort => vec![self.served()],
+            Role::BestEffort => vec![self.is_not_starved()],
             // RFC 8622: the class may starve.
             Role::Scavenger => Vec::new(),
         }
     }
 
-    /// Short exchanges. For TCP, the completion time counts; for datagrams, the bounds of a class of Y.1541.
-    fn exchanged(&self, mean_delay_s: f64) -> Vec<Wanted> {
+    /// The requirements of short exchanges: on the completion time for TCP, and for datagrams those of a
+    /// class of Y.1541.
+    fn short_exchanges(&self, mean_delay_s: f64) -> Vec<Requirement> {
         let Some(tcp) = self.tcp else {
             // ITU-T Y.1541, Table 1: IPLR 1e-3.
-            return vec![self.most("delay_mean_s", "mean delay", "s", mean_delay_s), self.loss(0.1)];
+            return vec![
+                self.column_at_most("delay_mean_s", "mean delay", "s", mean_delay_s),
+                self.loss(0.1),
+            ];
         };
         match figure(tcp, "completion_p95_s") {
             // ITU-T G.1010, Table I.2: transaction services take at most 4 s.
@@ -173,36 +177,49 @@ impl Measured<'_> {
         }
     }
 
-    /// Files need the guaranteed rate, or their offered rate if it is lower. Without a guarantee, the loss
-    /// counts. At 5 %, the square-root formula of Mathis et al. (1997) leaves TCP a window of 5.5 segments.
-    fn bulk(&self) -> Vec<Wanted> {
+    /// The requirements of file transfers: the guaranteed rate, or the offered rate if it is lower. Without a
+    /// guarantee, at most 5 % loss, at which the square-root formula of Mathis et al. (1997) leaves TCP a
+    /// window of 5.5 segments.
+    fn bulk(&self) -> Vec<Requirement> {
         let Some(guaranteed) = self.known.guaranteed_bps else { return vec![self.loss(5.0)] };
-        vec![self.obtained(OBTAINED * guaranteed.min(self.offered_bps()), "throughput")]
+        vec![self.throughput(OBTAINED * guaranteed.min(self.offered_bps()))]
     }
 
-    /// The received fraction of the offered traffic. A class that receives less than a bound starves.
-    fn served(&self) -> Wanted {
+    /// The requirement that the class does not starve.
+    fn is_not_starved(&self) -> Requirement {
         let offered = self.offered_bps();
-        let wanted = match self.known.guaranteed_bps {
+        let least = match self.known.guaranteed_bps {
             Some(guaranteed) => (SERVED * offered).min(OBTAINED * guaranteed),
             None => SERVED_WITHOUT * offered,
         };
-        self.obtained(wanted, "throughput")
+        self.throughput(least)
     }
 
-    fn obtained(&self, bound: f64, words: &'static str) -> Wanted {
-        self.at_least(figure(self.class, "throughput_bps"), words, "b/s", bound)
+    fn throughput(&self, least_bps: f64) -> Requirement {
+        self.at_least(figure(self.class, "throughput_bps"), "throughput", "b/s", least_bps)
     }
-    fn loss(&self, bound: f64) -> Wanted {
-        // The fate of packets that neither arrived nor were dropped is unknown.
+    fn loss(&self, bound: f64) -> Requirement {
+        // Without such packets, the loss is unknown: the others may still be in the network.
         let decided = self.mean("delivered_packets") + self.mean("dropped_packets");
         let loss = figure(self.class, "dropped_percent").filter(|_| decided > 0.0);
         self.at_most(loss, "loss", "%", bound)
     }
-    fn most(&self, column: &str, words: &'static str, unit: &'static str, bound: f64) -> Wanted {
+    fn column_at_most(
+        &self,
+        column: &str,
+        words: &'static str,
+        unit: &'static str,
+        bound: f64,
+    ) -> Requirement {
         self.at_most(figure(self.class, column), words, unit, bound)
     }
-    fn at_most(&self, figure: Option<Figure>, words: &'static str, unit: &'static str, bound: f64) -> Wanted {
+    fn at_most(
+        &self,
+        figure: Option<Figure>,
+        words: &'static str,
+        unit: &'static str,
+        bound: f64,
+    ) -> Requirement {
         Some(self.compared(figure?, words, unit, bound, Side::AtMost))
     }
     fn at_least(
@@ -211,7 +228,7 @@ impl Measured<'_> {
         words: &'static str,
         unit: &'static str,
         bound: f64,
-    ) -> Wanted {
+    ) -> Requirement {
         Some(self.compared(figure?, words, unit, bound, Side::AtLeast))
     }
     fn compared(
@@ -324,7 +341,7 @@ mod tests {
 
     /// 0.9 of 1 Mb/s arrive.
     #[test]
-    fn bulk_is_judged_by_the_rate_that_it_is_promised_and_best_effort_by_starvation() {
+    fn bulk_is_judged_by_its_guaranteed_rate_and_best_effort_by_starvation() {
         let answer = |role, guaranteed_bps| {
             let known = Known { guaranteed_bps, ..Known::default() };
             judged(role, &around(6.0, 0.1), &json!({}), &json!([]), known).answer

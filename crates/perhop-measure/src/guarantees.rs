@@ -16,9 +16,9 @@ struct Row {
     guaranteed: Option<f64>,
 }
 
-/// Returns the guaranteed rate of the queue of each class of `summary`, bits per second, as far as it is
-/// known. `inferred` has the queues of an inferred scenario, which codepoints do not always determine. If a
-/// class has several queues, the queue that drops most counts.
+/// Returns the guaranteed rate of the queue of each class of `summary`, bits per second, for classes whose
+/// queue is known. `inferred` has the queues of an inferred scenario, in which codepoints do not always
+/// determine the queue. If a class has several queues, the queue that drops most counts.
 pub fn guaranteed_rates(
     scenario: &Scenario,
     summary: &Value,
@@ -33,10 +33,10 @@ pub fn guaranteed_rates(
         let places = places.or_else(|| certain.get(name).map(Vec::as_slice));
         let queues = match places {
             Some(places) => rows.iter().filter(|row| places.contains(&row.place)).collect(),
-            None => namesakes(&rows, name),
+            None => queues_named(&rows, name),
         };
         let dropped = |row: &Row| dropped_packets(&row.place, summary);
-        // Among equal queues, the first counts.
+        // `max_by` returns the last of equal queues, and the first is wanted, so the order is reversed.
         let most = queues.into_iter().rev().max_by(|a, b| dropped(a).total_cmp(&dropped(b)))?;
         // The guarantee can be 0, if other classes may take the whole rate.
         most.guaranteed.filter(|rate| *rate > 0.0)
@@ -44,11 +44,11 @@ pub fn guaranteed_rates(
     names.filter_map(|name| Some((name.to_owned(), guaranteed(name)?))).collect()
 }
 
-/// Returns the queues called `name`, of each port that has one of them.
-fn namesakes<'r>(rows: &'r [Row], name: &str) -> Vec<&'r Row> {
+/// Returns the queue called `name` of each port that has exactly one queue with this name.
+fn queues_named<'r>(rows: &'r [Row], name: &str) -> Vec<&'r Row> {
     let is_named = |row: &&Row| row.place.queue.rsplit('/').next() == Some(name);
     let named: Vec<&Row> = rows.iter().filter(is_named).collect();
-    let is_alone = |row: &&Row| named.iter().filter(|one| one.place.port == row.place.port).count() == 1;
+    let is_alone = |row: &&Row| named.iter().filter(|other| other.place.port == row.place.port).count() == 1;
     named.iter().copied().filter(is_alone).collect()
 }
 
@@ -76,12 +76,12 @@ fn rows(scenario: &Scenario) -> Vec<Row> {
     found
 }
 
-/// Returns the queue of a class, or its tins. A single tin has no guaranteed rate.
+/// Returns the queue of a class, or its tins. A tin has no guaranteed rate of its own.
 fn queues_of_class(rates: &ClassRates, port: &str) -> Vec<Row> {
     let own = QueueingConfig { classes: vec![ClassConfig::clone(rates.class)], ..QueueingConfig::default() };
     let names = own.queue_names();
     let around = rates.path.rsplit_once('/').map(|(around, _)| format!("{around}/")).unwrap_or_default();
-    let guaranteed = if names.len() == 1 { beyond_limit(rates) } else { None };
+    let guaranteed = if names.len() == 1 { guaranteed_below_limit(rates) } else { None };
     let row = |name: String| Row {
         place: Place { port: port.to_owned(), queue: format!("{around}{name}") },
         guaranteed,
@@ -89,8 +89,8 @@ fn queues_of_class(rates: &ClassRates, port: &str) -> Vec<Row> {
     names.into_iter().map(row).collect()
 }
 
-/// Returns the guaranteed rate of a class, if it differs from its priority rate and its limit.
-fn beyond_limit(rates: &ClassRates) -> Option<f64> {
+/// Returns the guaranteed rate of a class without priority, unless its limit is not above this rate.
+fn guaranteed_below_limit(rates: &ClassRates) -> Option<f64> {
     let promised = rates.promised.filter(|_| !rates.has_priority)?;
     let limit = rates.maximum.filter(|maximum| *maximum < promised).or(rates.limit);
     limit.is_none_or(|limit| limit > promised).then_some(promised)

@@ -68,9 +68,10 @@ pub struct PauseMeasurements {
     pub priority: u8,
     /// Pauses that began after the warm-up.
     pub pauses: u64,
-    /// Those that began because the packets that filled the neighbor's memory were paused themselves.
+    /// The number of these pauses that another pause caused, because it stopped the packets that filled the
+    /// neighbor's memory.
     pub spread: u64,
-    /// The largest number of links over which a pause had spread, the link of the port included.
+    /// The largest number of links over which a pause had spread, including the link of the port.
     pub deepest: u32,
     /// The time paused after the warm-up.
     pub paused: Time,
@@ -78,7 +79,7 @@ pub struct PauseMeasurements {
     pub longest: Time,
     /// The most bytes in the memory of the neighbor for packets from this port, from the start of the run.
     pub most_bytes: u64,
-    /// The beginning of its pause, if the port is part of a cycle of pauses that nothing ends.
+    /// The beginning of the pause, if the port is in a deadlock: a cycle of pauses that nothing ends.
     pub deadlocked: Option<Time>,
 }
 
@@ -344,10 +345,10 @@ impl Measurements {
             let kept = self.flows.iter().map(named).collect();
             self.samples().packets = Some(PacketLog { kept, packets: Vec::new() });
         }
-        let is_heard = |flow: &Flow| scenario.traffic[flow.traffic].source.is_judged_by_packets();
-        if self.flows.iter().any(is_heard) {
-            let kept = self.flows.iter().map(is_heard).collect();
-            self.samples().heard = Some(PacketLog { kept, packets: Vec::new() });
+        let is_evaluated = |flow: &Flow| scenario.traffic[flow.traffic].source.is_judged_by_packets();
+        if self.flows.iter().any(is_evaluated) {
+            let kept = self.flows.iter().map(is_evaluated).collect();
+            self.samples().application_packets = Some(PacketLog { kept, packets: Vec::new() });
         }
         if let Some(every) = measure.delay_every.filter(|every| *every > Time::ZERO) {
             let intervals = Intervals::new(begins, ends, every, DelayStatistics::default());
@@ -388,13 +389,14 @@ impl Measurements {
         }
     }
 
-    /// Counts packet `number` of `flow` before it is sampled. Returns the delay variation of the packet for
-    /// the samples, if it has one. `None` if the packet is already sampled or needs no sample.
+    /// Counts packet `number` of `flow`. Returns its delay variation for the samples, which is `Some(None)`
+    /// for a packet without a predecessor. Returns `None` for a packet that was sent during the warm-up: the
+    /// caller must not sample it.
     #[allow(clippy::inline_always, clippy::option_option)] // see above; a first packet has no variation
     #[inline(always)]
     pub fn count(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) -> Option<Option<i64>> {
         let FlowCounters { arrivals, distribution, .. } = &mut self.counters[flow];
-        // A receiver knows the color of a packet only from its codepoint.
+        // The receiver sees only the codepoint, not the color that a meter gave.
         let color = packet.dscp.color();
         if packet.sent_at < self.warmup {
             if now >= self.warmup {
@@ -446,8 +448,8 @@ impl Measurements {
             self.deliver(at.max(sent), flow, &packet, number);
         }
     }
-    /// The number of sent packets of each flow whose fate is unknown. They are in the network at the end, or
-    /// were lost at a place without counters.
+    /// The number of sent packets of each flow that are neither delivered nor counted as dropped. They are in
+    /// the network at the end, or were lost at a place without counters.
     pub fn unaccounted(&self) -> Vec<u64> {
         let rest = |counters: &FlowCounters| {
             let tally = counters.tally();
@@ -469,7 +471,7 @@ impl Measurements {
         for (flow, (counters, in_network)) in self.counters.iter().zip(&self.in_network).enumerate() {
             let tally = counters.tally();
             let accounted = tally.delivered.packets + tally.dropped_in_all().packets + in_network;
-            assert_eq!(tally.offered.packets, accounted, "flow {flow}: packets offered and accounted for");
+            assert_eq!(tally.offered.packets, accounted, "flow {flow}: offered packets and their outcomes");
         }
     }
 }

@@ -22,9 +22,9 @@ pub struct Place {
     pub queue: String,
 }
 
-/// Returns the queues of each traffic class of a resolved scenario, as far as they are certain. They are
-/// certain if the network is a tree, nothing changes codepoints, policies match only codepoints, and all
-/// traffic of a class has the same queues.
+/// Returns the queues of each traffic class of a resolved scenario, for classes whose queues are certain.
+/// They are certain if the network is a tree, nothing changes codepoints, policies match only codepoints, and
+/// all traffic of a class has the same queues.
 pub fn queues_by_class(scenario: &Scenario) -> BTreeMap<&str, Vec<Place>> {
     if changes_codepoints(scenario) || !is_tree(scenario) {
         return BTreeMap::new();
@@ -32,7 +32,7 @@ pub fn queues_by_class(scenario: &Scenario) -> BTreeMap<&str, Vec<Place>> {
     let mut found: BTreeMap<&str, Option<Vec<Place>>> = BTreeMap::new();
     for traffic in &scenario.traffic {
         let name = traffic.class.as_ref().unwrap_or(&traffic.name).as_str();
-        let steps = way(scenario, &traffic.from, &traffic.to).into_iter();
+        let steps = tree_path(scenario, &traffic.from, &traffic.to).into_iter();
         let ports = steps.filter_map(|[from, to]| Some((from, to, queueing_at(scenario, from, to)?)));
         let queues = ports
             .map(|(from, to, queueing)| {
@@ -72,8 +72,8 @@ fn is_tree(scenario: &Scenario) -> bool {
     scenario.links.len() + 1 == scenario.hosts.len() + scenario.routers.len()
 }
 
-/// Returns the only way between two nodes of a tree, link by link; empty if there is none.
-fn way<'s>(scenario: &'s Scenario, from: &'s str, to: &str) -> Vec<[&'s str; 2]> {
+/// Returns the only path between two nodes of a tree, link by link; empty if there is none.
+fn tree_path<'s>(scenario: &'s Scenario, from: &'s str, to: &str) -> Vec<[&'s str; 2]> {
     let mut before: BTreeMap<&str, &str> = BTreeMap::new();
     let (mut seen, mut left) = (BTreeSet::from([from]), vec![from]);
     while let Some(node) = left.pop() {
@@ -109,7 +109,7 @@ fn queueing_at<'s>(scenario: &'s Scenario, from: &str, to: &str) -> Option<&'s Q
 /// Returns the leaf that takes packets with a codepoint; `None` if there is none or it is unknown.
 fn queue_of(queueing: &QueueingConfig, codepoint: Dscp, prefix: &str) -> Option<String> {
     for class in &queueing.classes {
-        if takes(class.matches.as_ref(), codepoint)? {
+        if matches_codepoint(class.matches.as_ref(), codepoint)? {
             let name = format!("{prefix}{}", class.name);
             return match &class.queueing {
                 Some(inner) => queue_of(inner, codepoint, &format!("{name}/")),
@@ -128,8 +128,8 @@ fn with_tin(class: &ClassConfig, name: String, codepoint: Dscp) -> String {
     }
 }
 
-/// Whether a class takes packets with a codepoint; `None` if it matches something else.
-fn takes(matches: Option<&MatchConfig>, codepoint: Dscp) -> Option<bool> {
+/// Whether a class takes packets with a codepoint; `None` if it matches other fields.
+fn matches_codepoint(matches: Option<&MatchConfig>, codepoint: Dscp) -> Option<bool> {
     let Some(matches) = matches else { return Some(true) };
     let MatchConfig { dscp, precedence, .. } = matches;
     let rest = MatchConfig { dscp: None, precedence: None, ..matches.clone() };

@@ -55,7 +55,7 @@ fn student_97_5(degrees: usize) -> f64 {
         2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
         2.045, 2.042,
     ];
-    TABLE.get(degrees - 1).copied().unwrap_or_else(|| around_normal(1.959_963_985, degrees))
+    TABLE.get(degrees - 1).copied().unwrap_or_else(|| quantile_by_expansion(1.959_963_985, degrees))
 }
 
 /// The 99.5 % quantile of Student's t distribution, with the same method (error below 2e-3).
@@ -65,12 +65,12 @@ fn student_99_5(degrees: usize) -> f64 {
         2.947, 2.921, 2.898, 2.878, 2.861, 2.845, 2.831, 2.819, 2.807, 2.797, 2.787, 2.779, 2.771, 2.763,
         2.756, 2.750,
     ];
-    TABLE.get(degrees - 1).copied().unwrap_or_else(|| around_normal(2.575_829_304, degrees))
+    TABLE.get(degrees - 1).copied().unwrap_or_else(|| quantile_by_expansion(2.575_829_304, degrees))
 }
 
 /// The quantile of Student's t distribution, computed from the normal quantile `z` by the expansion of
 /// Abramowitz & Stegun 26.7.5.
-fn around_normal(z: f64, degrees: usize) -> f64 {
+fn quantile_by_expansion(z: f64, degrees: usize) -> f64 {
     let v = degrees as f64;
     let z3 = z * z * z;
     z + (z3 + z) / (4.0 * v) + (5.0 * z3 * z * z + 16.0 * z3 + 3.0 * z) / (96.0 * v * v)
@@ -110,7 +110,7 @@ mod tests {
     fn a_wider_interval_has_the_same_mean() {
         let [low, high] = widened_to_99([4.0, 6.0], 10);
         assert!((low - (5.0 - 3.250 / 2.262)).abs() < 1e-9 && (high - (5.0 + 3.250 / 2.262)).abs() < 1e-9);
-        // 40 degrees: 2.704 by tables.
+        // Tables give 2.704 for 40 degrees of freedom.
         assert!((student_99_5(40) - 2.704).abs() < 2e-3);
     }
 

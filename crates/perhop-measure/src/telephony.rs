@@ -107,8 +107,8 @@ fn mean_deviation_s(row: &Delivered) -> f64 {
 
 /// Rates the call through each class of `rows`, which has a row for each class and replication.
 ///
-/// A class with calls in `own` gets the mean of their ratings. Callers that assume other telephones pass no
-/// calls in `own`. Delays are known with the precision of their bin, 0.1 %.
+/// A class with calls in `own` gets the mean of their ratings. To rate all classes with the assumed
+/// telephones, callers pass no calls in `own`. Delays have the precision of their bin, 0.1 %.
 pub fn rate_calls<'a>(rows: &[Delivered<'a>], own: &[OwnCall], telephony: &Telephony) -> Vec<Call<'a>> {
     let mut by_class: BTreeMap<(u64, &str), Vec<&OwnCall>> = BTreeMap::new();
     for call in own {

@@ -1,4 +1,4 @@
-//! [`play`]: the packets of a call that are lost or arrive after their playout, and the lengths of such runs.
+//! [`play`]: the packets of a call that are lost or arrive after their playout, and the runs of such packets.
 
 use crate::counters::{LoggedPacket, upper_edge_s};
 

@@ -1,4 +1,4 @@
-//! [`answer`]: the time until a player sees the effect of a command.
+//! [`game_delays`]: the time until a player sees the effect of a command.
 
 use perhop_qos::units::Time;
 
@@ -8,12 +8,12 @@ use crate::counters::LoggedPacket;
 /// The delays of the packets of a game.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ticks {
-    /// Delays of commands, of snapshots, and from a command to the arrival of the first snapshot that was
-    /// sent after the command had arrived. Each list is sorted.
+    /// The delays of commands, sorted.
     pub up: Vec<Time>,
-    /// See `up`.
+    /// The delays of snapshots, sorted.
     pub down: Vec<Time>,
-    /// See `up`.
+    /// The times from a command until its effect is visible, sorted. The effect is visible when the first
+    /// snapshot arrives that was sent after the command had arrived.
     pub response: Vec<Time>,
     /// Snapshots that arrived more than a tick later than the snapshot with the least delay.
     pub late: u64,
@@ -27,7 +27,7 @@ impl Ticks {
 }
 
 /// Returns the delays of a game from its `commands` and `snapshots`, each in order of arrival.
-pub fn answer(commands: &[&LoggedPacket], snapshots: &[&LoggedPacket], tick: Time) -> Ticks {
+pub fn game_delays(commands: &[&LoggedPacket], snapshots: &[&LoggedPacket], tick: Time) -> Ticks {
     let sorted = |packets: &[&LoggedPacket]| {
         let mut delays: Vec<Time> = packets.iter().map(|packet| packet.delay).collect();
         delays.sort_unstable();
@@ -36,8 +36,8 @@ pub fn answer(commands: &[&LoggedPacket], snapshots: &[&LoggedPacket], tick: Tim
     let (up, down) = (sorted(commands), sorted(snapshots));
     let least = down.first().copied().unwrap_or_default();
     let late = down.iter().filter(|delay| **delay > least + tick).count() as u64;
-    // Each snapshot contains all earlier commands, so the first arrival among the snapshots that were sent
-    // after a command counts.
+    // Every snapshot that is sent after the arrival of a command contains it. The first such snapshot to
+    // arrive shows the command.
     let mut sent: Vec<(Time, Time)> =
         snapshots.iter().map(|packet| (packet.sent, packet.sent + packet.delay)).collect();
     sent.sort_unstable();
@@ -72,7 +72,7 @@ mod tests {
         let snapshots = [packet(0, 5), packet(10, 5), packet(20, 5), packet(40, 5)];
         let commands: Vec<&LoggedPacket> = commands.iter().collect();
         let snapshots: Vec<&LoggedPacket> = snapshots.iter().collect();
-        let found = answer(&commands, &snapshots, Time::from_milliseconds(10));
+        let found = game_delays(&commands, &snapshots, Time::from_milliseconds(10));
         assert_eq!(found.response, [10, 14, 23].map(Time::from_milliseconds));
         assert_eq!(found.late, 0);
         assert_eq!(Ticks::quantile(&found.response, 0.5), 0.014);
@@ -84,7 +84,8 @@ mod tests {
     fn an_overtaking_command_is_seen_first() {
         let (commands, snapshots) = ([packet(1, 5)], [packet(10, 30), packet(20, 5)]);
         let commands: Vec<&LoggedPacket> = commands.iter().collect();
-        let found = answer(&commands, &snapshots.iter().collect::<Vec<_>>(), Time::from_milliseconds(10));
+        let found =
+            game_delays(&commands, &snapshots.iter().collect::<Vec<_>>(), Time::from_milliseconds(10));
         assert_eq!(found.response, [Time::from_milliseconds(24)]);
         assert_eq!(found.late, 1, "25 ms above the least delay are more than a tick");
     }

@@ -9,6 +9,6 @@ mod quantile;
 mod sessions;
 
 pub use calls::{Played, play};
-pub use games::{Ticks, answer};
+pub use games::{Ticks, game_delays};
 pub(crate) use quantile::nearest_rank;
 pub use sessions::{PageTally, SpeedTally, VideoTally};

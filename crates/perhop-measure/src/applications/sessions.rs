@@ -11,8 +11,8 @@ pub struct VideoTally {
     pub bitrates: u128,
     /// Requests for a bitrate that differs from the previous request.
     pub switches: u64,
-    /// From the start to the first picture; `None` if it was before the end of the warm-up, or if it never
-    /// appeared.
+    /// The time from the start to the first picture. `None` if the picture appeared before the end of the
+    /// warm-up, or never.
     pub startup: Option<Time>,
     /// Stalls that began.
     pub stalls: u64,
@@ -54,11 +54,12 @@ pub struct SpeedTally {
     pub readings: Vec<u64>,
 }
 
-/// The number of slices of a test, and of the slowest and the fastest that do not count: 30 % and 10 %
-/// (Ookla's description of its test, as quoted by Bauer, Clark and Lehr, "Understanding Broadband Speed
-/// Measurements", 2010).
+/// The number of slices of a test. The slowest 30 % and the fastest 10 % do not count (Ookla's description of
+/// its test, as quoted by Bauer, Clark and Lehr, "Understanding Broadband Speed Measurements", 2010).
 const SLICES: u64 = 20;
+/// The number of slowest slices that do not count.
 const SLOWEST: usize = 6;
+/// The number of fastest slices that do not count.
 const FASTEST: usize = 2;
 
 impl SpeedTally {

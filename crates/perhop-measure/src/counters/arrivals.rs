@@ -11,13 +11,13 @@ use super::{DelayStatistics, Delays};
 
 /// Counters of the arrived packets of one flow.
 ///
-/// Every delivery is counted here, so only independent values are counted. The packets of the flow are the
-/// sum over its colors. Every packet that does not begin a run forms a pair with the previous packet. The sum
-/// of the delay differences in a run is its last delay minus its first.
+/// Every delivery changes these counters, so they contain no value that follows from others. The packets of
+/// the flow are the sum over its colors. Every packet that does not begin a run forms a pair with the
+/// previous packet. The sum of the delay differences in a run is its last delay minus its first.
 #[derive(Clone, Debug)]
 #[repr(C)] // most frequently used first
 pub struct Arrivals {
-    /// Number of the packet that continues the run. Before the first arrival, no packet has this number.
+    /// The number that the next packet has if it continues the run. No packet has the initial value.
     continues: u64,
     /// Delay of the last packet, 0 before the first arrival.
     last: Time,
@@ -27,8 +27,9 @@ pub struct Arrivals {
     greatest_variation: i64,
     absolute_sum: u128,
     colors: [Delivered; COLORS],
-    /// Sum over the runs of the last delay minus the first. The last run is included without its last delay.
-    turns: i128,
+    /// The last delay of a run minus its first delay, summed over the runs. The last delay of the current run
+    /// is not included yet.
+    run_differences: i128,
     /// Number of runs: sequences of consecutive packets that all arrived.
     runs: u64,
     /// Packets sent during the warm-up that arrived after it, by color, if there are any.
@@ -57,7 +58,7 @@ impl Default for Arrivals {
             greatest_variation: i64::MIN,
             absolute_sum: 0,
             colors: Default::default(),
-            turns: 0,
+            run_differences: 0,
             runs: 0,
             early: None,
         }
@@ -68,9 +69,9 @@ impl Arrivals {
     /// The bytes that a green packet in sequence changes.
     pub(super) const HOT: usize = offset_of!(Arrivals, colors) + size_of::<Delivered>();
 
-    /// Counts packet `number` of the flow, which was sent after the warm-up, with `length` IP bytes, the
-    /// `color` of its codepoint and its `delay`. Delay and IPDV are recorded in `delays`. Returns the IPDV in
-    /// picoseconds, if it has one.
+    /// Counts packet `number` of the flow, which was sent after the warm-up. It has `length` IP bytes, the
+    /// `color` of its codepoint, and this `delay`. Records delay and IPDV in `delays`. Returns the IPDV in
+    /// picoseconds, if the packet has one.
     #[allow(clippy::inline_always)] // on the path of every packet that arrives
     #[inline(always)]
     pub fn deliver(
@@ -81,9 +82,9 @@ impl Arrivals {
         delay: Time,
         delays: &mut Delays,
     ) -> Option<i64> {
-        let of_color = &mut self.colors[color.index()];
-        of_color.count.add(length);
-        of_color.delay += u128::from(delay.as_picoseconds());
+        let counted = &mut self.colors[color.index()];
+        counted.count.add(length);
+        counted.delay += u128::from(delay.as_picoseconds());
         delays.delay.record(delay.as_picoseconds());
         // New extremes are rare, so predicted branches are cheaper than unconditional stores.
         if delay < self.least {
@@ -96,7 +97,7 @@ impl Arrivals {
         let continues = std::mem::replace(&mut self.continues, u64::from(number.wrapping_add(1)));
         if u64::from(number) != continues {
             self.runs += 1;
-            self.turns += i128::from(before.as_picoseconds()) - i128::from(delay.as_picoseconds());
+            self.run_differences += i128::from(before.as_picoseconds()) - i128::from(delay.as_picoseconds());
             return None;
         }
         let variation = delay.as_picoseconds().cast_signed() - before.as_picoseconds().cast_signed();
@@ -141,7 +142,7 @@ impl Arrivals {
             least: self.least,
             greatest: self.greatest,
             pairs: packets - self.runs,
-            signed_sum: self.turns + i128::from(self.last.as_picoseconds()),
+            signed_sum: self.run_differences + i128::from(self.last.as_picoseconds()),
             absolute_sum: self.absolute_sum,
             least_variation: self.least_variation,
             greatest_variation: self.greatest_variation,

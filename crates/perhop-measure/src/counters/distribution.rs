@@ -2,21 +2,22 @@
 
 use perhop_qos::units::Time;
 
-/// The number of bits of a bin. Three significant decimal digits distinguish 1000 from 1001, which takes 1024
-/// bins in every octave. Bins have width 1 below 2 · 1024. These are the bins of an HDR histogram.
+/// The binary logarithm of `BINS`.
 const BINS_BITS: u32 = 10;
+/// The number of bins in every octave. Three significant decimal digits distinguish 1000 from 1001, which
+/// needs 1024 bins. Below 2 · 1024, the width of a bin is 1. These are the bins of an HDR histogram.
 const BINS: usize = 1 << BINS_BITS;
-/// Bins that are stored together.
+/// The number of bins that are stored together.
 const PAGE: usize = 32;
 /// The place of a page in which no duration was recorded. It is above the places of all pages.
 const ABSENT: u16 = u16::MAX;
-/// All durations have less than 55 octaves, so their pages have smaller places.
+// Durations have less than 55 octaves, so the places of their pages are below `ABSENT`.
 const _: () = assert!(55 * BINS / PAGE < ABSENT as usize);
 
 /// Counts of durations in nanoseconds, in bins with three digits.
 ///
-/// Every delivery counts in two distributions, and each class or flow has its own. Only pages in which a
-/// duration was recorded take memory.
+/// Each class or flow has two distributions. To save memory, only pages in which a duration was recorded are
+/// allocated.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
     /// The place of each page in `pages`, up to the last octave needed; [`ABSENT`] if it has no memory.
@@ -115,7 +116,7 @@ impl Distribution {
     }
 }
 
-/// Saturates a count that has overflowed, as the histogram does.
+/// Sets a count that has overflowed to the maximum, as an HDR histogram does.
 #[cold]
 #[inline(never)]
 fn fill(count: &mut u32) {

@@ -20,7 +20,7 @@ pub struct PoolDrops {
     pub size: u64,
     /// The first drop.
     pub first: PoolUse,
-    /// The drop with the most used units; of equal ones, the first.
+    /// The drop at which the pool was fullest. Of equal drops, the first.
     pub fullest: PoolUse,
     is_empty: bool,
 }

@@ -25,7 +25,7 @@ pub struct PortTally {
     /// Packets of the lowest drop precedence that passed a port with one queue. They count as arrived and as
     /// sent.
     passed: Count,
-    /// Those of the other drop precedences, if there are any.
+    /// The packets of the other drop precedences that passed such a port.
     passed_others: Option<Box<[Count; Color::COUNT]>>,
     queues: usize,
     /// Counters by drop precedence, up to the highest that occurred, then by queue.
@@ -54,11 +54,11 @@ impl PortTally {
     #[inline]
     pub fn tally_mut(&mut self, queue: usize, precedence: usize) -> &mut Tally {
         let index = precedence * self.queues + queue;
-        if index < self.tallies.len() { &mut self.tallies[index] } else { self.first_of(queue, precedence) }
+        if index < self.tallies.len() { &mut self.tallies[index] } else { self.add_tally(queue, precedence) }
     }
     /// The counters of `queue` for a drop precedence that has not occurred yet.
     #[cold]
-    fn first_of(&mut self, queue: usize, precedence: usize) -> &mut Tally {
+    fn add_tally(&mut self, queue: usize, precedence: usize) -> &mut Tally {
         let mut tallies = std::mem::take(&mut self.tallies).into_vec();
         tallies.resize_with((precedence + 1) * self.queues, Tally::default);
         self.tallies = tallies.into_boxed_slice();
@@ -67,13 +67,13 @@ impl PortTally {
     /// Queue, drop precedence and counters, for all combinations with packets.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, Tally)> {
         let of_queue = move |queue: usize| {
-            (0..Color::COUNT).map(move |precedence| (queue, precedence, self.in_all(queue, precedence)))
+            (0..Color::COUNT).map(move |precedence| (queue, precedence, self.total(queue, precedence)))
         };
         let all = (0..self.queues).flat_map(of_queue);
         all.filter(|(_, _, tally)| tally.arrived.packets + tally.sent.packets > 0)
     }
     /// The counters of `queue` for packets of drop precedence `precedence`, including `passed`.
-    fn in_all(&self, queue: usize, precedence: usize) -> Tally {
+    fn total(&self, queue: usize, precedence: usize) -> Tally {
         let mut tally = self.tallies.get(precedence * self.queues + queue).cloned().unwrap_or_default();
         if queue == 0 {
             let others = self.passed_others.as_deref().copied().unwrap_or_default();

@@ -24,8 +24,8 @@ pub struct QueueSample {
     pub precedence: u32,
     /// The buffer manager's average for `precedence`, in the unit of its thresholds; NaN without an average.
     pub average: f64,
-    /// The average that applies to a packet of `precedence`. It is the sum for buffer managers that add
-    /// averages, otherwise `average`.
+    /// The average that decides about a packet of `precedence`. Some buffer managers add several averages;
+    /// for the others, it is `average`.
     pub deciding_average: f64,
 }
 
@@ -64,12 +64,12 @@ pub struct Intervals<T> {
 }
 
 impl<T: Clone> Intervals<T> {
-    /// Creates the complete intervals between `begins` and `ends`, each with `nothing` counted.
+    /// Creates the complete intervals between `begins` and `ends`. The count of each is `nothing`.
     pub fn new(begins: Time, ends: Time, every: Time, nothing: T) -> Intervals<T> {
         let count = ends.saturating_sub(begins).as_picoseconds() / every.as_picoseconds();
         Intervals { begins, every, counted: vec![nothing; count as usize] }
     }
-    /// The interval of `now`; `None` in the last, incomplete one.
+    /// The interval of `now`; `None` after the last complete interval.
     fn at(&mut self, now: Time) -> Option<&mut T> {
         let interval = now.saturating_sub(self.begins).as_picoseconds() / self.every.as_picoseconds();
         self.counted.get_mut(interval as usize)
@@ -117,8 +117,8 @@ pub struct Samples {
     pub drops: Option<Intervals<Vec<u64>>>,
     /// The individual packets.
     pub packets: Option<PacketLog>,
-    /// Packets of calls and games, for their evaluation.
-    pub heard: Option<PacketLog>,
+    /// Packets of calls and games, which are evaluated at the end of the replication.
+    pub application_packets: Option<PacketLog>,
     /// Delays by class and interval; empty if they are not sampled.
     pub delays: Vec<Intervals<DelayStatistics>>,
 }
@@ -148,7 +148,7 @@ impl Samples {
     ) {
         let delay = now - packet.sent_at;
         self.receive(now, class, packet.length);
-        for log in [&mut self.packets, &mut self.heard].into_iter().flatten() {
+        for log in [&mut self.packets, &mut self.application_packets].into_iter().flatten() {
             if log.kept.get(flow) == Some(&true) {
                 let (flow, sent, bytes) = (flow as u32, packet.sent_at, packet.length);
                 log.packets.push(LoggedPacket { flow, number, sent, bytes, delay });
@@ -177,7 +177,7 @@ mod tests {
             }
         }
         let packets: Vec<u64> = samples.iter().map(|(_, sample)| sample.packets).collect();
-        assert_eq!(packets, [2, 1, 0], "the broken interval from 1.3 s on counts nothing");
+        assert_eq!(packets, [2, 1, 0], "the incomplete interval from 1.3 s on counts nothing");
         assert_eq!(samples.counted[0].mean(), 0.012);
         assert_eq!(samples.counted[1].mean_variation(), -0.003);
     }
@@ -191,7 +191,7 @@ mod tests {
             throughput: Some(intervals(vec![Count::default(); 2])),
             drops: None,
             packets: Some(PacketLog { kept: vec![false, true], packets: Vec::new() }),
-            heard: None,
+            application_packets: None,
             delays: vec![delays.clone(), delays],
         };
         let packet = Packet { length: 500, sent_at: ms(110), ..Packet::default() };

@@ -10,8 +10,8 @@ use crate::counters::{Delays, FlowCounters, PacketLog, Samples};
 use crate::tcp::{SessionMeasurements, TcpMeasurements};
 
 impl Measurements {
-    /// Creates the measurements of a part of the network that has these `flows` and `sessions`, from
-    /// measurements without counts. A flow that is in the part several times has a number for each time.
+    /// Creates empty measurements of a part of the network that has these `flows` and `sessions`. `self` has
+    /// no counts yet. A flow that passes the part several times is listed once for each time.
     pub fn part(&self, flows: &[usize], sessions: &[usize]) -> Measurements {
         let mut distributions: BTreeMap<u32, usize> = BTreeMap::new();
         let counters = flows.iter().map(|flow| {
@@ -74,7 +74,7 @@ impl Samples {
             throughput: self.throughput.clone(),
             drops: self.drops.clone(),
             packets: self.packets.as_ref().map(log),
-            heard: self.heard.as_ref().map(log),
+            application_packets: self.application_packets.as_ref().map(log),
             delays: self.delays.clone(),
         }
     }
@@ -89,7 +89,8 @@ impl Samples {
         for (own, part) in self.delays.iter_mut().zip(part.delays) {
             own.merge(part, |own, part| own.merge(&part));
         }
-        for (own, part) in [(&mut self.packets, part.packets), (&mut self.heard, part.heard)] {
+        let application_packets = (&mut self.application_packets, part.application_packets);
+        for (own, part) in [(&mut self.packets, part.packets), application_packets] {
             if let (Some(own), Some(part)) = (own, part) {
                 own.packets.extend(part.packets.into_iter().map(|mut packet| {
                     packet.flow = flows[packet.flow as usize] as u32;

@@ -6,15 +6,15 @@ use perhop_scenario::{Scenario, SourceConfig, VoiceConfig};
 use super::table::{Rows, Table};
 use super::traffic::{flow_name, percent};
 use crate::Measurements;
-use crate::applications::{PageTally, Played, SpeedTally, Ticks, answer, nearest_rank, play};
+use crate::applications::{PageTally, Played, SpeedTally, Ticks, game_delays, nearest_rank, play};
 use crate::counters::{Distribution, FlowTally, LoggedPacket};
 use crate::tcp::SessionMeasurements;
 use crate::telephony::{Delivered, Rated, Telephony, playout_s, rate};
 
 /// The logged packets of each flow, in order of arrival.
-fn heard(measurements: &Measurements) -> Vec<Vec<&LoggedPacket>> {
+fn packets_by_flow(measurements: &Measurements) -> Vec<Vec<&LoggedPacket>> {
     let mut flows = vec![Vec::new(); measurements.flows.len()];
-    let log = measurements.samples.iter().filter_map(|samples| samples.heard.as_ref());
+    let log = measurements.samples.iter().filter_map(|samples| samples.application_packets.as_ref());
     for packet in log.flat_map(|log| &log.packets) {
         flows[packet.flow as usize].push(packet);
     }
@@ -32,13 +32,13 @@ struct CallRow<'a> {
 }
 
 pub(super) fn call_table(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Table {
-    let heard = heard(measurements);
+    let packets = packets_by_flow(measurements);
     let rows = measurements.flows.iter().enumerate().filter_map(|(index, flow)| {
         let traffic = &scenario.traffic[flow.traffic];
         let SourceConfig::Voice(voice) = &traffic.source else { return None };
         let (class, tally) = (&measurements.class_names[flow.class], measurements.counters[index].tally());
-        let delivered = delivered_of(class, &tally, &heard[index], replication);
-        let played = play(heard[index].iter().copied(), playout_s(voice.jitter_buffer, &delivered));
+        let delivered = delivered_of(class, &tally, &packets[index], replication);
+        let played = play(packets[index].iter().copied(), playout_s(voice.jitter_buffer, &delivered));
         let telephony = Telephony {
             codec: voice.codec.planning(),
             jitter_buffer: voice.jitter_buffer,
@@ -72,11 +72,11 @@ pub(super) fn call_table(scenario: &Scenario, measurements: &Measurements, repli
 fn delivered_of<'a>(
     class: &'a str,
     tally: &FlowTally,
-    heard: &[&LoggedPacket],
+    packets: &[&LoggedPacket],
     replication: u64,
 ) -> Delivered<'a> {
     let mut delays = Distribution::default();
-    for packet in heard {
+    for packet in packets {
         delays.record(packet.delay.as_picoseconds());
     }
     Delivered {
@@ -101,7 +101,7 @@ struct GameRow<'a> {
 }
 
 pub(super) fn game_table(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Table {
-    let heard = heard(measurements);
+    let packets = packets_by_flow(measurements);
     // The flow of the server follows that of the player.
     let rows = measurements.flows.iter().enumerate().filter_map(|(index, flow)| {
         let traffic = &scenario.traffic[flow.traffic];
@@ -113,7 +113,7 @@ pub(super) fn game_table(scenario: &Scenario, measurements: &Measurements, repli
         Some(GameRow {
             flow: flow_name(traffic, flow.number),
             class: &measurements.class_names[flow.class],
-            ticks: answer(&heard[index], &heard[index + 1], game.tick()),
+            ticks: game_delays(&packets[index], &packets[index + 1], game.tick()),
             up: up.tally(),
             down: down.tally(),
             jitter_s: [up, down].map(|counters| counters.tally().delay.mean_absolute_variation()),

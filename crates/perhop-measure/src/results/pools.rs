@@ -4,7 +4,8 @@ use super::table::{Rows, Table};
 use crate::counters::PoolDrops;
 use crate::{Measurements, PortMeasurements};
 
-/// A port that dropped packets because of a pool of memory, and one that held units of it then.
+/// A port that dropped packets because a pool of memory was full, and a port that then held units of the
+/// pool.
 struct Held<'m> {
     port: &'m str,
     holder: &'m str,
@@ -13,8 +14,8 @@ struct Held<'m> {
     units: [u64; 2],
 }
 
-/// For each port that dropped packets because the memory that it shares with other ports had no room: the
-/// ports that held this memory at two of these drops.
+/// Lists, for each port that dropped packets because its pool of memory was full, the ports that held units
+/// of the pool at the first drop and at the fullest drop.
 pub(super) fn pool_table(measurements: &Measurements, replication: u64) -> Table {
     let rows = measurements.ports.iter().enumerate().flat_map(|(number, port)| {
         let drops = port.pool_drops.as_deref().filter(|drops| !drops.is_empty());

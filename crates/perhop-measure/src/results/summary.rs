@@ -88,10 +88,10 @@ impl Summary {
     pub(super) fn new(scenario: &Scenario, seed: u64, replications: u32, tables: &[Table]) -> Summary {
         let table = |name: &str| tables.iter().find(|table| table.name == name);
         let rows = |name: &str, keys: &[&'static str]| table(name).map(|table| groups(table, keys));
-        // Few scenarios have applications, pauses or ports that share memory.
+        // Most scenarios have no applications, pauses or shared memory. The summary then omits these groups.
         let present =
             |name: &str, keys: &[&'static str]| rows(name, keys).filter(|groups| !groups.is_empty());
-        let of_runs = |column: &str| table("runs").and_then(|table| table.column(column));
+        let runs_column = |column: &str| table("runs").and_then(|table| table.column(column));
         Summary {
             schema_version: SCHEMA_VERSION,
             perhop: env!("CARGO_PKG_VERSION"),
@@ -113,14 +113,14 @@ impl Summary {
             speed_tests: present("speed_tests", &["class"]),
             pauses: present("pauses", &["port", "priority"]),
             pools: present("pools", &["port", "holder"]),
-            fairness: match of_runs("fairness") {
+            fairness: match runs_column("fairness") {
                 Some(Values::Float(values)) => {
                     let measured: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
                     Some(metric(&measured, ""))
                 }
                 _ => None,
             },
-            packet_hops: match of_runs("packet_hops") {
+            packet_hops: match runs_column("packet_hops") {
                 Some(Values::Count(counts)) => counts.iter().sum(),
                 _ => 0,
             },

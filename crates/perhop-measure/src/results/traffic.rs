@@ -214,7 +214,7 @@ pub(super) fn class_table(replication: u64, rows: Vec<ClassRow>, measurements: &
         Rows::new(replication, rows).text("class", |row| row.class).count("flows", "", |row| row.flows);
     let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.delay, quantile);
     let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.variation, quantile);
-    // RFC 5481 §4.2: PDV refers to one stream. The PDV of a class is known only if it is known for each flow.
+    // RFC 5481 §4.2 defines PDV for one stream. The PDV of a class therefore needs the delays of each flow.
     let pdv = |quantile: f64| {
         move |row: &ClassRow| match (&row.above_least, row.flows) {
             (_, 1) => pdv_seconds(&row.delays.delay, quantile),
