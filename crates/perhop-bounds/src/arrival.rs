@@ -1,15 +1,15 @@
 //! [`Arrival`]: an upper bound of the arrivals in any span of time (Le Boudec and Thiran, "Network Calculus",
 //! 2001, §1.2).
 
-/// An arrival curve: in any closed span of `t` seconds, at most the minimum of its token buckets arrives,
-/// `min (burst + rate · t)`. The curve is concave and piecewise linear. Its owner defines the unit: bytes of
-/// a layer, or packets.
+/// An arrival curve. In any closed span of `t` seconds, at most `min (burst + rate · t)` arrives, the minimum
+/// over its token buckets. The curve is concave and piecewise linear. Its owner defines the unit: bytes of a
+/// layer, or packets.
 ///
 /// Bounds are computed in floating point and widened once, at the end ([`crate::deviation::widened`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrival {
-    /// The buckets that are the minimum for some interval, by decreasing rate and increasing burst. Never
-    /// empty.
+    /// The buckets that are the minimum in some interval, by decreasing rate and increasing burst. The list
+    /// is never empty.
     buckets: Vec<Bucket>,
 }
 
@@ -54,7 +54,7 @@ impl Arrival {
         self.buckets.iter().map(|bucket| bucket.rate).fold(f64::INFINITY, f64::min)
     }
     /// The shortest span in which `amount` may arrive. The span is infinite if this amount never arrives.
-    pub fn time_of(&self, amount: f64) -> f64 {
+    pub fn time_until(&self, amount: f64) -> f64 {
         let span = |bucket: &Bucket| {
             let missing = amount - bucket.burst;
             if missing <= 0.0 { 0.0 } else { missing / bucket.rate }
@@ -80,8 +80,8 @@ impl Arrival {
         let scaled = |bucket: &Bucket| Bucket { burst: bucket.burst * factor, rate: bucket.rate * factor };
         Arrival { buckets: self.buckets.iter().map(scaled).collect() }
     }
-    /// The curve after a path that delays one packet by up to `seconds` more than another: `α(t + seconds)`
-    /// (Le Boudec and Thiran 2001, theorem 1.4.3, with the delay bound as the service).
+    /// The curve after a path whose delays differ by up to `seconds`: `α(t + seconds)` (Le Boudec and Thiran
+    /// 2001, theorem 1.4.3, with the delay bound as the service).
     pub fn after(&self, seconds: f64) -> Arrival {
         let later = |bucket: &Bucket| Bucket { burst: bucket.at(seconds), rate: bucket.rate };
         Arrival { buckets: self.buckets.iter().map(later).collect() }
@@ -132,7 +132,10 @@ mod tests {
         let all = both.within(&Arrival::token_bucket(2600.0, 450.0).within(&Arrival::token_bucket(9e9, 1e9)));
         assert_eq!(both.corners().collect::<Vec<_>>(), [1.0]);
         assert_eq!([both.at(0.0), both.at(1.0), both.at(3.0)], [1500.0, 2500.0, 3500.0]);
-        assert_eq!([both.time_of(1500.0), both.time_of(2000.0), both.time_of(3000.0)], [0.0, 0.5, 2.0]);
+        assert_eq!(
+            [both.time_until(1500.0), both.time_until(2000.0), both.time_until(3000.0)],
+            [0.0, 0.5, 2.0]
+        );
         // 2000 + 500 t and 2600 + 450 t cross at 12 s.
         assert_eq!(all.corners().collect::<Vec<_>>(), [1.0, 12.0]);
         assert_eq!(all.rate(), 450.0);
@@ -148,6 +151,6 @@ mod tests {
         }
         assert_eq!(Arrival::nothing().plus(&curve), curve);
         assert_eq!(curve.scaled(2.0).at(1.0), 260.0);
-        assert_eq!(Arrival::nothing().time_of(1.0), f64::INFINITY);
+        assert_eq!(Arrival::nothing().time_until(1.0), f64::INFINITY);
     }
 }

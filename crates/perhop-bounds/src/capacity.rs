@@ -10,18 +10,19 @@ use crate::lengths::{Lengths, Measure};
 pub fn limits_of(class: &ClassConfig) -> Vec<QueueSize> {
     let fair = class.fair_queueing.as_ref().map(|fair| fair.limit);
     let buffer = match (&class.buffer, fair) {
-        (Some(buffer), _) => of_buffer(buffer),
+        (Some(buffer), _) => buffer_limit(buffer),
         (None, None) => Some(TailDropConfig::default().limit),
         (None, Some(_)) => None,
     };
     buffer.into_iter().chain(fair).collect()
 }
 
-fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
+/// The limit of a buffer manager on its queue; `None` if it has none.
+fn buffer_limit(buffer: &BufferConfig) -> Option<QueueSize> {
     match buffer {
         BufferConfig::TailDrop(config) => Some(config.limit),
         BufferConfig::FillProfile(config) => Some(config.limit),
-        // The target delay is not a bound. Only the limit is certain.
+        // Only the limit is certain. The target delay is not a bound.
         BufferConfig::Pie(config) => Some(config.limit),
         BufferConfig::DualPi2(config) => config.fixed_limit(),
         // The largest limit of a drop precedence.
@@ -59,13 +60,13 @@ pub fn limits_of_all(config: &QueueingConfig) -> Vec<(&ClassConfig, Vec<QueueSiz
 }
 
 /// The largest amount in `measure` that a queue under `limits` contains, with packets of `lengths`.
-pub fn held(limits: &[QueueSize], lengths: &Lengths, measure: Measure) -> Option<f64> {
-    let held = |limit: &QueueSize| match *limit {
+pub fn largest_content(limits: &[QueueSize], lengths: &Lengths, measure: Measure) -> Option<f64> {
+    let content = |limit: &QueueSize| match *limit {
         // No queue reaches this number of packets, so it is not a limit.
         QueueSize::Packets(u64::MAX) => f64::INFINITY,
         QueueSize::Packets(packets) => packets as f64 * measure.most(lengths),
         QueueSize::Bytes(bytes) => bytes as f64 * measure.per(Measure::Ip, lengths),
     };
-    let least = limits.iter().map(held).fold(f64::INFINITY, f64::min);
+    let least = limits.iter().map(content).fold(f64::INFINITY, f64::min);
     least.is_finite().then_some(least)
 }

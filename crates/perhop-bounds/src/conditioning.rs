@@ -33,21 +33,22 @@ pub const IDS_PER_STAGE: usize = Color::COUNT + 1;
 /// The bounds of a color after a meter.
 struct Metered {
     color: Color,
-    /// The arrival curves of this color, and of this and all lower colors.
+    /// The arrival curve of this color; `None` if it is unbounded.
     own: Option<Arrival>,
-    so_far: Option<Arrival>,
+    /// The arrival curve of this color and all lower colors together.
+    cumulative: Option<Arrival>,
 }
 
 impl Conditioners<'_> {
-    /// The streams after the stages.
+    /// Returns the streams after the stages.
     ///
     /// # Errors
     /// A stage of the conditioners cannot be built.
     pub fn pass(&self, streams: Vec<Stream>) -> Result<Vec<Stream>, ConfigError> {
-        let (mut going_on, mut passed) = (streams, Vec::new());
+        let (mut continuing, mut passed) = (streams, Vec::new());
         for (place, stage) in self.stages.iter().enumerate() {
             let mut next = Vec::new();
-            for stream in going_on {
+            for stream in continuing {
                 for (outcome, stream) in self.condition(place, stage, &stream)? {
                     match outcome {
                         Outcome::Continue => next.push(stream),
@@ -56,12 +57,13 @@ impl Conditioners<'_> {
                     }
                 }
             }
-            going_on = next;
+            continuing = next;
         }
-        passed.extend(going_on);
+        passed.extend(continuing);
         Ok(passed)
     }
 
+    /// The outcomes of `stage` for the packets of `stream`, with the packets of each outcome.
     fn condition(
         &self,
         place: usize,
@@ -74,10 +76,10 @@ impl Conditioners<'_> {
         };
         let mut outcomes = Vec::new();
         if let Some(lengths) = Lengths::among(stream.lengths.each().filter(|length| !takes(*length))) {
-            outcomes.push((Outcome::Continue, stream.of_lengths(lengths)));
+            outcomes.push((Outcome::Continue, stream.with_lengths(lengths)));
         }
         if let Some(lengths) = Lengths::among(stream.lengths.each().filter(|length| takes(*length))) {
-            outcomes.extend(self.treat(place, stage, &stream.of_lengths(lengths))?);
+            outcomes.extend(self.treat(place, stage, &stream.with_lengths(lengths))?);
         }
         Ok(outcomes)
     }
@@ -114,7 +116,7 @@ impl Conditioners<'_> {
         let together = metered
             .iter()
             .find(|output| Some(output.color) == worst)
-            .and_then(|output| output.so_far.clone());
+            .and_then(|output| output.cumulative.clone());
         let first = self.first_id + place * IDS_PER_STAGE;
         let is_packets = matches!(stage.meter, Some(MeterConfig::PacketRate(_)));
         let measure = if is_packets { Measure::Packets } else { Measure::Counted(self.accounting) };
@@ -135,7 +137,7 @@ impl Conditioners<'_> {
     }
 }
 
-/// The outcome for a packet of `color` after `stage`, if it is not dropped.
+/// The outcome for a packet of `color` after `stage`.
 fn outcome(stage: &ConditionerConfig, color: Color) -> Outcome {
     let lists = [&stage.green, &stage.yellow, &stage.red];
     let own = lists[color.index().min(lists.len() - 1)];
@@ -148,12 +150,12 @@ fn outcome(stage: &ConditionerConfig, color: Color) -> Outcome {
 
 /// The colors that `meter` may give to a packet of `color`, from the lowest, with their bounds.
 fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
-    let any = |color| Metered { color, own: None, so_far: None };
+    let any = |color| Metered { color, own: None, cumulative: None };
     let Some(meter) = meter else { return vec![any(color)] };
-    let within = |color, own: &Arrival, so_far: Arrival| Metered {
+    let within = |color, own: &Arrival, cumulative: Arrival| Metered {
         color,
         own: Some(own.clone()),
-        so_far: Some(so_far),
+        cumulative: Some(cumulative),
     };
     let two = |green: Arrival, excess| vec![within(Color::GREEN, &green, green.clone()), any(excess)];
     let three = |green: Arrival, yellow: &Arrival, both| {
@@ -185,8 +187,8 @@ fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
             let (green, yellow) = (bucket(config.cir, config.cbs), bucket(config.eir, config.ebs));
             three(green.clone(), &yellow, green.plus(&yellow))
         }
-        // Green packets spend the tokens of all packets, or leave a debt. A debt is at most the premium burst
-        // if premium packets do not arrive faster than these tokens.
+        // Green packets use the tokens of all packets, or leave a debt. The debt is at most the premium burst
+        // if the premium rate is at most the rate of these tokens.
         MeterConfig::Hierarchical(config) => {
             let burst = config.burst.as_bytes().saturating_add(config.premium_burst.as_bytes());
             let green = if config.premium_rate <= config.rate {

@@ -11,10 +11,10 @@ pub fn delay(arrival: &Arrival, service: &Service) -> Option<f64> {
         return None;
     }
     let corners = arrival.corners().map(|corner| arrival.at(corner)).chain(service.corners());
-    // Between the corners the delay is linear in the amount, so its maximum is at a corner. Amounts below the
-    // burst arrive as early as the burst.
+    // Between the corners the delay is linear in the amount, so its maximum is at a corner. Amounts up to the
+    // burst arrive at once.
     let amounts = corners.filter(|amount| amount.is_finite()).chain([arrival.burst()]);
-    let late = |amount: f64| service.time(amount) - arrival.time_of(amount);
+    let late = |amount: f64| service.time(amount) - arrival.time_until(amount);
     let greatest = amounts.filter(|amount| *amount >= arrival.burst()).map(late).fold(0.0, f64::max);
     greatest.is_finite().then_some(greatest)
 }
@@ -23,10 +23,11 @@ pub fn delay(arrival: &Arrival, service: &Service) -> Option<f64> {
 pub fn delay_of_grains(arrival: &Arrival, service: &Service, grain: f64) -> Option<f64> {
     delay(arrival, service)?;
     let corners = arrival.corners().map(|corner| arrival.at(corner)).chain(service.corners());
-    let late = |grains: f64| service.time(grains * grain) - arrival.time_of(grains * grain);
+    let late = |grains: f64| service.time(grains * grain) - arrival.time_until(grains * grain);
     // A rounding error must not lose a packet of the initial burst.
     let whole = |amount: f64| (amount / grain + 1e-9).floor().max(1.0);
-    // The function is concave, so the best whole number is next to the best amount.
+    // The delay is concave in the amount. Its maximum over whole packets is therefore next to its maximum
+    // over all amounts.
     let at_once = whole(arrival.burst());
     let nearest = corners.filter(|amount| amount.is_finite()).map(whole);
     let all = nearest.flat_map(|grains| [grains, grains + 1.0]).chain([at_once, at_once + 1.0]);

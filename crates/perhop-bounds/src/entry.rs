@@ -37,13 +37,14 @@ pub struct Entry {
 pub fn entries(scenario: &Scenario, base: &Path, topology: &mut Topology) -> Result<Vec<Entry>, ConfigError> {
     let mut entries = Vec::new();
     for (index, traffic) in scenario.traffic.iter().enumerate() {
-        let added = of_traffic(scenario, base, topology, index, traffic);
+        let added = traffic_entries(scenario, base, topology, index, traffic);
         entries.extend(added.map_err(|error| error.within(index).within("traffic"))?);
     }
     Ok(entries)
 }
 
-fn of_traffic(
+/// The entry of `traffic`, and the entry of the replies.
+fn traffic_entries(
     scenario: &Scenario,
     base: &Path,
     topology: &mut Topology,
@@ -52,15 +53,15 @@ fn of_traffic(
 ) -> Result<Vec<Entry>, ConfigError> {
     let (from, to) = (traffic.from.as_str(), traffic.to.as_str());
     let no_route = || ConfigError::new("to", format!("there is no route from {from} to {to}"));
-    let way = topology.path(from, to)?.ok_or_else(no_route)?;
+    let forth = topology.path(from, to)?.ok_or_else(no_route)?;
     let back = topology.path(to, from)?.ok_or_else(no_route)?;
     let ends = [topology.address(from)?, topology.address(to)?];
-    let longest = longest_segment_packet(scenario, topology, way.iter().chain(&back), ends[0]);
+    let longest = longest_segment_packet(scenario, topology, forth.iter().chain(&back), ends[0]);
     // Flows of one entry differ only in their ports. If no policy reads ports, all flows of the entry are one
     // stream. A recording is replayed once.
     let replays = matches!(traffic.source, SourceConfig::Pcap(_));
-    let alike = if replays { 1 } else { traffic.flows() };
-    let (numbers, flows) = if replays || !reads_ports(scenario) { (1, alike) } else { (alike, 1) };
+    let flow_count = if replays { 1 } else { traffic.flows() };
+    let (streams, flows) = if replays || !reads_ports(scenario) { (1, flow_count) } else { (flow_count, 1) };
     let class = traffic.class.as_ref().unwrap_or(&traffic.name);
     let entry = |answers: bool, path: &Vec<LinkId>| Entry {
         traffic: index,
@@ -70,8 +71,8 @@ fn of_traffic(
         streams: Vec::new(),
         may_cut: ends[0].is_ipv4() && !traffic.dont_fragment,
     };
-    let mut both = [entry(false, &way), entry(true, &back)];
-    for number in 0..numbers {
+    let mut both = [entry(false, &forth), entry(true, &back)];
+    for number in 0..streams {
         let key = traffic.flow_key(ends, number);
         for (entry, sent) in both.iter_mut().zip(sent(traffic, key, base, longest)?) {
             entry.streams.extend(sent.into_iter().map(|sent| Stream {
@@ -110,14 +111,15 @@ fn matches_ports(matches: &MatchConfig) -> bool {
         || inner.into_iter().any(matches_ports)
 }
 
-/// Lengths of the TCP, IPv4 and IPv6 headers without options, bytes (RFC 9293 §3.1, RFC 791 §3.1, RFC 8200
-/// §3).
+/// The length of a TCP header without options, bytes (RFC 9293 §3.1).
 const TCP_HEADER: u32 = 20;
+/// The length of an IPv4 header without options, bytes (RFC 791 §3.1).
 const IPV4_HEADER: u32 = 20;
+/// The length of an IPv6 header, bytes (RFC 8200 §3).
 const IPV6_HEADER: u32 = 40;
 
-/// The longest IP packet of a TCP connection over `links` in both directions, as both ends determine it when
-/// the connection is set up (`build/lengths.rs` of `perhop-sim`).
+/// The longest IP packet of a TCP connection whose directions cross `links`. Both ends determine it when the
+/// connection is set up (`build/lengths.rs` of `perhop-sim`).
 fn longest_segment_packet<'a>(
     scenario: &Scenario,
     topology: &Topology,

@@ -13,16 +13,17 @@ const UNIT: u32 = 8;
 pub(crate) fn fragments(stream: Stream, mtu: Option<u32>, may_cut: bool) -> Vec<Stream> {
     let Some(mtu) = mtu.filter(|mtu| *mtu < stream.lengths.most()) else { return vec![stream] };
     let some = |fits: bool| Lengths::among(stream.lengths.each().filter(|length| (*length <= mtu) == fits));
-    let mut pieces: Vec<Stream> = some(true).map(|lengths| stream.of_lengths(lengths)).into_iter().collect();
+    let mut pieces: Vec<Stream> =
+        some(true).map(|lengths| stream.with_lengths(lengths)).into_iter().collect();
     if let Some(longer) = some(false).filter(|_| may_cut) {
         let room = ((mtu - HEADER) / UNIT * UNIT).max(UNIT);
         let grown = longer.greatest(|length| {
             let count = (length - HEADER).div_ceil(room);
             f64::from(length + (count - 1) * HEADER) / f64::from(length)
         });
-        let mut first = stream.of_lengths(Lengths::Between(HEADER + 1, room + HEADER));
+        let mut first = stream.with_lengths(Lengths::Between(HEADER + 1, room + HEADER));
         // All fragments of a packet arrive together, so the curve is scaled to their bytes. Limits in other
-        // units counted whole packets and are removed.
+        // units are removed, because they count whole packets.
         first.own = stream.own.map(|own| own.scaled(grown));
         first.limits.retain(|limit| limit.measure == Measure::Ip);
         for limit in &mut first.limits {

@@ -12,9 +12,9 @@ use crate::turns::Turns;
 pub struct Guarantee {
     /// The unit of the amounts.
     pub measure: Measure,
-    /// The service for a packet and the backlog at its arrival, regardless of earlier service.
+    /// The service that a packet and the backlog at its arrival get, regardless of earlier service.
     pub strict: Result<Service, String>,
-    /// The service for a packet and all packets that arrived since the class was last empty.
+    /// The service that a packet gets together with all packets that arrived since the class was last empty.
     pub plain: Result<Plain, String>,
     /// The rules from which the guarantee is derived, from the wire inward.
     pub rules: Vec<Rule>,
@@ -27,8 +27,8 @@ pub enum Plain {
     Line(Service),
     /// A staircase of turns.
     Turns(Turns),
-    /// A service curve for this class and other classes together, which are served first come, first served;
-    /// and the arrivals of the other classes.
+    /// A service curve of this class and other classes together, and the arrivals of the others. All packets
+    /// are served first come, first served.
     Together(Service, Arrival),
 }
 

@@ -16,13 +16,13 @@ use crate::shaping;
 /// The default size of a bucket, bytes, of `guarantee-excess`.
 const BURST: u64 = 3200;
 
-/// The rate of a class below which it has its level, or its maximum.
+/// The bucket of a guaranteed rate or of a maximum.
 fn bucket(rate: Rate, burst: Option<ByteSize>) -> ShapeConfig {
     let burst = burst.unwrap_or(ByteSize::from_bytes(BURST));
     ShapeConfig { rate, burst, excess: ByteSize::from_bytes(0), form: ShapeForm::Average }
 }
 
-/// Whether all packets within the maximum of a class have its level.
+/// Whether a class is always within its guarantee, because its maximum is not higher.
 fn is_always_guaranteed(share: &ShareConfig) -> bool {
     share.rate.zip(share.ceil).is_some_and(|(rate, ceil)| rate >= ceil)
 }
@@ -45,12 +45,13 @@ impl<'a> Walk<'a, '_> {
             let all = first..first + config.classes.iter().map(ClassConfig::queues).sum::<usize>();
             return match active.as_slice() {
                 [_] => self.only_node(node, above),
-                _ => self.give_up(all, reason),
+                _ => self.set_unbounded(all, reason),
             };
         }
         let mut order: Vec<&Active> = active.iter().collect();
-        // The delays of the first levels bound their traffic to the others. Within a level, a class that is
-        // always within its guarantee has no limit but its traffic.
+        // The first levels are processed first, because their delays bound the traffic that the other levels
+        // wait for. Within a level, classes that are always within their guarantee come first, because only
+        // their traffic limits them.
         order.sort_by_key(|one| {
             let share = &one.child.class.share;
             (share.level.unwrap_or(0), !is_always_guaranteed(share))
@@ -74,7 +75,7 @@ impl<'a> Walk<'a, '_> {
         let Some(inner) = &class.queueing else { return };
         let Some(ceil) = class.share.ceil else { return self.node(inner, node.first, above) };
         let Some(counted) = counted(above, &class.share) else {
-            return self.give_up(node.first..node.first + node.count, CELLS);
+            return self.set_unbounded(node.first..node.first + node.count, CELLS);
         };
         let inside = Above { counted, ..above.clone() };
         let maximum = bucket(ceil, class.share.ceil_burst);
@@ -87,16 +88,16 @@ impl<'a> Walk<'a, '_> {
                     Above { measure, plain, strict, counted, is_at_wire: false, is_raw: false, rules };
                 self.node(inner, node.first, &inside);
             }
-            Err(reason) => self.give_up(node.first..node.first + node.count, &reason),
+            Err(reason) => self.set_unbounded(node.first..node.first + node.count, &reason),
         }
     }
 
     /// The guarantee of a queue by its rate.
     ///
-    /// Within its guarantee, a queue waits only for packets of its level and of the levels above it that are
-    /// within their guarantees: at most their buckets and their arrivals, in any order. This is the service
-    /// of a queue whose packets a bucket of the guaranteed rate releases ([`shaping::among`]); packets that
-    /// leave as excess leave earlier and use none of the guarantee.
+    /// Within its guarantee, a queue waits only for packets of its level and of higher levels that are within
+    /// their guarantees: at most their buckets and their arrivals, in any order. This is the service of a
+    /// queue whose packets are released by a bucket of the guaranteed rate ([`shaping::among`]). Packets that
+    /// are sent as excess leave earlier and use none of the guarantee.
     fn guaranteed(&self, above: &Above, own: &Active, others: &[&Active]) -> Guarantee {
         let share = &own.child.class.share;
         let Some(counted) = counted(above, share) else { return Guarantee::none(above.counted, CELLS) };
@@ -121,9 +122,9 @@ impl<'a> Walk<'a, '_> {
                 rules: Vec::new(),
             };
             let inside = Above { counted, ..above.clone() };
-            // The other queues may leave less than the guaranteed rate. The queue then has at least a
-            // guarantee of the rate that they leave, because a bucket of a lower rate covers a part of the
-            // same packets.
+            // The other queues may leave less than the guaranteed rate. A bucket of a lower rate covers a
+            // part of the same packets, so the queue then has at least a guarantee of the rate that they
+            // leave.
             let per_counted = above.measure.per(counted, lengths);
             let left = left.lines().iter().map(|line| (line.rate / per_counted * 8.0).floor() as u64);
             let rates = left.map(|left| left.min(rate.rate.as_bits_per_second())).filter(|bits| *bits > 0);
@@ -146,16 +147,17 @@ impl<'a> Walk<'a, '_> {
         let share = &other.child.class.share;
         let Some(rate) = guarantee_of(share) else { return Some(Arrival::nothing()) };
         let curve = curve(above, other, &rate)?;
-        let arrivals = self.brought(other, above.measure, true);
+        let arrivals = self.competing_arrivals(other, above.measure, true);
         Some(arrivals.map_or(curve.clone(), |arrivals| arrivals.within(&curve)))
     }
 
     /// The service that all other queues leave to a queue without a maximum, in any order; `None` if they
     /// may take everything.
     ///
-    /// While a queue without a maximum has packets, the scheduler sends. Since all such queues were empty,
-    /// each has sent at most its arrivals. A queue with a maximum may have waited before: it sends at most
-    /// its bucket, or its arrivals in the span and in its delay before it.
+    /// While a queue without a maximum has packets, the scheduler sends. Consider the time since all such
+    /// queues were last empty. Each of them has sent at most its arrivals. A queue with a maximum may have
+    /// had packets at the start: it sends at most its bucket, or its arrivals in this time and in its delay
+    /// before.
     fn rest(&self, above: &Above, own: &Active, others: &[&Active]) -> Option<Service> {
         let is_held = |class: &ClassConfig| class.share.ceil.is_some() || class.shape.is_some();
         if is_held(own.child.class) {
@@ -163,7 +165,7 @@ impl<'a> Walk<'a, '_> {
         }
         let mut taken = others.iter().map(|other| {
             let class = other.child.class;
-            let arrivals = self.brought(other, above.measure, is_held(class));
+            let arrivals = self.competing_arrivals(other, above.measure, is_held(class));
             let Some(ceil) = class.share.ceil else { return arrivals };
             let maximum = curve(above, other, &bucket(ceil, class.share.ceil_burst))?;
             Some(arrivals.map_or(maximum.clone(), |arrivals| arrivals.within(&maximum)))

@@ -47,7 +47,7 @@ impl Lengths {
         (self.least() == self.most()).then(|| self.least())
     }
     /// The union of both sets.
-    pub fn and(&self, other: &Lengths) -> Lengths {
+    pub fn union(&self, other: &Lengths) -> Lengths {
         match (self, other) {
             (Lengths::Few(_), Lengths::Few(_)) => Lengths::among(self.each().chain(other.each())),
             _ => None,
@@ -91,7 +91,7 @@ impl Measure {
             Measure::Wire(wire) => wire.bytes(u64::from(length)) as f64,
         }
     }
-    /// The largest amount in this unit for one unit of `other`, over packets of these lengths.
+    /// The largest ratio of the amount in this unit to the amount in `other`, over packets of these lengths.
     pub fn per(self, other: Measure, lengths: &Lengths) -> f64 {
         if self == other {
             return 1.0;
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_packet_takes_more_of_the_wire_than_it_counts() {
+    fn a_short_packet_takes_more_wire_bytes_per_ip_byte() {
         let wire = WireConfig {
             rate: Rate::from_bits_per_second(1_000_000),
             framing: Framing::Aal5Mux,
@@ -134,11 +134,11 @@ mod tests {
 
     #[test]
     fn many_lengths_are_kept_as_a_range() {
-        let few = Lengths::exactly(100).and(&Lengths::exactly(60));
+        let few = Lengths::exactly(100).union(&Lengths::exactly(60));
         assert_eq!((few.only(), few.each().collect::<Vec<_>>()), (None, vec![60, 100]));
         let many = Lengths::among(1..=100).unwrap();
         assert_eq!(many, Lengths::Between(1, 100));
-        assert_eq!(many.and(&Lengths::exactly(200)), Lengths::Between(1, 200));
+        assert_eq!(many.union(&Lengths::exactly(200)), Lengths::Between(1, 200));
         assert_eq!(Lengths::exactly(9).only(), Some(9));
     }
 }

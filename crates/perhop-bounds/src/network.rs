@@ -1,8 +1,8 @@
 //! [`bounds`]: the bounds of every queue of a scenario's network, and of every class from end to end.
 //!
-//! Ports are processed in an order in which all streams of a port are known before it. A stream that leaves a
-//! port has the packets that arrived, and the delays of the port increase its burst (Le Boudec and Thiran
-//! 2001, theorem 1.4.3), within the capacity of the link.
+//! A port is processed when all streams that arrive at it are known. A stream that leaves a port has the
+//! packets that arrived. The delays of the port increase its burst (Le Boudec and Thiran 2001, theorem
+//! 1.4.3), within the capacity of the link.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,11 +24,11 @@ use crate::conditioning::{Conditioners, IDS_PER_STAGE};
 use crate::entry::{Entry, entries};
 use crate::fragment::fragments;
 use crate::lengths::{Lengths, Measure};
+use crate::paths::{Crossed, Paths};
 use crate::port::Port;
 use crate::queue::QueueBound;
 use crate::shaping::shapers;
 use crate::stream::{self, Limit, Stream};
-use crate::way::{Crossed, Ways};
 
 /// The bounds of a network.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct Bounds {
     /// The bounds of the queues, in order of ports and queues.
     pub queues: Vec<QueueRow>,
     /// The paths of the streams.
-    pub ways: Ways,
+    pub paths: Paths,
 }
 
 /// The bounds of one queue of one port.
@@ -63,12 +63,12 @@ pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
     let mut topology = Topology::new(scenario)?;
     let entries = entries(scenario, base, &mut topology)?;
     let order = in_order(&entries, 2 * scenario.links.len());
-    let ways = Ways::new(&entries);
+    let paths = Paths::new(&entries);
     let mut network =
-        Network { scenario, topology, waiting: BTreeMap::new(), queues: Vec::new(), ways, ids: 0 };
+        Network { scenario, topology, waiting: BTreeMap::new(), queues: Vec::new(), paths, ids: 0 };
     for (place, entry) in entries.iter().enumerate() {
         for stream in &entry.streams {
-            network.bring(entry, Way { entry: place, hop: 0 }, stream.clone());
+            network.add_stream(entry, PathPosition { entry: place, hop: 0 }, stream.clone());
         }
     }
     for link in order.known {
@@ -84,15 +84,15 @@ pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
     }
     network.queues.sort_by_key(|(link, place, _)| (*link, *place));
     let queues = network.queues.into_iter().map(|(_, _, row)| row).collect();
-    Ok(Bounds { queues, ways: network.ways })
+    Ok(Bounds { queues, paths: network.paths })
 }
 
 /// The reason why a port with priority flow control has no bounds.
 const PAUSED: &str = "the neighbor may pause this port (priority flow control)";
 
-/// The position of a stream on its path.
+/// The position of a stream on the path of its entry.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct PathPosition {
     entry: usize,
     hop: usize,
 }
@@ -101,19 +101,20 @@ struct Network<'a> {
     scenario: &'a Scenario,
     topology: Topology<'a>,
     /// The streams that arrive at each direction of a link.
-    waiting: BTreeMap<LinkIndex, Vec<(Way, Stream)>>,
+    waiting: BTreeMap<LinkIndex, Vec<(PathPosition, Stream)>>,
     queues: Vec<(LinkIndex, usize, QueueRow)>,
-    ways: Ways,
+    paths: Paths,
     /// The number of limits that have been created.
     ids: usize,
 }
 
 type LinkIndex = usize;
 
-/// The directions of links in the order of every stream's path, and the directions for which no such order
-/// exists.
+/// An order of the directions of links.
 struct Order {
+    /// Directions in the order in which every path crosses them.
     known: Vec<LinkId>,
+    /// Directions for which no such order exists, because paths form a cycle.
     circular: Vec<LinkId>,
 }
 
@@ -173,13 +174,15 @@ impl<'a> Network<'a> {
         queueing.pauses().into_iter().any(is_on).then_some(PAUSED)
     }
 
-    fn bring(&mut self, entry: &Entry, way: Way, stream: Stream) {
-        if let Some(link) = entry.path.get(way.hop) {
-            self.waiting.entry(link.index()).or_default().push((way, stream));
+    /// Adds `stream`, which is at this position of the path of `entry`, to the streams of its next port.
+    fn add_stream(&mut self, entry: &Entry, position: PathPosition, stream: Stream) {
+        if let Some(link) = entry.path.get(position.hop) {
+            self.waiting.entry(link.index()).or_default().push((position, stream));
         }
     }
 
-    /// Computes the bounds of the port of `link`. If there is an `obstacle`, they are unbounded.
+    /// Computes the bounds of the port of `link`. With an `obstacle`, the delays are unbounded for this
+    /// reason.
     fn port(&mut self, link: LinkId, entries: &[Entry], obstacle: Option<&str>) -> Result<(), ConfigError> {
         let Some(coming) = self.waiting.remove(&link.index()) else { return Ok(()) };
         let site = self.site(link);
@@ -213,31 +216,35 @@ impl<'a> Network<'a> {
                 obstacle.clone_into(reason);
             }
             self.cross(&site, place, &queue, &bound);
-            for (way, stream) in queue {
+            for (position, stream) in queue {
                 let delay = bound.delay.as_ref().ok().copied();
                 let mut behind = stream.delayed(bound.least_delay, delay);
                 let around = shaped.iter().filter(|(places, _)| places.contains(&place));
                 behind.limits.extend(around.map(|(_, limit)| limit.clone()));
-                leaving.push((way, behind));
+                leaving.push((position, behind));
             }
             let traffic = streams[place].iter().map(|stream| (stream.traffic, stream.answers)).collect();
             let row = QueueRow {
                 port: format!("{}->{}", site.ends[0], site.ends[1]),
                 queue: names[place].clone(),
                 traffic,
-                limit: port.limit_in_words(place),
+                limit: port.limit_text(place),
                 bound,
             };
             self.queues.push((link.index(), place, row));
         }
-        for (way, stream) in self.arrived(&site, leaving)? {
-            self.bring(&entries[way.entry], Way { hop: way.hop + 1, ..way }, stream);
+        for (position, stream) in self.arrived(&site, leaving)? {
+            self.add_stream(
+                &entries[position.entry],
+                PathPosition { hop: position.hop + 1, ..position },
+                stream,
+            );
         }
         Ok(())
     }
 
     /// Applies the policers that drop regardless of congestion.
-    fn police(&mut self, site: &Site, queued: &mut [Vec<(Way, Stream)>]) -> Result<(), ConfigError> {
+    fn police(&mut self, site: &Site, queued: &mut [Vec<(PathPosition, Stream)>]) -> Result<(), ConfigError> {
         let Some(queueing) = site.output.and_then(|policy| policy.queueing.as_ref()) else { return Ok(()) };
         let measure = Measure::Counted(Site::accounting(site.output)?);
         for ((class, _), queue) in limits_of_all(queueing).into_iter().zip(queued) {
@@ -255,8 +262,8 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// The output of the shapers of `port`: the queues of each shaper, and the limit of its output after the
-    /// transmit ring.
+    /// The queues of each shaper of `port`, and the limit on the output of the shaper after the transmit
+    /// ring.
     fn shaped(&mut self, port: &Port) -> Vec<(std::ops::Range<usize>, Limit)> {
         let lengths = stream::lengths(port.streams.iter().flatten());
         let Some((queueing, lengths)) = port.queueing.zip(lengths) else { return Vec::new() };
@@ -269,9 +276,10 @@ impl<'a> Network<'a> {
     }
 
     /// Records that all streams of `queue` have crossed it.
-    fn cross(&mut self, site: &Site, place: usize, queue: &[(Way, Stream)], bound: &QueueBound) {
+    fn cross(&mut self, site: &Site, place: usize, queue: &[(PathPosition, Stream)], bound: &QueueBound) {
         let streams = queue.iter().map(|(_, stream)| stream);
-        let population = self.ways.population(queue.iter().map(|(way, stream)| (way.entry, stream)));
+        let population =
+            self.paths.population(queue.iter().map(|(position, stream)| (position.entry, stream)));
         let crossed = Crossed {
             port: site.link.index(),
             queue: place,
@@ -282,8 +290,8 @@ impl<'a> Network<'a> {
             population,
             lengths: bound.lengths.clone(),
         };
-        for (way, _) in queue {
-            self.ways.cross(way.entry, way.hop, crossed.clone());
+        for (position, _) in queue {
+            self.paths.cross(position.entry, position.hop, crossed.clone());
         }
     }
 
@@ -291,9 +299,9 @@ impl<'a> Network<'a> {
     fn queued(
         &mut self,
         site: &Site,
-        coming: Vec<(Way, Stream)>,
+        coming: Vec<(PathPosition, Stream)>,
         queues: usize,
-    ) -> Result<Vec<Vec<(Way, Stream)>>, ConfigError> {
+    ) -> Result<Vec<Vec<(PathPosition, Stream)>>, ConfigError> {
         let interfaces = self.topology.interfaces(site.ends[0]).to_vec();
         let mtu = site.config.mtu(&site.near).map(|mtu| mtu.as_bytes() as u32);
         let classifier = match site.output.and_then(|policy| policy.queueing.as_ref()) {
@@ -305,14 +313,14 @@ impl<'a> Network<'a> {
         self.ids += (stages.len() + 1) * IDS_PER_STAGE;
         let accounting = Site::accounting(site.output)?;
         let conditioners = Conditioners { stages, interfaces: &interfaces, accounting, first_id };
-        let mut queued: Vec<Vec<(Way, Stream)>> = vec![Vec::new(); queues];
-        for (way, stream) in coming {
-            let may_cut = self.ways.may_cut(way.entry);
+        let mut queued: Vec<Vec<(PathPosition, Stream)>> = vec![Vec::new(); queues];
+        for (position, stream) in coming {
+            let may_cut = self.paths.may_cut(position.entry);
             for mut piece in fragments(stream, mtu, may_cut) {
                 piece.packet.depart(site.wire.headers.encapsulation());
                 for passed in conditioners.pass(vec![piece])? {
                     for (queue, stream) in by_queue(&classifier, &passed) {
-                        queued[queue].push((way, stream));
+                        queued[queue].push((position, stream));
                     }
                 }
             }
@@ -320,12 +328,13 @@ impl<'a> Network<'a> {
         Ok(queued)
     }
 
-    /// The streams `leaving` the port at `site`, after the link and the input conditioners of its far end.
+    /// The streams that leave the port at `site` (`leaving`), after the link and the input conditioners at
+    /// its far end.
     fn arrived(
         &mut self,
         site: &Site,
-        leaving: Vec<(Way, Stream)>,
-    ) -> Result<Vec<(Way, Stream)>, ConfigError> {
+        leaving: Vec<(PathPosition, Stream)>,
+    ) -> Result<Vec<(PathPosition, Stream)>, ConfigError> {
         let Some(lengths) = stream::lengths(leaving.iter().map(|(_, stream)| stream)) else {
             return Ok(Vec::new());
         };
@@ -342,19 +351,19 @@ impl<'a> Network<'a> {
         let accounting = Site::accounting(policy)?;
         let conditioners = Conditioners { stages, interfaces: &interfaces, accounting, first_id };
         let mut arrived = Vec::new();
-        for (way, mut stream) in leaving {
+        for (position, mut stream) in leaving {
             if site.wire.headers.fragmentation().is_none() {
                 stream.limits.push(limit.clone());
             }
             stream.packet.arrive(ingress);
-            arrived.extend(conditioners.pass(vec![stream])?.into_iter().map(|stream| (way, stream)));
+            arrived.extend(conditioners.pass(vec![stream])?.into_iter().map(|stream| (position, stream)));
         }
         Ok(arrived)
     }
 }
 
-/// The arrival curve of a wire, wire bytes: one packet arrives at once, and each further packet takes its
-/// transmission time. Times of packets are rounded down to a picosecond.
+/// The arrival curve behind a wire, wire bytes. One packet arrives at once, and each further packet after its
+/// transmission time. These times are rounded down to a picosecond.
 fn carried(wire: &WireConfig, lengths: &Lengths) -> Arrival {
     let (measure, rate) = (Measure::Wire(*wire), wire.rate.as_bits_per_second());
     let bytes = rate as f64 / 8.0;
@@ -373,6 +382,6 @@ fn by_queue(classifier: &PortClassifier, stream: &Stream) -> Vec<(usize, Stream)
         }
     }
     let part =
-        |(queue, lengths): (usize, Vec<u32>)| Some((queue, stream.of_lengths(Lengths::among(lengths)?)));
+        |(queue, lengths): (usize, Vec<u32>)| Some((queue, stream.with_lengths(Lengths::among(lengths)?)));
     queues.into_iter().filter_map(part).collect()
 }

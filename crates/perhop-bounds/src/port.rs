@@ -46,7 +46,7 @@ impl Port<'_> {
         let above = self.above(&lengths);
         let mut walk = Walk { port: self, leaves: &leaves, bounds: &mut bounds };
         if self.wire.headers.fragmentation().is_some() {
-            walk.give_up(0..leaves.len(), "the link sends packets in fragments");
+            walk.set_unbounded(0..leaves.len(), "the link sends packets in fragments");
             return bounds;
         }
         match self.queueing {
@@ -60,7 +60,7 @@ impl Port<'_> {
     }
 
     /// The limit of queue number `place`, as text.
-    pub fn limit_in_words(&self, place: usize) -> Option<String> {
+    pub fn limit_text(&self, place: usize) -> Option<String> {
         let plain = limits_of(&ClassConfig::default());
         let limits = match self.queueing {
             Some(config) => limits_of_all(config).into_iter().nth(place)?.1,
@@ -113,11 +113,11 @@ impl Port<'_> {
                 let holds = match admission {
                     RingAdmission::Strict => most(count),
                     RingAdmission::Overshoot => most(count) + longest,
-                    // The ring holds the batch that was handed over last and the batch that is being
-                    // gathered.
+                    // The ring contains the batch that was handed over last and the batch that is gathered.
                     RingAdmission::Batches => most(count.saturating_sub(4)) + 2.0 * most(2).max(longest),
                 };
-                // A packet on the wire that has freed its particles is not in the ring, so it is added.
+                // The packet on the wire has freed its particles and does not count in the ring, so it is
+                // added.
                 let sent = if release == RingRelease::FirstBit { longest } else { 0.0 };
                 holds.max(longest) + sent
             }
@@ -268,7 +268,7 @@ impl<'a> Walk<'a, '_> {
             Some(shape) => shaping::among(above, scheduled, shape, lengths),
         };
         if matches!(class.buffer, Some(BufferConfig::Cake(_))) {
-            return self.give_up(*first..first + count, NO_BOUND_FOR_CAKE);
+            return self.set_unbounded(*first..first + count, NO_BOUND_FOR_CAKE);
         }
         let Some(inner) = &class.queueing else {
             return self.leaf(*first, guarantee);
@@ -278,7 +278,7 @@ impl<'a> Walk<'a, '_> {
         }
         let strict = match &guarantee.strict {
             Ok(strict) => strict.clone(),
-            Err(reason) => return self.give_up(*first..first + count, reason),
+            Err(reason) => return self.set_unbounded(*first..first + count, reason),
         };
         let inside = Above {
             measure: guarantee.measure,
@@ -292,6 +292,7 @@ impl<'a> Walk<'a, '_> {
         self.node(inner, *first, &inside);
     }
 
+    /// Computes the bound of queue `place`, whose class has this `guarantee`.
     pub(crate) fn leaf(&mut self, place: usize, guarantee: Guarantee) {
         let (class, limits) = &self.leaves[place];
         let streams = &self.port.streams[place];
@@ -307,7 +308,7 @@ impl<'a> Walk<'a, '_> {
             (&class.buffer, &mut self.bounds[place])
         {
             let memory = self.port.queueing.and_then(|queueing| queueing.memory.as_ref());
-            bound.reserve(config, memory);
+            bound.check_reserved(config, memory);
         }
     }
 
@@ -319,8 +320,14 @@ impl<'a> Walk<'a, '_> {
         Some(curve.scaled(Measure::Ip.per(Measure::Counted(self.port.accounting), &lengths)))
     }
 
-    /// The arrivals at the queues of `active` that compete with other classes, in `measure`.
-    pub(crate) fn brought(&self, active: &Active, measure: Measure, delayed: bool) -> Option<Arrival> {
+    /// The packets of `active` that other classes must wait for in a span, in `measure`. If `delayed`, they
+    /// include the packets that wait at its start, and the result is `None` if their delay is unbounded.
+    pub(crate) fn competing_arrivals(
+        &self,
+        active: &Active,
+        measure: Measure,
+        delayed: bool,
+    ) -> Option<Arrival> {
         let mut sum = Arrival::nothing();
         for place in active.first..active.first + active.count {
             let streams = &self.port.streams[place];
@@ -355,7 +362,7 @@ impl<'a> Walk<'a, '_> {
             let Active { child, .. } = &active[*other];
             let per_byte = above.measure.per(above.counted, &child.lengths);
             let capped = child.class.share.cap.map(|cap| cap_curve(&cap).scaled(per_byte));
-            let in_any = self.brought(&active[*other], above.measure, true);
+            let in_any = self.competing_arrivals(&active[*other], above.measure, true);
             let Some(in_any) = capped.clone().or(in_any) else {
                 let name = &child.class.name;
                 let reason = format!(
@@ -366,14 +373,14 @@ impl<'a> Walk<'a, '_> {
             strict = strict.plus(&in_any);
             plain = match capped {
                 None => plain
-                    .zip(self.brought(&active[*other], above.measure, false))
+                    .zip(self.competing_arrivals(&active[*other], above.measure, false))
                     .map(|(sum, more)| sum.plus(&more)),
                 Some(_) => None,
             };
         }
         let guarantee = schedule::priority(above, below, &Levels { plain, strict });
         match &active[index].child.class.share.cap {
-            Some(cap) if !self.keeps_to(cap, &active[index], above, &guarantee) => {
+            Some(cap) if !self.stays_within_cap(cap, &active[index], above, &guarantee) => {
                 let reason = "above its cap the class has no priority over other classes";
                 Guarantee::none(above.measure, reason)
             }
@@ -381,17 +388,23 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Whether the class never exceeds `cap` while it has priority: packets that depart in a span arrived in
-    /// this span, or before it by at most the delay of the class.
-    fn keeps_to(&self, cap: &CapConfig, active: &Active, above: &Above, guarantee: &Guarantee) -> bool {
+    /// Whether the class never exceeds `cap` while it has priority. The packets that depart in a span arrived
+    /// in this span, or before it by at most the delay of the class.
+    fn stays_within_cap(
+        &self,
+        cap: &CapConfig,
+        active: &Active,
+        above: &Above,
+        guarantee: &Guarantee,
+    ) -> bool {
         let class = active.child.class;
         if class.queueing.is_some() || class.shape.is_some() || !is_fifo(class) {
             return false;
         }
         let delay = self
-            .brought(active, above.measure, false)
+            .competing_arrivals(active, above.measure, false)
             .and_then(|arrival| guarantee.plain.as_ref().ok().and_then(|plain| plain.delay(&arrival, None)));
-        let Some((delay, counted)) = delay.zip(self.brought(active, above.counted, false)) else {
+        let Some((delay, counted)) = delay.zip(self.competing_arrivals(active, above.counted, false)) else {
             return false;
         };
         let (leaves, cap) = (counted.after(delay), cap_curve(cap));
@@ -399,6 +412,7 @@ impl<'a> Walk<'a, '_> {
             && leaves.corners().chain([0.0]).all(|corner| leaves.at(corner) <= cap.at(corner))
     }
 
+    /// The guarantee of first come, first served for child `index`.
     fn first_come(&self, above: &Above, active: &[Active], index: usize) -> Guarantee {
         if active
             .iter()
@@ -408,7 +422,7 @@ impl<'a> Walk<'a, '_> {
         }
         let mut others = Arrival::nothing();
         for (_, other) in active.iter().enumerate().filter(|(other, _)| *other != index) {
-            let Some(more) = self.brought(other, above.measure, false) else {
+            let Some(more) = self.competing_arrivals(other, above.measure, false) else {
                 return Guarantee::none(above.measure, "the arrivals of the other queues have no bound");
             };
             others = others.plus(&more);
@@ -416,8 +430,8 @@ impl<'a> Walk<'a, '_> {
         schedule::together(above, others)
     }
 
-    /// Sets `places` to unbounded.
-    pub(crate) fn give_up(&mut self, places: std::ops::Range<usize>, reason: &str) {
+    /// Records that the queues `places` have no bound, for `reason`.
+    pub(crate) fn set_unbounded(&mut self, places: std::ops::Range<usize>, reason: &str) {
         for place in places {
             self.leaf(place, Guarantee::none(Measure::Ip, reason));
         }
@@ -431,14 +445,14 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Improves the bound of every queue with the line rate that other queues leave, because the wire is
-    /// never idle while packets wait.
+    /// Improves the bound of every queue by the rate that the other queues leave. The wire must never be idle
+    /// while packets wait.
     fn improve_by_rest_of_rate(&mut self, above: &Above) {
         let carried: Vec<Option<Arrival>> =
             self.port.streams.iter().map(|streams| stream::arrival(streams, above.measure)).collect();
         for place in 0..self.bounds.len() {
             let others = carried.iter().enumerate().filter(|(other, _)| *other != place);
-            let others = others.map(|(_, one)| one.clone()).reduce(|one, two| Some(one?.plus(&two?)));
+            let others = others.map(|(_, curve)| curve.clone()).reduce(|sum, curve| Some(sum?.plus(&curve?)));
             let Some(Some(others)) = others else { continue };
             let rest = above.plain.less(&others);
             if rest.is_some() {

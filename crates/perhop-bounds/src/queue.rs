@@ -5,7 +5,7 @@ use perhop_qos::policy::WireConfig;
 use perhop_qos::units::QueueSize;
 
 use crate::arrival::Arrival;
-use crate::capacity::held;
+use crate::capacity::largest_content;
 use crate::deviation::{self, widened};
 use crate::guarantee::{Guarantee, Plain, line_delay};
 use crate::lengths::{Lengths, Measure};
@@ -70,7 +70,7 @@ impl Queue<'_> {
             (_, None) => Err("the arrivals at this queue have no bound".to_owned()),
             (Ok(plain), Some(arrival)) => plain.delay(arrival, grain).ok_or_else(|| exceeded(&line, arrival)),
         };
-        let full = held(self.limits, &lengths, measure);
+        let full = largest_content(self.limits, &lengths, measure);
         let by_limit = strict.as_ref().ok().zip(full).map(|(strict, full)| strict.time(full));
         let (delay, rules) = least(by_arrivals, by_limit, rules);
         let backlog =
@@ -90,7 +90,7 @@ impl Queue<'_> {
             least_delay: wire.least(&lengths) / rate,
             lengths,
         };
-        bound.fill(
+        bound.limit_backlog(
             backlog.map(|amount| amount * per_unit),
             backlog.map(|amount| amount / measure.least(&bound.lengths)),
         );
@@ -98,20 +98,21 @@ impl Queue<'_> {
         Some(bound)
     }
 
+    /// The arrival curve after the policer; `None` if it is unbounded.
     fn arrival(&self, measure: Measure, lengths: &Lengths) -> Option<Arrival> {
         let policed = self.policer.as_ref().map(|policer| policer.scaled(measure.per(Measure::Ip, lengths)));
         match (stream::arrival(self.streams, measure), policed) {
-            (Some(brought), Some(policed)) => Some(brought.within(&policed)),
-            (brought, policed) => brought.or(policed),
+            (Some(arrival), Some(policed)) => Some(arrival.within(&policed)),
+            (arrival, policed) => arrival.or(policed),
         }
     }
 }
 
 /// The largest content of a queue with these arrivals and the service `line`, in `measure`.
 ///
-/// The queue contains whole packets. A packet leaves the queue with its first bit, and `line` counts it at
-/// its last bit, `wire / C` later. In the time `wire / C` a line of rate r serves r · wire / C of the packet.
-/// The rest of its length is added to the backlog.
+/// The queue contains whole packets. A packet leaves the queue with its first bit, but `line` counts it at
+/// its last bit, `wire / C` later. In this time, a line of rate r serves r · wire / C of the packet. The rest
+/// of its length is added to the backlog.
 fn in_queue(
     arrival: &Arrival,
     line: &Service,
@@ -127,6 +128,7 @@ fn in_queue(
     Some(deviation::backlog(arrival, line)? + rest)
 }
 
+/// The reason why the delay of a queue with several flow queues has no bound.
 const FAIR: &str = "packets leave this queue in a different order than they arrive";
 
 /// The reason why a guaranteed curve gives no bound.
@@ -138,7 +140,7 @@ fn exceeded(line: &Service, arrival: &Arrival) -> String {
     )
 }
 
-/// The smaller one of the bound by the arrivals and the bound by the limit, with its rules.
+/// Returns the smaller of two bounds, by the arrivals and by the limit, with its rules.
 fn least(
     by_arrivals: Result<f64, String>,
     by_limit: Option<f64>,
@@ -170,25 +172,26 @@ impl QueueBound {
         }
         if let Some(backlog) = in_queue(&arrival, rest, measure, &self.lengths, wire) {
             let bytes = backlog * Measure::Ip.per(measure, &self.lengths);
-            self.fill(Some(bytes), Some(backlog / measure.least(&self.lengths)));
+            self.limit_backlog(Some(bytes), Some(backlog / measure.least(&self.lengths)));
         }
     }
 
-    /// Records that the queue contains at most `bytes` and `packets`, and at most the packets that arrive
-    /// while one packet waits.
-    fn fill(&mut self, bytes: Option<f64>, packets: Option<f64>) {
-        let came =
+    /// Records that the queue contains at most `bytes` and `packets`, and at most the packets that arrive in
+    /// the largest delay of a packet.
+    fn limit_backlog(&mut self, bytes: Option<f64>, packets: Option<f64>) {
+        let arrived =
             self.arrival.as_ref().zip(self.delay.as_ref().ok()).map(|(arrival, delay)| arrival.at(*delay));
         let least = f64::from(self.lengths.least());
-        let bytes = bytes.into_iter().chain(came).map(widened).map(f64::floor);
-        let packets = packets.into_iter().chain(came.map(|came| came / least)).map(widened).map(f64::floor);
+        let bytes = bytes.into_iter().chain(arrived).map(widened).map(f64::floor);
+        let arrived_packets = arrived.map(|bytes| bytes / least);
+        let packets = packets.into_iter().chain(arrived_packets).map(widened).map(f64::floor);
         lower(&mut self.backlog_bytes, bytes.fold(f64::INFINITY, f64::min));
         lower(&mut self.backlog_packets, packets.fold(f64::INFINITY, f64::min));
     }
 
-    /// Records whether the backlog exceeds the reserved part of `memory`, which is the only certain part,
+    /// Records whether the backlog may exceed the reserved part of `memory`. Only this part is certain,
     /// because other queues may use the rest.
-    pub fn reserve(&mut self, queue: &SharedMemoryConfig, memory: Option<&MemoryConfig>) {
+    pub fn check_reserved(&mut self, queue: &SharedMemoryConfig, memory: Option<&MemoryConfig>) {
         let fits = memory.is_some_and(|memory| {
             let bytes = u64::from(self.lengths.most()) + u64::from(memory.overhead);
             let units = bytes.div_ceil(memory.unit_bytes.max(1).into()) as f64;
@@ -200,8 +203,8 @@ impl QueueBound {
 
     /// Applies the limits of the queue.
     fn limit(&mut self, limits: &[QueueSize]) {
-        let Some(bytes) = held(limits, &self.lengths, Measure::Ip) else { return };
-        let packets = held(limits, &self.lengths, Measure::Packets).unwrap_or(f64::INFINITY);
+        let Some(bytes) = largest_content(limits, &self.lengths, Measure::Ip) else { return };
+        let packets = largest_content(limits, &self.lengths, Measure::Packets).unwrap_or(f64::INFINITY);
         let needs_more = |limit: &QueueSize| match *limit {
             QueueSize::Packets(most) => !self.backlog_packets.as_ref().is_ok_and(|held| *held <= most as f64),
             QueueSize::Bytes(most) => !self.backlog_bytes.as_ref().is_ok_and(|held| *held <= most as f64),

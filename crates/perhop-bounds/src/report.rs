@@ -96,8 +96,8 @@ pub struct ClassReport {
 impl Report {
     /// Converts `bounds` of `scenario`.
     pub fn from_bounds(scenario: &Scenario, bounds: &Bounds) -> Report {
-        let queues = bounds.queues.iter().map(|row| of_queue(scenario, row)).collect();
-        let classes = bounds.ways.end_to_end().into_iter().map(|row| ClassReport {
+        let queues = bounds.queues.iter().map(|row| queue_report(scenario, row)).collect();
+        let classes = bounds.paths.end_to_end().into_iter().map(|row| ClassReport {
             class: row.class,
             delay_s: row.delay.as_ref().ok().copied(),
             hops: row.hops,
@@ -108,7 +108,8 @@ impl Report {
     }
 }
 
-fn of_queue(scenario: &Scenario, row: &QueueRow) -> QueueReport {
+/// The report of one queue.
+fn queue_report(scenario: &Scenario, row: &QueueRow) -> QueueReport {
     let bound = &row.bound;
     let mut classes: Vec<String> = Vec::new();
     for (traffic, answers) in &row.traffic {

@@ -33,7 +33,7 @@ pub struct Above {
     pub measure: Measure,
     /// The service since the port was empty.
     pub plain: Service,
-    /// The service since any time from which packets have always waited.
+    /// The service since any time after which packets have always waited.
     pub strict: Service,
     /// The bytes that policies count for a packet.
     pub counted: Measure,
@@ -54,6 +54,7 @@ impl Above {
     fn longest(&self, child: &Child) -> f64 {
         self.measure.most(&child.lengths)
     }
+    /// The rules of the capacity and `rule`.
     fn rules_and(&self, rule: Rule) -> Vec<Rule> {
         self.rules.iter().copied().chain([rule]).collect()
     }
@@ -89,11 +90,11 @@ fn weights(scheduler: SchedulerConfig, children: &[Child]) -> Vec<f64> {
 
 /// The guarantee of self-clocked fair queueing (Golestani 1994) for child `index`.
 ///
-/// When the child becomes backlogged, its tag starts at the virtual time v, and every other head has a tag of
-/// at least v, so it started at v − L_j / φ_j or later. A packet that ends the first X bytes of the child has
-/// the tag v + X / φ. Before this packet, each other class sends at most X · φ_j / φ + L_j. The packet that
-/// is on the wire when the child becomes backlogged is counted here, or it belongs to the child and arrived
-/// in the same busy period.
+/// When the child becomes backlogged, its tag starts at the virtual time v. Every other head has a tag of at
+/// least v, so its start tag is at least v − L_j / φ_j. The packet that ends the first X bytes of the child
+/// has the tag v + X / φ. Before this packet, each other class sends at most X · φ_j / φ + L_j. This includes
+/// the packet that is on the wire when the child becomes backlogged, unless it belongs to the child and
+/// arrived in the same busy period.
 pub fn scfq(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let weights = weights(SchedulerConfig::Scfq, children);
     let of_all: f64 = weights.iter().zip(children).map(|(weight, child)| weight * above.cost(child)).sum();
@@ -153,8 +154,8 @@ pub fn drr(above: &Above, children: &[Child], index: usize) -> Guarantee {
     }
     let own = &children[index];
     let grain = own.lengths.only().map_or(1.0, |length| above.counted.amount(length));
-    let turns = |of: &Service, unfinished: f64| Turns {
-        of: of.clone(),
+    let turns = |service: &Service, unfinished: f64| Turns {
+        service: service.clone(),
         factor: above.cost(own),
         grant: quanta[index],
         others: round,
@@ -181,8 +182,8 @@ pub fn wrr(above: &Above, children: &[Child], index: usize, all: &[ClassConfig])
         saved += above.longest(child);
     }
     let own = &children[index];
-    let turns = |of: &Service, unfinished: f64| Turns {
-        of: of.clone(),
+    let turns = |service: &Service, unfinished: f64| Turns {
+        service: service.clone(),
         factor: above.longest(own),
         grant: grants[index],
         others: round,
@@ -192,6 +193,7 @@ pub fn wrr(above: &Above, children: &[Child], index: usize, all: &[ClassConfig])
     in_turns(above, own, Measure::Packets, Rule::Wrr, turns)
 }
 
+/// The guarantee of a class with these `turns`.
 fn in_turns(
     above: &Above,
     own: &Child,
@@ -199,7 +201,7 @@ fn in_turns(
     rule: Rule,
     turns: impl Fn(&Service, f64) -> Turns,
 ) -> Guarantee {
-    // The strict curve includes the packets in a longer ring.
+    // The strict curve also counts the packets in a ring of more than one packet.
     let plain =
         if above.is_at_wire { turns(&above.plain, above.longest(own)) } else { turns(&above.strict, 0.0) };
     let strict = turns(&above.strict, 0.0).line();
@@ -209,7 +211,7 @@ fn in_turns(
 /// The guarantee of strict priority for a level below the levels of `before` and above the levels of `below`.
 pub fn priority(above: &Above, below: &[Child], before: &Levels) -> Guarantee {
     let plain = match &before.plain {
-        // When all these levels become backlogged, only a packet of a lower level can be on the wire.
+        // When these levels have just become backlogged, only a packet of a lower level can be on the wire.
         Some(arrival) if above.is_at_wire => {
             let longest = below.iter().map(|child| above.longest(child)).fold(0.0, f64::max);
             above.plain.shared(1.0, longest).less(arrival)
@@ -230,16 +232,16 @@ pub struct Levels {
     pub strict: Arrival,
 }
 
-/// The largest lateness of a guarantee of three-parameter scheduling, seconds. The scheduler does not make up
-/// for service that a class missed earlier (`PATIENCE` in its file).
+/// A guarantee of three-parameter scheduling is late by at most this time, seconds. Service that was missed
+/// earlier is discarded (`PATIENCE` in the file of the scheduler).
 const PATIENCE: f64 = 0.25;
 
 /// The guarantee of three-parameter scheduling for child `index` with a minimum: packets are sent in the
 /// order of their deadlines (H-FSC's real-time criterion).
 ///
-/// The work that is due by any time is at most the sum of the minimum rates. So no deadline is missed by more
-/// than two times: the time for which the capacity may hold back packets, and the time of one packet. The
-/// first deadline belongs to the previous packet of the child.
+/// The work that is due by any time is at most the sum of the minimum rates. A deadline is therefore missed
+/// by at most the time for which the capacity may hold back packets, plus the time of one packet. The first
+/// deadline belongs to the previous packet of the child.
 pub fn minimum(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let minimum =
         |child: &Child| child.class.share.minimum.map_or(0.0, |rate| rate.as_bits_per_second() as f64 / 8.0);

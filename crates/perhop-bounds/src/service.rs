@@ -2,11 +2,12 @@
 
 use crate::arrival::Arrival;
 
-/// A service curve of whole packets. In `t` seconds in which packets wait, packets of at least the largest of
-/// `rate · (t − latency)` are sent completely. The curve is convex and piecewise linear.
+/// A service curve of whole packets. In `t` seconds in which packets always wait, at least the maximum of
+/// `rate · (t − latency)` over all lines is sent, in complete packets. The curve is convex and piecewise
+/// linear.
 ///
 /// The proofs are about the inverse, [`Service::time`]. They compare a packet with any earlier packet of the
-/// same busy period. The packet ends at most `time(amount)` after the arrival of the earlier one, and
+/// same busy period: the packet ends at most `time(amount)` after the arrival of the earlier one, where
 /// `amount` is the sum of both and all packets between them (the latency-rate servers of Stiliadis and Varma,
 /// IEEE/ACM Transactions on Networking 6(5), 1998, packet by packet).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -88,9 +89,9 @@ impl Service {
     pub fn or(&self, other: &Service) -> Service {
         Service::largest_of(self.lines.iter().chain(&other.lines).copied().collect())
     }
-    /// Two services in sequence for packets of up to `longest`: the latencies are added, the slower rate
-    /// applies, and the second service adds the time of one whole packet (pay bursts only once: Le Boudec and
-    /// Thiran 2001, theorem 1.4.6, §1.7 on packetizers).
+    /// This service and then `next`, for packets of up to `longest`. The latencies are added, the slower rate
+    /// applies, and `next` adds the time of one whole packet (pay bursts only once: Le Boudec and Thiran
+    /// 2001, theorem 1.4.6, §1.7 on packetizers).
     pub fn then(&self, next: &Service, longest: f64) -> Service {
         let pairs = self.lines.iter().flat_map(|line| {
             next.lines.iter().map(move |two| RateLatency {

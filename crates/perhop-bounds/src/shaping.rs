@@ -42,9 +42,9 @@ pub fn shapers(config: &QueueingConfig, first: usize, longest: f64) -> Vec<(Rang
 /// packets.
 ///
 /// The bucket never overflows while packets wait, because a packet on the wire uses more tokens than arrive
-/// during its transmission. So X bytes end after X / r and the times of two packets: one on the wire before
-/// them, and one for the transmission of the last. A packet that is longer than the bucket leaves a debt. If
-/// the ring holds several packets, [`among`] gives the guarantee.
+/// during its transmission. X bytes therefore end after X / r plus the times of two packets: the packet on
+/// the wire before them, and the last packet itself. A packet that is longer than the bucket leaves a debt.
+/// If the ring holds several packets, [`among`] gives the guarantee.
 pub fn sole(above: &Above, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee {
     let (rate, depth) = bucket(shape);
     let cost = above.measure.per(above.counted, lengths);
@@ -61,10 +61,10 @@ pub fn sole(above: &Above, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee 
 /// The guarantee of a class with packets of `lengths` next to other classes. `scheduled` is its guarantee for
 /// packets that the shaper has released.
 ///
-/// X bytes wait for tokens for at most X / r and the time of a debt. In the meantime the bucket gains at most
-/// three amounts: one packet, the tokens of the scheduler's latency, and one more packet. If the bucket has
-/// room for them, no token is lost. Then the scheduler sees all packets as waiting since the last packet that
-/// had to wait for tokens. Otherwise each packet may wait for the scheduler separately.
+/// X bytes wait for tokens for at most X / r plus the time of a debt. In this time the bucket gains at most
+/// two packets and the tokens of the scheduler's latency. If the bucket has room for them, no token is lost,
+/// and the scheduler sees all packets as waiting since the last packet that had to wait for tokens. Otherwise
+/// each packet may wait for the scheduler separately.
 pub fn among(above: &Above, scheduled: Guarantee, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee {
     let (rate, depth) = bucket(shape);
     let counted = scheduled.counted(above.counted, lengths);

@@ -50,7 +50,7 @@ pub fn sent(
     let template = |dscp: Dscp, key: FlowKey| Packet { dscp, color: dscp.color(), ..Packet::new(key, 0) };
     let packet = template(traffic.dscp, key);
     if let Some((_, tcp)) = Plan::for_source(&traffic.source) {
-        let lengths = of_segments(tcp, longest)?;
+        let lengths = segment_lengths(tcp, longest)?;
         let back = template(traffic.reply_dscp.unwrap_or(traffic.dscp), key.reversed());
         let segments = |packet| vec![Sent { packet, lengths: lengths.clone(), own: None }];
         return Ok([segments(packet), segments(back)]);
@@ -73,7 +73,7 @@ pub fn sent(
         SourceConfig::OnOff(config) => {
             single(Lengths::exactly(config.packet.ip_length()), Some(on_off(config)))
         }
-        SourceConfig::Poisson(config) => single(of_poisson(config), None),
+        SourceConfig::Poisson(config) => single(poisson_lengths(config), None),
         SourceConfig::Trace(config) => {
             let entries = read_trace(base, &config.file)
                 .map_err(|error| ConfigError::new("source.trace.file", error.to_string()))?;
@@ -99,14 +99,16 @@ pub fn sent(
     Ok([forth, back])
 }
 
-fn of_segments(tcp: &TcpConfig, longest: Option<u32>) -> Result<Lengths, ConfigError> {
+/// The lengths of the packets of a TCP sender whose path accepts packets of at most `longest` bytes.
+fn segment_lengths(tcp: &TcpConfig, longest: Option<u32>) -> Result<Lengths, ConfigError> {
     let within = longest.map_or_else(|| tcp.clone(), |longest| tcp.within(longest));
     let parameters = within.build().map_err(|error| error.within("tcp").within("source"))?;
     let least = if parameters.headers == Headers::Added { SHORTEST_SEGMENT } else { 1 };
     Ok(Lengths::Between(least, parameters.largest_packet().max(LONGEST_ACKNOWLEDGMENT)))
 }
 
-fn of_poisson(config: &PoissonConfig) -> Lengths {
+/// The lengths of the packets of a Poisson source.
+fn poisson_lengths(config: &PoissonConfig) -> Lengths {
     match config.sizes {
         SizeLaw::Fixed => Lengths::exactly(config.packet.ip_length()),
         SizeLaw::Exponential => Lengths::Between(1, LONGEST_IP),
@@ -134,8 +136,8 @@ fn cbr(config: &CbrConfig) -> Arrival {
 }
 
 /// The arrival curve of a burst of n packets in each cycle. n is ⌈on-time / gap⌉, or on-time / gap on
-/// average. The curve is the minimum of two token buckets: one with the peak rate, and one with the mean
-/// rate, whose burst is the part of n packets above the mean rate.
+/// average. The curve is the minimum of two token buckets: one has the peak rate, and the other has the mean
+/// rate and, as its burst, the bytes by which n packets exceed the mean rate.
 fn on_off(config: &OnOffConfig) -> Arrival {
     let OnOffConfig { rate, packet, on_time, off_time, law, cut_gap } = config;
     let (gap, length) = (gap(packet.counted(), *rate), f64::from(packet.ip_length()));
@@ -161,23 +163,23 @@ fn on_off(config: &OnOffConfig) -> Arrival {
     peak.within(&Arrival::token_bucket(burst + mean * 2.0 * PICOSECOND, mean))
 }
 
-/// Packets with the same headers, their times and lengths.
-type Lot = (Packet, Vec<(Time, u32)>);
+/// A packet, and the times and lengths of all packets with the same headers.
+type Group = (Packet, Vec<(Time, u32)>);
 
-/// The packets of a recording in lots with equal headers. The arrival curve of each lot consists of the
+/// The packets of a recording, grouped by equal headers. The arrival curve of each group consists of the
 /// smallest token buckets that admit it.
 fn recorded(packets: impl Iterator<Item = (Packet, Time, u32)>) -> Vec<Sent> {
-    let mut lots: BTreeMap<(FlowKey, u8, String), Lot> = BTreeMap::new();
+    let mut groups: BTreeMap<(FlowKey, u8, String), Group> = BTreeMap::new();
     for (packet, time, length) in packets {
         let marks = format!("{:?} {:?}", packet.marks, packet.input);
-        let lot = (packet.flow_key(), packet.dscp.value(), marks);
-        lots.entry(lot).or_insert_with(|| (packet, Vec::new())).1.push((time, length));
+        let headers = (packet.flow_key(), packet.dscp.value(), marks);
+        groups.entry(headers).or_insert_with(|| (packet, Vec::new())).1.push((time, length));
     }
-    let of_lot = |(packet, times): Lot| {
-        let few: BTreeSet<u32> = times.iter().map(|(_, length)| *length).collect();
-        Some(Sent { packet, lengths: Lengths::among(few)?, own: Some(envelope(&times)) })
+    let sent = |(packet, times): Group| {
+        let lengths: BTreeSet<u32> = times.iter().map(|(_, length)| *length).collect();
+        Some(Sent { packet, lengths: Lengths::among(lengths)?, own: Some(envelope(&times)) })
     };
-    lots.into_values().filter_map(of_lot).collect()
+    groups.into_values().filter_map(sent).collect()
 }
 
 /// Token buckets of several rates, from the mean rate to an unlimited one, each with the smallest burst that
@@ -196,7 +198,7 @@ fn envelope(times: &[(Time, u32)]) -> Arrival {
         Arrival::token_bucket(least_burst(times, rate) + rate * PICOSECOND, rate)
     };
     let rates = [1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0];
-    // The path before may delay packets so that all arrive at once.
+    // The path to this place may delay packets so that all arrive at once.
     let all = Arrival::token_bucket(total, 0.0);
     rates.iter().map(|factor| bucket(*factor)).fold(all, |sum, one| sum.within(&one))
 }
@@ -240,8 +242,8 @@ mod tests {
         }
         assert!(curve.at(2e-3) < 3001.0 && curve.at(12e-3) < 6001.0);
         assert!((curve.rate() - 3e5).abs() < 1e-6);
-        // The next burst may begin with the packet of a gap that was carried over, so the curve has at most
-        // one packet more.
+        // A gap can end in the next burst, so that this burst begins with a packet. The curve therefore has
+        // at most one packet more.
         let carried = on_off(&OnOffConfig { cut_gap: CutGap::Carried, ..config.clone() });
         assert!((carried.rate() - 3e5).abs() < 1e-6);
         assert!(carried.at(10e-3) >= 4000.0 && carried.at(12e-3) < 7001.0);
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_within_its_envelope() {
+    fn a_recording_is_within_its_envelope() {
         let at = |ms| Time::from_milliseconds(ms);
         let times = [(at(0), 500), (at(0), 500), (at(5), 200), (at(6), 700), (at(20), 100)];
         let curve = envelope(&times);

@@ -16,7 +16,7 @@ pub struct Stream {
     pub answers: bool,
     /// The number of flows.
     pub flows: u32,
-    /// The headers of the packets at this place. The length in it is that of any packet.
+    /// The headers of the packets at this place. Its length is the length of any of the packets.
     pub packet: Packet,
     /// The lengths of the packets.
     pub lengths: Lengths,
@@ -39,7 +39,7 @@ pub struct Limit {
 
 impl Stream {
     /// The part of the stream whose packets have `lengths`.
-    pub fn of_lengths(&self, lengths: Lengths) -> Stream {
+    pub fn with_lengths(&self, lengths: Lengths) -> Stream {
         Stream { lengths, ..self.clone() }
     }
     /// Restricts the stream to `curve` in `measure`.
@@ -64,7 +64,7 @@ impl Stream {
 
 /// The lengths of the packets of `streams`; `None` for no streams.
 pub fn lengths<'a>(streams: impl IntoIterator<Item = &'a Stream>) -> Option<Lengths> {
-    streams.into_iter().map(|stream| stream.lengths.clone()).reduce(|one, two| one.and(&two))
+    streams.into_iter().map(|stream| stream.lengths.clone()).reduce(|lengths, more| lengths.union(&more))
 }
 
 /// The common arrival curve of `streams` in `measure`; `None` if it is unbounded.
@@ -73,9 +73,9 @@ pub fn arrival<'a>(streams: impl IntoIterator<Item = &'a Stream>, measure: Measu
     together(all, measure)
 }
 
-/// The common arrival curve of streams. Each stream has the number of its limits that count. Streams with the
-/// same newest limit form a group. The curve of a group is within this limit and within the sum of its
-/// members.
+/// The common arrival curve of streams, each with the number of its limits that are not yet applied. Streams
+/// with the same newest limit form a group. The curve of a group is the minimum of this limit and the sum of
+/// its members.
 fn together(streams: Vec<(&Stream, usize)>, measure: Measure) -> Option<Arrival> {
     let mut sum = Some(Arrival::nothing());
     let mut groups: BTreeMap<usize, Vec<(&Stream, usize)>> = BTreeMap::new();
@@ -91,21 +91,21 @@ fn together(streams: Vec<(&Stream, usize)>, measure: Measure) -> Option<Arrival>
     }
     for members in groups.into_values() {
         let limit = newest_limit(&members, measure);
-        let brought = together(members, measure);
-        let group = match (limit, brought) {
-            (Some(limit), Some(brought)) => Some(limit.within(&brought)),
-            (limit, brought) => limit.or(brought),
+        let sum_of_members = together(members, measure);
+        let group = match (limit, sum_of_members) {
+            (Some(limit), Some(curve)) => Some(limit.within(&curve)),
+            (limit, curve) => limit.or(curve),
         };
         sum = added(sum, group);
     }
     sum
 }
 
-/// The newest common limit of `members` in `measure`, at the given position of each member. If the members
-/// came by different paths, the limit with the largest burst applies to all.
+/// The newest common limit of `members` in `measure`. Each member has the index of this limit among its own
+/// limits. If the members came by different paths, the limit with the largest burst applies to all.
 fn newest_limit(members: &[(&Stream, usize)], measure: Measure) -> Option<Arrival> {
-    let of_each = members.iter().map(|(stream, place)| &stream.limits[*place]);
-    let widest = of_each.max_by(|one, two| one.curve.burst().total_cmp(&two.curve.burst()))?;
+    let limits = members.iter().map(|(stream, place)| &stream.limits[*place]);
+    let widest = limits.max_by(|one, two| one.curve.burst().total_cmp(&two.curve.burst()))?;
     let lengths = lengths(members.iter().map(|(stream, _)| *stream))?;
     Some(widest.curve.scaled(measure.per(widest.measure, &lengths)))
 }

@@ -12,7 +12,7 @@ use crate::service::Service;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turns {
     /// The service that the turns share.
-    pub of: Service,
+    pub service: Service,
     /// The units of this service that one unit of the class takes.
     pub factor: f64,
     /// The amount that the class may send in one turn.
@@ -36,13 +36,13 @@ impl Turns {
         let is_whole = self.grant.fract() == 0.0 && self.grain.fract() == 0.0;
         let step = if is_whole { common_divisor(self.grant, self.grain) } else { 0.0 };
         let (per_unit, saved) = (self.others / self.grant, self.others * (self.grant - step) / self.grant);
-        self.of.shared(self.factor + per_unit, self.fixed + saved)
+        self.service.shared(self.factor + per_unit, self.fixed + saved)
     }
     /// The longest time until `amount` has been sent, seconds.
     pub fn time(&self, amount: f64) -> f64 {
         // Amounts are whole numbers of grains, so a rounding error must not add a turn.
         let turns = (amount / self.grant - 1e-9).ceil().max(1.0);
-        self.of.time(amount * self.factor + turns * self.others + self.fixed)
+        self.service.time(amount * self.factor + turns * self.others + self.fixed)
     }
     /// The largest delay of departures after arrivals, seconds; `None` if it is unbounded or takes too many
     /// turns to compute.
@@ -51,7 +51,7 @@ impl Turns {
         if (most - least) / self.grant > MOST_TURNS {
             return None;
         }
-        let at = |amount: f64| self.time(amount) - arrival.time_of(amount);
+        let at = |amount: f64| self.time(amount) - arrival.time_until(amount);
         let mut greatest = at(least).max(0.0);
         for corner in arrival.corners().filter(|corner| corner.is_finite()) {
             greatest = greatest.max(at(self.whole_grains(arrival.at(corner))));
@@ -104,12 +104,12 @@ mod tests {
     /// Before each turn of the class with packets of 1000 bytes, the other class may send its 1499 saved
     /// bytes and one quantum. One packet of the first class may be on the wire.
     fn turns() -> Turns {
-        let of = Service::rate_latency(1e6, 0.0);
-        Turns { of, factor: 1.0, grant: 1500.0, others: 1500.0, fixed: 1499.0 + 1000.0, grain: 1000.0 }
+        let service = Service::rate_latency(1e6, 0.0);
+        Turns { service, factor: 1.0, grant: 1500.0, others: 1500.0, fixed: 1499.0 + 1000.0, grain: 1000.0 }
     }
 
     #[test]
-    fn a_stair_by_hand() {
+    fn the_staircase_by_hand() {
         let turns = turns();
         assert_eq!(turns.time(1000.0), 4999e-6);
         // Two packets of 1000 bytes need a second turn. Three packets need no third turn.
@@ -125,8 +125,8 @@ mod tests {
         let turns = turns();
         // At a low rate, the burst of three packets determines the delay.
         assert_eq!(turns.delay(&Arrival::token_bucket(3000.0, 1.0)), Some(8499e-6));
-        // One packet arrives, and then one every 3 ms. The second packet needs a second turn and arrives 3 ms
-        // later, so it is not the latest: 7499 − 3000 < 4999.
+        // One packet arrives, and then one every 3 ms. The second packet needs a second turn. Its delay is
+        // still the smaller one, because it arrives 3 ms later: 7499 − 3000 < 4999.
         let slow = turns.delay(&Arrival::token_bucket(1000.0, 1000.0 / 3e-3)).unwrap();
         assert!((slow - 4999e-6).abs() < 1e-12, "{slow}");
         // One packet arrives every 2.1 ms. The delay of the second is 7499 − 2100 = 5399 > 4999, that of the

@@ -223,7 +223,7 @@ fn compare(seed: u64, scenario: &Scenario, bounds: &Bounds, tally: &mut Tally) {
         }
     }
     let measured = network.measure();
-    for row in bounds.ways.end_to_end() {
+    for row in bounds.paths.end_to_end() {
         tally.classes += 1;
         let Ok(delay) = row.delay else { continue };
         tally.end_to_end += 1;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use perhop_bounds::network::{Bounds, QueueRow, bounds};
-use perhop_bounds::way::EndToEnd;
+use perhop_bounds::paths::EndToEnd;
 use serde_json::{Value, json};
 
 /// Returns the bounds of a network with `traffic` and `policies` from host `a` via the routers r1 and r2 to
@@ -31,7 +31,7 @@ fn at<'a>(bounds: &'a Bounds, port: &str) -> &'a QueueRow {
 }
 
 fn class(bounds: &Bounds, name: &str) -> EndToEnd {
-    bounds.ways.end_to_end().into_iter().find(|row| row.class == name).unwrap()
+    bounds.paths.end_to_end().into_iter().find(|row| row.class == name).unwrap()
 }
 
 #[track_caller]

@@ -1,4 +1,4 @@
-//! [`Ways`]: the queues that streams cross, and the delays from end to end.
+//! [`Paths`]: the queues that streams cross, and the delays from end to end.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub struct Crossed {
     pub service: Option<Service>,
     /// The arrival curve in IP bytes.
     pub arrival: Option<Arrival>,
-    /// All streams that cross the queue.
+    /// All streams that cross the queue: their entries and flows.
     pub population: Vec<(usize, String)>,
     /// The lengths of the packets of the queue.
     pub lengths: Lengths,
@@ -33,7 +33,7 @@ pub struct Crossed {
 
 /// The queues that each stream crosses.
 #[derive(Clone, Debug)]
-pub struct Ways {
+pub struct Paths {
     /// The class and the last hop of each entry, and whether routers may fragment its packets.
     entries: Vec<(String, usize, bool)>,
     /// The queues that packets may cross, by entry and hop.
@@ -54,11 +54,11 @@ pub struct EndToEnd {
     pub pays_once: bool,
 }
 
-impl Ways {
-    /// Creates the paths of `entries`, on which no queue has been crossed.
-    pub fn new(entries: &[Entry]) -> Ways {
+impl Paths {
+    /// Creates the paths of `entries`, without crossed queues.
+    pub fn new(entries: &[Entry]) -> Paths {
         let known = entries.iter().map(|entry| (entry.class.clone(), entry.path.len(), entry.may_cut));
-        Ways { entries: known.collect(), crossed: vec![BTreeMap::new(); entries.len()] }
+        Paths { entries: known.collect(), crossed: vec![BTreeMap::new(); entries.len()] }
     }
     /// Whether routers may fragment packets of an entry.
     pub fn may_cut(&self, entry: usize) -> bool {
@@ -85,7 +85,7 @@ impl Ways {
     pub fn end_to_end(&self) -> Vec<EndToEnd> {
         let mut rows: Vec<EndToEnd> = Vec::new();
         for (entry, (class, hops, _)) in self.entries.iter().enumerate() {
-            let (delay, pays_once) = self.of_entry(entry, *hops);
+            let (delay, pays_once) = self.entry_delay(entry, *hops);
             match rows.iter_mut().find(|row| row.class == *class) {
                 None => rows.push(EndToEnd { class: class.clone(), delay, hops: *hops, pays_once }),
                 Some(row) => {
@@ -104,7 +104,8 @@ impl Ways {
         rows
     }
 
-    fn of_entry(&self, entry: usize, hops: usize) -> (Result<f64, String>, bool) {
+    /// Returns the delay of an entry, and whether a burst was counted once over several ports.
+    fn entry_delay(&self, entry: usize, hops: usize) -> (Result<f64, String>, bool) {
         let mut at_each = Vec::new();
         for hop in 0..hops {
             let Some(queues) = self.crossed[entry].get(&hop) else {
@@ -125,24 +126,26 @@ impl Ways {
         }
         let only: Option<Vec<&Crossed>> =
             at_each.iter().map(|queues| if let [one] = &queues[..] { Some(one) } else { None }).collect();
-        let once = only.and_then(|way| in_runs(&way)).filter(|once| *once < sum);
+        let once = only.and_then(|path| delay_in_runs(&path)).filter(|once| *once < sum);
         (Ok(once.unwrap_or(sum)), once.is_some())
     }
 }
 
-/// The delay along the path `way`, which counts bursts once in each run of queues with the same streams.
-fn in_runs(way: &[&Crossed]) -> Option<f64> {
+/// The delay along `path`. A run of queues with the same streams counts a burst once.
+fn delay_in_runs(path: &[&Crossed]) -> Option<f64> {
     let (mut sum, mut first) = (0.0, 0);
-    while first < way.len() {
-        let same = way[first..].iter().take_while(|crossed| crossed.population == way[first].population);
+    while first < path.len() {
+        let same = path[first..].iter().take_while(|crossed| crossed.population == path[first].population);
         let last = first + same.count();
-        sum += of_run(&way[first..last])?;
+        sum += run_delay(&path[first..last])?;
         first = last;
     }
     Some(sum)
 }
 
-fn of_run(run: &[&Crossed]) -> Option<f64> {
+/// The delay of a run of queues with the same streams. It is the delay of their services in sequence, or the
+/// sum of their delays if that is less.
+fn run_delay(run: &[&Crossed]) -> Option<f64> {
     let lengths = &run[0].lengths;
     let (longest, grain) = (f64::from(lengths.most()), lengths.only().map(f64::from));
     let late = |crossed: &&Crossed| crossed.delay.clone().ok().map(|delay| delay + crossed.propagation);
