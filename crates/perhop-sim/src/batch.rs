@@ -115,7 +115,8 @@ struct State {
 }
 
 impl Shared {
-    /// Returns the locked state. It stays valid if another thread panics with the lock.
+    /// Returns the locked state, also after a thread panicked while it held the lock: the state is then
+    /// valid.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -141,7 +142,7 @@ impl Batch {
         Ok(Batch { shared: Arc::new(shared), pool })
     }
 
-    /// Adds points to the queue. The results of each point may take `memory` bytes.
+    /// Adds points to the queue. The results of each point may use up to `memory` bytes.
     pub fn submit(&self, points: Vec<Point>, memory: f64) {
         let count = points.len();
         self.shared.state().waiting.extend(points.into_iter().map(|point| (point, memory)));
@@ -240,7 +241,7 @@ impl Shared {
             engine: EngineChoice::Fast,
         };
         let mut tables: Vec<Table> = Vec::new();
-        let mut enough = Enough::new(plan.until.as_ref(), replications);
+        let mut stop_rule = StopRule::new(plan.until.as_ref(), replications);
         let mut next = 0;
         while next < most {
             let ahead = if next < replications { replications } else { most.min(next + side_by_side as u32) };
@@ -251,7 +252,7 @@ impl Shared {
                 (next..ahead).map(run_one).collect::<Result<_, _>>()?
             };
             for more in found {
-                let stop = enough.after(&more)?;
+                let stop = stop_rule.add_replication(&more)?;
                 append(&mut tables, more);
                 next += 1;
                 if stop {
@@ -296,20 +297,20 @@ fn append(tables: &mut Vec<Table>, more: Vec<Table>) {
 }
 
 /// The state of a stop rule for one point.
-struct Enough<'a> {
+struct StopRule<'a> {
     until: Option<&'a Until>,
     least: usize,
     count: usize,
     samples: Vec<f64>,
 }
 
-impl<'a> Enough<'a> {
-    fn new(until: Option<&'a Until>, least: u32) -> Enough<'a> {
-        Enough { until, least: least as usize, count: 0, samples: Vec::new() }
+impl<'a> StopRule<'a> {
+    fn new(until: Option<&'a Until>, least: u32) -> StopRule<'a> {
+        StopRule { until, least: least as usize, count: 0, samples: Vec::new() }
     }
 
     /// Adds the tables of one replication. Returns whether the point has enough replications.
-    fn after(&mut self, tables: &[Table]) -> Result<bool, Failure> {
+    fn add_replication(&mut self, tables: &[Table]) -> Result<bool, Failure> {
         self.count += 1;
         let Some(until) = self.until else { return Ok(false) };
         let classes = tables.iter().find(|table| table.name == "classes");
@@ -320,7 +321,7 @@ impl<'a> Enough<'a> {
         });
         let Some(value) = value else {
             let Until { class, column, .. } = until;
-            return Err(Failure::Error(format!("there is no `{column}` of class `{class}` to stop by")));
+            return Err(Failure::Error(format!("the stop rule finds no `{column}` of class `{class}`")));
         };
         if !value.is_nan() {
             self.samples.push(value);

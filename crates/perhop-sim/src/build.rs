@@ -133,7 +133,7 @@ impl<'a> Builder<'a> {
         }
         self.add_fragments();
         if self.hosts.templates.len() > FLOWS {
-            let message = format!("{} flows, those of fragments among them", self.hosts.templates.len());
+            let message = format!("{} flows, including those of fragments", self.hosts.templates.len());
             return Err(ConfigError::new("traffic", message).help(format!("at most {FLOWS}")));
         }
         self.add_probes().map_err(|error| error.within("queues").within("measure"))?;
@@ -145,7 +145,7 @@ impl<'a> Builder<'a> {
 
     fn add_link(&mut self, config: &'a LinkConfig) -> Result<(), ConfigError> {
         if config.cost == 0 {
-            return Err(ConfigError::new("cost", "a link that costs nothing makes shortest paths ambiguous")
+            return Err(ConfigError::new("cost", "a link with cost 0 makes shortest paths ambiguous")
                 .help("at least 1"));
         }
         let [a, b] = &config.between;

@@ -83,7 +83,10 @@ pub trait Engine: Sized {
             carrying += usize::from(packet.protocol == Protocol::TCP);
         }
         let ports = links.map(|link| &self.direction(LinkId(link)).port);
-        debug_assert!(Port::is_memory_conserved(ports), "units of memory and the packets that have them");
+        debug_assert!(
+            Port::is_memory_conserved(ports),
+            "used memory differs from the units of queued packets"
+        );
         let packet_hops = self.packet_hops();
         let pauses = self.pauses();
         let (hosts, directions) = self.into_parts();
@@ -96,7 +99,7 @@ pub trait Engine: Sized {
         transport.measure(&mut measurements.tcp);
         if cfg!(debug_assertions) {
             measurements.assert_conservation();
-            assert_eq!(carrying, transport.segments.len(), "TCP segments under way and packets for them");
+            assert_eq!(carrying, transport.segments.len(), "packets of TCP and segments in the network");
         }
         // The results of the ports can use the memory of the connections.
         drop(transport);

@@ -94,6 +94,7 @@ pub(crate) struct Pieces {
     room: u32,
     /// Payload bytes that remain.
     left: u32,
+    /// The offset of the next piece in the datagram, in units of eight bytes.
     offset: u16,
     /// Whether the packet is itself a fragment other than the last.
     has_more: bool,
@@ -144,8 +145,8 @@ impl Fragments {
         Some(Pieces { packet: *packet, datagram, number, room, left, offset: 0, has_more: false })
     }
 
-    /// The fields that identify `packet` among fragments. `None` if it is not a fragment and cannot be
-    /// fragmented.
+    /// Returns the fields of the IP header by which the fragments of a datagram are found. `None` if `packet`
+    /// can neither be a fragment nor be fragmented.
     pub(crate) fn fields(&self, packet: &Packet) -> Option<FragmentFields> {
         if flow_of(packet) < self.first {
             let identification = sequence_of(packet) as u16;

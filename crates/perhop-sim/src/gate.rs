@@ -27,7 +27,7 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// Permits a replication to run up to `until`. Earlier progress remains.
+    /// Permits a replication to run up to `until`. A replication that is already later keeps its progress.
     pub(crate) fn open_until(&self, until: Time) {
         self.state().open_until = until;
         self.bell.notify_all();
@@ -45,7 +45,8 @@ impl Gate {
         let state = *waited.unwrap_or_else(PoisonError::into_inner);
         (!state.is_cancelled).then_some(state.open_until.min(target))
     }
-    /// Returns the locked state. It stays valid if another thread panics with the lock.
+    /// Returns the locked state, also after a thread panicked while it held the lock: the state is then
+    /// valid.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

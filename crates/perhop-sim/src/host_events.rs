@@ -17,7 +17,7 @@ use crate::session::{Carried, Sessions, sample_speed};
 pub(crate) trait HostEvents: Sessions {
     /// Handles `event`.
     #[inline]
-    fn happen(&mut self, now: Time, event: HostEvent) {
+    fn handle_host_event(&mut self, now: Time, event: HostEvent) {
         match event {
             HostEvent::Emission(source) => self.emit(now, source as usize),
             HostEvent::Replay(replay) => self.replay(now, replay as usize),

@@ -22,7 +22,7 @@ impl Edge for Hosts {
         now: Time,
         event: HostEvent,
     ) {
-        HostEvents::happen(network, now, event);
+        HostEvents::handle_host_event(network, now, event);
     }
 
     fn receive<W: PortObservers, P: FlowControl>(
@@ -91,7 +91,7 @@ impl<W: PortObservers, P: FlowControl> Engine for Network<Hosts, W, P> {
         let ends = self.edge.measurements.duration;
         let Network { pauses, directions, .. } = self;
         let Some(pauses) = pauses.state() else { return Vec::new() };
-        debug_assert!(pauses.is_conserved(directions), "bytes of levels and the packets that wait");
+        debug_assert!(pauses.is_conserved(directions), "levels differ from the bytes of queued packets");
         pauses.measure(directions, ends)
     }
     fn into_parts(self) -> (Hosts, impl Iterator<Item = Direction>) {

@@ -5,8 +5,8 @@
 
 mod columns;
 mod memory;
+mod record;
 mod watch;
-mod way;
 
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,8 @@ use crate::hosts::Hosts;
 use crate::link_ends::port_name;
 use memory::MemoryWatch;
 pub use memory::{MemoryLayout, MemorySpan, PortLayout, QueueLayout};
+pub use record::PacketRecord;
 use watch::PortWatch;
-pub use way::Way;
 
 /// The number of steps of a span. After each step, the span can end early if it contains enough packets.
 const STEPS: u64 = 64;
@@ -46,7 +46,7 @@ pub struct Span {
     /// The end of the span.
     pub until: Time,
     /// Every packet that was at the port in the span, in the order of arrival.
-    pub ways: Vec<Way>,
+    pub packets: Vec<PacketRecord>,
 }
 
 impl Playback {
@@ -98,7 +98,7 @@ impl Playback {
         }
         // The engine can already be at a later time.
         let until = reached.max(self.now.min(until));
-        Ok(Span { from, until, ways: self.network.observers.ways() })
+        Ok(Span { from, until, packets: self.network.observers.records() })
     }
 
     /// Returns the packet memory of the port from `from` to `until`, in `samples` intervals of equal length;

@@ -27,8 +27,8 @@ use perhop_scenario::Scenario;
 pub struct RunOptions {
     /// Seed of every random stream.
     pub seed: u64,
-    /// The number of replications, each with other draws. With 0, [`fitting_replications`] determines the
-    /// number.
+    /// The number of replications, each with its own random numbers. With 0, [`fitting_replications`]
+    /// determines the number.
     pub replications: u32,
     /// The number of threads; 0 means one per processor. Threads run replications, and the parts of one
     /// network if this is faster. The results do not depend on the number.
@@ -174,8 +174,9 @@ pub fn run(
     run_captured(scenario, base, options, progress, None).map(|(results, _)| results)
 }
 
-/// Does the same as [`run`], with `captures`, if any, of the links that `scenario` names or of the links at
-/// its policies. Only the first replication is captured, because the others differ only in their draws.
+/// Runs every replication as [`run`] does, and writes `captures`, if any. The captured links are those that
+/// `scenario` names, otherwise those with a policy. Only the first replication is captured, because the
+/// others differ only in their random numbers.
 ///
 /// # Errors
 /// The errors of [`run`], or a capture cannot be written.
@@ -274,7 +275,7 @@ fn run_one(
     let setup =
         set_up(scenario, base, options.seed, u64::from(number), &captured).map_err(RunError::Config)?;
     let about = format!("scenario \"{}\", seed {}, replication {number}", scenario.name, options.seed);
-    let part = Part { scenario, number, progress, captures, about };
+    let part = ReplicationRun { scenario, number, progress, captures, about };
     let setup = match setup.pausing(()) {
         Ok(_) if captures.is_some() => {
             let reason = "a network with priority flow control (`pause`) cannot be captured";
@@ -302,7 +303,7 @@ fn run_one(
     part.drive_divided(World::new(setup, ()), options.threads, division, again)
 }
 
-/// The progress of a replication that is reported.
+/// The part of a replication's progress that was reported.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reached {
     now: Time,
@@ -319,16 +320,16 @@ impl Reached {
 }
 
 /// One replication of a run.
-struct Part<'a> {
+struct ReplicationRun<'a> {
     scenario: &'a Scenario,
     number: u32,
     progress: &'a Progress,
     captures: Option<&'a Captures<'a>>,
-    /// The description in captures.
+    /// The description of the run in captures.
     about: String,
 }
 
-impl Part<'_> {
+impl ReplicationRun<'_> {
     /// Whether an observer reads the state of the replication while it runs.
     fn is_watched(&self) -> bool {
         self.number == 0 && self.progress.view.is_possible
@@ -336,7 +337,7 @@ impl Part<'_> {
 
     /// Runs `engine` to the end of the scenario.
     fn drive(&self, mut engine: impl Engine) -> Result<(Replication, Vec<Captured>), RunError> {
-        let Part { scenario, captures, about, .. } = self;
+        let ReplicationRun { scenario, captures, about, .. } = self;
         let files = captures.map(|captures| Files::create(scenario, &engine, captures, about));
         let mut files = files.transpose().map_err(|error| unwritten(&error))?;
         let mut reached = Reached::default();
@@ -375,7 +376,7 @@ impl Part<'_> {
         files: Option<Files>,
         mut reached: Reached,
     ) -> Result<(Replication, Vec<Captured>), RunError> {
-        let Part { scenario, number, progress, .. } = self;
+        let ReplicationRun { scenario, number, progress, .. } = self;
         engine.finish();
         if self.is_watched() {
             progress.view.show(reached.now, &mut engine, Moment::End);

@@ -43,8 +43,8 @@ pub struct Setup {
     pub(crate) crossings: Vec<Crossing>,
     /// By flow that leaves its part of the network: the number of the flow by which it returns.
     pub(crate) returning: BTreeMap<usize, usize>,
-    /// The pauses by priority flow control, if an interface may send pause frames. Only the plain engine has
-    /// them.
+    /// The pauses by priority flow control, if an interface may send pause frames. Only the plain engine
+    /// simulates them.
     pub(crate) pauses: Option<Pauses>,
 }
 
@@ -55,14 +55,14 @@ impl Setup {
     /// # Panics
     /// If the network has pauses, whose engine is [`pausing`](Setup::pausing).
     pub fn plain<W: PortObservers>(self, observers: W) -> Network<Hosts, W> {
-        assert!(self.pauses.is_none(), "a network with pauses needs their state");
+        assert!(self.pauses.is_none(), "a network with pauses needs the engine of `pausing`");
         self.network(observers, ())
     }
 
-    /// Creates the plain engine with priority flow control, or returns the setup of a network without.
+    /// Creates the plain engine with priority flow control.
     ///
     /// # Errors
-    /// The unchanged setup, if no interface may send pause frames.
+    /// If no interface may send pause frames, returns the unchanged setup.
     #[expect(clippy::result_large_err, reason = "called once for each replication")]
     pub fn pausing<W: PortObservers>(mut self, observers: W) -> Result<Network<Hosts, W, Pauses>, Setup> {
         match self.pauses.take() {
@@ -71,7 +71,7 @@ impl Setup {
         }
     }
 
-    /// Refuses a network with pauses for `user`, a part of perhop that does not have them.
+    /// Refuses a network with pauses, because `user`, a part of perhop, does not simulate them.
     ///
     /// # Errors
     /// An interface may send pause frames.
@@ -79,7 +79,7 @@ impl Setup {
         if self.pauses.is_none() {
             return Ok(self);
         }
-        let message = format!("{user} has no priority flow control, which classes of this scenario use");
+        let message = format!("{user} does not simulate priority flow control, which this scenario uses");
         Err(ConfigError::new("policies", message).help("leave `pause` out, or use `perhop run`"))
     }
 

@@ -126,7 +126,8 @@ impl LiveView {
         let snapshot = snapshot(engine, now);
         self.waiting().add(snapshot, moment);
     }
-    /// Returns the locked waiting snapshots. They stay valid if another thread panics with the lock.
+    /// Returns the locked waiting snapshots, also after a thread panicked while it held the lock: they are
+    /// then valid.
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

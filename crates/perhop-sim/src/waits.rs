@@ -37,17 +37,17 @@ pub struct Wait {
 }
 
 impl Wait {
-    fn came(&mut self, now: Time, packet: &Packet) {
+    fn add(&mut self, now: Time, packet: &Packet) {
         self.waiting.push_back((packet.payload, now));
         self.bytes += u64::from(packet.length);
         self.most_bytes = self.most_bytes.max(self.bytes);
         self.most_packets = self.most_packets.max(self.waiting.len());
     }
     /// Removes `packet` and returns its arrival time. The packet is usually the first.
-    fn gone(&mut self, packet: &Packet) -> Option<Time> {
+    fn remove(&mut self, packet: &Packet) -> Option<Time> {
         let place = self.waiting.iter().position(|(payload, _)| *payload == packet.payload)?;
         self.bytes -= u64::from(packet.length);
-        self.waiting.remove(place).map(|(_, came)| came)
+        self.waiting.remove(place).map(|(_, arrived)| arrived)
     }
 }
 
@@ -57,7 +57,7 @@ pub struct PortWaits {
     /// By queue, up to the last that had packets.
     pub queues: Vec<Wait>,
     /// The queue whose packets are recorded.
-    noted: Option<usize>,
+    recorded: Option<usize>,
 }
 
 impl PortWaits {
@@ -72,20 +72,20 @@ impl PortWaits {
 
 impl Observer for PortWaits {
     fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
-        self.at(place).came(now, packet);
+        self.at(place).add(now, packet);
     }
     fn dropped(&mut self, _: Time, place: Option<Place>, packet: &Packet, _: DropCause) {
         // A packet that is dropped before it joins a queue is not in the list.
         if let Some(place) = place {
-            self.at(place).gone(packet);
+            self.at(place).remove(packet);
         }
     }
     fn dequeued(&mut self, _: Time, place: Place, packet: &Packet, departure: Departure) {
-        let is_noted = self.noted == Some(place.queue.index());
+        let is_recorded = self.recorded == Some(place.queue.index());
         let wait = self.at(place);
-        let Some(arrived) = wait.gone(packet) else { return };
+        let Some(arrived) = wait.remove(packet) else { return };
         wait.longest = wait.longest.max(departure.ends.saturating_sub(arrived));
-        if is_noted {
+        if is_recorded {
             wait.passages.push(Passage { arrived, left: departure.ends, length: packet.length });
         }
     }
@@ -102,7 +102,7 @@ pub struct Waits {
 impl Waits {
     /// Enables the recording of every packet of `queue` of `port`.
     pub fn note(&mut self, port: usize, queue: usize) {
-        self.of_port(port).noted = Some(queue);
+        self.of_port(port).recorded = Some(queue);
     }
     /// The observations at `queue` of `port`; `None` if no packet arrived.
     pub fn wait_at(&self, port: usize, queue: usize) -> Option<&Wait> {

@@ -36,7 +36,7 @@ impl Player {
         let playback = playback_of(&mut self.playback, &self.scenario, self.seed, port)?;
         let span = playback.span(time(from), time(until), enough).map_err(Answer::unbuildable)?;
         let about = json!({
-            "from": span.from.as_seconds(), "until": span.until.as_seconds(), "packets": span.ways.len(),
+            "from": span.from.as_seconds(), "until": span.until.as_seconds(), "packets": span.packets.len(),
         });
         let columns = span.columns().into_iter().map(|(name, values)| Column::new(name, values));
         Ok(Answer::ok(about).with(columns.collect()))

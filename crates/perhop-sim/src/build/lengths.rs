@@ -16,18 +16,18 @@ const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 
 impl Builder<'_> {
-    /// The longest IP packet of a connection that uses the path `way` in one direction and `back` in the
+    /// The longest IP packet of a connection that uses the path `forth` in one direction and `back` in the
     /// other. `None` if no MTU limits it.
     ///
     /// Both ends know the path MTU from the start, as after path MTU discovery (RFC 1191 §6.3), and use the
     /// smallest MSS that an interface on the path writes into the SYN of either end.
     pub(super) fn longest_segment_packet(
         &self,
-        way: &[LinkId],
+        forth: &[LinkId],
         back: &[LinkId],
         address: IpAddr,
     ) -> Option<u32> {
-        let links = || way.iter().chain(back).copied();
+        let links = || forth.iter().chain(back).copied();
         let mtus = links().map(|link| self.directions[link.index()].mtu);
         let mtu = mtus.filter(|mtu| *mtu != Direction::UNLIMITED).min().map(u32::from);
         let headers = TCP_HEADER + if address.is_ipv4() { IPV4_HEADER } else { IPV6_HEADER };
@@ -55,7 +55,7 @@ impl Builder<'_> {
                 let links: Vec<LinkId> = self.hosts.path(flow).collect();
                 let first = self.hosts.flow_paths[flow];
                 // Only the first fragment of a datagram has ports.
-                self.add_way(first, Packet { source_port: 0, destination_port: 0, ..template }, &links);
+                self.add_flow_path(first, Packet { source_port: 0, destination_port: 0, ..template }, &links);
             }
         }
     }

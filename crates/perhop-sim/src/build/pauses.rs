@@ -23,11 +23,12 @@ impl<'a> Builder<'a> {
                 let policy = near.output.as_ref().and_then(|name| scenario.policies.get(name));
                 let queueing = policy.and_then(|policy| policy.queueing.as_ref());
                 let queues = queueing.map_or_else(Vec::new, QueueingConfig::pauses);
-                check(link, &queues).map_err(|error| error.within(index).within("links"))?;
+                refuse_rate_changes(link, &queues).map_err(|error| error.within(index).within("links"))?;
                 settings.push((from.as_str(), queues, link.wire(near).rate));
             }
         }
-        // Slots decide the order of simultaneous events: other networks keep theirs.
+        // Slots decide the order of simultaneous events. A network without pauses therefore registers none
+        // here.
         if settings.iter().all(|(_, queues, _)| queues.iter().all(Option::is_none)) {
             return Ok(None);
         }
@@ -42,7 +43,7 @@ impl<'a> Builder<'a> {
         Ok(Pauses::new(settings.collect(), self.hosts.measurements.warmup))
     }
 
-    /// By router and interface: the direction by which packets arrive.
+    /// Returns, for each router and each of its interfaces, the direction by which packets arrive.
     fn arrivals(&self) -> BTreeMap<&'a str, Vec<Option<LinkId>>> {
         let mut arrivals: BTreeMap<&'a str, Vec<Option<LinkId>>> = BTreeMap::new();
         for (number, direction) in self.directions.iter().enumerate() {
@@ -59,8 +60,9 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Refuses a rate that changes at an interface with pauses: the time of a pause frame would be unknown.
-fn check(link: &LinkConfig, queues: &[Option<PauseConfig>]) -> Result<(), ConfigError> {
+/// Refuses rate changes of a link with pauses, because the transmission time of a pause frame would be
+/// unknown.
+fn refuse_rate_changes(link: &LinkConfig, queues: &[Option<PauseConfig>]) -> Result<(), ConfigError> {
     if link.rate_changes.is_empty() || queues.iter().all(Option::is_none) {
         return Ok(());
     }

@@ -83,5 +83,5 @@ fn refuse_zero(every: Time) -> Result<(), ConfigError> {
     if every > Time::ZERO {
         return Ok(());
     }
-    Err(ConfigError::new("every", "an interval of 0 never ends").help("for example 10ms"))
+    Err(ConfigError::new("every", "a probe cannot take samples at intervals of 0").help("for example 10ms"))
 }

@@ -13,7 +13,7 @@ use perhop_scenario::routing::LinkId;
 use perhop_scenario::{Recording, TrafficConfig};
 
 impl<'a> Builder<'a> {
-    /// Adds the flows of `recording`, the source of `config`, which take `path`.
+    /// Adds the flows of `recording`, which is the source of `config`. All flows take `path`.
     pub(super) fn add_replay(
         &mut self,
         index: usize,
@@ -29,7 +29,7 @@ impl<'a> Builder<'a> {
             let number =
                 self.hosts.measurements.add_flow(Flow { traffic: index, number, class, answers: false });
             debug_assert_eq!(number, self.hosts.templates.len());
-            self.add_way(place, Packet::new(key, 0), path);
+            self.add_flow_path(place, Packet::new(key, 0), path);
         }
         let (_, start) = config.flow_start(0, &self.streams);
         let times = [start, config.stop.unwrap_or(Time::MAX)];

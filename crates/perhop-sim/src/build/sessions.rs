@@ -24,24 +24,24 @@ use perhop_scenario::{SourceConfig, TrafficConfig};
 const MOST_COMPARED: usize = 16;
 
 impl<'a> Builder<'a> {
-    /// Adds the flows and sessions of TCP traffic. `ways` are the paths to the server and back. `class` is
-    /// the class of the client's flow.
+    /// Adds the flows and sessions of TCP traffic. `links` are the links of the paths to the server and back.
+    /// `class` is the class of the client's flow.
     pub(super) fn add_sessions(
         &mut self,
         index: usize,
         config: &'a TrafficConfig,
-        ways: [&Vec<LinkId>; 2],
+        links: [&Vec<LinkId>; 2],
         class: usize,
         parameters: &Arc<Parameters>,
     ) -> Result<(), ConfigError> {
         let classes = [class, self.hosts.measurements.class_of_answers(class)];
         let dscps = [config.dscp, config.reply_dscp.unwrap_or(config.dscp)];
-        let paths = ways.map(|way| self.add_reactive_path(way));
+        let paths = links.map(|path| self.add_reactive_path(path));
         for number in 0..config.flows() {
             let keys = self.flow_key(config, number).map(|key| [key, key.reversed()])?;
             let flows = self.hosts.measurements.add_session(index, number, classes);
             for end in [CLIENT, SERVER] {
-                self.add_way(paths[end], template(dscps[end], keys[end]), ways[end]);
+                self.add_flow_path(paths[end], template(dscps[end], keys[end]), links[end]);
             }
             let (streams, start) = config.flow_start(number, &self.streams);
             let slot = self
@@ -123,13 +123,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns the index of `way` among the paths. TCP reacts to arrivals, so its packets enter the first
-    /// link by events of the agenda. Other sources of that link therefore do not look ahead.
-    pub(super) fn add_reactive_path(&mut self, way: &[LinkId]) -> u32 {
-        if let Some(first) = way.first() {
+    /// Adds the path over `links` and returns its start. TCP reacts to arrivals, so its packets enter the
+    /// first link by events of the agenda. Other sources of that link therefore do not look ahead.
+    pub(super) fn add_reactive_path(&mut self, links: &[LinkId]) -> u32 {
+        if let Some(first) = links.first() {
             self.entering[first.index()] = Entering::Reactive;
         }
-        self.add_path(way)
+        self.add_path(links)
     }
 
     /// Schedules the end of the warm-up. The senders of TCP count from the start, so their counts of the
@@ -143,8 +143,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The header fields that all packets of flow `key` share. The host of the sender knows a color only from the
-/// codepoint.
+/// The header fields that all packets of flow `key` share. No meter precedes the sender, so the codepoint
+/// determines the color.
 pub(super) fn template(dscp: Dscp, key: FlowKey) -> Packet {
     Packet { dscp, color: dscp.color(), ..Packet::new(key, 0) }
 }

@@ -43,9 +43,9 @@ impl<'a> Builder<'a> {
         let first = self.add_path(&path);
         let back = match config.source.back() {
             Some(source) => {
-                let way =
+                let path =
                     self.topology.path(to, from)?.filter(|path| !path.is_empty()).ok_or_else(no_route)?;
-                Some((source, self.add_path(&way), way, self.hosts.measurements.class_of_answers(class)))
+                Some((source, self.add_path(&path), path, self.hosts.measurements.class_of_answers(class)))
             }
             None => None,
         };
@@ -54,7 +54,7 @@ impl<'a> Builder<'a> {
             let template = sessions::template(config.dscp, key);
             let flow =
                 self.hosts.measurements.add_flow(Flow { traffic: index, number, class, answers: false });
-            self.add_way(first, template, &path);
+            self.add_flow_path(first, template, &path);
             if config.dont_fragment {
                 self.hosts.fragments.refuse(flow);
             }
@@ -62,13 +62,14 @@ impl<'a> Builder<'a> {
             let stops = config.stop.unwrap_or(Time::MAX);
             let stream = streams.child("source").stream();
             self.add_sender(flow, Source::new(&config.source, start, stream, trace.clone()), stops);
-            if let Some((source, first, way, class)) = &back {
+            if let Some((source, first, path, class)) = &back {
                 let class = *class;
                 let flow =
                     self.hosts.measurements.add_flow(Flow { traffic: index, number, class, answers: true });
                 let dscp = config.reply_dscp.unwrap_or(config.dscp);
-                self.add_way(*first, sessions::template(dscp, key.reversed()), way);
-                // The clocks of player and server are not synchronized.
+                self.add_flow_path(*first, sessions::template(dscp, key.reversed()), path);
+                // The clocks of player and server are not synchronized, so the server starts at a random
+                // phase.
                 let phase = streams.child("phase").stream().uniform();
                 let start = start + Time::from_seconds_f64(phase * interval(source));
                 let stream = streams.child("back").stream();
@@ -93,10 +94,10 @@ impl<'a> Builder<'a> {
         Ok(config.flow_key(ends, number))
     }
 
-    /// Adds the path of the flow that was added to the measurements last. `path` is its index among the
-    /// world's paths, and `template` has the fields of its packets. The conditioners of its `links` register
-    /// the flow.
-    pub(super) fn add_way(&mut self, path: u32, template: Packet, links: &[LinkId]) {
+    /// Sets the path of the flow that was added to the measurements last. `path` is the start of the path
+    /// among the hosts' paths, and `template` has the header fields of the flow's packets. The conditioners
+    /// of the path's `links` register the flow.
+    pub(super) fn add_flow_path(&mut self, path: u32, template: Packet, links: &[LinkId]) {
         let key = template.flow_key();
         for link in links {
             let Direction { output, input, .. } = &mut self.directions[link.index()];
@@ -108,10 +109,10 @@ impl<'a> Builder<'a> {
         self.hosts.templates.push(Template(template));
     }
 
-    /// Returns the index of `way` among the paths.
-    pub(super) fn add_path(&mut self, way: &[LinkId]) -> u32 {
+    /// Adds the path over `links` and returns its start among the hosts' paths.
+    pub(super) fn add_path(&mut self, links: &[LinkId]) -> u32 {
         let place = self.hosts.paths.len() as u32;
-        self.hosts.paths.extend(way);
+        self.hosts.paths.extend(links);
         place
     }
 

@@ -170,7 +170,7 @@ fn tap(hosts: &Hosts, link: LinkId) -> Option<&Tap> {
     hosts.taps[link.index()].as_deref()
 }
 
-/// The TCP header of `packet`, whose ports become those of the connection.
+/// Returns the TCP header of `packet`, and sets the client port in `packet` to the port of the connection.
 ///
 /// For classifiers, all connections of a flow have the ports of the flow. On the wire, each connection needs
 /// its own port.

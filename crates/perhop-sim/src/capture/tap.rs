@@ -35,8 +35,8 @@ pub(crate) enum Contents {
     Segment(Carried),
 }
 
-/// The records of one direction of a link that are not written yet. Both queues are in order of time for all
-/// shortcuts of the simulator, because packets keep their order on a wire and arrive at a port in order.
+/// The records of one direction of a link that are not written yet. Both queues are in order of time in
+/// either engine, because packets keep their order on a wire and arrive at a port in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Tap {
     pub(crate) wire: WireConfig,
@@ -60,8 +60,7 @@ impl Tap {
         }
     }
     /// The time at which the first bit of `packet` was sent, if its last bit arrived at `arrived`. On a link
-    /// that fragments packets, this is the time of the last fragment, with which the receiver has the whole
-    /// packet.
+    /// that fragments packets, this is the time of the last fragment, which completes the packet.
     pub(crate) fn began(&self, arrived: Time, packet: &Packet) -> Time {
         let bytes = self.wire.last_bytes(packet.length);
         if let Some(changes) = &self.changes {
@@ -76,8 +75,8 @@ impl Tap {
         let time = self.began(arrived, packet);
         self.crossed.push_back(Record { time, packet: *packet, contents, dropped: None });
     }
-    /// Records that `packet` was dropped at `point`. A dropped packet that was on the wire is the last packet
-    /// that arrived.
+    /// Records that `packet` was dropped at `point`. If the point is after the wire, `packet` is the last
+    /// packet that [`crossed`](Tap::crossed).
     pub(crate) fn dropped(
         &mut self,
         now: Time,

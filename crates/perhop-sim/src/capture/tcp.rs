@@ -68,8 +68,9 @@ fn ticks(time: Time) -> u32 {
 struct Numbers {
     /// Sequence number of the SYN.
     first: u32,
-    /// Offsets of a full segment, and the number of them that are not payload on the wire.
+    /// The number of offsets that a full segment covers.
     full: u32,
+    /// The number of these offsets that stand for headers, which are not payload on the wire.
     uncounted: u32,
 }
 

@@ -54,7 +54,7 @@ impl<W: PortObservers> World<W> {
         self.hosts.measurements.packet_hops += 1;
         self.lookaheads[lookahead as usize].prescheduled = Prescheduled::Nothing;
         let mut hop = self.hop(link);
-        hop.come(packet.sent_at, packet);
+        hop.record_arrival(packet.sent_at, packet);
         let departure = Departure { starts: packet.sent_at, ends: arrives - hop.link.direction.delay };
         hop.cut_through(packet, departure);
     }
@@ -80,52 +80,53 @@ impl<W: PortObservers> World<W> {
         false
     }
 
-    /// Runs the due steps of `link`'s port by `now`, each step at its own instant.
+    /// Runs the steps of `link`'s port that are due by `now`, each step at its own instant.
     ///
-    /// A poll is not necessary when the transmit ring has room again. The departure of a packet is known when
-    /// it enters the ring, so a busy port always has a packet in flight on its wire. The arrival of that
-    /// packet calls this function before the packet after the next could be late. With inline delivery,
-    /// either no packet can be late, or the port schedules a poll ([`World::await_poll`]).
+    /// The agenda needs no poll for the instant at which the transmit ring has room again. A packet is in
+    /// flight from the instant at which it enters the ring, because its departure is then known. A busy port
+    /// therefore always has a packet in flight. The arrival of that packet calls this function, and the next
+    /// packets are not late by then. With inline delivery, either no packet can be late, or the port
+    /// schedules a poll ([`World::await_poll`]).
     #[inline]
-    pub(super) fn bring_to(&mut self, now: Time, link: LinkId) {
+    pub(super) fn run_port_to(&mut self, now: Time, link: LinkId) {
         if let Entry::Lookahead(lookahead) = self.links[link.index()].entry {
             self.send_ahead(now, link, lookahead);
         } else if self.links[link.index()].direction.port.backlog() > 0 {
-            self.let_out(now, link);
+            self.send_due_packets(now, link);
         }
     }
 
-    /// Runs the due steps, by `now`, of the ports that share memory with `link`'s port, because packets that
-    /// have left those ports make room.
+    /// Runs the steps that are due by `now` at the ports that share memory with `link`'s port, so that
+    /// packets that have left those ports no longer occupy the memory.
     #[inline(never)]
-    pub(super) fn bring_sharers_to(&mut self, now: Time, link: LinkId) {
+    pub(super) fn run_sharers_to(&mut self, now: Time, link: LinkId) {
         for place in 0..self.links[link.index()].direction.sharers().len() {
             let sharer = self.links[link.index()].direction.sharers()[place];
-            self.bring_to(now, sharer);
+            self.run_port_to(now, sharer);
         }
     }
 
-    /// Sends the due packets of `link`'s port by `now`.
+    /// Sends the packets of `link`'s port that are due by `now`.
     #[inline(never)]
-    pub(super) fn let_out(&mut self, now: Time, link: LinkId) {
+    pub(super) fn send_due_packets(&mut self, now: Time, link: LinkId) {
         let due = |world: &Self| world.links[link.index()].direction.port.poll_timeout();
         while let Some(due) = due(self).filter(|due| *due <= now) {
-            self.let_out_at(due, link);
+            self.transmit_unpolled(due, link);
         }
         self.await_poll(link);
     }
 
-    /// Sends the due packets by `now` from the sources that look ahead over `link`. This must happen before a
-    /// packet leaves a later port at the same time.
+    /// Sends the packets that are due by `now` from the sources that look ahead over `link`. This must happen
+    /// before a packet leaves a later port at the same time.
     #[inline(never)]
-    pub(super) fn bring_upstream_to(&mut self, now: Time, link: LinkId) {
+    pub(super) fn send_due_upstream(&mut self, now: Time, link: LinkId) {
         if let Entry::Lookahead(lookahead) = self.links[link.index()].entry {
             self.send_ahead(now, link, lookahead);
         }
     }
 
-    /// Sends the due packets by `now` from a host's sources, and continues until a packet is in flight at
-    /// their barrier.
+    /// Sends the packets that are due by `now` from a host's sources, and continues until a packet is in
+    /// flight at their barrier.
     ///
     /// The rest of the network changes neither the packets of these sources nor their fate up to the barrier.
     /// The arrival of that packet is therefore the only event that the agenda needs.
@@ -172,8 +173,8 @@ impl<W: PortObservers> World<W> {
         let link = &mut self.links[link.index()];
         let direction = &mut link.direction;
         let Some(timeout) = direction.port.poll_timeout() else { return };
-        // An inline packet cannot reach the far end earlier than this, and before that time, no other element
-        // can observe that it is late.
+        // The port sends the next packet at `timeout`. With inline delivery, no element can observe that the
+        // port is late before that packet could reach the far end.
         let time = match link.far_end {
             FarEnd::Inline(_) => timeout.saturating_add(direction.delay),
             FarEnd::Event | FarEnd::PolledEvent => timeout,
@@ -192,9 +193,9 @@ impl<W: PortObservers> World<W> {
         if *pending == Some(now) {
             *pending = None;
             if let Entry::Upstream(first) = self.links[link.index()].entry {
-                self.bring_upstream_to(now, first);
+                self.send_due_upstream(now, first);
             }
-            self.bring_to(now, link);
+            self.run_port_to(now, link);
         }
     }
 }

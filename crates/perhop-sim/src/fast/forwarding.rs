@@ -20,14 +20,14 @@ impl<W: PortObservers> World<W> {
     #[inline]
     pub(super) fn send(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         if let Some(arrives) = self.pass(now, link, packet) {
-            self.go_on(arrives, link, packet);
+            self.receive_and_forward(arrives, link, packet);
         }
     }
 
     /// Receives `packet` at the far end of `link`, and forwards it until its next step is not known yet.
     #[inline(always)]
-    fn go_on(&mut self, mut now: Time, mut link: LinkId, packet: &mut Packet) {
-        while let Some(next) = self.reach(now, link, packet) {
+    fn receive_and_forward(&mut self, mut now: Time, mut link: LinkId, packet: &mut Packet) {
+        while let Some(next) = self.receive_from_wire(now, link, packet) {
             let Some(arrives) = self.pass(now, next, packet) else { return };
             (now, link) = (arrives, next);
         }
@@ -41,14 +41,14 @@ impl<W: PortObservers> World<W> {
         if hop.link.mode.cuts_through()
             && let Some(departure) = hop.link.direction.port.cut_through_departure(now, packet.length)
         {
-            hop.come(now, packet);
+            hop.record_arrival(now, packet);
             hop.cut_through(packet, departure);
             return hop.launch(now, packet, departure);
         }
         self.pass_by_queue(now, link, packet)
     }
 
-    /// Does the same as [`World::pass`] if the port decides about `packet`, or other packets are ahead of it.
+    /// Does the same as [`World::pass`] for a port that is busy, or that decides about `packet`.
     #[inline(never)]
     fn pass_by_queue(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
@@ -61,10 +61,10 @@ impl<W: PortObservers> World<W> {
         // With lookahead, only packets of the host's own sources enter a link. These sources have already
         // advanced its port.
         if hop.link.direction.port.backlog() > 0 && !matches!(hop.link.entry, Entry::Lookahead(_)) {
-            self.let_out(now, link);
+            self.send_due_packets(now, link);
             hop = self.hop(link);
         }
-        hop.come(now, packet);
+        hop.record_arrival(now, packet);
         if let Some(output) = &mut hop.link.direction.output
             && let Verdict::Drop(cause) = output.condition(now, packet)
         {
@@ -96,7 +96,7 @@ impl<W: PortObservers> World<W> {
     fn pass_by_scheduler(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
         if hop.link.direction.sharing.is_some() {
-            self.bring_sharers_to(now, link);
+            self.run_sharers_to(now, link);
             hop = self.hop(link);
         }
         let sent = hop.send(now, packet);
@@ -120,7 +120,7 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Records which ports hold the pool of the port of `link`, which had no room for a packet at `now`.
+    /// Records which ports use the memory pool of `link`'s port. The pool had no room for a packet at `now`.
     #[cold]
     fn record_pool_drop(&mut self, now: Time, link: LinkId) {
         if now >= self.hosts.measurements.warmup
@@ -134,19 +134,19 @@ impl<W: PortObservers> World<W> {
     /// Moves all packets that `link`'s port transmits at `now` to its wire.
     #[inline(never)]
     pub(super) fn transmit(&mut self, now: Time, link: LinkId) {
-        self.let_out_at(now, link);
+        self.transmit_unpolled(now, link);
         self.await_poll(link);
     }
 
-    /// Does the same as [`World::transmit`] without scheduling a poll, as a part of [`World::let_out`].
+    /// Does the same as [`World::transmit`] without scheduling a poll.
     #[inline(always)]
-    pub(super) fn let_out_at(&mut self, now: Time, link: LinkId) {
+    pub(super) fn transmit_unpolled(&mut self, now: Time, link: LinkId) {
         let mut packet = Packet::default();
         loop {
             let mut hop = self.hop(link);
             let Some(departure) = hop.poll_transmit(now, &mut packet) else { return };
             if let Some(arrives) = hop.launch(now, &packet, departure) {
-                self.go_on(arrives, link, &mut packet);
+                self.receive_and_forward(arrives, link, &mut packet);
             }
         }
     }
@@ -174,8 +174,8 @@ impl<W: PortObservers> World<W> {
                 self.agenda.schedule(direction.arrival, next.arrives);
             }
         }
-        self.follow(now, link);
-        self.go_on(now, link, &mut packet);
+        self.run_due_steps(now, link);
+        self.receive_and_forward(now, link, &mut packet);
     }
 
     /// Receives `flight`, which another part of the network put on the wire of `link` behind earlier packets.
@@ -185,7 +185,7 @@ impl<W: PortObservers> World<W> {
         let mut hop = self.hop(link);
         if hop.link.direction.in_flight.is_empty() {
             if hop.lookahead(&packet).is_some_and(|until| arrives <= until) {
-                return self.go_on(arrives, link, &mut packet);
+                return self.receive_and_forward(arrives, link, &mut packet);
             }
             hop.await_arrival(arrives);
         }
@@ -194,7 +194,7 @@ impl<W: PortObservers> World<W> {
 
     /// Removes and returns the first packet in flight on `link`, which leads to another part of the network.
     #[inline]
-    pub(crate) fn emigrate(&mut self, link: LinkId) -> Option<Flight> {
+    pub(crate) fn take_crossing(&mut self, link: LinkId) -> Option<Flight> {
         let in_flight = &mut self.links[link.index()].direction.in_flight;
         let flight = *self.flights.front(in_flight)?;
         self.flights.drop_front(in_flight);
@@ -203,15 +203,15 @@ impl<W: PortObservers> World<W> {
 
     /// Runs the steps that became due before a packet reached the far end of `link`.
     #[inline(always)]
-    fn follow(&mut self, now: Time, link: LinkId) {
+    fn run_due_steps(&mut self, now: Time, link: LinkId) {
         let Link { entry, direction, .. } = &self.links[link.index()];
         match *entry {
             Entry::Lookahead(lookahead) => self.look_ahead(now, link, lookahead),
             Entry::Upstream(first) => {
-                self.bring_upstream_to(now, first);
-                self.bring_to(now, link);
+                self.send_due_upstream(now, first);
+                self.run_port_to(now, link);
             }
-            Entry::Agenda if direction.port.backlog() > 0 => self.let_out(now, link),
+            Entry::Agenda if direction.port.backlog() > 0 => self.send_due_packets(now, link),
             Entry::Agenda => {}
         }
     }
@@ -229,16 +229,16 @@ impl<W: PortObservers> World<W> {
                 break;
             }
             // The packet remains in flight until it has arrived, so that no other packet is delivered first.
-            self.go_on(arrives, link, &mut packet);
+            self.receive_and_forward(arrives, link, &mut packet);
             self.flights.drop_front(&mut self.links[link.index()].direction.in_flight);
         }
-        self.bring_to(now, link);
+        self.run_port_to(now, link);
     }
 
     /// Receives `packet` at the far end of `link`. Returns the link by which the packet, or the answer of a
     /// host, leaves the node; `None` if no packet leaves.
     #[inline(always)]
-    fn reach(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<LinkId> {
+    fn receive_from_wire(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<LinkId> {
         let mut hop = &mut self.links[link.index()];
         if hop.wire == Wire::Inspected {
             if !self.survives_the_wire(now, link, packet) {

@@ -52,7 +52,7 @@ impl<W: PortObservers> Hop<'_, W> {
 
     /// Records that `packet` arrived at the port, before its conditioners.
     #[inline(always)]
-    pub(super) fn come(&mut self, now: Time, packet: &Packet) {
+    pub(super) fn record_arrival(&mut self, now: Time, packet: &Packet) {
         self.observers.arriving(now, self.id.index(), packet);
     }
     /// Calls [`Port::cut_through`].
@@ -66,7 +66,7 @@ impl<W: PortObservers> Hop<'_, W> {
     pub(super) fn precompute_departure(&mut self, now: Time, packet: &mut Packet) -> Option<Departure> {
         let (port, counters) = self.port();
         let Departure { starts, ends } = port.precompute_departure(now, packet, counters)?;
-        // With a slow wire, the turn of a packet can be later than the largest time.
+        // On a slow wire, the computed departure can exceed `Time::MAX`.
         let latest = Time::MAX.saturating_sub(self.link.direction.delay);
         Some(Departure { starts, ends: ends.min(latest.saturating_sub(Time::from_picoseconds(1))) })
     }

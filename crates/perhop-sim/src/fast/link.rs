@@ -73,11 +73,11 @@ pub(super) enum FarEnd {
     Inline(Awaited),
 }
 
-/// The recipient that needs an inline delivery at a certain time.
+/// The event or element that needs the inline packets of a link on time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Awaited {
-    /// No recipient before the end of the run, so the port may be late.
-    Nobody,
+    /// None before the end of the run, so the port may be late.
+    Never,
     /// An event of the agenda further along the path, so the port is polled in time.
     Downstream,
     /// The TCP of the host at the far end. It answers, if possible ahead of the agenda, so the port is polled
@@ -128,14 +128,13 @@ const _: () = assert!(
 );
 
 impl Link {
-    /// Whether the port needs its own poll. This is so if a shaper delays all waiting packets, or if a
-    /// recipient needs the packets that are delivered inline in time. Sources that look ahead poll the port
-    /// themselves.
+    /// Whether the agenda must poll the port. This is so if a shaper delays all waiting packets, or if inline
+    /// packets must be on time ([`Awaited`]). Sources that look ahead poll the port themselves.
     #[inline]
     pub(super) fn awaits_poll(&self) -> bool {
         let waits = match self.far_end {
             FarEnd::Event => self.direction.port.shaped_until().is_some(),
-            FarEnd::Inline(Awaited::Nobody) => false,
+            FarEnd::Inline(Awaited::Never) => false,
             FarEnd::PolledEvent | FarEnd::Inline(Awaited::Downstream | Awaited::Tcp) => {
                 self.direction.port.backlog() > 0
             }

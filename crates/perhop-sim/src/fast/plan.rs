@@ -121,14 +121,16 @@ impl<W: PortObservers> World<W> {
     }
 }
 
-/// The links that deliver inline. Either all their packets continue to a link that receives packets only from
-/// them and whose queues have no probe, or all packets end at a host. No other packet can then come in
-/// between. Whether TCP answers ahead of the agenda is decided for each packet.
+/// Returns, for each link, whether it delivers inline. All its packets must end at hosts or continue to a
+/// link without probed queues that receives packets from no other link. No other packet can then arrive
+/// between the departure and the arrival of a packet. The decision whether TCP answers ahead of the agenda is
+/// made for each packet.
 ///
-/// Links away from a host are excluded. Their sources and TCP are ahead of the agenda, so that an arrival by
-/// an event must be their barrier. See [`stretches`].
+/// A link away from a host does not deliver inline. Its sources and TCP are ahead of the agenda, and they
+/// need an arrival with an event as their barrier. See [`stretches`].
 ///
-/// A link to another part of the network is not inline, because the other part receives its packets.
+/// A link to another part of the network does not deliver inline, because the other part receives its
+/// packets.
 fn inline_links(hosts: &Hosts, feeding: &[Feeding], probed: &[bool], crossings: &[Crossing]) -> Vec<bool> {
     let mut inline = vec![true; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
@@ -187,25 +189,25 @@ fn far_ends(
     probed: &[bool],
     returning: &BTreeMap<usize, usize>,
 ) -> Vec<FarEnd> {
-    let far_end = |inline: &bool| if *inline { FarEnd::Inline(Awaited::Nobody) } else { FarEnd::Event };
+    let far_end = |inline: &bool| if *inline { FarEnd::Inline(Awaited::Never) } else { FarEnd::Event };
     let mut far_ends: Vec<FarEnd> = inline.iter().map(far_end).collect();
     let mut leaving = vec![0u32; inline.len()];
     for flow in 0..hosts.flow_paths.len() {
         leaving[hosts.link_of(flow, 0).index()] += 1;
     }
-    let nobody_looks = hosts.transport.probes.is_empty();
+    let no_probes = hosts.transport.probes.is_empty();
     for session in 0..hosts.transport.sessions.len() {
         for end in [CLIENT, SERVER] {
             let Session { flows, is_watched, .. } = hosts.transport.sessions[session];
             let leaves = hosts.link_of(flows[end], 0);
-            if nobody_looks && !is_watched && leaving[leaves.index()] == 1 && !probed[leaves.index()] {
+            if no_probes && !is_watched && leaving[leaves.index()] == 1 && !probed[leaves.index()] {
                 hosts.transport.sessions[session].answers[end] = Answers::Ahead;
             }
             let arriving = returning.get(&flows[1 - end]).copied().unwrap_or(flows[1 - end]);
             if let Some(arrives) = hosts.path(arriving).last()
                 && inline[arrives.index()]
             {
-                // It is decided for each packet, because the packet may belong to another session.
+                // The link also carries packets of other sessions, so `lookahead` decides for each packet.
                 far_ends[arrives.index()] = FarEnd::Inline(Awaited::Tcp);
             }
         }
@@ -214,8 +216,8 @@ fn far_ends(
     far_ends
 }
 
-/// The reception at the far end of `direction`, which is not an `Event` if the port or another part of the
-/// network prevents it.
+/// Returns `far_end`, except that an `Event` becomes a `PolledEvent` if the port sends fragments or the link
+/// leads to another part of the network.
 fn far_end_of(far_end: FarEnd, direction: &Direction, crossing: Crossing) -> FarEnd {
     match far_end {
         FarEnd::Event if direction.port.sends_fragments() || crossing == Crossing::Leaves => {
@@ -233,7 +235,7 @@ fn find_awaited(hosts: &Hosts, far_ends: &mut [FarEnd]) {
             let path: Vec<LinkId> = hosts.path(flow).collect();
             for pair in path.windows(2) {
                 let [link, next] = [pair[0].index(), pair[1].index()];
-                let unawaited = FarEnd::Inline(Awaited::Nobody);
+                let unawaited = FarEnd::Inline(Awaited::Never);
                 if far_ends[link] == unawaited && far_ends[next] != unawaited {
                     far_ends[link] = FarEnd::Inline(Awaited::Downstream);
                     found = true;

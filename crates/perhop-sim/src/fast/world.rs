@@ -65,7 +65,7 @@ impl<W: PortObservers> Engine for World<W> {
         self.send(now, link, packet);
     }
     fn catch_up(&mut self, now: Time, link: LinkId) {
-        self.bring_to(now, link);
+        self.run_port_to(now, link);
     }
     fn packet_hops(&self) -> u64 {
         self.hosts.measurements.packet_hops
@@ -79,7 +79,7 @@ impl<W: PortObservers> Engine for World<W> {
             match event {
                 Event::Arrival(link) => self.arrive(now, link),
                 Event::Poll(link) => self.poll(now, link),
-                Event::Edge(event) => self.happen(now, event),
+                Event::Edge(event) => self.handle_host_event(now, event),
                 // Networks with pauses run in the plain engine.
                 Event::Pause(_) => {}
             }

@@ -97,9 +97,9 @@ impl Cost {
     }
 }
 
-/// Assigns work of these `costs` to `threads` threads. The longest work is assigned first, each to the thread
-/// with the least work so far (Graham 1969, "Bounds on multiprocessing timing anomalies"). Returns the work
-/// of each thread, by index.
+/// Assigns parts with these `costs` to `threads` threads. The most expensive part is assigned first, each
+/// part to the thread with the least work so far (Graham 1969, "Bounds on multiprocessing timing anomalies").
+/// Returns the indices of each thread's parts.
 pub(super) fn assign(costs: &[u64], threads: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..costs.len()).collect();
     order.sort_by_key(|index| (std::cmp::Reverse(costs[*index]), *index));

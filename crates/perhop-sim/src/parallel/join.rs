@@ -97,11 +97,14 @@ impl Joint {
             carrying += usize::from(packet.protocol == Protocol::TCP);
         }
         let ports = links.map(|link| &world.direction(LinkId(link)).port);
-        debug_assert!(Port::is_memory_conserved(ports), "units of memory and the packets that have them");
+        debug_assert!(
+            Port::is_memory_conserved(ports),
+            "used memory differs from the units of queued packets"
+        );
         debug_assert_eq!(
             carrying,
             world.hosts().transport.segments.len(),
-            "TCP segments under way and packets for them"
+            "packets of TCP and segments in the network"
         );
     }
 

@@ -77,10 +77,13 @@ fn run_rounds(
             .filter_map(|thread| {
                 let name = format!("perhop-part-{thread}");
                 let rounds = &rounds;
-                std::thread::Builder::new().name(name).spawn_scoped(scope, move || rounds.work(thread)).ok()
+                std::thread::Builder::new()
+                    .name(name)
+                    .spawn_scoped(scope, move || rounds.run_thread(thread))
+                    .ok()
             })
             .collect();
-        let end = rounds.work(0);
+        let end = rounds.run_thread(0);
         for other in others {
             if let Err(panic) = other.join() {
                 std::panic::resume_unwind(panic);

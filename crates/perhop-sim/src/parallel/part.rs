@@ -63,7 +63,8 @@ impl Mailbox {
     }
 }
 
-/// Locks `mutex`. A panic of another thread ends the run, whose results are not used.
+/// Locks `mutex`, also after another thread panicked. Such a panic ends the run, and its results are not
+/// used.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -74,9 +75,9 @@ pub(super) struct Part {
     pub(super) numbering: Numbering,
     /// The last mail that was taken. Its memory is reused.
     taken: Mail,
-    /// The number of segments that the part took for hosts with TCP.
+    /// The number of TCP segments that other parts sent to the part's hosts.
     segments: u64,
-    /// The work that was already counted.
+    /// The work that earlier calls of [`run_before`](Part::run_before) returned.
     counted: u64,
 }
 
@@ -145,12 +146,12 @@ impl Part {
         let Part { world, numbering, .. } = self;
         let mut open: Option<(usize, MutexGuard<'_, Mailbox>)> = None;
         for border in &numbering.borders {
-            while let Some(mut flight) = world.emigrate(border.link) {
+            while let Some(mut flight) = world.take_crossing(border.link) {
                 let mailbox = match &mut open {
                     Some((part, mailbox)) if *part == border.part => mailbox,
                     _ => {
-                        // The lock is released before the next one is taken, so that a thread has at most
-                        // one.
+                        // A thread must not hold two of these locks, because two threads could then wait for
+                        // each other.
                         drop(open.take());
                         &mut open.insert((border.part, lock(&mailboxes[border.part]))).1
                     }

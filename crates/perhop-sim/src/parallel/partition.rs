@@ -16,11 +16,12 @@ use super::cost::{Cost, Load};
 use super::groups::Groups;
 use crate::hosts::{FarNode, Hosts};
 
-/// The largest number of parts, and of delays that are tried as the shortest delay of a border.
+/// The maximum number of parts.
 const MOST_PARTS: usize = 256;
+/// The maximum number of delays to try as the shortest delay of a border.
 const MOST_DELAYS: usize = 6;
-/// The numbers of parts for each thread that are tried. With more parts, the load of threads is more equal
-/// and a part fits into the cache, but more packets cross borders.
+/// The numbers of parts per thread to try. With more parts, the load of threads is more equal and a part fits
+/// into the cache, but more packets cross borders.
 const PARTS_OF_A_THREAD: [usize; 4] = [1, 2, 4, 8];
 
 /// A division of a network's nodes.
@@ -62,7 +63,7 @@ pub enum Undivided {
     Capture,
     /// Datagrams may be fragmented, and their receiver must see the fate of every fragment.
     Fragments,
-    /// Ports pause those of other nodes: such a network runs in the plain engine.
+    /// Ports pause ports of other nodes. Such a network runs in the plain engine.
     Pauses,
     /// No link with a delay separates nodes with traffic.
     NoBorder,

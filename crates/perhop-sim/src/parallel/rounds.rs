@@ -14,9 +14,9 @@ use perhop_qos::units::Time;
 use super::cost::{ROUNDS_WITHOUT_CYCLE, assign, longest};
 use super::part::{Mailbox, Part, lock};
 
-/// The bits of a claim that have the place in a list. The other bits have the round.
+/// The number of low bits of a claim that are the place in a list. The high bits are the number of the round.
 const PLACE_BITS: u32 = 24;
-/// The number of tests that a waiting thread makes before it sleeps, if each thread has a processor.
+/// The number of times that a waiting thread polls before it sleeps, if each thread has a processor.
 const SPINS: u32 = 4000;
 /// The rounds between two assignments of parts to threads, after the first.
 const BALANCED_EVERY: u64 = 64;
@@ -32,13 +32,18 @@ pub(super) struct Rounds<'a> {
     /// By part: the parts from which it receives packets, with the shortest delay of the links between them.
     sources: Vec<Vec<(usize, Time)>>,
     duration: Time,
-    /// By part: the time of its next event, the limit of the round, the work since the last assignment and in
-    /// the round, and whether it has events in the round.
+    /// By part: the time of its next event, picoseconds.
     next: Vec<AtomicU64>,
+    /// By part: the time before which it may run in the round, picoseconds.
     horizons: Vec<AtomicU64>,
+    /// By part: its work, in which recent rounds have more weight.
+    /// [`balance_threads`](Rounds::balance_threads) reads it.
     work: Vec<AtomicU64>,
+    /// By part: its work in the round.
     latest: Vec<AtomicU64>,
+    /// By part: whether it has events in the round.
     is_active: Vec<AtomicBool>,
+    /// The packets on wires so far.
     hops: AtomicU64,
     /// By list: the round, and the first place that no thread has claimed.
     claims: Vec<AtomicU64>,
@@ -47,7 +52,9 @@ pub(super) struct Rounds<'a> {
     round: Mutex<Round>,
     /// The number of the round, which can be read without a lock.
     number: AtomicU64,
+    /// Wakes the threads that sleep until the next round.
     bell: Condvar,
+    /// The number of times that a waiting thread polls before it sleeps.
     spins: u32,
     observe: Observe<'a>,
 }
@@ -60,8 +67,9 @@ struct Round {
     lists: Arc<Vec<Vec<usize>>>,
     /// Threads that sleep until the next round.
     sleeping: usize,
-    /// The work of the earlier rounds, and the work of the part with the most work, summed over these rounds.
+    /// The work of all parts in the earlier rounds.
     work: u64,
+    /// The work of the part with the most work in each earlier round, summed over these rounds.
     span: u64,
     end: Option<End>,
 }
@@ -146,7 +154,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Runs parts until the end of the run, as thread number `thread`.
-    pub(super) fn work(&self, thread: usize) -> End {
+    pub(super) fn run_thread(&self, thread: usize) -> End {
         let _guard = OnPanic(self);
         let mut round = lock(&self.round).clone();
         loop {
@@ -167,8 +175,8 @@ impl<'a> Rounds<'a> {
             loop {
                 let claim = self.claims[list].fetch_add(1, Ordering::AcqRel);
                 if claim >> PLACE_BITS != round.number {
-                    // A later round has begun. It cannot end before this claim is complete, if the claim is
-                    // one of its parts.
+                    // A later round has begun, and the claim may already be one of its parts. That round
+                    // cannot end before this part is complete, so its lists do not change here.
                     let later = lock(&self.round).clone();
                     if claim >> PLACE_BITS == later.number {
                         self.run_part(&later, list, claim);
@@ -232,12 +240,12 @@ impl<'a> Rounds<'a> {
             round.end = Some(if continues { End::Complete } else { End::Stopped });
         }
         if round.number.is_power_of_two() || round.number.is_multiple_of(BALANCED_EVERY) {
-            self.balance(&mut round);
+            self.balance_threads(&mut round);
         }
         self.incomplete.store(active, Ordering::Relaxed);
         let number = round.number;
         for claim in &self.claims {
-            // After the end, no part may be claimed.
+            // After the end, every claim must be beyond the end of its list.
             let place = if round.end.is_some() { u64::from(u32::MAX >> 9) } else { 0 };
             claim.store(number << PLACE_BITS | place, Ordering::Release);
         }
@@ -278,11 +286,11 @@ impl<'a> Rounds<'a> {
 
     /// Assigns the parts to threads by their work since the last time. A part changes its thread, whose cache
     /// has its state, only if the longest list becomes shorter by a tenth.
-    fn balance(&self, round: &mut Round) {
+    fn balance_threads(&self, round: &mut Round) {
         let work: Vec<u64> = self.work.iter().map(|work| work.load(Ordering::Relaxed)).collect();
         let threads = round.lists.len();
-        let of_list = |list: &Vec<usize>| list.iter().map(|part| work[*part]).sum::<u64>();
-        let current = round.lists.iter().map(of_list).max().unwrap_or(0);
+        let list_work = |list: &Vec<usize>| list.iter().map(|part| work[*part]).sum::<u64>();
+        let current = round.lists.iter().map(list_work).max().unwrap_or(0);
         if longest(&work, threads) * 10 < current * 9 {
             round.lists = Arc::new(assign(&work, threads));
         }

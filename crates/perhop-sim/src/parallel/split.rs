@@ -25,7 +25,7 @@ pub(super) struct Split {
     pub(super) link_ends: LinkEnds,
 }
 
-/// Divides `setup`, which no engine has taken yet, by `partition`.
+/// Divides `setup` by `partition`.
 pub(super) fn split(setup: Setup, partition: &Partition) -> Split {
     let Setup { agenda, directions, hosts, entering, .. } = setup;
     let mut divider = Divider::new(partition, &hosts, &entering);

@@ -2,29 +2,30 @@
 
 use perhop_qos::units::Time;
 
-use super::{Span, Way};
+use super::{PacketRecord, Span};
 
 impl Span {
     /// One column of numbers for each property of a packet, with the name of the property. NaN means no
     /// value. Times are seconds; classes, queues and causes are indices.
     pub fn columns(&self) -> Vec<(&'static str, Vec<f64>)> {
-        let ways = &self.ways;
-        let column = |name: &'static str, value: fn(&Way) -> f64| (name, ways.iter().map(value).collect());
+        let packets = &self.packets;
+        let column =
+            |name: &'static str, value: fn(&PacketRecord) -> f64| (name, packets.iter().map(value).collect());
         vec![
-            column("number", |way| f64::from(way.number)),
-            column("flow", |way| f64::from(way.flow)),
-            column("class", |way| maybe(way.class)),
-            column("length", |way| f64::from(way.length)),
-            column("dscp", |way| f64::from(way.dscp.value())),
-            column("arrived", |way| way.arrived.as_seconds()),
-            column("queue", |way| maybe(way.queue)),
-            column("precedence", |way| f64::from(way.precedence)),
-            column("marked", |way| f64::from(u8::from(way.marked))),
-            column("dequeued", |way| seconds(way.left.map(|(at, _)| at))),
-            column("starts", |way| seconds(way.left.map(|(_, sent)| sent.starts))),
-            column("ends", |way| seconds(way.left.map(|(_, sent)| sent.ends))),
-            column("dropped", |way| seconds(way.dropped.map(|(at, _)| at))),
-            column("cause", |way| way.dropped.map_or(f64::NAN, |(_, cause)| cause.index() as f64)),
+            column("number", |packet| f64::from(packet.number)),
+            column("flow", |packet| f64::from(packet.flow)),
+            column("class", |packet| maybe(packet.class)),
+            column("length", |packet| f64::from(packet.length)),
+            column("dscp", |packet| f64::from(packet.dscp.value())),
+            column("arrived", |packet| packet.arrived.as_seconds()),
+            column("queue", |packet| maybe(packet.queue)),
+            column("precedence", |packet| f64::from(packet.precedence)),
+            column("marked", |packet| f64::from(u8::from(packet.marked))),
+            column("dequeued", |packet| seconds(packet.left.map(|(at, _)| at))),
+            column("starts", |packet| seconds(packet.left.map(|(_, sent)| sent.starts))),
+            column("ends", |packet| seconds(packet.left.map(|(_, sent)| sent.ends))),
+            column("dropped", |packet| seconds(packet.dropped.map(|(at, _)| at))),
+            column("cause", |packet| packet.dropped.map_or(f64::NAN, |(_, cause)| cause.index() as f64)),
         ]
     }
 }

@@ -9,7 +9,7 @@ use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
 use super::memory::MemoryWatch;
-use super::way::Way;
+use super::record::PacketRecord;
 use crate::flow::flow_of;
 
 /// The identity of a packet, unique among the packets of a port. The payload word alone is not unique,
@@ -27,9 +27,9 @@ pub(super) struct PortWatch {
     classes: Vec<u32>,
     next: u32,
     /// Packets that are at the port.
-    waiting: BTreeMap<Identity, Way>,
+    waiting: BTreeMap<Identity, PacketRecord>,
     /// Packets that have left the port or were dropped, in the order in which their end became known.
-    ended: Vec<(Identity, Way)>,
+    ended: Vec<(Identity, PacketRecord)>,
     /// Packets that ended before this time are discarded.
     pub(super) from: Time,
     /// The packet memory of the port, if it is watched.
@@ -48,21 +48,22 @@ impl PortWatch {
     /// Discards packets that ended before `from`.
     pub(super) fn forget_before(&mut self, from: Time) {
         self.from = from;
-        self.ended.retain(|(_, way)| way.ends().is_none_or(|ends| ends >= from));
+        self.ended.retain(|(_, record)| record.ends().is_none_or(|ends| ends >= from));
     }
     /// All recorded packets, in the order of arrival.
-    pub(super) fn ways(&self) -> Vec<Way> {
-        let ended = self.ended.iter().map(|(_, way)| *way);
-        let mut ways: Vec<Way> = self.waiting.values().copied().chain(ended).collect();
-        ways.sort_by_key(|way| way.number);
-        ways
+    pub(super) fn records(&self) -> Vec<PacketRecord> {
+        let ended = self.ended.iter().map(|(_, record)| *record);
+        let mut records: Vec<PacketRecord> = self.waiting.values().copied().chain(ended).collect();
+        records.sort_by_key(|record| record.number);
+        records
     }
 
-    fn arrives(&mut self, now: Time, packet: &Packet) -> Way {
+    /// Returns the record of `packet`, which arrives now.
+    fn new_record(&mut self, now: Time, packet: &Packet) -> PacketRecord {
         let flow = flow_of(packet);
         let number = self.next;
         self.next += 1;
-        Way {
+        PacketRecord {
             number,
             flow: flow as u32,
             class: self.classes.get(flow).copied(),
@@ -76,19 +77,20 @@ impl PortWatch {
             dropped: None,
         }
     }
-    fn end(&mut self, identity: Identity, way: Way) {
-        if way.ends().is_some_and(|ends| ends >= self.from) {
-            self.ended.push((identity, way));
+    /// Adds the record of a packet that has left the port or was dropped, unless it ended too early.
+    fn add_ended(&mut self, identity: Identity, record: PacketRecord) {
+        if record.ends().is_some_and(|ends| ends >= self.from) {
+            self.ended.push((identity, record));
         }
     }
-    /// Records that `packet`, which was at the port or has left it, was dropped.
-    fn ends(&mut self, now: Time, packet: &Packet, cause: DropCause) {
+    /// Records the drop of `packet`, which is at the port or has left it.
+    fn record_drop(&mut self, now: Time, packet: &Packet, cause: DropCause) {
         let identity = identity(packet);
-        if let Some(way) = self.waiting.remove(&identity) {
-            self.end(identity, Way { dropped: Some((now, cause)), ..way });
-        } else if let Some((_, way)) = self.ended.iter_mut().rfind(|(known, _)| *known == identity) {
+        if let Some(record) = self.waiting.remove(&identity) {
+            self.add_ended(identity, PacketRecord { dropped: Some((now, cause)), ..record });
+        } else if let Some((_, record)) = self.ended.iter_mut().rfind(|(known, _)| *known == identity) {
             // The packet was dropped on the wire, or by the conditioners of the far end.
-            way.dropped = Some((now, cause));
+            record.dropped = Some((now, cause));
         }
     }
 }
@@ -99,24 +101,24 @@ fn identity(packet: &Packet) -> Identity {
 
 impl Observer for PortWatch {
     fn arrived(&mut self, _: Time, place: Place, packet: &Packet) {
-        if let Some(way) = self.waiting.get_mut(&identity(packet)) {
-            way.queue = Some(place.queue.index() as u32);
-            way.precedence = place.precedence.index() as u32;
-            way.dscp = packet.dscp;
+        if let Some(record) = self.waiting.get_mut(&identity(packet)) {
+            record.queue = Some(place.queue.index() as u32);
+            record.precedence = place.precedence.index() as u32;
+            record.dscp = packet.dscp;
         }
     }
     fn dropped(&mut self, now: Time, _: Option<Place>, packet: &Packet, cause: DropCause) {
-        self.ends(now, packet, cause);
+        self.record_drop(now, packet, cause);
     }
     fn marked(&mut self, _: Time, _: Place, packet: &Packet) {
-        if let Some(way) = self.waiting.get_mut(&identity(packet)) {
-            way.marked = true;
+        if let Some(record) = self.waiting.get_mut(&identity(packet)) {
+            record.marked = true;
         }
     }
     fn dequeued(&mut self, now: Time, _: Place, packet: &Packet, departure: Departure) {
         let identity = identity(packet);
-        if let Some(way) = self.waiting.remove(&identity) {
-            self.end(identity, Way { left: Some((now, departure)), ..way });
+        if let Some(record) = self.waiting.remove(&identity) {
+            self.add_ended(identity, PacketRecord { left: Some((now, departure)), ..record });
         }
     }
 }
@@ -125,7 +127,7 @@ impl Observer for PortWatch {
 pub(super) struct AtPort<'w> {
     watch: &'w mut PortWatch,
     is_watched: bool,
-    /// Its place among the ports of the watched memory.
+    /// The index of the port among the ports of the watched memory; `None` if it is not one of them.
     place: Option<usize>,
 }
 
@@ -181,16 +183,16 @@ impl PortObservers for PortWatch {
     }
     fn arriving(&mut self, now: Time, port: usize, packet: &Packet) {
         if port == self.port {
-            let way = self.arrives(now, packet);
-            self.waiting.insert(identity(packet), way);
+            let record = self.new_record(now, packet);
+            self.waiting.insert(identity(packet), record);
         }
     }
     fn dropped_between(&mut self, now: Time, port: usize, packet: &Packet, cause: DropCause) {
         if port == self.port {
-            self.ends(now, packet, cause);
+            self.record_drop(now, packet, cause);
         } else if self.leads_here[port] && cause != DropCause::Lost {
-            let way = self.arrives(now, packet);
-            self.end(identity(packet), Way { dropped: Some((now, cause)), ..way });
+            let record = self.new_record(now, packet);
+            self.add_ended(identity(packet), PacketRecord { dropped: Some((now, cause)), ..record });
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
 
-use super::{Part, Reached, RunError, SLICES};
+use super::{Reached, ReplicationRun, RunError, SLICES};
 use crate::capture::Captured;
 use crate::engine::Engine;
 use crate::fast::World;
@@ -22,14 +22,14 @@ const CONSIDERED_AFTER: [u64; 2] = [2, 16];
 /// The shortest time on one thread, seconds, for which a run is divided. The search for a division and the
 /// start of threads take time, too.
 const SHORTEST: f64 = 0.5;
-/// The least estimated gain: time on one thread divided by the time in parts. The estimate does not include
-/// that processors share caches. A network with half of its parts on each of two processors took as long as
-/// on one thread (docs/scale.md).
+/// The least estimated gain: time on one thread divided by the time in parts. The estimate ignores that
+/// processors share caches. One network with half of its parts on each of two processors took as long as on
+/// one thread (docs/scale.md).
 const LEAST_GAIN: f64 = 1.6;
 
-impl Part<'_> {
-    /// Runs `world` to the end of the scenario, or runs a copy of it, set up `again`, in parts on `threads`
-    /// threads.
+impl ReplicationRun<'_> {
+    /// Runs `world` to the end of the scenario. If a division is faster, sets the network up `again` instead,
+    /// and runs it in parts on `threads` threads.
     pub(super) fn drive_divided(
         &self,
         mut world: World,
@@ -64,8 +64,8 @@ impl Part<'_> {
         load: &Load,
     ) -> Option<Partition> {
         let hosts = world.hosts();
-        // The parts of 1250 TCP flows took twice the processor time of one part, which the estimate does not
-        // include.
+        // The estimate is too low for TCP: a network with 1250 TCP flows took twice the processor time in
+        // parts.
         if division == Division::IfFaster && !hosts.transport.sessions.is_empty() {
             return None;
         }
@@ -82,7 +82,7 @@ impl Part<'_> {
         None
     }
 
-    /// Runs the network of `setup`, divided by `partition`. Progress up to `reached` was reported.
+    /// Runs the network of `setup`, divided by `partition`. The progress up to `reached` is already reported.
     fn run_parts(
         &self,
         setup: Setup,

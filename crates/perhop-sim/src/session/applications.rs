@@ -22,20 +22,20 @@ pub(super) trait Steps: Engine {
 }
 
 /// Handles the wake-up of the player or browser of `session`.
-pub(super) fn due<S: Steps>(world: &mut S, now: Time, session: usize) {
+pub(super) fn on_wake_up<S: Steps>(world: &mut S, now: Time, session: usize) {
     let transport = &mut world.hosts_mut().transport;
     transport.sessions[session].due = Time::MAX;
     match transport.sessions[session].application {
         Application::Plan => {}
         Application::Player(player) => {
             if std::mem::replace(&mut transport.sessions[session].started, true) {
-                return play_on(world, now, [session, player]);
+                return continue_playback(world, now, [session, player]);
             }
             transport.players[player].begin(now);
             world.connect(now, session);
         }
         Application::Browser(browser) => {
-            walk(world, now, browser, |browser, stream, steps| browser.wake(now, stream, steps));
+            drive_browser(world, now, browser, |browser, stream, steps| browser.wake(now, stream, steps));
         }
     }
 }
@@ -48,10 +48,10 @@ pub(super) fn connected<S: Steps>(world: &mut S, now: Time, place: usize) {
         Application::Plan => {}
         Application::Player(player) => {
             transport.players[player].place = place;
-            play_on(world, now, [session, player]);
+            continue_playback(world, now, [session, player]);
         }
         Application::Browser(browser) => {
-            walk(world, now, browser, |browser, _, steps| browser.connected(session, place, steps));
+            drive_browser(world, now, browser, |browser, _, steps| browser.connected(session, place, steps));
         }
     }
 }
@@ -67,16 +67,16 @@ pub(super) fn received<S: Steps>(world: &mut S, now: Time, place: usize) {
         Application::Player(player) => {
             let requested = players[player].receive(now);
             world.complete(now, session, requested);
-            play_on(world, now, [session, player]);
+            continue_playback(world, now, [session, player]);
         }
-        Application::Browser(browser) => walk(world, now, browser, |browser, stream, steps| {
+        Application::Browser(browser) => drive_browser(world, now, browser, |browser, stream, steps| {
             browser.received(now, [session, place], stream, steps);
         }),
     }
 }
 
 /// Requests a player's next segment, or schedules its next wake-up.
-fn play_on<S: Steps>(world: &mut S, now: Time, [session, player]: [usize; 2]) {
+fn continue_playback<S: Steps>(world: &mut S, now: Time, [session, player]: [usize; 2]) {
     let player = &mut world.hosts_mut().transport.players[player];
     let (place, request) = (player.place, player.request());
     match player.next(now) {
@@ -87,16 +87,16 @@ fn play_on<S: Steps>(world: &mut S, now: Time, [session, player]: [usize; 2]) {
 }
 
 /// Reports an event to a browser and performs the steps that follow.
-fn walk<S: Steps>(
+fn drive_browser<S: Steps>(
     world: &mut S,
     now: Time,
     browser: usize,
-    hears: impl FnOnce(&mut Browser, &mut Stream, &mut Vec<Step>),
+    report: impl FnOnce(&mut Browser, &mut Stream, &mut Vec<Step>),
 ) {
     let Transport { browsers, sessions, .. } = &mut world.hosts_mut().transport;
     let (browser, mut steps) = (&mut browsers[browser], Vec::new());
     let session = browser.session();
-    hears(browser, &mut sessions[session].stream, &mut steps);
+    report(browser, &mut sessions[session].stream, &mut steps);
     for step in steps {
         match step {
             Step::Open(member) => world.connect(now, member),

@@ -22,9 +22,11 @@ pub(crate) struct Browser {
     first: usize,
     links: Vec<Link>,
     stage: Stage,
-    /// The numbers of objects of the stage that are not yet requested, and that are in transfer.
+    /// The number of objects of the stage that are not requested yet.
     waiting: u32,
+    /// The number of objects that are in transfer.
     outstanding: u32,
+    /// The time at which the load of the page began.
     began: Time,
     tally: PageTally,
 }

@@ -43,7 +43,7 @@ pub(crate) struct End {
 }
 
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<End>() == 10 * 64, "every flow has two");
+const _: () = assert!(size_of::<End>() == 10 * 64, "a network has two ends for each connection");
 
 /// The flow by which the packets of an end leave.
 pub(super) struct OutgoingFlow<'h> {
@@ -70,8 +70,8 @@ impl<'h> OutgoingFlow<'h> {
 #[derive(Clone, Copy)]
 pub(crate) struct Served {
     pub(super) transmitted: Transmitted,
-    /// The event that the application received after the last segment, to which it may react.
-    pub(super) heard: Option<TcpEvent>,
+    /// The event that the application received after the last segment. The application may react to it.
+    pub(super) event: Option<TcpEvent>,
 }
 
 #[allow(clippy::inline_always)] // used by every segment
@@ -115,7 +115,7 @@ impl End {
     /// Whether a timer expires before `now`, which is ahead of the agenda.
     #[inline]
     pub(super) fn is_late(&self, now: Time) -> bool {
-        debug_assert!(self.armed <= self.connection.next_timer(), "a timer that is not in the agenda");
+        debug_assert!(self.armed <= self.connection.next_timer(), "a timer is not on the agenda");
         self.armed < now && self.connection.next_timer() < now
     }
 
@@ -145,7 +145,7 @@ impl End {
     ) -> Served {
         let (transmitted, length) = self.connection.transmit(now, &mut carried.segment);
         if transmitted == Transmitted::Nothing {
-            return Served { transmitted, heard: self.hear_of_anything(is_measured) };
+            return Served { transmitted, event: self.poll_any_event(is_measured) };
         }
         carried.end = self.peer;
         carried.generation = self.generation;
@@ -161,23 +161,23 @@ impl End {
             tally.offered.add(length);
         }
         let is_last = transmitted == Transmitted::Last;
-        Served { transmitted, heard: if is_last { self.hear(is_measured) } else { None } }
+        Served { transmitted, event: if is_last { self.poll_event(is_measured) } else { None } }
     }
 
     /// Returns the next event for the application. Arriving bytes are only counted until the last byte of a
     /// transaction. All bytes count while the run `is_measured`.
     #[inline(always)]
-    fn hear(&mut self, is_measured: bool) -> Option<TcpEvent> {
+    fn poll_event(&mut self, is_measured: bool) -> Option<TcpEvent> {
         if !self.connection.is_unchanged() {
-            return self.hear_of_anything(is_measured);
+            return self.poll_any_event(is_measured);
         }
         let bytes = self.connection.take_received();
         (bytes > 0 && self.completes_with(bytes, is_measured)).then_some(TcpEvent::Received(bytes))
     }
 
-    /// Returns the next event for the application, if events other than arrived bytes are possible.
+    /// Does the same as [`End::poll_event`] if events other than arrived bytes are possible.
     #[inline(never)]
-    fn hear_of_anything(&mut self, is_measured: bool) -> Option<TcpEvent> {
+    fn poll_any_event(&mut self, is_measured: bool) -> Option<TcpEvent> {
         loop {
             let event = self.connection.poll_event()?;
             match event {

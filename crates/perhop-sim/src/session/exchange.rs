@@ -41,12 +41,12 @@ pub(crate) trait Sessions: Engine {
         let hosts = self.hosts_mut();
         let number = hosts.transport.segments.at(held).segment.serial;
         hosts.measurements.deliver(now, flow_of(packet), packet, number);
-        self.take_in(now, held, packet)
+        self.deliver_segment(now, held, packet)
     }
 
     /// Delivers the segment of `packet`, in place `held`, to its end.
     #[inline(always)]
-    fn take_in(&mut self, now: Time, held: u32, packet: &mut Packet) -> Option<LinkId> {
+    fn deliver_segment(&mut self, now: Time, held: u32, packet: &mut Packet) -> Option<LinkId> {
         let (hosts, agenda) = self.split();
         let Hosts { transport: Transport { ends, segments, .. }, measurements, templates, .. } = hosts;
         let carried = segments.at(held);
@@ -65,7 +65,7 @@ pub(crate) trait Sessions: Engine {
         // The answer overwrites the packet.
         let flow = OutgoingFlow::find(end, templates, &mut measurements.counters);
         let served = end.serve(now, now >= measurements.warmup, held, carried, flow, packet);
-        if served.transmitted == Transmitted::Last && served.heard.is_none() {
+        if served.transmitted == Transmitted::Last && served.event.is_none() {
             end.arm(agenda);
             return Some(end.link);
         }
@@ -90,7 +90,7 @@ pub(crate) trait Sessions: Engine {
             late.on_timer(expires);
             self.serve(expires, end);
         }
-        self.take_in(now, held, packet)
+        self.deliver_segment(now, held, packet)
     }
 
     /// Sends all due segments of an end, delivers events to its application, and arms its timer.
@@ -117,17 +117,17 @@ pub(crate) trait Sessions: Engine {
     /// there are neither, arms the end's timer. Returns whether more segments may be due.
     #[inline(never)]
     fn follow_up(&mut self, now: Time, place: usize, packet: &mut Packet, served: Served) -> bool {
-        let Served { transmitted, heard } = served;
+        let Served { transmitted, event } = served;
         let (hosts, agenda) = self.split();
         let end = &mut hosts.transport.ends[place];
         let link = end.link;
-        if transmitted != Transmitted::Segment && heard.is_none() {
+        if transmitted != Transmitted::Segment && event.is_none() {
             end.arm(agenda);
         }
         if transmitted != Transmitted::Nothing {
             self.forward(now, link, packet);
         }
-        match heard {
+        match event {
             None => transmitted == Transmitted::Segment,
             Some(TcpEvent::Closed) => {
                 let (hosts, agenda) = self.split();
@@ -136,7 +136,7 @@ pub(crate) trait Sessions: Engine {
                 false
             }
             Some(event) => {
-                self.answer(now, place, event);
+                self.react_to_event(now, place, event);
                 true
             }
         }
@@ -145,7 +145,7 @@ pub(crate) trait Sessions: Engine {
     /// Starts `session`, begins one of its transactions, or stops it.
     fn session_due(&mut self, now: Time, session: usize) {
         if self.hosts().transport.sessions[session].application != Application::Plan {
-            return applications::due(self, now, session);
+            return applications::on_wake_up(self, now, session);
         }
         let (hosts, agenda) = self.split();
         let Hosts { transport, measurements, .. } = hosts;
@@ -242,8 +242,7 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// Records that `end` is closed. If both ends are closed, no end has to answer any more, and their place
-    /// becomes free.
+    /// Records that `end` is closed. When both ends are closed, frees their place.
     #[inline(never)]
     fn retire(&mut self, end: usize) {
         let Hosts { transport, measurements, .. } = self.hosts_mut();
@@ -274,14 +273,14 @@ pub(crate) trait Sessions: Engine {
 
     /// Reacts to `event` as the application at `end`.
     #[inline(never)]
-    fn answer(&mut self, now: Time, end: usize, event: TcpEvent) {
+    fn react_to_event(&mut self, now: Time, end: usize, event: TcpEvent) {
         let place = end / 2;
         match (end % 2, event) {
             (SERVER, TcpEvent::Connected) | (_, TcpEvent::Closed) => {}
             (SERVER, TcpEvent::Received(_)) => self.answer_requests(now, end),
             (_, TcpEvent::Received(_)) => self.take_response(now, end),
             (_, TcpEvent::Connected) => self.begin(now, place),
-            (CLIENT, TcpEvent::PeerClosed) => self.client_hears_the_end(now, place),
+            (CLIENT, TcpEvent::PeerClosed) => self.on_server_closed(now, place),
             (_, TcpEvent::PeerClosed) => {
                 self.hosts_mut().transport.ends[end].connection.close();
                 let transport = &self.hosts().transport;
@@ -364,7 +363,7 @@ pub(crate) trait Sessions: Engine {
     }
 
     /// Handles the close by the server. The transaction is over, and the next one begins at once.
-    fn client_hears_the_end(&mut self, now: Time, place: usize) {
+    fn on_server_closed(&mut self, now: Time, place: usize) {
         let Transport { sessions, pairs, ends, .. } = &mut self.hosts_mut().transport;
         let ConnectionPair { session, began, .. } = pairs[place];
         let Session { plan, stops, application, .. } = sessions[session];

@@ -302,7 +302,8 @@ mod tests {
             player.choose()
         };
         assert_eq!([rung(2, 3.75), rung(0, 9.0)], [0, 2]);
-        // The map reaches 2 Mb/s at 5.5 s. Below, the lowest bitrate remains; above, the second follows.
+        // The map reaches 2 Mb/s at 5.5 s. The player keeps the lowest bitrate at lower levels, and takes the
+        // second at higher ones.
         assert_eq!([rung(0, 5.4), rung(0, 5.6), rung(1, 8.9)], [0, 1, 1]);
         // The bitrate falls only when the map reaches the next lower bitrate. Between 4 and 2 Mb/s, 4 Mb/s
         // remains.

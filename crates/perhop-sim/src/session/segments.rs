@@ -10,8 +10,9 @@ use perhop_scenario::{Recorded, TcpNumbers};
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Carried {
-    /// The place of the receiving end, and the generation of that place.
+    /// The place of the receiving end.
     pub(crate) end: u32,
+    /// The generation of that place when the segment was sent.
     pub(crate) generation: u32,
     pub(crate) segment: Segment,
 }
@@ -19,7 +20,7 @@ pub(crate) struct Carried {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Carried>() == 64, "a segment in the network is one cache line");
 
-/// The place of ends that are not simulated: the segments of recordings.
+/// The place in segments of recordings, whose ends are not simulated.
 const NOWHERE: u32 = u32::MAX;
 
 impl Carried {
@@ -52,8 +53,8 @@ const PAGE: usize = 256;
 /// The segments in the network. Places are reused, so their number is the maximum number of segments at one
 /// time.
 ///
-/// The places are in pages. A growing list would be copied, and the memory of its copies is too small for the
-/// next one.
+/// The places are in pages. A growing list would be copied each time, and the freed memory of a copy would be
+/// too small for the next one.
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
     pages: Vec<Box<[Carried; PAGE]>>,

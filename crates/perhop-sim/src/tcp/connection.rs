@@ -87,8 +87,9 @@ pub struct Connection {
     pub(super) reading: Reading,
     /// Whether a SYN or SYN-ACK is to be sent now.
     pub(super) syn_due: bool,
-    /// Whether all data up to the peer's FIN has arrived, and whether this happened before our FIN was sent.
+    /// Whether all data up to the peer's FIN has arrived.
     peer_closed: bool,
+    /// Whether this happened before this endpoint sent its own FIN.
     closed_by_peer: bool,
     /// Events without data that the application has not taken yet: [`CONNECTED`], [`PEER_CLOSED`],
     /// [`CLOSED`].
@@ -98,8 +99,9 @@ pub struct Connection {
     /// Time at which the SYN or SYN-ACK is retransmitted; [`Time::MAX`] while that timer is off.
     pub(super) syn_deadline: Time,
     pub(super) receiver: Receiver,
-    /// The number of SYNs or SYN-ACKs sent, and the time of the last one.
+    /// The number of SYNs or SYN-ACKs sent.
     pub(super) syns: u32,
+    /// The send time of the last SYN or SYN-ACK.
     pub(super) syn_sent: Time,
     /// The end of TIME-WAIT; [`Time::MAX`] before it begins.
     time_wait_ends: Time,

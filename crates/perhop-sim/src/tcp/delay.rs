@@ -66,23 +66,27 @@ pub(super) struct AdaptiveDelay {
     most: u64,
     /// `ato`: the estimate of the delay.
     estimate: u64,
-    /// Consecutive acknowledgments that are sent at once, and the number of them that remain.
+    /// The number of acknowledgments that a new or resumed connection sends at once.
     burst: u32,
+    /// The number of these acknowledgments that remain.
     quick: u32,
     /// `ICSK_ACK_SCHED`: whether data that must be acknowledged have arrived.
     is_scheduled: bool,
     last_arrival: Option<u64>,
     /// The largest segment that arrived, bytes.
     largest: u64,
-    /// Retransmission timeout and round trip of this host's sender.
+    /// The retransmission timeout of this host's sender.
     timeout: u64,
+    /// The smoothed round-trip time of this host's sender.
     round_trip: Option<Time>,
     /// `pingpong`: whether data are sent as answers, so that they can carry acknowledgments.
     is_interactive: bool,
     compresses: bool,
-    /// RCV.NXT of the counted duplicates, the number that was sent, and the number that is compressed.
+    /// RCV.NXT of the counted duplicate acknowledgments.
     place: u64,
+    /// The number of these that were sent.
     duplicates: u32,
+    /// The number of these that wait to be sent as one.
     compressed: u32,
     /// The upper limit of the offered window, bytes.
     largest_window: u64,

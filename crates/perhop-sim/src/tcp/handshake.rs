@@ -39,10 +39,11 @@ impl Connection {
                 self.open(now);
                 self.receiver.update_ts_recent(segment);
                 if self.sender.is_recorded() {
-                    // Linux answers before connect() returns, and therefore before data exist.
+                    // Linux sends this acknowledgment before connect() returns, so there are no data to carry
+                    // it.
                     self.receiver.acknowledge_purely();
                     if self.sender.ecn {
-                        self.receiver.begin_greeting();
+                        self.receiver.begin_handshake_ack();
                     }
                 } else {
                     self.receiver.acknowledge_now();
@@ -53,7 +54,7 @@ impl Connection {
                 if !segment.has_text()
                     && let Some(linux) = &mut self.sender.linux
                 {
-                    linux.expect_greeting();
+                    linux.expect_handshake_ack();
                 }
                 self.open(now);
                 true

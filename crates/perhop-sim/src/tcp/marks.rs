@@ -48,15 +48,15 @@ impl Echo {
             self.flags = marks.flags();
         }
     }
-    /// RFC 9768 §3.2.2.1: lets the ACK of the handshake report the ECN field of the arrived SYN-ACK instead
+    /// RFC 9768 §3.2.2.1: makes the ACK of the handshake report the ECN field of the arrived SYN-ACK instead
     /// of the counter.
-    pub(super) fn begin_greeting(&mut self) {
+    pub(super) fn begin_handshake_ack(&mut self) {
         if self.feedback == EcnFeedback::Accurate {
             self.flags = SYN_ACK_NOT_CAPABLE;
         }
     }
     /// Reports the counter again after the ACK of the handshake.
-    pub(super) fn end_greeting(&mut self, marks: &Marks) {
+    pub(super) fn end_handshake_ack(&mut self, marks: &Marks) {
         if self.feedback == EcnFeedback::Accurate && self.flags == SYN_ACK_NOT_CAPABLE {
             self.flags = marks.flags();
         }
@@ -112,10 +112,11 @@ pub(super) struct Owed {
 pub(super) struct Marks {
     /// DCTCP: the acknowledgment of the data that arrived before the marks changed.
     pub(super) owed: Option<Box<Owed>>,
-    /// Accurate ECN: the number of marked packets, the number of those that are not yet reported, and whether
-    /// the last packet was marked.
+    /// Accurate ECN: the number of marked packets.
     counter: u8,
+    /// Accurate ECN: the number of marked packets that are not reported yet.
     unreported: u8,
+    /// Accurate ECN: whether the last packet was marked.
     was_marked: bool,
 }
 

@@ -22,7 +22,8 @@ pub(crate) enum Transmitted {
 
 #[allow(clippy::inline_always)] // the fast path of every segment
 impl Connection {
-    /// Returns the next segment to send. Must be called after every other method, until it returns `None`.
+    /// Returns the next segment to send. The caller must repeat the call until the result is `None`, after
+    /// each call of another method.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         let mut segment = Segment::default();
         (self.transmit(now, &mut segment).0 != Transmitted::Nothing).then_some(segment)
@@ -89,7 +90,7 @@ impl Connection {
             return Transmitted::Segment;
         }
         self.write_acknowledgment(now, segment);
-        self.receiver.end_greeting();
+        self.receiver.end_handshake_ack();
         if self.has_blocks() || self.reports_duplicate() {
             let most = SackBlocks::MOST - usize::from(segment.timestamps().is_some());
             self.receiver.write_blocks(most, &mut segment.sack);

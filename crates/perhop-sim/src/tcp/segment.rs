@@ -59,7 +59,7 @@ impl SackBlocks {
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |blocks| blocks.count)
     }
-    /// Whether there is none.
+    /// Whether there are no blocks.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -220,8 +220,8 @@ impl Segment {
         };
         Segment { length: payload, numbering, ..Segment::default() }.counted_length(parameters)
     }
-    /// The length of the IP packet as a QUIC packet, at most `largest` bytes. An acknowledgment in a packet
-    /// with data does not change its length.
+    /// The length of the IP packet of a QUIC packet, at most `largest` bytes. An acknowledgment does not
+    /// change the length of a packet with data.
     fn quic_length(&self, largest: u32) -> u32 {
         if self.has(Flags::SYN) {
             // RFC 9000 §14.1: datagrams with Initial packets have 1200 bytes.

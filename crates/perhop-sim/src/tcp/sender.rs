@@ -120,8 +120,9 @@ pub(super) struct Sender {
     pub(super) probe_at: Time,
     /// The parameters, which connections with equal parameters share.
     pub(super) parameters: Arc<Parameters>,
-    /// Payload bytes of a full segment, and the bytes of its IP packet.
+    /// Payload bytes of a full segment.
     pub(super) payload: u64,
+    /// Bytes of the IP packet of a full segment.
     pub(super) full_packet: u32,
     pub(super) duplicates: u32,
     /// The right edge of the offered window: the offset up to which the receiver accepts data.

@@ -13,7 +13,7 @@ pub(crate) struct Piece {
     pub(super) fin: bool,
     /// Whether the piece contains only new data and is not a zero-window probe. Such packets are ECN-capable.
     pub(super) is_new: bool,
-    /// Whether it is known that the sender has no further segment now.
+    /// Whether the sender certainly has no further segment now. `false` means that this is not known.
     pub(super) is_last: bool,
 }
 
@@ -177,8 +177,9 @@ impl Sender {
         }
     }
 
-    /// Whether `piece` leaves too little of the congestion window's `room` for the next one, which has no
-    /// FIN. In this case, the congestion window limits the sender, and the next poll would return `None`.
+    /// Whether `piece` leaves too little of the congestion window's `room` for the next piece, and that piece
+    /// has no FIN. In this case, the congestion window limits the sender, and the next poll would return
+    /// `None`.
     fn fills_window(&mut self, room: u64, piece: Piece) -> bool {
         let left = self.written.saturating_sub(piece.end());
         let is_last = !self.finishing && left > 0 && room - u64::from(piece.length) < left.min(self.payload);
@@ -259,7 +260,7 @@ impl Sender {
             + missing(self.unacknowledged, self.retransmitted.min(self.highest))
     }
 
-    /// RFC 6675 §5, step C and §4, NextSeg.
+    /// RFC 6675 §5, step C, and §4, NextSeg: the next segment in SACK recovery.
     fn next_segment(&mut self) -> Option<Piece> {
         let window = self.window.segments as u64 * self.payload;
         if window.saturating_sub(self.pipe()) < self.payload {

@@ -7,11 +7,12 @@ use perhop_qos::units::Time;
 const FIRST_BUFFER: u64 = 131_072;
 /// Segments that are expected in the first round trip (`TCP_INIT_CWND`).
 const FIRST_SEGMENTS: u64 = 10;
-/// The number of segments by which the window exceeds twice the data read.
+/// The number of segments that the window has in addition to twice the data read.
 const SPARE_SEGMENTS: u64 = 16;
-/// Memory of a segment in addition to its payload: `MAX_TCP_HEADER`, and `SKB_TRUESIZE` with `struct sk_buff`
-/// and `struct skb_shared_info`. The memory grows in these steps until a segment fits into half of it.
+/// The memory of a segment in addition to its payload, bytes: `MAX_TCP_HEADER`, and `SKB_TRUESIZE` with
+/// `struct sk_buff` and `struct skb_shared_info`.
 const OVERHEAD: u64 = 320 + 256 + 320;
+/// The memory of a segment grows in steps of this number of bytes until half of it has room for the payload.
 const STEP: u64 = 128;
 
 /// The data read, and the size of the buffer.
@@ -20,15 +21,18 @@ pub(super) struct Tuning {
     payload: u64,
     /// Memory of a full segment.
     segment: u64,
-    /// The buffer and its maximum (`tcp_rmem[2]`), bytes of memory. Half of the buffer is offered.
+    /// The buffer, bytes of memory. Half of it is offered.
     buffer: u64,
+    /// The maximum of the buffer, bytes of memory (`tcp_rmem[2]`).
     most: u64,
     /// 8 times the round-trip time measured by the receiver, microseconds; 0 if unknown.
     round_trip: u64,
     last_echo: Option<u64>,
-    /// The time and offset at which the count began, and the data read in the last round trip.
+    /// The time at which the count of this round trip began.
     began: Time,
+    /// The offset at which the count began.
     from: u64,
+    /// The largest number of bytes read in a round trip.
     read: u64,
 }
 

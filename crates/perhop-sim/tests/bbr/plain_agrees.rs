@@ -1,4 +1,4 @@
-//! Checks that [`First`] agrees with the [plain model](Plain) for any acknowledgments.
+//! Checks that [`Bbr1`] agrees with the [plain model](Plain) for any acknowledgments.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use proptest::test_runner::{Config, TestCaseResult, TestRunner, contextualize_co
 use super::super::super::rtt::Clock;
 use super::super::State;
 use super::super::rate::RateSample;
-use super::first::First;
+use super::bbr1::Bbr1;
 use super::plain::Plain;
 use super::{BbrMode, Facts};
 
@@ -96,7 +96,7 @@ fn phases() -> impl Strategy<Value = Vec<Phase>> {
 /// The connection, as both models receive it.
 struct Connection {
     facts: Facts,
-    first: First,
+    first: Bbr1,
     plain: Plain,
 }
 
@@ -125,7 +125,7 @@ impl Connection {
             ignores_flight: false,
         };
         let random = || Streams::new(seed, 0).stream();
-        let mut first = First::new(random());
+        let mut first = Bbr1::new(random());
         first.open(&facts);
         Connection { plain: Plain::new(&facts, random()), facts, first }
     }
@@ -139,7 +139,7 @@ impl Connection {
     /// Calls both models, and compares their states.
     fn report(
         &mut self,
-        first: impl FnOnce(&mut First, &mut Facts),
+        first: impl FnOnce(&mut Bbr1, &mut Facts),
         plain: impl FnOnce(&mut Plain, &mut Facts),
     ) -> TestCaseResult {
         let mut facts = self.facts;
@@ -219,7 +219,7 @@ impl Connection {
             Event::Restart => {
                 self.pass(500_000);
                 self.facts.in_flight = 0;
-                self.report(First::on_restart, Plain::on_restart)
+                self.report(Bbr1::on_restart, Plain::on_restart)
             }
             Event::Undo => self.report(|first, facts| first.undo(facts), |plain, facts| plain.undo(facts)),
         }

@@ -6,7 +6,7 @@ use crate::simulation::{ONCE, count, simulate};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 use perhop_scenario::Scenario;
-use perhop_sim::playback::{Playback, Way};
+use perhop_sim::playback::{PacketRecord, Playback};
 use perhop_sim::stepwise::Stepwise;
 use serde_json::{Value, json};
 
@@ -67,9 +67,10 @@ fn replayed_packets_match_the_counters() {
     let mut measured = scenario.clone();
     measured["measure"] = json!({});
     let whole = simulate(&measured, ONCE);
-    let ways = all(&scenario);
-    let dropped_by =
-        |cause: DropCause| ways.iter().filter(|way| way.dropped.is_some_and(|(_, why)| why == cause)).count();
+    let records = all(&scenario);
+    let dropped_by = |cause: DropCause| {
+        records.iter().filter(|packet| packet.dropped.is_some_and(|(_, why)| why == cause)).count()
+    };
     for (cause, column) in [
         (DropCause::Policed, "dropped_policed"),
         (DropCause::QueueFull, "dropped_queue_full"),
@@ -87,22 +88,24 @@ fn replayed_packets_match_the_counters() {
 }
 
 /// All packets at the bottleneck, in one span.
-fn all(scenario: &Value) -> Vec<Way> {
+fn all(scenario: &Value) -> Vec<PacketRecord> {
     let mut playback = Playback::new(&read(scenario), Path::new("."), 1, BOTTLENECK).unwrap();
-    playback.span(Time::ZERO, Time::from_milliseconds(8000), usize::MAX).unwrap().ways
+    playback.span(Time::ZERO, Time::from_milliseconds(8000), usize::MAX).unwrap().packets
 }
 
 #[test]
 fn a_packet_goes_forward_in_time_and_the_wire_is_one_packet_wide() {
-    let ways = all(&scenario());
-    let mut sent: Vec<&Way> = ways.iter().filter(|way| way.left.is_some()).collect();
+    let records = all(&scenario());
+    let mut sent: Vec<&PacketRecord> = records.iter().filter(|packet| packet.left.is_some()).collect();
     assert!(sent.len() > 500);
-    for way in &sent {
-        let (dequeued, departure) = way.left.unwrap();
-        assert!(way.arrived <= dequeued && dequeued <= departure.starts && departure.starts < departure.ends);
-        assert_eq!(way.queue, Some(u32::from(way.class != Some(0))), "voice waits in its own queue");
+    for packet in &sent {
+        let (dequeued, departure) = packet.left.unwrap();
+        assert!(
+            packet.arrived <= dequeued && dequeued <= departure.starts && departure.starts < departure.ends
+        );
+        assert_eq!(packet.queue, Some(u32::from(packet.class != Some(0))), "voice waits in its own queue");
     }
-    sent.sort_by_key(|way| way.left.unwrap().1.starts);
+    sent.sort_by_key(|packet| packet.left.unwrap().1.starts);
     assert!(sent.windows(2).all(|two| two[0].left.unwrap().1.ends <= two[1].left.unwrap().1.starts));
 }
 
@@ -115,14 +118,19 @@ fn forward_and_backward_playback_agree() {
         let (from, until) = (Time::from_milliseconds(begin), Time::from_milliseconds(begin + 300));
         let span = playback.span(from, until, usize::MAX).unwrap();
         assert_eq!((span.from, span.until), (from, until));
-        let there = |way: &&Way| way.arrived <= until && way.ends().is_none_or(|ends| ends >= from);
-        let expected: Vec<u32> = whole.iter().filter(there).map(|way| way.number).collect();
-        let shown: Vec<u32> = span.ways.iter().map(|way| way.number).collect();
+        let there =
+            |packet: &&PacketRecord| packet.arrived <= until && packet.ends().is_none_or(|ends| ends >= from);
+        let expected: Vec<u32> = whole.iter().filter(there).map(|packet| packet.number).collect();
+        let shown: Vec<u32> = span.packets.iter().map(|packet| packet.number).collect();
         assert_eq!(shown, expected, "from {begin} ms");
-        let known = |way: &&Way| way.dropped.is_some() || way.left.is_some();
-        for way in span.ways.iter().filter(known).filter(|way| way.dropped.is_none()) {
-            let same = whole[whole.binary_search_by_key(&way.number, |record| record.number).unwrap()];
-            assert_eq!(Way { dropped: None, ..same }, *way, "losses on the wire may be reported later");
+        let known = |packet: &&PacketRecord| packet.dropped.is_some() || packet.left.is_some();
+        for packet in span.packets.iter().filter(known).filter(|packet| packet.dropped.is_none()) {
+            let same = whole[whole.binary_search_by_key(&packet.number, |record| record.number).unwrap()];
+            assert_eq!(
+                PacketRecord { dropped: None, ..same },
+                *packet,
+                "losses on the wire may be reported later"
+            );
         }
     }
     let span = playback.span(Time::from_milliseconds(2000), Time::from_milliseconds(8000), 100).unwrap();

@@ -32,7 +32,7 @@ pub(super) struct Divider {
 }
 
 impl Divider {
-    /// Creates the drafts, which have the numbers of their links.
+    /// Creates the drafts and numbers their links.
     pub(super) fn new(partition: &Partition, hosts: &Hosts, entering: &[Entering]) -> Divider {
         let links = hosts.far_nodes.len();
         let crosses = partition.crossed(hosts);

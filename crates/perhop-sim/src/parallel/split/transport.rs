@@ -12,14 +12,14 @@ impl Divider {
     /// Assigns places to the elements of `hosts`, whose flows have places.
     pub(super) fn assign_places(&mut self, hosts: &Hosts) {
         let Transport { sessions, probes, speed_tests, .. } = &hosts.transport;
-        let of_session = |session: &Session| self.flow_ends[session.flows[CLIENT]][0].part;
-        // A probe without sessions samples nothing.
-        let of_first = |first: usize| sessions.get(first).map_or(0, of_session);
+        let part_of_session = |session: &Session| self.flow_ends[session.flows[CLIENT]][0].part;
+        // A probe without sessions takes no samples, so any part may have it.
+        let part_of_first = |first: usize| sessions.get(first).map_or(0, part_of_session);
         self.places = Places {
-            sessions: numbered(sessions.iter().map(of_session)),
+            sessions: numbered(sessions.iter().map(part_of_session)),
             queue_probes: numbered(hosts.queue_probes.iter().map(|probe| self.near[probe.link.index()].part)),
-            connection_probes: numbered(probes.iter().map(|probe| of_first(probe.sessions.start))),
-            speed_tests: numbered(speed_tests.iter().map(|test| of_first(test.first))),
+            connection_probes: numbered(probes.iter().map(|probe| part_of_first(probe.sessions.start))),
+            speed_tests: numbered(speed_tests.iter().map(|test| part_of_first(test.first))),
         };
     }
 
@@ -50,7 +50,7 @@ impl Divider {
             let draft = &mut self.drafts[part];
             for end in [CLIENT, SERVER] {
                 let [sends, arrives] = self.flow_ends[session.flows[end]];
-                debug_assert_eq!([sends.part, arrives.part], [part; 2], "the part of both hosts");
+                debug_assert_eq!([sends.part, arrives.part], [part; 2], "both hosts are in one part");
                 session.flows[end] = sends.number;
                 if sends != arrives {
                     draft.returning.insert(sends.number, arrives.number);

@@ -13,8 +13,9 @@ pub(super) struct Ack {
     pub(super) time: Time,
     /// `time` in microseconds, the unit of window arithmetic.
     pub(super) now: u64,
-    /// SND.UNA before the acknowledgment, and the end of the highest SACKed data.
+    /// SND.UNA before the acknowledgment.
     pub(super) previous: u64,
+    /// The end of the highest SACKed data.
     pub(super) forward_most: u64,
     /// The send time of the segment that the acknowledgment echoes, in whole milliseconds, the unit of
     /// Linux's timestamps.
@@ -22,21 +23,23 @@ pub(super) struct Ack {
     /// The one-way delay of the echoed segment, including the delay of its acknowledgment by the receiver,
     /// microseconds. In the simulator, both ends have the same clock.
     pub(super) one_way: Option<u64>,
-    /// Whether the acknowledgment reports congestion, and the number of marked segments.
+    /// Whether the acknowledgment reports congestion.
     pub(super) marked: bool,
+    /// The number of marked segments that the acknowledgment reports.
     pub(super) marks: u32,
-    /// Whether the acknowledgment covers new data (`FLAG_SND_UNA_ADVANCED`), whole new segments
-    /// (`FLAG_DATA_ACKED`), and retransmitted segments (`FLAG_RETRANS_DATA_ACKED`).
+    /// Whether the acknowledgment covers new data (`FLAG_SND_UNA_ADVANCED`).
     pub(super) advances: bool,
+    /// Whether the acknowledgment covers whole new segments (`FLAG_DATA_ACKED`).
     pub(super) delivers: bool,
+    /// Whether the acknowledgment covers retransmitted segments (`FLAG_RETRANS_DATA_ACKED`).
     pub(super) delivers_resent: bool,
     /// Whether the acknowledgment SACKs further data (`FLAG_DATA_SACKED`).
     pub(super) selects: bool,
-    /// Whether the acknowledgment reports data that arrived twice (`FLAG_DSACKING_ACK`), as after a tail loss
-    /// probe (`FLAG_DSACK_TLP`).
+    /// Whether the acknowledgment reports data that arrived twice (`FLAG_DSACKING_ACK`).
     pub(super) repeats: bool,
+    /// Whether a tail loss probe explains these duplicates (`FLAG_DSACK_TLP`).
     pub(super) repeats_probe: bool,
-    /// Whether a segment that was sent once, before the state was entered, is delivered
+    /// Whether the acknowledgment delivers a segment that was sent once, before the state was entered
     /// (`FLAG_ORIG_SACK_ACKED`).
     pub(super) proves_original: bool,
     /// Whether the acknowledgment carries data or changes the offered window, so that it is not a duplicate.
@@ -47,18 +50,20 @@ pub(super) struct Ack {
     pub(super) loses_retransmission: bool,
     /// Whether the receiver may have delayed the acknowledgment (`FLAG_ACK_MAYBE_DELAYED`).
     pub(super) may_be_delayed: bool,
-    /// Send times of the first and the last SACKed segment that were sent only once, microseconds.
+    /// Among the newly SACKed segments that were sent only once: the send time of the first, microseconds.
     pub(super) first_selected: Option<u64>,
+    /// The send time of the last of these segments, microseconds.
     pub(super) last_selected: Option<u64>,
     /// The lowest offset that was delivered late.
     pub(super) late: u64,
-    /// The number of segments in flight before the acknowledgment, and its round-trip sample, microseconds.
+    /// The number of segments in flight before the acknowledgment.
     pub(super) prior_in_flight: u32,
+    /// The round-trip sample of the acknowledgment, microseconds.
     pub(super) round_trip: Option<u64>,
     /// Whether the acknowledgment may answer a tail loss probe or the data that the probe repeated.
     pub(super) answers_probe: bool,
-    /// The number of delivered segments at the time at which the newest segment that this acknowledgment
-    /// delivers was sent.
+    /// Among the segments that this acknowledgment delivers, the one that was sent last: the number of
+    /// segments that had been delivered when it was sent.
     pub(super) delivered_before: Option<u32>,
 }
 
@@ -133,7 +138,7 @@ impl LinuxSender {
         stream.advance(segment.acknowledgment);
         self.update_share(stream);
         self.add_blocks(stream, &mut ack, segment);
-        ack.marked = self.hear_of_marks(stream, &ack, segment);
+        ack.marked = self.read_marks(stream, &ack, segment);
         if !had_flight {
             if ack.repeats {
                 self.alert(stream, &mut ack, 0);

@@ -23,7 +23,7 @@ impl LinuxSender {
         }
         let is_beginning = match self.state {
             State::Recovery => {
-                if !self.go_on_recovering(stream, ack, duplicates, &mut looks_for_loss) {
+                if !self.continue_recovery(stream, ack, duplicates, &mut looks_for_loss) {
                     return;
                 }
                 false
@@ -85,7 +85,7 @@ impl LinuxSender {
     }
 
     /// Processes an acknowledgment during fast recovery. Returns whether losses must be repaired.
-    fn go_on_recovering(
+    fn continue_recovery(
         &mut self,
         stream: &mut Sender,
         ack: &mut Ack,
@@ -230,7 +230,8 @@ impl LinuxSender {
             self.try_keep_open(stream);
         }
     }
-    /// `tcp_try_keep_open`, if no loss is known.
+    /// Enters the disordered state while segments are sacked or sent again, otherwise the open state. Called
+    /// if no loss is known (`tcp_try_keep_open`).
     pub(super) fn try_keep_open(&mut self, stream: &Sender) {
         let is_disordered = self.records.sacked + self.records.lost > 0 || self.has_resent();
         let state = if is_disordered { State::Disorder } else { State::Open };

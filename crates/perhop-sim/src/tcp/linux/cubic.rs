@@ -9,7 +9,7 @@ use crate::tcp::rtt::Clock;
 /// Beta and C in 1024ths.
 const BETA: u64 = 717;
 const C: u64 = 410;
-/// The curve's time has 1024 parts of a second.
+/// The time of the curve is in 1024ths of a second.
 const SECOND_SHIFT: u32 = 10;
 /// `beta_scale`: acknowledged segments per segment of growth of Reno, in eighths of the window.
 const RENO_SCALE: u64 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
@@ -25,18 +25,21 @@ pub(super) struct Cubic {
     w_max: u64,
     /// Acknowledged segments per segment of growth.
     per_increase: u64,
-    /// The window at the last computation of `per_increase`, and its time.
+    /// The window at the last computation of `per_increase`.
     last_window: u64,
+    /// The time of that computation.
     last_time: u64,
     /// The beginning of the current stage of congestion avoidance.
     epoch: Option<u64>,
-    /// K: 1024ths of a second until the window is `origin` again.
+    /// K: the time from the beginning of the epoch until the window is `origin`, 1024ths of a second.
     k: u64,
+    /// The window at which the curve is flat: `w_max`, or the window at the beginning of the epoch if larger.
     origin: u64,
     /// The minimum round-trip time, microseconds; 0 if unknown.
     least_round_trip: u64,
-    /// Segments acknowledged towards Reno's window, and that window.
+    /// Acknowledged segments that count towards the next growth of `reno`.
     credit: u64,
+    /// The window that Reno would have.
     reno: u64,
 }
 
@@ -56,8 +59,8 @@ impl Cubic {
         self.w_max = if window < self.w_max { window * (1024 + BETA) / 2048 } else { window };
         (u64::from(in_use) * BETA / 1024) as u32
     }
-    /// Whether the round-trip sample counts: samples in the first second of a stage do not
-    /// (`cubictcp_acked`).
+    /// Takes the round-trip time `round_trip`. Returns whether it counts: samples in the first second of a
+    /// stage do not (`cubictcp_acked`).
     pub(super) fn take_round_trip(&mut self, now: u64, clock: Clock, round_trip: u64) -> bool {
         if self.epoch.is_some_and(|epoch| now - epoch < ticks_per_second(clock)) {
             return false;
@@ -79,8 +82,8 @@ impl Cubic {
     pub(super) fn on_ack(&mut self, now: u64, clock: Clock, window: u32, acknowledged: u32) -> u32 {
         let window = u64::from(window);
         self.credit += u64::from(acknowledged);
-        let has_rested = now - self.last_time > ticks_per_second(clock) / 32;
-        if self.last_window != window || has_rested {
+        let is_stale = now - self.last_time > ticks_per_second(clock) / 32;
+        if self.last_window != window || is_stale {
             // The curve is computed once per tick. Reno's part is computed for each acknowledgment.
             if self.epoch.is_none() || now != self.last_time {
                 self.follow_curve(now, clock, window, u64::from(acknowledged));
@@ -90,6 +93,7 @@ impl Cubic {
         }
         self.per_increase as u32
     }
+    /// Sets `per_increase` so that the window reaches the curve one minimum round-trip time from now.
     fn follow_curve(&mut self, now: u64, clock: Clock, window: u64, acknowledged: u64) {
         (self.last_window, self.last_time) = (window, now);
         let epoch = *self.epoch.get_or_insert_with(|| {
@@ -109,6 +113,7 @@ impl Cubic {
             self.per_increase = self.per_increase.min(FIRST_PER_INCREASE);
         }
     }
+    /// RFC 9438 §4.3: limits `per_increase` so that the window grows at least like Reno's.
     fn follow_reno(&mut self, window: u64) {
         let step = (window * RENO_SCALE) >> 3;
         self.reno += self.credit.saturating_sub(1) / step.max(1);

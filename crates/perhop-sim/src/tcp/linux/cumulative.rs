@@ -13,8 +13,9 @@ use super::selective::MOST_REORDERING;
 struct Acknowledged {
     segments: u32,
     bytes: u64,
-    /// Send times of the first and the last segment that were sent only once, microseconds.
+    /// Among the segments that were sent only once: the send time of the first, microseconds.
     first_sent: Option<u64>,
+    /// The send time of the last of these segments, microseconds.
     last_sent: u64,
     /// The lowest offset of segments that were sent only once and were not SACKed earlier.
     lowest: Option<u64>,

@@ -4,15 +4,18 @@ use perhop_qos::units::Time;
 
 use super::windowed::Windowed;
 
-/// Linux's estimator (`net/ipv4/tcp_input.c`, `tcp_rtt_estimator`): RFC 6298, but the deviation decreases
-/// slowly. The largest deviation of each round trip counts. The deviation decays once per round trip.
+/// Linux's estimator (`net/ipv4/tcp_input.c`, `tcp_rtt_estimator`). It differs from RFC 6298 in the
+/// deviation: the largest deviation of each round trip counts, and the used value decays only once per round
+/// trip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PreciseEstimator {
     /// 8 times the smoothed round-trip time, microseconds; 0 before the first sample.
     smoothed: i64,
-    /// 4 times the mean deviation, its maximum since the round trip began, and the value that is used.
+    /// `mdev_us`: 4 times the mean deviation.
     deviation: i64,
+    /// `mdev_max_us`: the maximum of `deviation` since the round trip began.
     largest_deviation: i64,
+    /// `rttvar_us`: the value in the timeout.
     variation: i64,
     /// The minimum variation.
     floor: i64,

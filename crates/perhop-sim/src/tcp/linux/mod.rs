@@ -104,8 +104,9 @@ impl Scalable {
 pub(super) struct LinuxSender {
     records: Records,
     state: State,
-    /// The congestion window and the slow-start threshold, segments.
+    /// The congestion window, segments.
     window: u32,
+    /// The slow-start threshold, segments.
     threshold: u32,
     /// Segments that count towards the next increase of the window.
     credit: u32,
@@ -113,7 +114,7 @@ pub(super) struct LinuxSender {
     state_ends: u64,
     /// Segments delivered so far, including the SYN.
     delivered: u32,
-    /// The reordering of deliveries, segments, up to which it does not show a loss.
+    /// The maximum reordering of deliveries that does not indicate a loss, segments.
     reordering: u32,
     /// Whether reordering was observed.
     has_reordered: bool,
@@ -123,9 +124,9 @@ pub(super) struct LinuxSender {
     undo: Undo,
     rack: Rack,
     probe: TailProbe,
-    /// Timeouts since the last acknowledgment of new data, and whether F-RTO evaluates the next
-    /// acknowledgments.
+    /// Timeouts since the last acknowledgment of new data.
     timeouts: u32,
+    /// Whether F-RTO evaluates the next acknowledgments.
     frto: bool,
     usage: Usage,
     cubic: Option<Box<Cubic>>,
@@ -134,13 +135,14 @@ pub(super) struct LinuxSender {
     estimator: Option<PreciseEstimator>,
     least: LeastRoundTrip,
     timer: Timer,
-    /// The time at which the timer expires, and the time at which the pace permits the next segment.
+    /// The time at which the timer expires.
     expires: Time,
+    /// The time at which the pace permits the next segment.
     wakes: Time,
     feedback: Feedback,
     scalable: Option<Box<Scalable>>,
-    /// BBR, and the delivery rate that it uses.
     bbr: Option<Box<Bbr>>,
+    /// The delivery rate, which BBR uses.
     rate: Option<Box<DeliveryRate>>,
     ledbat: Option<Box<Ledbat>>,
     /// QUIC's loss detection.

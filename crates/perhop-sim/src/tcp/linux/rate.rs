@@ -10,9 +10,11 @@ pub(super) struct Departure {
     first_sent: u64,
     /// `tx.delivered_mstamp`: the time of that delivery.
     delivered_at: u64,
-    /// The numbers of segments that were delivered, had arrived marked, and were declared lost until then.
+    /// The number of segments that had been delivered.
     delivered: u32,
+    /// The number of delivered segments that had arrived marked.
     marked: u32,
+    /// The number of segments that had been declared lost.
     pub(super) lost: u32,
     /// The number of segments in flight, including this segment.
     pub(super) in_flight: u32,
@@ -22,7 +24,7 @@ pub(super) struct Departure {
     is_delivered: bool,
 }
 
-/// Among the segments that an acknowledgment delivers, the one that was sent last.
+/// The latest segment of an acknowledgment: of the segments that it delivers, the one that was sent last.
 #[derive(Clone, Copy, Debug)]
 struct Latest {
     departure: Departure,
@@ -35,26 +37,30 @@ struct Latest {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(super) struct RateSample {
-    /// The numbers of segments delivered between the departure of the latest segment and this acknowledgment,
-    /// and before that departure. `None` if no segment with a departure is delivered.
+    /// The number of segments delivered between the departure of the latest segment and this acknowledgment.
+    /// `None` if the acknowledgment delivers no segment with a departure.
     pub(super) delivered: Option<u32>,
+    /// The number of segments delivered before the departure of the latest segment.
     pub(super) delivered_before: u32,
     /// The duration of the interval of `delivered`; `None` if it is shorter than the minimum round-trip time.
     pub(super) interval: Option<u64>,
     /// The number of these segments that had arrived marked.
     pub(super) marked: u32,
-    /// The number of segments in flight when the latest segment was sent, and of segments declared lost since
-    /// then.
+    /// The number of segments in flight when the latest segment was sent.
     pub(super) sent_in_flight: u32,
+    /// The number of segments declared lost since then.
     pub(super) lost: u32,
+    /// Whether the sender was application-limited then.
     pub(super) is_app_limited: bool,
-    /// The numbers of segments that this acknowledgment delivers, and that it shows to be lost.
+    /// The number of segments that this acknowledgment delivers.
     pub(super) newly_delivered: u32,
+    /// The number of segments that this acknowledgment shows to be lost.
     pub(super) newly_lost: u32,
     /// The number of segments in flight before the acknowledgment.
     pub(super) prior_in_flight: u32,
-    /// The round-trip sample, and whether the receiver may have delayed the acknowledgment.
+    /// The round-trip sample.
     pub(super) round_trip: Option<u64>,
+    /// Whether the receiver may have delayed the acknowledgment.
     pub(super) may_be_delayed: bool,
     /// Whether the acknowledgment reports marks.
     pub(super) has_mark: bool,
@@ -75,11 +81,13 @@ pub(super) struct Totals {
 /// The delivery rate of a connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeliveryRate {
-    /// Departures of the segments in flight in stream order, and the number of the first.
+    /// The departures of the segments in flight, in stream order.
     departures: VecDeque<Departure>,
+    /// The number of the first segment in flight.
     first: u64,
-    /// `first_tx_mstamp`, `delivered_mstamp`.
+    /// `first_tx_mstamp`.
     first_sent: u64,
+    /// `delivered_mstamp`.
     delivered_at: u64,
     /// `app_limited`: samples show the application's rate until more segments than this are delivered.
     app_limited: Option<u32>,
@@ -89,8 +97,8 @@ pub(super) struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Records that the segment `number` is sent in state `totals` (`tcp_rate_skb_sent`). `is_first` is
-    /// whether no other segment is outstanding.
+    /// Records that the segment `number` is sent, with the counters `totals` (`tcp_rate_skb_sent`).
+    /// `is_first` means that no other segment is outstanding.
     pub(super) fn on_sent(&mut self, number: u64, totals: &Totals, is_first: bool) {
         if is_first {
             self.first_sent = totals.now;
@@ -157,8 +165,8 @@ impl DeliveryRate {
         sample.lost = totals.lost - departure.lost;
         sample.sent_in_flight = departure.in_flight;
         sample.is_app_limited = departure.is_app_limited;
-        // The longer of both phases counts. Otherwise, acknowledgments that arrive together would look like a
-        // fast path.
+        // The longer of the sending and the receiving phase counts. Otherwise, acknowledgments that arrive
+        // together would suggest a higher rate than that of the path.
         let interval = sending.max(totals.now - departure.delivered_at);
         sample.interval = Some(interval).filter(|interval| *interval >= least && *interval > 0);
         sample
@@ -201,7 +209,7 @@ mod tests {
             rate.forget_first();
             let sample = rate.sample(&totals(now, delivered, 3 - number as u32), 1, 0, 20_000);
             assert_eq!(sample.delivered, Some(1 + number as u32));
-            assert_eq!(sample.interval, Some(now), "all were sent with the first as the last news");
+            assert_eq!(sample.interval, Some(now), "no delivery was known when the segments were sent");
             assert_eq!(sample.sent_in_flight, 1 + number as u32);
         }
         // The next segment's interval begins with the last acknowledgment.
@@ -231,7 +239,7 @@ mod tests {
             let sample = rate.sample(&totals(5000, delivered, 0), 1, 0, 0);
             assert_eq!(sample.is_app_limited, is_app_limited, "segment {number}");
         }
-        assert!(!rate.is_app_limited(), "more than that is delivered");
+        assert!(!rate.is_app_limited(), "all application-limited segments are delivered");
     }
 
     /// A SACKed segment gives no second sample when it is cumulatively acknowledged. An interval below the

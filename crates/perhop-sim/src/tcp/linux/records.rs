@@ -40,12 +40,13 @@ impl Marks {
 /// One segment in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
-    /// The offset of the segment's first byte, and the offset after its last byte, including the FIN.
+    /// The offset of the segment's first byte.
     pub(super) start: u64,
+    /// The offset after its last byte, including the FIN.
     pub(super) end: u64,
     /// The time of its last transmission, microseconds.
     pub(super) sent: u64,
-    /// The number of segments of the connection that were delivered until then.
+    /// The number of segments of the connection that were delivered by then.
     pub(super) delivered: u32,
     pub(super) marks: Marks,
 }
@@ -77,12 +78,13 @@ pub(super) struct Records {
     /// `sacked_out`. Without SACK, the number of duplicate acknowledgments, which represent delivered
     /// segments.
     pub(super) sacked: u32,
-    /// `lost_out`, `retrans_out`.
+    /// `lost_out`.
     pub(super) lost: u32,
+    /// `retrans_out`.
     pub(super) retransmitted: u32,
     /// The number of segments that were ever declared lost.
     pub(super) losses: u32,
-    /// The number below which no segment awaits retransmission.
+    /// No segment with a lower number awaits retransmission.
     search_from: u64,
     /// The end of the highest SACKed data.
     highest_sacked: u64,

@@ -95,7 +95,7 @@ impl LinuxSender {
         let segments = ((block.end - block.start).div_ceil(stream.payload)).max(1) as u32;
         self.undo.repeated += segments;
         if u64::from(self.undo.repeated) > stream.statistics.retransmissions {
-            // The network duplicated the packet.
+            // More duplicates than retransmissions: the network duplicated a packet.
             return;
         }
         if self.probe.is_answered_by(block.end) {

@@ -24,6 +24,6 @@ pub struct LossRecovery {
     pub lost: u32,
     /// The number of SACKed segments. Without SACK, the number of duplicate acknowledgments.
     pub sacked: u32,
-    /// The reordering of deliveries, segments, up to which it does not show a loss.
+    /// The maximum reordering of deliveries that does not indicate a loss, segments.
     pub reordering: u32,
 }

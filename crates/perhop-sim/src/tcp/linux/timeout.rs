@@ -86,7 +86,7 @@ impl LinuxSender {
         if ack.advances && self.try_undo_loss(stream, ack, false) {
             return;
         }
-        if self.frto && self.go_on_with_frto(stream, ack, duplicates, is_recovered) {
+        if self.frto && self.continue_frto(stream, ack, duplicates, is_recovered) {
             return;
         }
         if is_recovered {
@@ -105,13 +105,7 @@ impl LinuxSender {
 
     /// RFC 5682 §3.1, which is also used with SACK. Returns whether the acknowledgment needs no further
     /// processing.
-    fn go_on_with_frto(
-        &mut self,
-        stream: &mut Sender,
-        ack: &Ack,
-        duplicates: u32,
-        is_recovered: bool,
-    ) -> bool {
+    fn continue_frto(&mut self, stream: &mut Sender, ack: &Ack, duplicates: u32, is_recovered: bool) -> bool {
         // Step 3.b: data arrived that were not retransmitted, so not all data were lost.
         if ack.proves_original && self.try_undo_loss(stream, ack, true) {
             return true;

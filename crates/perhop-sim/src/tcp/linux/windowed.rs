@@ -1,7 +1,7 @@
 //! [`Windowed`]: the minimum or maximum in a window of time, from three samples (`lib/win_minmax.c`).
 
-/// The best values of three parts of the window, beginning with the best. They are `None` before the first
-/// sample.
+/// The best, second-best and third-best value of the window, with their times. They are `None` before the
+/// first sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Windowed {
     samples: Option<[(u64, u64); 3]>,

@@ -12,12 +12,12 @@ impl Receiver {
         self.echo.begin_counting(&self.marks);
     }
     /// Prepares for the ACK of the handshake.
-    pub(in crate::tcp) fn begin_greeting(&mut self) {
-        self.echo.begin_greeting();
+    pub(in crate::tcp) fn begin_handshake_ack(&mut self) {
+        self.echo.begin_handshake_ack();
     }
     /// Continues after the ACK of the handshake.
-    pub(in crate::tcp) fn end_greeting(&mut self) {
-        self.echo.end_greeting(&self.marks);
+    pub(in crate::tcp) fn end_handshake_ack(&mut self) {
+        self.echo.end_handshake_ack(&self.marks);
     }
 
     /// Processes a segment that arrives while acknowledgments carry `echoed`. Returns whether Linux

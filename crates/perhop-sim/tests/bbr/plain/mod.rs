@@ -1,4 +1,4 @@
-//! A plain model of BBR version 1, for comparison with [`First`](super::first::First): it has the pseudocode
+//! A plain model of BBR version 1, for comparison with [`Bbr1`](super::bbr1::Bbr1): it has the pseudocode
 //! of draft-cardwell-iccrg-bbr-congestion-control-00 in its order and with its names. The state is one
 //! record, and the filter is a list. If Linux 6.1 (`net/ipv4/tcp_bbr.c`) has another rule, the comment names
 //! its function.

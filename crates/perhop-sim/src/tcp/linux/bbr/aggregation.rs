@@ -17,12 +17,15 @@ const GAIN: u32 = ONE;
 /// Deliveries that exceed the rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
-    /// The beginning of the epoch, and the segments delivered in it.
+    /// The beginning of the epoch.
     began: u64,
+    /// The segments delivered in the epoch.
     delivered: u32,
     /// The maximum excess in the current and in the previous window of rounds.
     most: [u32; 2],
+    /// The index of the current window in `most`.
     current: usize,
+    /// The rounds of the current window so far.
     rounds: u32,
 }
 
@@ -31,8 +34,8 @@ impl Aggregation {
     pub(super) fn begin_epoch(&mut self, now: u64) {
         (self.began, self.delivered) = (now, 0);
     }
-    /// Processes an acknowledgment on a path that delivers at `rate`. The window of rounds has `rounds`, and
-    /// can end when a round begins.
+    /// Processes an acknowledgment on a path that delivers at `rate`. A window of rounds has `rounds` rounds,
+    /// and ends only when a round begins.
     pub(super) fn on_acknowledgment(
         &mut self,
         facts: &Facts,

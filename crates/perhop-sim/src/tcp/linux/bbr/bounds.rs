@@ -6,7 +6,7 @@ use super::facts::{Facts, LEAST_WINDOW, ONE};
 /// No bound.
 pub(super) const NO_RATE: u64 = u64::MAX;
 pub(super) const NO_FLIGHT: u32 = u32::MAX;
-/// The part by which losses reduce rate and flight, to 0.7 (`bbr_beta`).
+/// The fraction by which losses reduce rate and flight; 0.7 remains (`bbr_beta`).
 const BETA: u32 = ONE * 30 / 100;
 /// Part of the flight left for other flows and for the next probe: 15 % (`bbr_inflight_headroom`).
 const HEADROOM: u32 = ONE * 15 / 100;
@@ -20,13 +20,15 @@ const MARK_FACTOR: u32 = ONE / 3;
 /// The bounds, and the deliveries of the last round trip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// The short-term bounds, from losses and marks since the last probe.
+    /// The short-term bound on the rate, from losses and marks since the last probe (`bw_lo`).
     pub(super) low_rate: u64,
+    /// The short-term bound on the flight (`inflight_lo`).
     pub(super) low_flight: u32,
-    /// The largest flight without excessive loss.
+    /// The largest flight without excessive loss (`inflight_hi`).
     pub(super) high_flight: u32,
-    /// The maximum delivery of the last round trip, as a rate and as a flight.
+    /// The maximum delivery rate of the last round trip (`bw_latest`).
     pub(super) latest_rate: u64,
+    /// The maximum number of segments delivered in the last round trip (`inflight_latest`).
     pub(super) latest_flight: u32,
     /// The bounds before the last losses.
     undo: (u64, u32, u32),

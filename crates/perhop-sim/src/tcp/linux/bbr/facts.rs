@@ -66,10 +66,13 @@ pub(in crate::tcp::linux) struct Facts {
     /// Ticks of the host's clock.
     pub(super) ticks: u64,
     pub(super) clock: Clock,
+    /// The number of segments delivered so far.
     pub(super) delivered: u32,
     /// The time of the last delivery.
     pub(super) delivered_at: u64,
+    /// The number of delivered segments that arrived marked.
     pub(super) marked: u32,
+    /// The number of segments declared lost so far.
     pub(super) lost: u32,
     pub(super) in_flight: u32,
     /// Whether the window was recently fully used (`is_cwnd_limited`).
@@ -86,8 +89,9 @@ pub(in crate::tcp::linux) struct Facts {
     pub(super) until_departure: u64,
     /// Whether marks are reported exactly and come from a queue that marks early.
     pub(super) has_exact_marks: bool,
-    /// The congestion window and the slow-start threshold, segments. BBR may change both.
+    /// The congestion window, segments. BBR may change it.
     pub(super) window: u32,
+    /// The slow-start threshold, segments. BBR may change it.
     pub(super) threshold: u32,
     /// Output: whether the segments in flight must count as application-limited.
     pub(super) ignores_flight: bool,

@@ -7,8 +7,8 @@ use super::facts::{Facts, ONE, PACE_PERCENT, RATE_ONE, bytes_per_second};
 /// The minimum number of rounds of an interval. The maximum is four times this number
 /// (`bbr_lt_intvl_min_rtts`).
 const LEAST_ROUNDS: u32 = 4;
-/// The number of losses per 256 delivered segments from which an interval is lossy: a fifth
-/// (`bbr_lt_loss_thresh`).
+/// An interval is lossy if it has at least this number of losses per 256 delivered segments, which is about a
+/// fifth (`bbr_lt_loss_thresh`).
 const LOSSY: u64 = 50;
 /// Two rates count as equal if they differ by at most an eighth or 4 kbit/s (`bbr_lt_bw_ratio`,
 /// `bbr_lt_bw_diff`).
@@ -25,9 +25,11 @@ pub(super) struct LongTerm {
     rounds: u32,
     /// The rate of the last interval; 0 for none.
     rate: u64,
-    /// The beginning of the interval, milliseconds, and the numbers of segments delivered and lost before it.
+    /// The beginning of the interval, milliseconds.
     began: u64,
+    /// The number of segments delivered before the interval.
     delivered: u32,
+    /// The number of segments lost before the interval.
     lost: u32,
 }
 
@@ -67,7 +69,7 @@ impl LongTerm {
         probes: bool,
     ) -> Finding {
         if self.is_used {
-            return self.go_on_using(facts, probes && round_begins);
+            return self.keep_using_rate(facts, probes && round_begins);
         }
         if !self.is_sampling {
             // The first loss shows that the policer's tokens are used up.
@@ -89,7 +91,7 @@ impl LongTerm {
             self.reset(facts);
             return Finding::Nothing;
         }
-        // An interval ends with a loss, because the bucket is then also empty.
+        // An interval ends with a loss, so that the policer's bucket is empty at its end as at its beginning.
         if sample.newly_lost == 0 {
             return Finding::Nothing;
         }
@@ -103,7 +105,7 @@ impl LongTerm {
         }
         self.end_interval(facts, u64::from(delivered) * RATE_ONE / (lasted * 1000))
     }
-    fn go_on_using(&mut self, facts: &Facts, counts: bool) -> Finding {
+    fn keep_using_rate(&mut self, facts: &Facts, counts: bool) -> Finding {
         if !counts {
             return Finding::Nothing;
         }

@@ -4,25 +4,26 @@ use perhop_qos::units::Time;
 
 use super::super::State;
 use super::super::rate::RateSample;
+use super::bbr3::Bbr3;
 use super::bounds::NO_FLIGHT;
 use super::facts::{BbrMode, Facts, PROBE_LASTS, ROUND_TRIP_LASTS};
 use super::phase::{Acks, Phase};
-use super::third::Third;
 
-/// The wait before the next probe. It is two to three seconds (`bbr_bw_probe_base_us`,
-/// `bbr_bw_probe_rand_us`), or the number of rounds between two losses of Reno. The number is at most 63
-/// (`bbr_bw_probe_max_rounds`), and is reduced by a random part of up to one round
-/// (`bbr_bw_probe_rand_rounds`).
+/// The wait before the next probe is two to three seconds, or the number of rounds between two losses of
+/// Reno. Its minimum, microseconds (`bbr_bw_probe_base_us`).
 const LEAST_WAIT: u64 = 2_000_000;
+/// The random part of the wait, microseconds (`bbr_bw_probe_rand_us`).
 const RANDOM_WAIT: f64 = 1_000_000.0;
+/// The maximum number of rounds of the wait (`bbr_bw_probe_max_rounds`).
 const MOST_ROUNDS: u32 = 63;
+/// The wait is shorter by a random number of rounds below this one: 0 or 1 (`bbr_bw_probe_rand_rounds`).
 const RANDOM_ROUNDS: f64 = 2.0;
 /// Interval between measurements of the minimum round-trip time (`bbr_probe_rtt_win_ms`).
 const PROBE_EACH: Time = Time::from_seconds(5);
 /// The maximum number of rounds in which growth doubles.
 const MOST_DOUBLINGS: u32 = 30;
 
-impl Third {
+impl Bbr3 {
     /// `bbr_is_probing_bandwidth`.
     pub(super) fn is_probing(&self) -> bool {
         match self.mode {

@@ -2,21 +2,21 @@
 
 use super::super::State;
 use super::super::rate::{Departure, RateSample};
+use super::bbr3::Bbr3;
 use super::bounds::{MOST_MARKS, flight_before_loss, loses_too_many, marks_too_many, part};
 use super::facts::{Facts, ONE};
-use super::third::Third;
 
-/// Startup ends after this number of acknowledgments with losses in a round, if more than 2 % are lost
-/// (`bbr_full_loss_cnt`), and after this number of rounds with half of the segments marked
-/// (`bbr_full_ecn_cnt`).
+/// Startup ends after this number of acknowledgments with losses in a round, if more than 2 % of the segments
+/// are lost (`bbr_full_loss_cnt`).
 const FULL_LOSSES: u32 = 6;
+/// Startup ends after this number of rounds in which half of the segments are marked (`bbr_full_ecn_cnt`).
 const FULL_MARKED_ROUNDS: u32 = 2;
-/// Marks count below this round-trip time, microseconds (`bbr_ecn_max_rtt_us`). Each round has a weight of a
-/// sixteenth (`bbr_ecn_alpha_gain`).
+/// Marks count only below this round-trip time, microseconds (`bbr_ecn_max_rtt_us`).
 const LONGEST_MARKED: u64 = 5000;
+/// The weight of a round in the mean fraction of marks (`bbr_ecn_alpha_gain`).
 const ALPHA_GAIN: u32 = ONE / 16;
 
-impl Third {
+impl Bbr3 {
     /// `bbr_update_ecn_alpha`: once per round trip.
     pub(super) fn update_alpha(&mut self, facts: &Facts) {
         self.uses_marks |= facts.has_exact_marks && self.least <= LONGEST_MARKED;

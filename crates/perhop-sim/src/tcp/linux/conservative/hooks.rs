@@ -3,12 +3,13 @@
 use super::super::super::sender::Sender;
 use super::{ConservativeStart, NONE};
 
-/// `N_RTT_SAMPLE`.
+/// `N_RTT_SAMPLE`: the samples of a round after which it is judged.
 const SAMPLES: u32 = 8;
-/// `CSS_GROWTH_DIVISOR` and `CSS_ROUNDS`.
+/// `CSS_GROWTH_DIVISOR`.
 const GROWTH_DIVISOR: u32 = 4;
+/// `CSS_ROUNDS`.
 const ROUNDS: u32 = 5;
-/// L, the largest growth for one acknowledgment, segments, unless they are paced.
+/// L, the largest growth for one acknowledgment without pacing, segments.
 const MOST_SEGMENTS: u32 = 8;
 
 impl ConservativeStart {
@@ -30,7 +31,7 @@ impl ConservativeStart {
         self.current = self.current.min(sample);
         self.samples += 1;
         if self.samples >= SAMPLES {
-            self.judge();
+            self.judge_round();
         }
         false
     }

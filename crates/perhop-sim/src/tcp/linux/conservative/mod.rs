@@ -5,9 +5,11 @@ mod hooks;
 
 use perhop_scenario::tcp::{Parameters, SlowStartExit};
 
-/// RFC 9406 §4.3: `MIN_RTT_THRESH` and `MAX_RTT_THRESH`, microseconds, and `MIN_RTT_DIVISOR`.
+/// RFC 9406 §4.3: `MIN_RTT_THRESH`, microseconds.
 const LEAST_DELAY: u64 = 4000;
+/// RFC 9406 §4.3: `MAX_RTT_THRESH`, microseconds.
 const MOST_DELAY: u64 = 16_000;
+/// RFC 9406 §4.3: `MIN_RTT_DIVISOR`.
 const DELAY_DIVISOR: u64 = 8;
 /// The minimum round-trip time of a round without samples.
 const NONE: u64 = u64::MAX;
@@ -18,12 +20,15 @@ pub(super) struct ConservativeStart {
     is_over: bool,
     /// `windowEnd`: the offset whose acknowledgment ends the round.
     ends: u64,
-    /// `lastRoundMinRTT`, `currentRoundMinRTT` and `rttSampleCount`.
+    /// `lastRoundMinRTT`.
     last: u64,
+    /// `currentRoundMinRTT`.
     current: u64,
+    /// `rttSampleCount`.
     samples: u32,
-    /// `cssBaselineMinRtt` during CSS, and the number of rounds of CSS, whose first is partial.
+    /// `cssBaselineMinRtt`; `None` outside CSS.
     baseline: Option<u64>,
+    /// The number of rounds of CSS. The first round is partial.
     rounds: u32,
     /// Segments that count towards the next increase.
     credit: u32,
@@ -50,7 +55,9 @@ impl ConservativeStart {
         self.is_over = true;
     }
 
-    fn judge(&mut self) {
+    /// RFC 9406 §4.2: starts CSS if the round-trip time has increased, and ends it if the time is below the
+    /// baseline again.
+    fn judge_round(&mut self) {
         match self.baseline {
             None if self.last != NONE => {
                 let delay = (self.last / DELAY_DIVISOR).clamp(LEAST_DELAY, MOST_DELAY);

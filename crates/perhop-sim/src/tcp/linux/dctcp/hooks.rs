@@ -12,7 +12,7 @@ impl Dctcp {
             return;
         }
         let (all, marks) = (delivered - self.delivered, marked - self.marked);
-        // Below 16, a shift would no longer reduce the value, so it would not reach 0.
+        // Below 16, the shift gives 0. Without this rule, the value would never reach 0.
         let less = self.alpha >> GAIN_SHIFT;
         self.alpha -= if less == 0 { self.alpha } else { less };
         if marks > 0 {

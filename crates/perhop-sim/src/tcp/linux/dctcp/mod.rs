@@ -12,9 +12,11 @@ const GAIN_SHIFT: u32 = 4;
 pub(super) struct Dctcp {
     /// DCTCP.Alpha in 1024ths. RFC 8257 §3.3: initially 1.
     alpha: u32,
-    /// The offset whose acknowledgment ends the window of data, and the segments delivered before it began.
+    /// The offset whose acknowledgment ends the window of data.
     ends: u64,
+    /// The segments delivered before the window of data.
     delivered: u32,
+    /// The marked segments delivered before the window of data.
     marked: u32,
 }
 

@@ -12,17 +12,18 @@ use super::super::marks::FIRST_COUNT;
 pub(super) struct Feedback {
     /// `delivered_ce`.
     pub(super) marked: u32,
-    /// The counter in the last acknowledgment, and its increase in the current one.
+    /// The counter in the last acknowledgment.
     counter: u8,
+    /// The increase of the counter in the current acknowledgment.
     more: u8,
     /// Whether the next segment is the ACK of the handshake, which has no counter.
-    awaits_greeting: bool,
+    awaits_handshake_ack: bool,
     /// The latest timestamp of a segment with a counter.
     latest: Time,
 }
 
 impl Default for Feedback {
     fn default() -> Feedback {
-        Feedback { marked: 0, counter: FIRST_COUNT, more: 0, awaits_greeting: false, latest: Time::ZERO }
+        Feedback { marked: 0, counter: FIRST_COUNT, more: 0, awaits_handshake_ack: false, latest: Time::ZERO }
     }
 }

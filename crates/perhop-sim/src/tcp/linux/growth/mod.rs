@@ -5,13 +5,15 @@ mod hooks;
 /// The use of the congestion window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
-    /// Whether the congestion window limited the sender during the window of data that ends at `ends`, and
-    /// the maximum flight, segments.
+    /// Whether the congestion window limited the sender during the current window of data.
     is_limited: bool,
+    /// The maximum flight during the current window of data, segments.
     most: u32,
+    /// The offset whose acknowledgment ends the current window of data.
     ends: u64,
-    /// The maximum flight since the window was last fully used, segments, and the tick of that time.
+    /// The maximum flight since the window was last fully used, segments.
     since: u32,
+    /// The tick at which the window was last fully used.
     whole_at: u64,
 }
 

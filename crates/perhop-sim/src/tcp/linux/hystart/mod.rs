@@ -5,9 +5,9 @@ mod hooks;
 
 use perhop_scenario::tcp::{Parameters, SlowStartExit};
 
-/// The maximum size of a batch that the device segments (`gso_max_size`), bytes, and the maximum time for
-/// four batches, microseconds.
+/// The maximum size of a batch that the device divides into segments (`gso_max_size`), bytes.
 const BATCH: u64 = 65_536;
+/// The maximum time for four batches, microseconds.
 const MOST_FOR_BATCHES: u64 = 1000;
 
 /// The state of the current round. Times are in microseconds.

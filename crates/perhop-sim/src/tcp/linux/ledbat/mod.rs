@@ -26,11 +26,13 @@ const MINUTE: u64 = 60_000_000;
 pub(super) struct Ledbat {
     /// The window with its fraction, segments.
     window: f64,
-    /// The minimum delay of each of the last minutes, and the index of the current minute.
+    /// The minimum delay of each of the last minutes.
     base: [u64; BASE_HISTORY],
+    /// The number of the current minute.
     minute: u64,
     /// The last delays.
     current: [u64; CURRENT_FILTER],
+    /// The index in `current` at which the next delay is stored.
     next: usize,
 }
 
@@ -63,7 +65,7 @@ impl Ledbat {
     /// `FILTER(current_delays)` - `MIN(base_delays)`.
     fn queueing_delay(&self) -> u64 {
         let least = |delays: &[u64]| delays.iter().copied().min().unwrap_or(0);
-        // The last delays can be older than the base and therefore lower.
+        // The last delays can be older than all minutes of the base, and therefore lower.
         least(&self.current).saturating_sub(least(&self.base))
     }
     /// RFC 6817 §2.4.2: processes an acknowledgment of `delivered` segments. `flight` segments were in the

@@ -16,9 +16,11 @@ const NEAR_SHIFT: u32 = 9;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bursts {
     config: SegmentationOffload,
-    /// Remaining segments of the burst, and the part that was sent and not yet counted by the pace.
+    /// The number of segments of the burst that are not sent yet.
     left: u32,
+    /// The bytes that were sent and that the pace has not counted yet.
     bytes: u64,
+    /// The segments that were sent and that the pace has not counted yet.
     segments: u32,
     /// Whether new data wait for a larger congestion window.
     waits: bool,

@@ -42,7 +42,7 @@ impl Output {
         self.forced = Some(forced);
     }
     /// Continues to send when the pace permits it, and also repairs losses, if any.
-    pub(super) fn go_on(&mut self) {
+    pub(super) fn resume(&mut self) {
         self.repairs = true;
     }
     pub(super) fn restrain(&mut self, written: u64) {

@@ -1,10 +1,10 @@
 //! TCP Prague: scalable congestion control for the Internet (RFC 9331 §4), as in `tcp_prague.c` of
 //! L4STeam/linux (version 0.7). It controls a window, or a rate if the window has at most four segments.
 //!
-//! Differences: after losses, too, the rate remains at least its minimum. In window control, the fractional
-//! window remains at least the minimum window. A mark ends slow start even if its acknowledgment delivers
-//! unmarked segments, which undo the first halving in the source. Without a virtual round trip, this is the
-//! Prague of 2020, which has no rate control.
+//! Differences from that source: the rate remains at least its minimum after losses, too. In window control,
+//! the fractional window remains at least the minimum window. A mark ends slow start even if its
+//! acknowledgment delivers unmarked segments; in the source, those segments undo the first halving. Without a
+//! virtual round trip, this is the Prague of 2020, which has no rate control.
 
 mod hooks;
 
@@ -50,8 +50,9 @@ impl Path {
 /// State of Prague. Times are in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prague {
-    /// `rate_bytes`, bytes per second, and its value at the last loss.
+    /// `rate_bytes`, bytes per second.
     rate: f64,
+    /// The rate at the last loss.
     rate_at_loss: f64,
     /// `cwnd_mode`: whether the window is small enough for rate control.
     is_small: bool,
@@ -70,14 +71,18 @@ pub(super) struct Prague {
     window_at_loss: f64,
     /// Round trips since slow start.
     rounds: u32,
-    /// The offset whose acknowledgment ends the round trip, and the segments delivered before it began.
+    /// The offset whose acknowledgment ends the round trip.
     ends: u64,
+    /// The segments delivered before the round trip.
     delivered: u32,
+    /// The marked segments delivered before the round trip.
     marked: u32,
-    /// Times of the last update of the fraction, and of the last reduction by marks.
+    /// The time of the last update of the fraction of marks.
     updated: u64,
+    /// The time of the last reduction by marks.
     reduced: u64,
-    /// The round-trip time whose growth connections with shorter round-trip times use (`prague_rtt_target`).
+    /// The virtual round-trip time: connections with shorter round-trip times grow as if they had this one
+    /// (`prague_rtt_target`).
     virtual_rtt: u64,
 }
 
@@ -157,9 +162,9 @@ impl Prague {
             self.rate = path.rate(self.window);
         }
     }
-    /// Sets the window to `window` segments, but at least to the minimum window. Otherwise, marks would
-    /// reduce the window of a flow that cannot send more slowly without limit. The window could not grow
-    /// again, because growth is relative to the window.
+    /// Sets the window to `window` segments, but at least to the minimum window. Without the minimum, marks
+    /// would reduce the window again and again, although the flow cannot send more slowly. The window could
+    /// then not grow, because growth is relative to the window.
     fn shrink_to(&mut self, window: f64) {
         self.window = if self.is_small { window } else { window.max(f64::from(LEAST_WINDOW)) };
     }

@@ -80,8 +80,7 @@ impl LinuxSender {
         self.delivered += newly.count;
         ack.selects = true;
         self.sample_packet(stream, &ack, segment, largest, now - sent);
-        if self.hear_of_marks(stream, &ack, segment)
-            && self.on_congestion_event(stream, now, sent, Cause::Mark)
+        if self.read_marks(stream, &ack, segment) && self.on_congestion_event(stream, now, sent, Cause::Mark)
         {
             stream.statistics.congestion_marks += 1;
         }

@@ -1,7 +1,7 @@
 //! Loss detection and congestion control of QUIC (RFC 9002; its appendices A and B name the functions).
 //!
-//! Every transmission is a packet with its own number, and acknowledgments list packets. The records have the
-//! missing data. Windows count whole packets.
+//! Every transmission is a packet with its own number, and acknowledgments list packets. [`Records`] has the
+//! segments whose data are not acknowledged. Windows count whole packets.
 
 mod hooks;
 
@@ -26,7 +26,7 @@ const PERSISTENT_CONGESTION: u64 = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Outstanding,
-    /// Acknowledged, or irrelevant.
+    /// Acknowledged, or not tracked, like a probe of a closed window.
     Acknowledged,
     Lost,
 }
@@ -67,10 +67,13 @@ pub(super) struct Quic {
     outstanding: u32,
     /// `largest_acked_packet`.
     largest: Option<u32>,
-    /// `latest_rtt`, `min_rtt`, `smoothed_rtt`, `rttvar`.
+    /// `latest_rtt`.
     latest: Time,
+    /// `min_rtt`.
     least: Time,
+    /// `smoothed_rtt`.
     smoothed: Time,
+    /// `rttvar`.
     variation: Time,
     /// `first_rtt_sample`.
     first_sample: Option<Time>,
@@ -82,8 +85,9 @@ pub(super) struct Quic {
     recovery_began: Option<Time>,
     /// `time_of_last_ack_eliciting_packet`.
     last_sent: Time,
-    /// The number of probes that remain to be sent, and the first segment that they may repeat.
+    /// The number of probes that remain to be sent.
     probes: u8,
+    /// The number of the first segment that the probes may repeat.
     probe_from: u64,
 }
 

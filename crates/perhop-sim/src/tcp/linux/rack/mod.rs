@@ -10,20 +10,21 @@ pub(super) const PERSISTS_FOR: u8 = 16;
 /// The delivered segment that was sent last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
-    /// The send time of this segment, microseconds, and the offset after it.
+    /// The send time of this segment, microseconds.
     sent: u64,
+    /// The offset after this segment.
     end: u64,
     /// The round-trip time of the last delivered segment, microseconds.
     round_trip: u64,
     /// Whether a segment was delivered since the last loss detection.
     pub(super) has_advanced: bool,
-    /// The reordering window in quarters of the minimum round-trip time, and the number of recoveries until
-    /// it is one quarter again.
+    /// The reordering window in quarters of the minimum round-trip time.
     steps: u8,
+    /// The number of recoveries after which the reordering window is one quarter again.
     pub(super) persists: u8,
-    /// Whether a segment arrived twice in this round trip, and the delivery count at the start of the round
-    /// trip.
+    /// Whether a segment arrived twice in this round trip.
     pub(super) has_duplicate: bool,
+    /// The delivery count at the start of the round trip.
     round_began: u32,
 }
 

@@ -10,7 +10,8 @@ pub(super) const UNLIMITED: u32 = 0x7fff_ffff;
 pub(super) struct Reduction {
     /// `prior_cwnd`: the window before the reduction, segments.
     pub(super) window_before: u32,
-    /// `prr_delivered`, `prr_out`: segments delivered and sent since the reduction began.
+    /// `prr_delivered`: segments delivered since the reduction began.
     delivered: u32,
+    /// `prr_out`: segments sent since the reduction began.
     pub(super) sent: u32,
 }

@@ -118,7 +118,7 @@ impl LinuxSender {
     pub(in crate::tcp) fn on_timer(&mut self, stream: &mut Sender, now: Time) {
         if self.wakes <= now {
             self.wakes = Time::MAX;
-            self.output.go_on();
+            self.output.resume();
         }
         if self.expires > now {
             return self.arm(stream);

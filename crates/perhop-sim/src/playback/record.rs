@@ -1,13 +1,13 @@
-//! [`Way`]: the fate of one packet at a port.
+//! [`PacketRecord`]: the record of one packet at a port.
 
 use perhop_qos::packet::Dscp;
 use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
-/// The fate of one packet at a port.
+/// The record of one packet at a port: its arrival and its departure or drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct PacketRecord {
     /// The number of the packet in the order of arrival at the port, from 0.
     pub number: u32,
     /// The index of its flow. Fragments have numbers above those of all flows.
@@ -32,7 +32,7 @@ pub struct Way {
     pub dropped: Option<(Time, DropCause)>,
 }
 
-impl Way {
+impl PacketRecord {
     /// The time of the packet's last event at this port; `None` while it waits.
     pub fn ends(&self) -> Option<Time> {
         let dropped = self.dropped.map(|(at, _)| at);

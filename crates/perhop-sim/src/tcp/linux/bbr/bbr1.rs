@@ -1,4 +1,4 @@
-//! [`First`]: BBR version 1 (Cardwell et al. 2016; Linux 6.1 `net/ipv4/tcp_bbr.c`, whose functions are
+//! [`Bbr1`]: BBR version 1 (Cardwell et al. 2016; Linux 6.1 `net/ipv4/tcp_bbr.c`, whose functions are
 //! named).
 
 use perhop_qos::random::Stream;
@@ -33,32 +33,46 @@ const LEAST_BURST_RATE: u64 = 1_200_000 / 8;
 /// BBR version 1.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
-pub(in crate::tcp::linux) struct First {
+pub(in crate::tcp::linux) struct Bbr1 {
     mode: BbrMode,
-    /// `min_rtt_us`, and its time, ticks.
+    /// `min_rtt_us`.
     least: u64,
+    /// `min_rtt_stamp`, ticks.
     least_at: u64,
-    /// The tick at which the window may grow again after the probe of the minimum round-trip time; `None`
-    /// until the flight is small. The next field is whether a round trip has passed since then.
+    /// `probe_rtt_done_stamp`: the tick at which the window may grow again after the probe of the minimum
+    /// round-trip time; `None` until the flight is small.
     probe_ends: Option<u64>,
+    /// `probe_rtt_round_done`: whether a round trip has passed since the flight became small.
     probe_round_done: bool,
+    /// `bw`: the maximum rate of the last rounds.
     rates: Windowed,
+    /// `rtt_cnt`.
     rounds: u64,
-    /// The delivery count that ends the round. The round ends with the first acknowledgment of a segment that
-    /// was sent at this count or a higher one.
+    /// `next_rtt_delivered`: the delivery count that ends the round. The round ends with the first
+    /// acknowledgment of a segment that was sent at this count or a higher one.
     round_ends: u32,
+    /// `round_start`.
     round_begins: bool,
+    /// `cycle_idx`.
     phase: usize,
+    /// `cycle_mstamp`.
     phase_began: u64,
+    /// `prev_ca_state`.
     previous: State,
+    /// `packet_conservation`.
     conserves_packets: bool,
+    /// `idle_restart`.
     restarts: bool,
     long_term: LongTerm,
     pacing_gain: u32,
     window_gain: u32,
+    /// `has_seen_rtt`.
     has_round_trip: bool,
+    /// `full_bw`.
     full_rate: u64,
+    /// `full_bw_cnt`.
     full_rounds: u32,
+    /// `full_bw_reached`.
     is_full: bool,
     /// `prior_cwnd`.
     window_before: u32,
@@ -68,9 +82,9 @@ pub(in crate::tcp::linux) struct First {
     random: Stream,
 }
 
-impl First {
-    pub(super) fn new(random: Stream) -> First {
-        First {
+impl Bbr1 {
+    pub(super) fn new(random: Stream) -> Bbr1 {
+        Bbr1 {
             mode: BbrMode::Startup,
             least: u64::MAX,
             least_at: 0,

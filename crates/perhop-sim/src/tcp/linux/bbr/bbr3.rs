@@ -1,4 +1,4 @@
-//! [`Third`]: BBR version 3 (draft-ietf-ccwg-bbr; google/bbr, branch v3, `net/ipv4/tcp_bbr.c`, whose
+//! [`Bbr3`]: BBR version 3 (draft-ietf-ccwg-bbr; google/bbr, branch v3, `net/ipv4/tcp_bbr.c`, whose
 //! functions are named): the model, and the window and pace that follow from it. `probing` has its phases,
 //! and `signals` its reaction to losses and marks.
 
@@ -14,12 +14,15 @@ use super::facts::{
 };
 use super::phase::{Acks, Phase};
 
-/// `bbr_startup_pacing_gain`: 4 ln 2; `bbr_startup_cwnd_gain`, `bbr_drain_gain`.
+/// `bbr_startup_pacing_gain`: 4 ln 2.
 const STARTUP_GAIN: u32 = ONE * 277 / 100 + 1;
+/// `bbr_startup_cwnd_gain`.
 const STARTUP_WINDOW_GAIN: u32 = 2 * ONE;
+/// `bbr_drain_gain`.
 const DRAIN_GAIN: u32 = ONE * 1000 / 2885;
-/// `bbr_cwnd_gain`, and its increase while the rate is probed (`bbr_bw_probe_cwnd_gain`).
+/// `bbr_cwnd_gain`.
 const WINDOW_GAIN: u32 = 2 * ONE;
+/// The gain of the window while the rate is probed: `bbr_cwnd_gain` plus `bbr_bw_probe_cwnd_gain`.
 const UP_WINDOW_GAIN: u32 = WINDOW_GAIN + ONE / 4;
 /// The flight during the measurement of the minimum round-trip time: half of the model's flight
 /// (`bbr_probe_rtt_cwnd_gain`).
@@ -32,58 +35,93 @@ const LEAST_BURST: u32 = 2;
 /// BBR version 3.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
-pub(in crate::tcp::linux) struct Third {
+pub(in crate::tcp::linux) struct Bbr3 {
     pub(super) mode: BbrMode,
-    /// `min_rtt_us`, the minimum since the last probe of it, and the times of both, ticks.
+    /// `min_rtt_us`.
     pub(super) least: u64,
+    /// `min_rtt_stamp`, ticks.
     pub(super) least_at: u64,
+    /// `probe_rtt_min_us`: the minimum since the last probe of it.
     pub(super) probed: u64,
+    /// `probe_rtt_min_stamp`, ticks.
     pub(super) probed_at: u64,
+    /// `probe_rtt_done_stamp`, ticks.
     pub(super) probe_ends: Option<u64>,
+    /// `probe_rtt_round_done`.
     pub(super) probe_round_done: bool,
+    /// `next_rtt_delivered`.
     pub(super) round_ends: u32,
+    /// `round_start`.
     pub(super) round_begins: bool,
+    /// `cycle_idx`.
     pub(super) phase: Phase,
+    /// `cycle_mstamp`.
     pub(super) phase_began: u64,
+    /// `prev_ca_state`.
     pub(super) previous: State,
+    /// `idle_restart`.
     pub(super) restarts: bool,
     pub(super) initial_window: u32,
     pub(super) pacing_gain: u32,
     pub(super) window_gain: u32,
+    /// `full_bw_reached`.
     pub(super) is_full: bool,
+    /// `full_bw_now`.
     pub(super) is_full_now: bool,
+    /// `full_bw`.
     pub(super) full_rate: u64,
+    /// `full_bw_cnt`.
     pub(super) full_rounds: u32,
+    /// `has_seen_rtt`.
     pub(super) has_round_trip: bool,
+    /// `prior_cwnd`.
     pub(super) window_before: u32,
     pub(super) aggregation: Aggregation,
+    /// `startup_ecn_rounds`.
     pub(super) marked_rounds: u32,
+    /// `loss_in_cycle`.
     pub(super) loss_in_cycle: bool,
+    /// `ecn_in_cycle`.
     pub(super) marks_in_cycle: bool,
-    /// The delivery count that ends a round of losses. The acknowledgment of a segment that was sent after
-    /// this count ends the round.
+    /// `loss_round_delivered`: the delivery count that ends a round of losses. The acknowledgment of a
+    /// segment that was sent after this count ends the round.
     pub(super) loss_round_ends: u32,
+    /// `loss_round_start`.
     pub(super) loss_round_begins: bool,
+    /// `loss_in_round`.
     pub(super) loss_in_round: bool,
+    /// `ecn_in_round`.
     pub(super) marks_in_round: bool,
-    /// Acknowledgments with losses in this round (`loss_events_in_round`).
+    /// `loss_events_in_round`: acknowledgments with losses in this round.
     pub(super) loss_events: u32,
     pub(super) bounds: Bounds,
-    /// The maximum rates of the last and of the current probe (`bw_hi`).
+    /// `bw_hi`: the maximum rates of the last and of the current probe.
     pub(super) rates: [u64; 2],
+    /// `bw_probe_up_rounds`.
     pub(super) up_rounds: u32,
+    /// `bw_probe_up_cnt`: delivered segments per segment of growth.
     pub(super) up_segments: u32,
+    /// `bw_probe_up_acks`: delivered segments that count towards the next growth.
     pub(super) up_delivered: u32,
+    /// `probe_wait_us`.
     pub(super) wait: u64,
+    /// `rounds_since_probe`.
     pub(super) rounds_since_probe: u32,
+    /// `ack_phase`.
     pub(super) acks: Acks,
-    /// Whether samples show the effect of a probe (`bw_probe_samples`).
+    /// `bw_probe_samples`: whether samples show the effect of a probe.
     pub(super) is_probe_sampled: bool,
+    /// `prev_probe_too_high`.
     pub(super) was_too_high: bool,
+    /// `stopped_risky_probe`.
     pub(super) stopped_at_risk: bool,
+    /// `ecn_eligible`.
     pub(super) uses_marks: bool,
+    /// `ecn_alpha`: the mean fraction of marked segments, 256ths.
     pub(super) alpha: u32,
+    /// `alpha_last_delivered`.
     pub(super) alpha_delivered: u32,
+    /// `alpha_last_delivered_ce`.
     pub(super) alpha_marked: u32,
     /// `try_fast_path`: whether the window is the window of the model.
     pub(super) is_settled: bool,
@@ -91,9 +129,9 @@ pub(in crate::tcp::linux) struct Third {
     pub(super) random: Stream,
 }
 
-impl Third {
-    pub(super) fn new(random: Stream) -> Third {
-        Third {
+impl Bbr3 {
+    pub(super) fn new(random: Stream) -> Bbr3 {
+        Bbr3 {
             mode: BbrMode::Startup,
             least: u64::MAX,
             least_at: 0,
@@ -243,7 +281,7 @@ impl Third {
         self.save_window(window);
         self.bounds.save();
     }
-    /// `CA_EVENT_TX_START`.
+    /// Reports that the connection sends again after silence (`CA_EVENT_TX_START`).
     pub(super) fn on_restart(&mut self, facts: &mut Facts) {
         self.restarts = true;
         self.aggregation.begin_epoch(facts.now);
