@@ -1,4 +1,4 @@
-//! Subnets of devices that their routing process names, on all devices but one.
+//! Subnets that the routing process of a device names, on every device except one.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -8,14 +8,15 @@ use super::block::Blocks;
 use super::form::{Deviation, DeviationKind, OTHER_INTERFACES};
 use super::words::Entry;
 
-/// The addresses that a process names, with their wildcards, if it has them.
+/// The addresses that a process names, with their wildcards, if any.
 type Named = BTreeSet<(Ipv4Addr, Option<Ipv4Addr>)>;
 
-/// Reports the only process of its kind that does not name a subnet of hosts of its device.
+/// Reports a process that does not name a host subnet of its device, if all other processes of the kind name
+/// theirs.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     let is_process = |path: &str| path.starts_with("router ") && !path.contains('/');
     for (_, group) in blocks.by_path.iter().filter(|(path, _)| is_process(path)) {
-        // A process that names no subnet takes them from elsewhere.
+        // A process that names no subnet announces its subnets by other lines.
         let named: Vec<(&Block, Named)> =
             group.iter().map(|block| (block, named(block))).filter(|(_, named)| !named.is_empty()).collect();
         let lacks: Vec<(&Block, Ipv4Addr)> = named
@@ -29,7 +30,8 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
         let [(block, subnet)] = lacks.as_slice() else { continue };
         if named.len() > OTHER_INTERFACES {
             let message = format!(
-                "`{}` does not name the subnet {subnet} of the device, and {} such processes name all of theirs",
+                "`{}` does not name the subnet {subnet} of the device, but {} such processes name \
+                 all of theirs",
                 block.title(),
                 named.len() - 1
             );
@@ -46,7 +48,7 @@ fn named(block: &Block) -> Named {
     lines.filter_map(|entry| Some((address(entry, 0)?, address(entry, 1)))).collect()
 }
 
-/// Whether a named address is in the subnet, or the first of a larger one around it.
+/// Whether a named address is in the subnet, or names a larger subnet that contains it.
 fn covers(named: &Named, network: Ipv4Addr, mask: u32) -> bool {
     let is_around = |(one, wildcard): &(Ipv4Addr, Option<Ipv4Addr>)| {
         let length = 32 - one.to_bits().trailing_zeros().min(24);

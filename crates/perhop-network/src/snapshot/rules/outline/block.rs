@@ -10,16 +10,18 @@ use super::super::tree::{Node, Numbered, tree};
 use super::names::{NameUses, stem};
 use super::words::{Entry, canonical, is_left_out, without_values};
 
-/// Blocks that concern the management of a device.
+/// Blocks about the management of a device.
 const OF_MANAGEMENT: &[&str] = &["archive", "banner", "line"];
-/// The group of all interfaces, whose names differ between devices with one task.
+/// The group of all interfaces. Their names differ between devices with the same task, so one group contains
+/// them all.
 pub(super) const INTERFACE: &str = "interface";
 
-/// The part of their names that devices of one kind share.
+/// The fraction of names that devices of one kind share.
 const ONE_KIND: f64 = 0.6;
-/// A block of more lines that no other device has is a list of one site.
+/// The maximum number of lines of a compared block that no other device has. A longer block is a list of one
+/// site.
 const LONG: usize = 200;
-/// Separates the path of a block from that of its lines about one thing.
+/// Separates the path of a block from the path of its lines about one object, such as a neighbor.
 pub(super) const PART: &str = " // ";
 
 /// A block of a configuration: its first line, and the lines inside.
@@ -30,11 +32,11 @@ pub(super) struct Block {
     pub(super) header: Entry,
     /// The lines inside, with the first lines of blocks in it.
     pub(super) entries: Vec<Entry>,
-    /// The words of its first line and of those around it: blocks of devices with one path are compared.
+    /// The words of the first line and of the enclosing first lines. Blocks with equal paths are compared.
     pub(super) path: String,
-    /// The places of the lines, by shape.
+    /// The indexes of the lines, in the order of their shapes.
     by_shape: Vec<usize>,
-    /// The places of the lines whose shape it has once.
+    /// The indexes of the lines whose shape occurs once in the block.
     single: Vec<usize>,
 }
 
@@ -48,20 +50,20 @@ impl Block {
         Block { device, header, entries, path, by_shape, single }
     }
 
-    /// Generates the lines of a shape, in order.
+    /// Generates the lines with a shape, in order.
     pub(super) fn entries_of(&self, shape: &str) -> impl Iterator<Item = &Entry> {
         let first = self.by_shape.partition_point(|place| self.entries[*place].shape.as_str() < shape);
         let lines = self.by_shape[first..].iter().map(|place| &self.entries[*place]);
         lines.take_while(move |entry| entry.shape == shape)
     }
 
-    /// Returns the line of a shape that the block has once.
+    /// Returns the line with a shape, if the shape occurs once in the block.
     pub(super) fn single_entry(&self, shape: &str) -> Option<&Entry> {
         let mut lines = self.entries_of(shape);
         lines.next().filter(|_| lines.next().is_none())
     }
 
-    /// Generates the lines whose shape the block has once.
+    /// Generates the lines whose shape occurs once in the block.
     pub(super) fn single_entries(&self) -> impl Iterator<Item = &Entry> {
         self.single.iter().map(|place| &self.entries[*place])
     }
@@ -69,20 +71,20 @@ impl Block {
 
 /// The blocks of all devices, by path, and the names that each device defines.
 pub(super) struct Blocks {
-    /// The number of the kind of each device: devices of one kind have nearly the same policies and classes.
+    /// The kind of each device, as a number. Devices of one kind have nearly the same policies and classes.
     pub(super) kinds: Vec<usize>,
     pub(super) by_path: BTreeMap<String, Vec<Block>>,
     pub(super) devices: Vec<Defined>,
 }
 
-/// The names and subnets that a device has.
+/// The names that a device defines, and its subnets.
 pub(super) struct Defined {
     pub(super) names: BTreeSet<String>,
     /// The names of all devices.
     all_names: Arc<NameUses>,
     /// The subnets of its addresses, with masks.
     own_subnets: Vec<(u32, u32)>,
-    /// These and the destinations of static routes, sorted, by mask.
+    /// The device's own subnets and the destinations of its static routes, by mask, sorted.
     subnets: BTreeMap<u32, Vec<u32>>,
     pub(super) addresses: BTreeSet<Ipv4Addr>,
     /// The lines outside of blocks.
@@ -119,7 +121,7 @@ impl Defined {
         }
     }
 
-    /// Whether a word is an address of the device or of a subnet of it.
+    /// Whether a word is an address in a subnet of the device or in a destination of its static routes.
     pub(super) fn is_near(&self, word: &str) -> bool {
         let Ok(address) = word.parse::<Ipv4Addr>() else { return false };
         self.subnets
@@ -127,26 +129,29 @@ impl Defined {
             .any(|(mask, networks)| networks.binary_search(&(address.to_bits() & mask)).is_ok())
     }
 
-    /// Generates the subnets of hosts of the device with their masks: those of more than two hosts.
+    /// Generates the host subnets of the device with their masks: the subnets with more than two addresses
+    /// for hosts.
     pub(super) fn host_subnets(&self) -> impl Iterator<Item = (Ipv4Addr, u32)> {
         let subnets = self.own_subnets.iter().filter(|(_, mask)| (!mask).count_ones() > 2);
         subnets.map(|(network, mask)| (Ipv4Addr::from_bits(*network), *mask))
     }
 
-    /// Whether a word is an address of the device.
+    /// Whether a word is one of the device's own addresses.
     pub(super) fn owns(&self, word: &str) -> bool {
         word.parse::<Ipv4Addr>().is_ok_and(|address| self.addresses.contains(&address))
     }
 
-    /// Whether one of the values is such an address: other devices write such a line in another form.
+    /// Whether one of the values is an address near the device ([`Defined::is_near`]).
     pub(super) fn has_near(&self, values: &[String]) -> bool {
         values.iter().any(|value| self.is_near(value))
     }
 
-    /// Whether words have a name that the device does not define and others do, or an address of its own.
+    /// Whether one of the words is a name that other devices define and this device does not, or an address
+    /// near this device ([`Defined::is_near`]).
     pub(super) fn is_foreign<'v>(&self, mut words: impl Iterator<Item = &'v str>) -> bool {
         words.any(|word| {
-            // A number is the name of a block on one device, and a rate on another.
+            // A number can be the name of a block on one device and a rate on another, so numbers do not
+            // count.
             let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
             let is_name = !is_number && self.all_names.of_name(word) > 0;
             is_name && !self.names.contains(word) || self.is_near(word)
@@ -158,19 +163,19 @@ impl Defined {
         self.all_names.of_name(name)
     }
 
-    /// Returns the stems of its names that end with a number, such as that of a tunnel.
+    /// Returns the stems of the device's names that end with `number`: `tunnel` for `tunnel7`.
     pub(super) fn numbers(&self, number: &str) -> BTreeSet<&str> {
         self.names.iter().filter_map(|name| stem(name, number)).collect()
     }
 
-    /// Whether a device has a name of one of the stems with a number.
+    /// Whether any device has a name that consists of one of the stems and `number`.
     pub(super) fn any_has_number(&self, number: &str, stems: &BTreeSet<&str>) -> bool {
         stems.iter().any(|stem| self.all_names.of_name(&format!("{stem}{number}")) > 0)
     }
 }
 
 impl Blocks {
-    /// Reads the blocks of devices, whose lines have indentation inside blocks.
+    /// Reads the blocks of devices. Indented lines are inside the block of the line above them.
     pub(super) fn read(devices: &[Vec<Numbered>]) -> Blocks {
         let trees: Vec<Vec<Node>> = devices.par_iter().map(|lines| tree(lines)).collect();
         let mut defined: Vec<Defined> = trees.par_iter().map(|nodes| Defined::read(nodes)).collect();
@@ -215,7 +220,7 @@ impl Blocks {
         for (path, group) in by_device.into_iter().flatten() {
             by_path.entry(path).or_default().extend(group);
         }
-        // Lines about things that have one line each are compared with their block.
+        // Lines about an object with a single line are compared as lines of the enclosing block.
         by_path.retain(|path, group| !path.contains(PART) || group.iter().any(|part| part.entries.len() > 1));
         let kinds = kinds(&defined);
         Blocks { kinds, by_path, devices: defined }
@@ -230,20 +235,20 @@ fn routed(line: &str) -> Option<(u32, u32)> {
     (mask != 0).then_some((address, mask))
 }
 
-/// Returns the group of an interface: hardware, or a kind of interface without hardware.
+/// Returns the path of an interface: one path for all hardware interfaces, and one for each virtual kind.
 fn interface_path(header: &Entry) -> String {
     let name = header.values.first().map_or("", String::as_str);
     let kind = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     if name.contains('/') { INTERFACE.to_owned() } else { format!("{INTERFACE} {kind}") }
 }
 
-/// The words that blocks of all devices have: names, and the shapes of first lines of inner blocks.
+/// The names that blocks of all devices define, and the shapes of the first lines of inner blocks.
 struct Words<'w> {
     names: &'w BTreeSet<&'w str>,
     opening: &'w BTreeSet<String>,
 }
 
-/// Returns the shapes of lines that have lines inside on some device.
+/// Returns the shapes of lines that open a block on at least one device.
 fn opening_shapes(trees: &[Vec<Node>], names: &BTreeSet<&str>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&Node> = trees.iter().flatten().collect();
@@ -262,7 +267,7 @@ fn add(found: &mut BTreeMap<String, Vec<Block>>, device: usize, node: &Node, pat
         let own = canonical(inner.line.1);
         entries.extend(own.iter().map(|line| Entry::new(inner.line.0, line, words.names)));
         let header = header(inner, words.names);
-        // A class may have no lines, and a block may have lost all of them.
+        // A class can be empty, and a faulty block can lack all its lines.
         let opens = !inner.inner.is_empty() || words.opening.contains(&header.shape);
         if opens || inner.line.1.trim_start().starts_with("class ") {
             let name = if path.starts_with(INTERFACE) { header.shape } else { header.text() };
@@ -274,8 +279,8 @@ fn add(found: &mut BTreeMap<String, Vec<Block>>, device: usize, node: &Node, pat
     found.entry(path.to_owned()).or_default().push(block);
 }
 
-/// Adds the lines about one thing, such as a neighbor, as blocks: those that begin with one word and one
-/// value.
+/// Adds the lines about one object, such as a neighbor, as a block. These lines begin with the same word and
+/// the same value.
 fn add_parts(
     found: &mut BTreeMap<String, Vec<Block>>,
     device: usize,
@@ -305,11 +310,11 @@ fn add_parts(
     }
 }
 
-/// Returns the number of the kind of each device: that of the first device with nearly the same names.
+/// Returns the kind of each device: the number of the first device with nearly the same names.
 fn kinds(devices: &[Defined]) -> Vec<usize> {
     let mut firsts: Vec<usize> = Vec::new();
     let mut found = Vec::new();
-    // Names of interfaces, processes and rates have numbers of their site.
+    // Numbers in the names of interfaces, processes and rates differ between sites.
     let without_digits =
         |name: &String| name.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>();
     let names: Vec<BTreeSet<String>> =
@@ -344,8 +349,8 @@ fn names(nodes: &[Node]) -> BTreeSet<String> {
     blocks.filter_map(name).collect()
 }
 
-/// Returns the shapes of first lines whose blocks have names: a device has several of them, or all devices
-/// have one of the same name.
+/// Returns the shapes of first lines that name their blocks: a device has several such blocks, or all devices
+/// have one with the same name.
 fn shapes_of_named(trees: &[Vec<Node>], names: &BTreeSet<&str>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut values: BTreeMap<String, BTreeSet<Vec<String>>> = BTreeMap::new();

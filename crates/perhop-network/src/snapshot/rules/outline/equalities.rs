@@ -1,4 +1,4 @@
-//! Values that several lines of a device repeat, on all devices with these lines but one.
+//! Two lines of a device that have the same address on every device except one.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -8,14 +8,15 @@ use super::block::Blocks;
 use super::form::{Deviation, DeviationKind};
 use super::words::Entry;
 
-/// The number of other devices on which both lines have one value.
+/// The minimum number of other devices on which both lines have the same value.
 const OTHERS: usize = 3;
 
-/// A value of a line that a device has once: the path of the block, the shape and the place.
+/// A value of a line that occurs once on a device: the path of the block, the shape of the line and the place
+/// of the value.
 type Key<'b> = (&'b str, &'b str, usize);
 
-/// Reports a device on which two lines have different addresses, if both lines have one common address on
-/// every other device. The finding is at the line that differs from the most other lines.
+/// Reports a device on which two lines have different addresses, if every other device has the same address
+/// in both lines. The finding is at the line that differs from the largest number of other lines.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     let devices = keys(blocks);
     let mut equal: BTreeMap<(Key, Key), Vec<&str>> = BTreeMap::new();
@@ -59,7 +60,7 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
         }
         let (entry, instead) = (devices[*device][key], devices[*device][other]);
         let message = format!(
-            "`{}` and `{}` have different addresses, and the same one on all other devices with both lines",
+            "`{}` and `{}` have different addresses, but all other devices have one address in both lines",
             entry.text(),
             instead.text()
         );
@@ -68,7 +69,7 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     }
 }
 
-/// Returns the addresses in lines that a device has once, by device.
+/// Returns, for each device, the addresses in lines that occur once.
 fn keys<'b>(blocks: &'b Blocks) -> Vec<BTreeMap<Key<'b>, &'b Entry>> {
     let mut found: Vec<BTreeMap<Key<'b>, &'b Entry>> =
         blocks.devices.iter().map(|_| BTreeMap::new()).collect();

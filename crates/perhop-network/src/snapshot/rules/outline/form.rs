@@ -1,16 +1,16 @@
-//! [`Form`]: blocks with equal lines, and [`Deviation`]: a line in which one differs.
+//! [`Form`]: blocks with equal lines. [`Deviation`]: a line in which one block differs from its peers.
 
 use std::collections::BTreeMap;
 
 use super::block::{Block, INTERFACE, PART};
 use super::words::Entry;
 
-/// The number of other blocks that must agree: interfaces of several tasks may look alike, and blocks with
-/// one name have one task.
+/// The minimum number of other blocks that agree. It is larger for interfaces, because interfaces with
+/// different tasks can look alike. Blocks with one name have one task.
 pub(super) const OTHER_INTERFACES: usize = 3;
 const OTHER_NAMESAKES: usize = 2;
 
-/// Commands of interfaces that decide about the marks, queues and tunnels of packets.
+/// Commands of interfaces that determine marks, queues and tunnels of packets.
 const OF_PACKETS: &[&str] = &[
     "auto qos ",
     "crypto map ",
@@ -23,7 +23,7 @@ const OF_PACKETS: &[&str] = &[
     "trust ",
     "tunnel protection ",
 ];
-/// Commands with a key or number that both ends of a link or session need.
+/// Commands with a key or a number that must be equal at both ends of a link or session.
 const OF_NEIGHBORS: &[&str] = &[
     "encapsulation ",
     "ip authentication ",
@@ -35,11 +35,11 @@ const OF_NEIGHBORS: &[&str] = &[
     "isis password ",
     "tunnel key ",
 ];
-/// Words of such lines about a neighbor.
+/// Words of lines about a neighbor, whose values must be equal at both ends of the session.
 const OF_SESSIONS: &[&str] = &["remote-as", "password"];
 /// Commands of the entries of access lists.
 const OF_LISTS: &[&str] = &["deny", "permit"];
-/// Words before values that a site may choose: addresses, rates, weights, lengths of queues, preferences.
+/// Words in front of values that each site may choose: addresses, rates, weights, queue lengths, preferences.
 const CHOSEN: &[&str] = &[
     "address",
     "bandwidth",
@@ -61,7 +61,7 @@ const CHOSEN: &[&str] = &[
     "transmit-rate",
     "weight",
 ];
-/// Words of lines and blocks that concern the management of a device.
+/// Words of lines and blocks about the management of a device.
 const OF_MANAGEMENT: &[&str] = &[
     "aaa",
     "contact",
@@ -83,7 +83,7 @@ const OF_MANAGEMENT: &[&str] = &[
     "version",
 ];
 
-/// An interface: its device and first line.
+/// An interface at the end of a link: its device and its first line.
 pub(crate) type End = (usize, usize);
 
 /// A line in which a block differs from its peers.
@@ -98,37 +98,37 @@ pub(crate) struct Deviation {
 /// The kind of a [`Deviation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DeviationKind {
-    /// A line that decides about marks, queues, lists of packets or neighbors, where all others agree.
+    /// A line that determines marks, queues, access lists or neighbors, and in which all peers agree.
     Decisive,
-    /// A line that all others have.
+    /// The block lacks a line that all peers have.
     Missing,
-    /// Another value or line than all others have.
+    /// The block has a value or a line that differs from all peers.
     Unusual,
 }
 
 impl DeviationKind {
-    /// Returns `Decisive` for a line whose value a site does not choose, otherwise this kind.
+    /// Returns `Decisive` for a line whose value is not a choice of the site, otherwise this kind.
     pub(super) fn in_block(self, block: &Block, text: &str) -> DeviationKind {
         let is_alike = block.is_of_interface() || block.has_name();
         let is_free = is_chosen(text) || is_managed(&block.path) || is_managed(text);
         if is_alike && !is_free && !block.is_container() { DeviationKind::Decisive } else { self }
     }
 
-    /// Returns `Decisive` for a key or number that both ends of a link or session need, otherwise this kind.
+    /// Returns `Decisive` for a key or number that must be equal at both ends, otherwise this kind.
     pub(super) fn of_neighbors(self, text: &str) -> DeviationKind {
         let is_needed = OF_NEIGHBORS.iter().any(|start| text.starts_with(start))
             || text.starts_with("neighbor ") && text.split(' ').any(|word| OF_SESSIONS.contains(&word));
         if is_needed { DeviationKind::Decisive } else { self }
     }
 
-    /// Returns `Decisive` for two entries of lists, otherwise this kind.
+    /// Returns `Decisive` if both lines are entries of access lists, otherwise this kind.
     pub(super) fn of_entries(self, entries: [&Entry; 2]) -> DeviationKind {
         let are_entries = entries.iter().all(|entry| OF_LISTS.contains(&entry.command()));
         if are_entries { DeviationKind::Decisive } else { self }
     }
 
-    /// Returns `Decisive` for a missing line without which an interface treats packets differently, and for
-    /// an entry of a list, otherwise this kind.
+    /// Returns `Decisive` if the missing line changes the treatment of packets or is an entry of an access
+    /// list, otherwise this kind.
     pub(super) fn of_missing(self, block: &Block, text: &str) -> DeviationKind {
         let has = |command: &str| block.entries.iter().any(|entry| entry.command() == command);
         let is_lost = OF_PACKETS.iter().any(|start| text.starts_with(start)) && !has("shutdown");
@@ -136,14 +136,14 @@ impl DeviationKind {
     }
 }
 
-/// Whether a line has a number that a site may choose.
+/// Whether a line has a value that each site may choose.
 fn is_chosen(text: &str) -> bool {
     let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
     let mut behind = text.split(' ').skip_while(|word| !CHOSEN.contains(word)).skip(1);
     behind.any(is_number)
 }
 
-/// Whether a path or a line concerns the management of a device.
+/// Whether a path or a line is about the management of a device.
 fn is_managed(text: &str) -> bool {
     text.split(' ').any(|word| OF_MANAGEMENT.contains(&word))
 }
@@ -155,7 +155,7 @@ pub(super) struct Form<'b> {
 }
 
 impl Form<'_> {
-    /// Returns the number of shapes that it has and another has not.
+    /// Returns the number of shapes that this form has and `other` lacks.
     pub(super) fn more_than(&self, other: &Form) -> usize {
         self.shapes.iter().filter(|shape| !other.has(shape)).count()
     }
@@ -165,7 +165,7 @@ impl Form<'_> {
     }
 }
 
-/// Returns the blocks of a group by the shapes of their lines.
+/// Groups blocks by the shapes of their lines.
 pub(super) fn forms<'b>(group: impl IntoIterator<Item = &'b Block>) -> Vec<Form<'b>> {
     let mut found: BTreeMap<Vec<&str>, Vec<&Block>> = BTreeMap::new();
     for block in group {
@@ -178,34 +178,35 @@ pub(super) fn forms<'b>(group: impl IntoIterator<Item = &'b Block>) -> Vec<Form<
 }
 
 impl Block {
-    /// Returns the number of other blocks that must agree.
+    /// Returns the minimum number of other blocks that agree.
     pub(super) fn least_others(&self) -> usize {
         if self.has_name() { OTHER_NAMESAKES } else { OTHER_INTERFACES }
     }
 
-    /// Whether it is an interface or a part of one.
+    /// Whether the block is an interface or a part of one.
     pub(super) fn is_of_interface(&self) -> bool {
         self.path.starts_with(INTERFACE)
     }
 
-    /// Whether it is a block inside an interface.
+    /// Whether the block is inside the block of an interface.
     pub(super) fn is_inside_interface(&self) -> bool {
         self.is_of_interface() && self.path.contains('/')
     }
 
-    /// Whether it is a block with braces of which a device has only one, such as `interfaces {`: its parts
-    /// follow from the task of the device.
+    /// Whether the block is a container such as `interfaces {`, which a device has once. Its parts depend on
+    /// the task of the device, so they are not compared.
     fn is_container(&self) -> bool {
         let is_value = |letter: char| letter.is_ascii_digit() || letter.is_ascii_uppercase();
         self.path.ends_with('{') && !self.path.contains(is_value)
     }
 
-    /// Whether it is the lines of a block about one thing.
+    /// Whether the block consists of the lines about one object, such as a neighbor.
     pub(super) fn is_part(&self) -> bool {
         self.path.contains(PART)
     }
 
-    /// Whether blocks of its group have one name. Processes of protocols have numbers of their site.
+    /// Whether all blocks of the group have the same name. The number of a routing process is not such a
+    /// name, because each site chooses it.
     pub(super) fn has_name(&self) -> bool {
         !self.is_of_interface() && !self.path.starts_with("router ") && !self.path.contains('#')
     }

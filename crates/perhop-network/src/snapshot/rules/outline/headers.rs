@@ -1,4 +1,4 @@
-//! Lines outside of blocks, and first lines of blocks, that all devices of one kind have but one.
+//! Lines outside of blocks, and first lines of blocks, that all devices of one kind except one have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::block::{Blocks, Defined};
 use super::form::{Deviation, DeviationKind, OTHER_INTERFACES};
 use super::words::Entry;
 
-/// Commands that concern the management of a device.
+/// Commands about the management of a device.
 const OF_MANAGEMENT: &[&str] = &[
     "aaa",
     "access-list",
@@ -48,7 +48,7 @@ const OF_MANAGEMENT: &[&str] = &[
     "version",
     "vtp",
 ];
-/// Commands that begin with `ip` or `ipv6` and concern management.
+/// Commands about management that begin with `ip` or `ipv6`.
 const OF_IP: &[&str] = &[
     "bootp",
     "classless",
@@ -73,7 +73,7 @@ const OF_IP: &[&str] = &[
     "tftp",
 ];
 
-/// Reports first lines of blocks in which a device has other words than all others, and lines that only one
+/// Reports first lines of blocks whose words differ from those of all other devices, and lines that only one
 /// device lacks.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     let kinds: BTreeSet<usize> = blocks.kinds.iter().copied().collect();
@@ -93,10 +93,10 @@ fn is_compared(entry: &Entry) -> bool {
     !(OF_MANAGEMENT.contains(&entry.command()) || is_ip && OF_IP.contains(&second))
 }
 
-/// Reports lines outside of blocks that the only device of a kind lacks, at the line of its name.
+/// Reports lines outside of blocks that one device of a kind lacks, at the line of its host name.
 fn check_presence(blocks: &Blocks, members: &[usize], found: &mut Vec<Deviation>) {
     let key = |entry: &Entry| match entry.shape.as_str() {
-        // The default route is one task, regardless of its next hop.
+        // Default routes are equal lines, regardless of their next hops.
         shape if shape.starts_with("ip route ") => {
             let to = entry.values.iter().take(2).cloned().collect::<Vec<_>>().join(" ");
             format!("ip route {to}")
@@ -118,7 +118,8 @@ fn check_presence(blocks: &Blocks, members: &[usize], found: &mut Vec<Deviation>
         let own = &blocks.devices[*device];
         let is_elsewhere = own.is_foreign(text.split(' '));
         let Some(line) = name_line(own).filter(|_| !is_elsewhere) else { continue };
-        let message = format!("no line `{text}`, which {} devices with the same task have", holders.len());
+        let count = holders.len();
+        let message = format!("the line `{text}` is missing, which {count} devices with the same task have");
         found.push(Deviation { device: *device, line, kind: DeviationKind::Missing, message });
     }
 }
@@ -127,9 +128,10 @@ fn name_line(own: &Defined) -> Option<usize> {
     own.top.iter().find(|entry| entry.command() == "hostname").map(|entry| entry.line)
 }
 
-/// Reports the only first line of a block with a name whose other words differ from those of all others.
+/// Reports the one first line of a named block whose other words differ from those of all devices with the
+/// name.
 fn check_words(blocks: &Blocks, found: &mut Vec<Deviation>) {
-    // By the command and the name.
+    // The first lines by command and name.
     let mut by_name: BTreeMap<(&str, &str), Vec<(usize, &Entry)>> = BTreeMap::new();
     let inside = blocks.by_path.values().flatten().filter(|block| !block.path.contains('/'));
     for block in inside.filter(|block| is_compared(&block.header) && !block.is_of_interface()) {
@@ -144,7 +146,8 @@ fn check_words(blocks: &Blocks, found: &mut Vec<Deviation>) {
         let Some((odd, usual)) = super::values::only_exception(texts.iter().map(String::as_str)) else {
             continue;
         };
-        // A device may have several blocks with a name. Other rules compare values, and packets of classes.
+        // A device can have several blocks with a name. Other rules compare values, and the packets of
+        // classes.
         let is_value = lines.iter().all(|(_, entry)| entry.shape == lines[odd].1.shape);
         let is_value = is_value || lines[odd].1.command() == "class-map";
         if devices.len() < lines.len() || devices.len() < OTHER_INTERFACES || is_value {

@@ -1,4 +1,4 @@
-//! Lines in which the ends of a link fit each other at all other links.
+//! Lines whose values match at the two ends of every link except one.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::form::{Deviation, DeviationKind, End};
 use super::values::{is_renamed, only_exception};
 use super::words::Entry;
 
-/// The number of other links that must obey a rule.
+/// The minimum number of other links that follow a rule.
 const OTHERS: usize = 3;
 
 /// Commands for groups of routers with one address (HSRP, VRRP).
@@ -20,8 +20,9 @@ struct Pair<'b> {
     entries: [Option<&'b Entry>; 2],
 }
 
-/// Reports links at which one end lacks a line that both ends of all other links have, whose ends have other
-/// values while those of all other links are equal, or, in groups of routers, equal ones while others differ.
+/// Reports a link that differs from all other links in a line: one end lacks the line, or the two ends have
+/// different values although the values at all other links are equal. In groups of routers (HSRP, VRRP), also
+/// reports equal values if the values at all other links differ.
 pub(super) fn check(blocks: &Blocks, links: &[Vec<End>], found: &mut Vec<Deviation>) {
     let interfaces =
         blocks.by_path.iter().filter(|(path, _)| path.starts_with(INTERFACE) && !path.contains('/'));
@@ -65,7 +66,7 @@ fn check_presence(pairs: &[Pair], found: &mut Vec<Deviation>) {
     for (block, entry) in pair.blocks.iter().zip(&pair.entries) {
         let (None, Some(other)) = (entry, pair.entries.iter().flatten().next()) else { continue };
         let message = format!(
-            "`{}` lacks `{}`, which the other end of its link has, as both ends of {} links do",
+            "`{}` lacks `{}`, which the other end of its link and both ends of {} other links have",
             block.title(),
             other.text(),
             pairs.len() - 1
@@ -84,8 +85,8 @@ fn check_values(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation>)
         })
         .collect();
     let count = both.iter().map(|(_, [first, _])| first.values.len()).min().unwrap_or(0);
-    // One router of a group with a common address must be active; a single other group is enough to show the
-    // convention.
+    // The values of a group (priorities) must differ, so that one router is active. One other group is enough
+    // to show that.
     let is_of_group = both.iter().any(|(_, [first, _])| GROUPS.contains(&first.command()));
     for place in 0..count {
         let is_equal =
@@ -117,7 +118,7 @@ fn check_values(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation>)
     }
 }
 
-/// Reports the only end of a link of several with another value than all others.
+/// Reports the one end of a link with several ends whose value differs from the common value of the others.
 fn check_several(ends: &[&Block], found: &mut Vec<Deviation>) {
     for entry in ends[0].single_entries() {
         let entries: Vec<&Entry> = ends.iter().filter_map(|end| end.single_entry(&entry.shape)).collect();

@@ -1,4 +1,4 @@
-//! Lines about another device, which has such a line about this one.
+//! Pairs of lines: two devices that each have a line about the other one.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -7,23 +7,23 @@ use super::block::{Block, Blocks, PART};
 use super::form::{Deviation, DeviationKind};
 use super::words::Entry;
 
-/// The minimum number of lines that follow a rule, so that another line is an exception to it.
+/// The minimum number of lines that follow a rule, for another line to be an exception.
 const LEAST: usize = 3;
 
 /// A line that has the address of a device.
 struct Line<'b> {
     device: usize,
     entry: &'b Entry,
-    /// The value with the address.
+    /// The index of the value that is the address.
     place: usize,
     /// The device with the address.
     other: Option<usize>,
-    /// Whether the address is in a subnet of its own device.
+    /// Whether the address is in a subnet of the line's own device.
     is_near: bool,
 }
 
-/// Reports lines about another device that differ from its line about this device, and addresses that no
-/// device has, where all other lines of the shape are in order.
+/// Reports a line about another device that differs from that device's line about this one, and a line with
+/// an address that no device has, if all other lines of the shape are correct.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     let mut owners: BTreeMap<Ipv4Addr, usize> = BTreeMap::new();
     for (device, own) in blocks.devices.iter().enumerate() {
@@ -36,7 +36,7 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     }
 }
 
-/// Blocks whose path is their first line without its value: the path, and the value on each device.
+/// Blocks whose first line has one value, such as `router bgp 65000`: the path, and the value on each device.
 type Numbered<'b> = Vec<(&'b str, BTreeMap<usize, &'b str>)>;
 
 fn numbered(blocks: &Blocks) -> Numbered<'_> {
@@ -47,7 +47,7 @@ fn numbered(blocks: &Blocks) -> Numbered<'_> {
 }
 
 impl Block {
-    /// Returns its device and the first value of its first line.
+    /// Returns the device of the block and the first value of its first line.
     fn number_of_device(&self) -> Option<(usize, &str)> {
         Some((self.device, self.header.values.first()?.as_str()))
     }
@@ -83,13 +83,13 @@ fn lines_by_shape<'b>(
     found
 }
 
-/// Reports the only line whose address is that of no device.
+/// Reports the one line whose address belongs to no device.
 fn check_owners(lines: &[Line], found: &mut Vec<Deviation>) {
     let odd: Vec<&Line> = lines.iter().filter(|line| line.other.is_none()).take(2).collect();
     let [line] = odd.as_slice() else { return };
     if lines.len() > LEAST && line.is_near {
         let message = format!(
-            "`{}`: no device has the address {}, unlike in {} such lines",
+            "`{}`: no device has the address {}, but devices have the addresses of {} other such lines",
             line.entry.text(),
             line.entry.values[line.place],
             lines.len() - 1
@@ -99,7 +99,8 @@ fn check_owners(lines: &[Line], found: &mut Vec<Deviation>) {
     }
 }
 
-/// Reports values that differ from those of the line back, or from the number of the other device's block.
+/// Reports values that differ from the values in the other device's line about this one, or from the number
+/// in the first line of the other device's block.
 fn check_values(numbered: &Numbered, lines: &[Line], found: &mut Vec<Deviation>) {
     let Some(first) = lines.first() else { return };
     let mut backs: BTreeMap<(usize, usize), &Line> = BTreeMap::new();
@@ -112,7 +113,7 @@ fn check_values(numbered: &Numbered, lines: &[Line], found: &mut Vec<Deviation>)
         let pairs: Vec<(&Line, &Line)> =
             lines.iter().filter_map(|line| Some((line, *backs.get(&(line.other?, line.device))?))).collect();
         let differ = |(line, back): &&(&Line, &Line)| line.entry.values[value] != back.entry.values[value];
-        // Each pair counts twice.
+        // A pair of lines is listed from both sides.
         let count = pairs.iter().filter(differ).count();
         if count == 2 && pairs.len() >= 2 * LEAST {
             for (line, back) in pairs.iter().filter(differ) {
@@ -129,7 +130,7 @@ fn check_values(numbered: &Numbered, lines: &[Line], found: &mut Vec<Deviation>)
     }
 }
 
-/// Reports the only line whose value is not that in the first line of a block of the other device.
+/// Reports the one line whose value differs from the number in the first line of the other device's block.
 fn check_numbers(numbered: &Numbered, lines: &[Line], value: usize, found: &mut Vec<Deviation>) {
     for (path, number) in numbered {
         let known: Vec<(&Line, &str)> =

@@ -1,4 +1,4 @@
-//! Lines that a block lacks, and that all its peers have.
+//! Lines that all peers of a block have and the block lacks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +6,23 @@ use super::block::{Block, Defined};
 use super::form::{Deviation, DeviationKind, Form, OTHER_INTERFACES};
 use super::words::Entry;
 
-/// Commands that stop or drop packets, which are reported if only one block has them. Other rules know the
-/// effects of marks and policers.
+/// Commands that stop or drop packets. An additional one is reported if only one block has it. Other rules
+/// check marks and policers.
 const TAKING: &[&str] = &["shutdown"];
-/// The minimum number of common lines of peers: an interface with fewer common lines has another task.
+/// The minimum number of lines that peers have in common. An interface with fewer common lines has another
+/// task.
 const LEAST_COMMON: usize = 3;
-/// The number of interfaces that share this number of lines which no others have.
+/// If three interfaces share at least this number of lines that no other interface has, two peers are enough.
 const LEAST_ALIKE: usize = 2;
-/// A block of this many lines may differ in one more line.
+/// Blocks with at least this number of common lines may differ in one further line.
 const LARGE: usize = 8;
 
-/// Reports lines that the only block of its form lacks, and lines that only it has.
+/// Reports lines that one block of a form lacks, and lines that only this block has.
 pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviation>) {
     for own in forms {
         let [block] = own.blocks.as_slice() else { continue };
         let near: Vec<&Form> = forms.iter().filter(|other| is_near(own, other, block)).collect();
-        // The peers that have one additional line, by that line.
+        // For each line, the peers that have exactly this line in addition.
         let mut lacking: BTreeMap<&str, Vec<&Block>> = BTreeMap::new();
         for form in &near {
             let shape = form.shapes.iter().find(|shape| !own.has(shape));
@@ -38,7 +39,7 @@ pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviati
     }
 }
 
-/// Reports lines that stop or drop packets and that no peer has.
+/// Reports lines that stop or drop packets, if no peer has them.
 fn report_taking(block: &Block, own: &Form, near: &[&Form], found: &mut Vec<Deviation>) {
     let peers: Vec<&Block> = near.iter().flat_map(|form| form.blocks.iter().copied()).collect();
     let is_extra = |shape: &str| !near.iter().any(|form| form.has(shape));
@@ -57,7 +58,7 @@ fn report_taking(block: &Block, own: &Form, near: &[&Form], found: &mut Vec<Devi
     }
 }
 
-/// Whether the blocks of a form have the same task as the only block of another.
+/// Whether the blocks of a form have the same task as `block`, the only block of its form.
 fn is_near(own: &Form, other: &Form, block: &Block) -> bool {
     let (lacks, has_more) = (other.more_than(own), own.more_than(other));
     let common = own.shapes.len() - has_more;
@@ -78,14 +79,15 @@ fn is_near(own: &Form, other: &Form, block: &Block) -> bool {
             || is_same())
 }
 
-/// Returns the number of lines that interfaces of one task have in common; sub-interfaces have few lines.
+/// Returns the minimum number of common lines for a block. It is lower for sub-interfaces, which have few
+/// lines.
 fn least_common(block: &Block) -> usize {
     let is_part = block.header.values.first().is_some_and(|name| name.contains('.'));
     if is_part { LEAST_COMMON - 1 } else { LEAST_COMMON }
 }
 
-/// Reports lines that only one of several blocks of one name, on devices of one kind, lacks, however much
-/// they differ otherwise.
+/// Reports lines that one of several blocks with the same name lacks, on devices of one kind. The blocks may
+/// differ in any other lines.
 pub(super) fn check_lacking(group: &[&Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     if group[0].is_of_interface() || group[0].is_part() || group.len() <= OTHER_INTERFACES {
         return;
@@ -117,8 +119,8 @@ pub(super) fn first_word(shape: &str) -> &str {
     &shape[..end]
 }
 
-/// Whether two other interfaces are enough, because they share lines with the block that no other interface
-/// has: these three have one task.
+/// Whether two peers are enough. They are if they share lines with the block that no other interface has, so
+/// that the three certainly have one task.
 fn are_alike(own: &Form, block: &Block, peers: &[&Block], forms: &[Form]) -> bool {
     if !block.is_of_interface() || peers.len() < LEAST_ALIKE {
         return false;
@@ -132,7 +134,7 @@ fn are_alike(own: &Form, block: &Block, peers: &[&Block], forms: &[Form]) -> boo
     own.shapes.iter().filter(is_shared).count() >= LEAST_ALIKE
 }
 
-/// Whether there are enough other blocks, on other devices unless the blocks are interfaces.
+/// Whether enough peers exist. Peers that are not interfaces must be on other devices.
 pub(super) fn are_enough(block: &Block, peers: &[&Block]) -> bool {
     let others: BTreeSet<usize> =
         peers.iter().map(|peer| peer.device).filter(|device| *device != block.device).collect();
@@ -143,12 +145,12 @@ pub(super) fn are_enough(block: &Block, peers: &[&Block]) -> bool {
 fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     let example = peers.iter().flat_map(|peer| &peer.entries).find(|entry| entry.shape == shape);
     let Some(example) = example else { return };
-    // The device may have another name in place of a name that it does not have.
+    // The device may use its own name where the peers use a name that it does not define.
     let own = &devices[block.device];
     let examples: Vec<&Entry> =
         peers.iter().flat_map(|peer| &peer.entries).filter(|entry| entry.shape == shape).collect();
     let is_foreign = |entry: &&Entry| own.is_foreign(entry.values.iter().map(String::as_str));
-    // An address of this site only: the other devices write such a line about a subnet of another one.
+    // The peers write this line about a subnet of another device, so this device needs no such line.
     let is_here = peers.iter().any(|peer| {
         let of_peer = peer.entries.iter().filter(|entry| entry.shape == shape);
         of_peer
@@ -184,7 +186,7 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
     found.push(Deviation { device: block.device, line, kind, message });
 }
 
-/// Returns the line of a block whose other parts the peers have in the line with `text`: it lacks the part.
+/// Returns the line of a block that corresponds to the peers' line `text`, but lacks a part of it.
 pub(super) fn line_beside(block: &Block, peers: &[&Block], text: &str) -> Option<usize> {
     let (peer, line) = peers.iter().find_map(|peer| {
         let example = peer.entries.iter().find(|entry| entry.text() == text)?;
@@ -195,7 +197,7 @@ pub(super) fn line_beside(block: &Block, peers: &[&Block], text: &str) -> Option
     block.entries.iter().find(|entry| beside.contains(&entry.text())).map(|entry| entry.line)
 }
 
-/// Whether a line of a policy is another one with more words behind it.
+/// Whether a line of a policy begins with all words of another line and has further words.
 pub(super) fn is_extension(entry: &Entry, other: &Entry) -> bool {
     entry.text().strip_prefix(&other.text()).is_some_and(|rest| rest.starts_with(' '))
 }

@@ -1,9 +1,9 @@
-//! Lines that one of several equal blocks lacks, or has with another value.
+//! Lines that one of several equal blocks lacks, or in which it has another value.
 //!
-//! Devices with one task have equal blocks: interfaces of one kind, classes, protocols. A line that all
-//! others have, and one block has not, is probably forgotten; a value in which one block differs from all
-//! others, or from a rule that all others obey, is probably a mistake (Kakarla et al., "Finding Network
-//! Misconfigurations by Automatic Template Inference", NSDI 2020).
+//! Devices with the same task have equal blocks: interfaces of one kind, classes, protocols. A line that only
+//! one block lacks was probably forgotten. A value in which one block differs from all others, or breaks a
+//! rule that all others follow, is probably a mistake (Kakarla et al., "Finding Network Misconfigurations by
+//! Automatic Template Inference", NSDI 2020).
 
 mod announced;
 mod block;
@@ -31,9 +31,8 @@ use super::tree::Numbered;
 
 pub(crate) use form::{Deviation, DeviationKind, End};
 
-/// Returns the lines in which blocks differ from those of other devices. `devices` has the lines of each
-/// without comments,
-/// and `links` the first lines of the interfaces at the ends of each link.
+/// Returns the lines in which a block differs from the blocks of other devices. `devices` has the lines of
+/// each device without comments. `links` has the first lines of the interfaces at the ends of each link.
 pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<Deviation> {
     let blocks = Blocks::read(devices);
     let (mut found, others) = rayon::join(
@@ -43,12 +42,12 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
     found.extend(others.0);
     found.extend(others.1);
     found.sort();
-    // Several comparisons may find one fault: the first message is enough.
+    // Several comparisons can find the same fault. One message per line is enough.
     found.dedup_by_key(|deviation| (deviation.device, deviation.line));
     found
 }
 
-/// Compares the blocks of each path.
+/// Compares the blocks with the same path.
 fn of_groups(blocks: &Blocks) -> Vec<Deviation> {
     let groups = blocks.by_path.par_iter().filter(|(_, group)| group.len() > 2);
     let check = |(_, group): (&String, &Vec<Block>)| {
@@ -68,7 +67,7 @@ fn of_groups(blocks: &Blocks) -> Vec<Deviation> {
     groups.flat_map_iter(check).collect()
 }
 
-/// Compares the interfaces of one name on devices of one kind.
+/// Compares the interfaces with the same name on devices of one kind.
 fn of_ports(blocks: &Blocks) -> Vec<Deviation> {
     let groups = ports_of_kinds(blocks);
     let check = |(_, group): (_, &Vec<&Block>)| {
@@ -81,7 +80,7 @@ fn of_ports(blocks: &Blocks) -> Vec<Deviation> {
     groups.par_iter().filter(|(_, group)| group.len() > OTHER_INTERFACES).flat_map_iter(check).collect()
 }
 
-/// Compares lines of different blocks.
+/// Compares lines of different blocks and devices.
 fn of_devices(blocks: &Blocks, links: &[Vec<End>]) -> Vec<Deviation> {
     let mut found = Vec::new();
     headers::check(blocks, &mut found);
@@ -102,8 +101,8 @@ fn by_kind<'b>(group: &'b [Block], kinds: &[usize]) -> BTreeMap<usize, Vec<&'b B
     found
 }
 
-/// Returns the interfaces of one name on devices of one kind, and their tunnels and other interfaces without
-/// hardware by kind.
+/// Groups interfaces of devices of one kind: hardware interfaces by name, tunnels and other virtual
+/// interfaces by their kind.
 fn ports_of_kinds(blocks: &Blocks) -> BTreeMap<(usize, &str, &[String]), Vec<&Block>> {
     let mut found: BTreeMap<(usize, &str, &[String]), Vec<&Block>> = BTreeMap::new();
     let interfaces = blocks.by_path.iter().filter(|(path, _)| path.starts_with(INTERFACE));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the part of a name before a number, if the name consists of letters and the number.
+/// Returns the letters of a name that consists of letters and `number`: `tunnel` for `tunnel7`.
 pub(super) fn stem<'n>(name: &'n str, number: &str) -> Option<&'n str> {
     name.strip_suffix(number).filter(|stem| stem.ends_with(|letter: char| letter.is_ascii_alphabetic()))
 }

@@ -1,4 +1,4 @@
-//! Values that all other blocks take from their device: an address near it, or a name that it defines.
+//! Values that a block takes from its device: an address in one of its subnets, or a name that it defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,8 @@ use super::form::{Deviation, DeviationKind};
 use super::missing::are_enough;
 use super::words::Entry;
 
-/// Reports values of a group of blocks that their device does not know, where it knows those of all others.
+/// Reports the one block of a group whose value its device does not have or define, if the devices of all
+/// other blocks do.
 pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     let mut by_place: BTreeMap<(&str, usize), Vec<(&Block, &Entry)>> = BTreeMap::new();
     for block in group {
@@ -39,20 +40,20 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
     }
 }
 
-/// Returns the names before a number that most lines have: `Tunnel` where `Tunnel7` is defined.
+/// Returns the name stems that the numbers of most lines belong to: `Tunnel` for 7 if `Tunnel7` is defined.
 fn stems<'d>(lines: &[(&Block, &Entry)], place: usize, devices: &'d [Defined]) -> BTreeSet<&'d str> {
     let is_number = |value: &str| value.bytes().all(|byte| byte.is_ascii_digit());
     let of = |(block, entry): &(&Block, &Entry)| {
         let value = &entry.values[place];
         if is_number(value) { devices[block.device].numbers(value) } else { BTreeSet::new() }
     };
-    // The line names the kind: `multilink group 1` is `Multilink1`.
+    // The line names the kind of interface: `multilink group 1` means `Multilink1`.
     let is_named = |stem: &&str| lines[0].1.shape.contains(&stem.to_lowercase());
-    // Two lines show all stems that all lines but one have.
+    // At most one line is an exception, so the first two lines show all candidates.
     lines.iter().take(2).flat_map(of).filter(is_named).collect()
 }
 
-/// Reports the only line for which a condition does not hold.
+/// Reports the one line for which `holds` is false.
 fn report(
     lines: &[(&Block, &Entry)],
     holds: impl Fn(&(&Block, &Entry)) -> bool,
@@ -67,7 +68,7 @@ fn report(
         return;
     }
     let message = format!(
-        "`{}` in `{}`: {}, unlike in {} such lines",
+        "`{}` in `{}`: {}, unlike the devices of {} other such lines",
         entry.text(),
         block.title(),
         words(entry),

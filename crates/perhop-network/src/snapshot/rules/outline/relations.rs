@@ -1,4 +1,4 @@
-//! Values that follow from other values of their block in all blocks of a form but one.
+//! Values that follow from another value of the same block, in every block of a form except one.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,19 @@ use super::words::{Entry, numbers};
 
 /// The minimum number of blocks that show a rule between values.
 const LEAST: usize = 4;
-/// The number of other blocks that show such a rule surely.
+/// The minimum number of other blocks for a finding to have its usual severity. With fewer blocks, it is a
+/// note.
 const SURE: usize = 6;
-/// An address has its own numbers.
+/// The count of numbers in an IPv4 address. Such numbers are not compared.
 const NUMBERS_OF_ADDRESS: usize = 4;
-/// The values of a block that are compared at most.
+/// The maximum number of compared values of a block.
 const MOST_PLACES: usize = 64;
 
 /// A value of the blocks of a form.
 struct Place<'b> {
     entries: Vec<&'b Entry>,
     values: Vec<&'b str>,
-    /// The numbers in each value, if all have the same count of them.
+    /// The numbers in each value, if all values contain the same count of numbers.
     numbers: Option<Vec<Vec<u64>>>,
     is_header: bool,
 }
@@ -36,8 +37,8 @@ impl<'b> Place<'b> {
     }
 }
 
-/// Reports values that break a rule which the values of all other blocks of the form obey: two numbers are
-/// equal or in one proportion, or one value determines the other.
+/// Reports values that break a rule that all other blocks of the form follow. A rule is a constant ratio of
+/// two numbers, or a value that determines another value.
 pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviation>) {
     for form in forms.iter().filter(|form| form.blocks.len() >= LEAST && form.blocks[0].is_of_interface()) {
         check_places(&places(form), &form.blocks, devices, true, found);
@@ -97,7 +98,8 @@ fn check_places(
     with_mappings: bool,
     found: &mut Vec<Deviation>,
 ) {
-    // The place of the value and the words for the first rule, by the block.
+    // For each block, the broken values: their place, the number of broken rules, and the text for the first
+    // rule.
     let mut broken: BTreeMap<usize, BTreeMap<usize, (usize, String)>> = BTreeMap::new();
     let mut add = |odd: usize, place: usize, words: &dyn Fn() -> String| {
         let entry = broken.entry(odd).or_default().entry(place).or_insert_with(|| (0, words()));
@@ -111,11 +113,12 @@ fn check_places(
             if first < second
                 && let Some(odd) = breaks_proportion(one, other)
             {
-                let words = || format!("{} and {} do not fit", one.values[odd], other.values[odd]);
+                let (own, theirs) = (one.values[odd], other.values[odd]);
+                let words = || format!("{own} and {theirs} are not in the ratio of the other lines");
                 add(odd, first, &words);
                 add(odd, second, &words);
             }
-            // The place of hardware determines nothing.
+            // The name of a hardware port, such as `Gi0/1`, does not determine other values.
             let is_hardware = one.is_header && one.values[0].contains('/');
             if is_hardware || other.is_header || !with_mappings {
                 continue;
@@ -125,8 +128,8 @@ fn check_places(
             if let Some((odd, usual)) =
                 breaks_mapping(one, other).filter(|(odd, usual)| !renamed(*odd, usual))
             {
-                let words =
-                    || format!("with {} others have {usual}, not {}", one.values[odd], other.values[odd]);
+                let (own, theirs) = (one.values[odd], other.values[odd]);
+                let words = || format!("{own} occurs with {theirs} here, but with {usual} elsewhere");
                 add(odd, second, &words);
             }
         }
@@ -139,7 +142,7 @@ fn check_places(
             }
             let (entry, block) = (places[*place].entries[odd], blocks[odd]);
             let message = format!(
-                "`{}` in `{}`: {words}, as in {} other such lines",
+                "`{}` in `{}`: {words} ({} other lines compared)",
                 entry.text(),
                 block.title(),
                 blocks.len() - 1
@@ -154,8 +157,7 @@ fn check_places(
     }
 }
 
-/// Returns the block in which a number of one value is not in the proportion to a number of another in which
-/// both are in all other blocks.
+/// Returns the block in which two numbers are not in the ratio that they have in all other blocks.
 fn breaks_proportion(one: &Place, other: &Place) -> Option<usize> {
     let (own, theirs) = (one.numbers.as_ref()?, other.numbers.as_ref()?);
     for first in 0..own[0].len() {
@@ -176,7 +178,7 @@ fn odd_proportion(pairs: &[(u64, u64)]) -> Option<usize> {
     if pairs.iter().any(|(a, b)| *a == 0 || *b == 0) {
         return None;
     }
-    // One of the first two pairs has the proportion of all but one.
+    // At most one pair differs, so one of the first two pairs has the common ratio.
     for base in &pairs[..2] {
         let mut odd = pairs.iter().enumerate().filter(|(_, pair)| !fits(base, pair)).map(|(place, _)| place);
         let place = odd.next()?;
@@ -192,7 +194,7 @@ fn odd_proportion(pairs: &[(u64, u64)]) -> Option<usize> {
     None
 }
 
-/// Returns the block in which a value is not the one that goes with another value in all other blocks.
+/// Returns the block in which a value does not occur with the same other value as in all other blocks.
 fn breaks_mapping<'b>(one: &Place, other: &Place<'b>) -> Option<(usize, &'b str)> {
     let mut groups: BTreeMap<&str, BTreeMap<&'b str, Vec<usize>>> = BTreeMap::new();
     for (block, (from, to)) in one.values.iter().zip(&other.values).enumerate() {
@@ -219,6 +221,6 @@ fn breaks_mapping<'b>(one: &Place, other: &Place<'b>) -> Option<(usize, &'b str)
             _ => return None,
         }
     }
-    // A value that differs in every other group is determined by the first one.
+    // Without two blocks that share a pair of values, each block has its own pair, so no rule is visible.
     odd.filter(|_| shared > 0)
 }

@@ -1,7 +1,7 @@
-//! Lines with names and numbers that all other blocks of one name have, and one block has not.
+//! Whole lines that all other blocks of one name have and one block lacks.
 //!
-//! Shapes of lines do not distinguish a list with the right entries from one with an entry turned around;
-//! this comparison of whole lines does.
+//! Shapes of lines do not show that an entry of a list has its source and destination exchanged. The
+//! comparison of whole lines does.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,19 +12,17 @@ use super::form::{Deviation, DeviationKind};
 use super::missing::{are_enough, is_extension, line_beside};
 use super::words::Entry;
 
-/// Commands whose numbers follow from the circuit of a site, or are set by experience: other rules compare
-/// them.
+/// Commands whose numbers depend on the circuit of a site or on experience. Other rules compare them.
 const OF_CIRCUITS: &[&str] = &["bandwidth", "priority", "queue-limit", "random-detect", "shape"];
 
-/// The part of the other blocks of a name that must have a line: two thirds.
+/// The fraction of the other blocks with the name that must have a line: two thirds.
 const MOST: usize = 2;
 const WHOLE: usize = 3;
 
 /// A block with its lines by text.
 type Lines<'b> = (&'b Block, BTreeMap<String, &'b Entry>);
 
-/// Reports a line that the only block with its lines lacks, where the other blocks of its name differ in this
-/// line only.
+/// Reports a line that one block lacks, if the other blocks of the name differ from it only in this line.
 pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     if !group[0].has_name() {
         return;
@@ -49,7 +47,7 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
         }
         let most = lacking.into_iter().max_by_key(|(_, peers)| peers.len());
         if let Some((text, peers)) = most {
-            // Most blocks of the name have the line: a line of few sites is their own.
+            // A line that few sites have is intended for these sites.
             let is_usual = WHOLE * peers.len() >= MOST * (group.len() - 1);
             if is_usual {
                 report((block, lines), text, &peers, devices, found);
@@ -64,16 +62,16 @@ fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Returns a number of a set of lines, from which lines can be subtracted.
+/// Returns the sum of the hashes of a set of lines. Subtracting a hash removes a line from the set.
 fn sum(lines: &BTreeMap<String, &Entry>) -> u64 {
     lines.keys().fold(0, |sum, text| sum.wrapping_add(hash(text)))
 }
 
-/// The blocks of a variant, and a line of it.
+/// The blocks of a variant (blocks with equal lines), and one of its lines.
 type Without<'v, 'b> = (&'v [Lines<'b>], &'v str);
 
-/// Returns the variants by the sum of all their lines but one: blocks that differ in one line have one sum,
-/// and comparing all pairs of blocks would take too long.
+/// Returns the variants by the sum of all their lines except one. Two blocks that differ in one line share
+/// such a sum. A comparison of all pairs of blocks would take too long.
 fn without_one_line<'v, 'b>(variants: &'v [Vec<Lines<'b>>]) -> BTreeMap<u64, Vec<Without<'v, 'b>>> {
     let mut found: BTreeMap<u64, Vec<Without>> = BTreeMap::new();
     for blocks in variants {

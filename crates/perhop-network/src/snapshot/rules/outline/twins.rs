@@ -1,4 +1,4 @@
-//! Policies, classes and lists of two devices with one task, such as both routers of a site.
+//! Policies, classes and lists of two devices with the same task, such as the two routers of a site.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,20 +8,20 @@ use super::missing::{first_word, is_extension};
 use super::values::is_mild;
 use super::words::Entry;
 
-/// The part of its blocks with names that two devices must share to have one task.
+/// The fraction of named blocks that two devices must share to count as having the same task.
 const SHARED: f64 = 0.8;
 
-/// The number of blocks with names from which on two devices with the same ones have one task.
+/// The minimum number of shared named blocks for two devices to have the same task.
 const LEAST_SHARED: usize = 4;
-/// Interfaces with fewer lines may have several tasks.
+/// The minimum number of lines of an interface. Shorter interfaces can look alike and have different tasks.
 const LARGE: usize = 5;
-/// Words of commands for the roles that two devices divide between them.
+/// Words of commands by which two devices take different roles.
 const OF_ROLES: &[&str] = &["decrement", "preempt", "priority", "timers", "track"];
 
-/// Commands without which a class has another treatment.
+/// Commands that change the treatment of a class.
 const OF_QUEUES: &[&str] = &["bandwidth", "class", "priority", "service-policy", "shape"];
 
-/// Reports lines of blocks that only two devices have, and which have other values there.
+/// Reports lines with different values in a block that exactly two devices have.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     let groups: Vec<(&str, &Vec<Block>)> = blocks
         .by_path
@@ -50,8 +50,8 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     }
 }
 
-/// Reports lines that an interface of one of two twins lacks, and the interface of the other has, if no third
-/// device has their task.
+/// Reports lines that an interface has on one of two devices with the same task and lacks on the other, if no
+/// third device has this task.
 fn check_interfaces(blocks: &Blocks, paths: &[BTreeSet<&str>], found: &mut Vec<Deviation>) {
     for (device, own) in paths.iter().enumerate().filter(|(_, own)| own.len() >= LEAST_SHARED) {
         let mut twins = (0..paths.len()).filter(|other| *other != device && are_twins(own, &paths[*other]));
@@ -67,7 +67,8 @@ fn check_interfaces(blocks: &Blocks, paths: &[BTreeSet<&str>], found: &mut Vec<D
     }
 }
 
-/// Returns the interface of a twin with the same name, or the only one of its group at both.
+/// Returns the corresponding interface of the other device: the one with the same name, or the only one of
+/// the group if both devices have one.
 fn counterpart<'b>(block: &Block, group: &'b [Block], twin: usize) -> Option<&'b Block> {
     let of = |device: usize| group.iter().filter(move |other| other.device == device);
     let namesake = of(twin).find(|other| other.header.values == block.header.values);
@@ -75,12 +76,12 @@ fn counterpart<'b>(block: &Block, group: &'b [Block], twin: usize) -> Option<&'b
     namesake.or_else(|| of(twin).next().filter(|_| is_only))
 }
 
-/// Reports the only line in which an interface differs from that of a twin.
+/// Reports the one line that an interface lacks compared with the interface of the other device.
 fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut Vec<Deviation>) {
     let lacks = |one: &Block, other: &Block| {
         let mut shapes: Vec<(usize, String)> = Vec::new();
         for (place, entry) in other.entries.iter().enumerate() {
-            // Values of one command may differ; the number of its lines may not.
+            // The values of a command may differ, but not the number of its lines.
             let count = |block: &Block| block.entries.iter().filter(|one| one.shape == entry.shape).count();
             if count(one) < count(other) && !shapes.iter().any(|(_, shape)| *shape == entry.shape) {
                 shapes.push((place, entry.shape.clone()));
@@ -90,7 +91,7 @@ fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut
     };
     let (missing, more) = (lacks(block, other), lacks(other, block));
     let ([(place, shape)], []) = (missing.as_slice(), more.as_slice()) else { return };
-    // The line whose values no line of the block has.
+    // The line whose values do not occur in the block.
     let of_shape = |block: &Block| -> Vec<String> {
         block.entries.iter().filter(|entry| entry.shape == *shape).map(Entry::text).collect()
     };
@@ -158,7 +159,8 @@ fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Devia
             report_lacking([other, own], entry, devices, found);
             continue;
         };
-        // Two devices of one site have the same subnets near; of two sites, each writes its own side first.
+        // Two devices of one site have the same subnets. Devices of two sites may each write their own side
+        // first, so lines about their own subnets are skipped.
         let near = |device: usize| [entry, instead].map(|one| devices[device].has_near(&one.values));
         let (here, there) = (near(own.device), near(other.device));
         let is_site = here != there || entry.values != instead.values && here.contains(&true);

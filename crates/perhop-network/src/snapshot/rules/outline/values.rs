@@ -1,4 +1,4 @@
-//! Values in which one block differs from all others of its form.
+//! Values in which one block differs from all other blocks of its form.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use super::form::{Deviation, DeviationKind, Form};
 use super::missing::{are_enough, line_beside};
 use super::words::Entry;
 
-/// Processes whose number concerns one device only.
+/// Processes whose number is local to a device.
 const LOCAL: &[&str] = &["router ospf"];
-/// Commands whose numbers are set by experience.
+/// Commands whose numbers operators choose by experience, so that similar numbers are not faults.
 const OF_BUFFERS: &[&str] = &["queue-limit", "random-detect"];
-/// The factor from which on such numbers contradict each other.
+/// The minimum factor between two such numbers for a contradiction.
 const UNEQUAL: u64 = 2;
 
-/// Reports values that only one of the blocks of a form has, where all others have one value.
+/// Reports a value that only one block of a form has, if all other blocks have the same value.
 pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviation>) {
     for form in forms.iter().filter(|form| form.blocks.len() > 2) {
         for shape in &form.shapes {
@@ -30,7 +30,7 @@ pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviati
     }
 }
 
-/// Compares the numbers of routing processes of which each device has one: neighbors must have the same.
+/// Compares the numbers of routing processes that must be equal on all devices.
 pub(super) fn check_headers(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     let path = &group[0].path;
     let is_shared = path.starts_with("router ") && !LOCAL.iter().any(|name| path.starts_with(name));
@@ -69,12 +69,12 @@ fn check_single(form: &Form, lines: &[&Entry], devices: &[Defined], found: &mut 
     }
 }
 
-/// Whether the values are numbers of one order in a line that is set by experience.
+/// Whether two values are similar numbers of a command whose numbers operators choose by experience.
 pub(super) fn is_mild(entry: &Entry, own: &str, usual: &str) -> bool {
     OF_BUFFERS.contains(&entry.command()) && !are_unequal(own, usual)
 }
 
-/// Whether two values are not numbers, or unequal ones.
+/// Whether two values are not numbers, or are numbers that contradict each other.
 fn are_unequal(own: &str, usual: &str) -> bool {
     match (own.parse::<u64>(), usual.parse::<u64>()) {
         (Ok(own), Ok(usual)) => own * UNEQUAL <= usual || own >= usual * UNEQUAL,
@@ -82,7 +82,7 @@ fn are_unequal(own: &str, usual: &str) -> bool {
     }
 }
 
-/// Returns the place of the only value that differs from all others, and the value of these.
+/// Returns the place of the one value that differs from all others, and the value of the others.
 pub(super) fn only_exception<'v>(values: impl Iterator<Item = &'v str>) -> Option<(usize, &'v str)> {
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, value) in values.enumerate() {
@@ -99,7 +99,7 @@ pub(super) fn only_exception<'v>(values: impl Iterator<Item = &'v str>) -> Optio
     Some((odd.1[0], usual.0))
 }
 
-/// Whether a device has a name of its own in place of one that others use.
+/// Whether a device uses its own name where other devices use another name.
 pub(super) fn is_renamed(device: usize, own: &str, usual: &str, devices: &[Defined]) -> bool {
     let device = &devices[device];
     let is_usual = device.uses(usual) > 0;
@@ -117,7 +117,7 @@ fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found:
         *counts.entry(text).or_default() += 1;
     }
     for text in counts.keys() {
-        // A device without a name, or with an address of its own, has another line.
+        // A device without this name, or with its own address here, writes another line.
         let is_foreign = |place: &usize| devices[form.blocks[*place].device].is_foreign(text.split(' '));
         let lacking: Vec<usize> = (0..texts.len())
             .filter(|place| !texts[*place].contains_key(*text))

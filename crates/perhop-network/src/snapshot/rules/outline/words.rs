@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use perhop_qos::Dscp;
 
-/// Commands inside blocks that do not decide where packets go, and when.
+/// Commands inside blocks that affect neither the path nor the delay of packets.
 const WITHOUT_EFFECT: &[&str] = &[
     "cdp",
     "description",
@@ -22,15 +22,15 @@ const WITHOUT_EFFECT: &[&str] = &[
     "snmp",
     "speed",
 ];
-/// Policers, which other rules compare: a higher rate takes less from packets.
+/// Words of policers. Other rules compare them, because a policer with a higher rate drops fewer packets.
 const OF_POLICERS: &[&str] = &["conform-action", "exceed-action", "police", "violate-action"];
-/// `no` before one of these is an instruction like others.
+/// Commands whose negation with `no` is a line of its own, and is compared.
 const NEGATED: &[&str] = &["passive-interface"];
 /// Words that may be left out without an effect.
 const FILLERS: &[&str] = &["bc", "be", "cir", "pir"];
-/// Words before a hidden word.
+/// Words in front of a password that the device stores encrypted.
 const OF_SECRETS: &[&str] = &["authenticate", "authentication", "key", "key-string", "md5", "password"];
-/// Ports that access lists name (IANA, service names).
+/// Names of ports in access lists, with their numbers (IANA, service names).
 const PORTS: &[(&str, &str)] = &[
     ("bgp", "179"),
     ("domain", "53"),
@@ -46,7 +46,7 @@ const PORTS: &[(&str, &str)] = &[
     ("www", "80"),
 ];
 
-/// A line of a block, or one of several criteria in it.
+/// A line of a block, or one criterion of a line with several criteria.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     /// The number of the line.
@@ -85,7 +85,7 @@ impl Entry {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the words behind the first word and the value after it.
+    /// Returns the line without its first word and the value after it.
     pub(super) fn behind_first_value(&self) -> Entry {
         let shape = self.shape.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
         Entry { line: self.line, shape, values: self.values[1..].to_vec() }
@@ -101,7 +101,7 @@ fn is_value(word: &str) -> bool {
     word.chars().any(|letter| letter.is_ascii_digit() || letter.is_ascii_uppercase())
 }
 
-/// Whether a line has no effect on packets, or one that other rules compare.
+/// Whether a line has no effect on packets, or is compared by other rules.
 pub(super) fn is_left_out(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -111,8 +111,9 @@ pub(super) fn is_left_out(text: &str) -> bool {
     is_listed && !(first == "no" && NEGATED.contains(&second))
 }
 
-/// Returns the words of a line inside a block, in the form in which equal lines have equal words: criteria of
-/// a class one by one, codepoints and ports as numbers, without numbers of entries.
+/// Returns the words of a line inside a block in a canonical form, in which equivalent lines are equal.
+/// Criteria of a class become separate lines, codepoints and ports become numbers, and sequence numbers are
+/// removed.
 pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
     let mut words: Vec<&str> = text.split_whitespace().map(|word| word.trim_end_matches(';')).collect();
     let is_numbered = |words: &[&str]| {
@@ -152,8 +153,9 @@ pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
     }
 }
 
-/// Returns the place of a word that type 7 hides, and the word hidden with one salt: each line may have its
-/// own salt (Cisco, "Cisco IOS Password Encryption Facts": the method is reversible).
+/// Returns the place of a password of type 7, and the password encrypted with a common salt. Each line can
+/// have its own salt (Cisco, "Cisco IOS Password Encryption Facts": the method is reversible), so equal
+/// passwords look different.
 fn secret(words: &[&str]) -> Option<(usize, String)> {
     const KEY: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";
     words.iter().find(|word| OF_SECRETS.contains(word))?;
@@ -162,7 +164,7 @@ fn secret(words: &[&str]) -> Option<(usize, String)> {
     let salt: usize = hidden.get(..2)?.parse().ok()?;
     let bytes = (2..hidden.len()).step_by(2).map(|at| u8::from_str_radix(hidden.get(at..at + 2)?, 16).ok());
     let bytes: Vec<u8> = bytes.collect::<Option<_>>()?;
-    // The difference of two salts, so that the word itself is never in a message.
+    // XOR with both salts converts the salt without the plain password, which must not appear in a message.
     let shown = bytes.iter().enumerate().map(|(place, byte)| {
         let change = KEY[(salt + place) % KEY.len()] ^ KEY[place % KEY.len()];
         format!("{:02X}", byte ^ change)
@@ -185,7 +187,7 @@ pub(super) fn numbers(value: &str) -> Vec<u64> {
     runs.filter(|run| !run.is_empty()).filter_map(|run| run.parse().ok()).collect()
 }
 
-/// Returns a path without the values in it. `ipv4` is a word.
+/// Returns a path without its values. `ipv4` counts as a word, although it contains a digit.
 pub(super) fn without_values(path: &str) -> String {
     let is_value = |word: &str| {
         word.starts_with(|letter: char| letter.is_ascii_digit())
