@@ -2,15 +2,15 @@
 
 use super::super::tree::Node;
 
-/// Returns the words of a statement, without braces, brackets, quotes and semicolon. The words of an inactive
-/// statement begin with `inactive:`.
+/// Returns the words of a statement without braces, brackets, quotes and semicolon. For an inactive
+/// statement, the first word is `inactive:`.
 pub(super) fn words<'t>(node: &Node<'t>) -> Vec<&'t str> {
     let is_mark = |letter: char| "{}[];\"".contains(letter);
     let words = node.line.1.split_whitespace().map(|word| word.trim_matches(is_mark));
     words.filter(|word| !word.is_empty()).collect()
 }
 
-/// Returns the first block with these words at each depth.
+/// Returns the block at `path`. Each step takes the first block that begins with the word.
 pub(super) fn block<'n, 't>(nodes: &'n [Node<'t>], path: &[&str]) -> Option<&'n Node<'t>> {
     let (first, rest) = path.split_first()?;
     let found = nodes.iter().find(|node| words(node) == [*first])?;
@@ -30,7 +30,7 @@ pub(super) fn inside<'n, 't>(node: &'n Node<'t>, command: &str) -> Vec<&'n Node<
     found
 }
 
-/// Returns the tree of a text.
+/// Returns the tree of a configuration with braces.
 #[cfg(test)]
 pub(super) fn read(text: &str) -> Vec<Node<'_>> {
     let lines: Vec<super::super::tree::Numbered> =

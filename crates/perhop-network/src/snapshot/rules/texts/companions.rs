@@ -1,4 +1,5 @@
-//! Codepoints that share a class on all devices, and a device that has another codepoint in place of one.
+//! Codepoints that share a class on all devices except one, which has another codepoint instead of one of
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +11,10 @@ use super::braces::{block, words};
 use super::parts::Parts;
 use crate::rules;
 
-/// The minimum number of other devices with one set of codepoints in a class.
+/// The minimum number of other devices that have the same set of codepoints in a class.
 const LEAST_OTHERS: usize = 2;
 
-/// The codepoints of a class: the device, its line and its name.
+/// The codepoints of a class, with its device, line and name.
 struct Group<'t> {
     device: usize,
     line: usize,
@@ -21,8 +22,8 @@ struct Group<'t> {
     codepoints: BTreeSet<u8>,
 }
 
-/// Reports classes of several codepoints which share one with a class of the other devices, and have another
-/// codepoint, which no other device names, in place of one of that class.
+/// Reports a class whose codepoints differ from a class of the other devices in one codepoint, if no other
+/// device names the differing codepoint.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -39,7 +40,7 @@ pub(super) fn check(
         }
         add_classifiers(&mut groups, device, nodes);
     }
-    // The devices that have each set, and that name each codepoint.
+    // The devices that have each set, and the devices that name each codepoint.
     let mut holders: BTreeMap<&BTreeSet<u8>, BTreeSet<usize>> = BTreeMap::new();
     let mut named: BTreeMap<u8, BTreeSet<usize>> = BTreeMap::new();
     for group in &groups {
@@ -65,7 +66,7 @@ pub(super) fn check(
         };
         let Some((usual, devices)) = holders.iter().find(is_instead) else { continue };
         let message = format!(
-            "class {} of {} has {}, and {} devices have {} in a class",
+            "class {} of {} has {}, but {} devices have {} in a class",
             group.name,
             snapshot.devices[group.device].name,
             text(&group.codepoints),
@@ -78,7 +79,7 @@ pub(super) fn check(
     }
 }
 
-/// Adds the codepoints of the forwarding classes of classifiers.
+/// Adds the codepoints that classifiers map to each forwarding class.
 fn add_classifiers<'t>(groups: &mut Vec<Group<'t>>, device: usize, nodes: &[Node<'t>]) {
     let classifiers = block(nodes, &["class-of-service", "classifiers"]).map_or(&[][..], |node| &node.inner);
     for classifier in classifiers {

@@ -1,4 +1,4 @@
-//! Groups of ends of a tunnel, for which a hub has a policy each.
+//! Groups of tunnel ends (DMVPN). A hub has a policy for each group.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The maximum ratio of a hub's shaper to the circuit of the other end, and the minimum one.
+/// The maximum and minimum ratio of a hub's shaper to the circuit of the other end.
 const MOST: f64 = 1.05;
 const LEAST: f64 = 0.5;
 
-/// A line about a group: the device, the interface, its line and the group.
+/// A line that names a group, with its device and interface.
 struct Membership<'t> {
     device: usize,
     interface: &'t str,
@@ -22,7 +22,8 @@ struct Membership<'t> {
     group: &'t str,
 }
 
-/// Reports groups without a policy at a hub, and shapers for a group that do not fit the circuit of its end.
+/// Reports groups without a policy at any hub, and shapers that do not match the circuit of an end in the
+/// group.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let (hubs, ends) = lines(trees);
     let known: BTreeSet<&str> = hubs.iter().map(|hub| hub.group).collect();
@@ -44,7 +45,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the lines of hubs that give groups a policy, and the lines of ends that name their group.
+/// Returns the lines of hubs that assign a policy to a group, and the lines of ends that name their group.
 fn lines<'t>(trees: &[Vec<Node<'t>>]) -> (Vec<Membership<'t>>, Vec<Membership<'t>>) {
     let (mut hubs, mut ends) = (Vec::new(), Vec::new());
     for (device, nodes) in trees.iter().enumerate() {
@@ -65,7 +66,8 @@ fn lines<'t>(trees: &[Vec<Node<'t>>]) -> (Vec<Membership<'t>>, Vec<Membership<'t
     (hubs, ends)
 }
 
-/// Reports the end, and the line of a hub for a group without an end if it is the only one.
+/// Reports an end whose group no hub has. Also reports the line of a hub whose group no end has, if only one
+/// such line exists, because one of the two names is probably misspelled.
 fn report_unknown(
     snapshot: &Snapshot,
     end: &Membership,

@@ -1,4 +1,4 @@
-//! Addresses and levels of IS-IS, in both kinds of configurations.
+//! Addresses and levels of IS-IS, in configurations with indentation and with braces.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,25 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, words};
 use crate::rules;
 
-/// The bytes of an address behind the area: the system and the selector (ISO 10589 §7.1.1).
+/// The number of dotted groups of the system identifier (ISO 10589 §7.1.1).
 const SYSTEM: usize = 3;
 
-/// The levels of a device or port.
+/// Whether level 1 and level 2 are enabled on a device or port.
 type Levels = [bool; 2];
 
 /// The settings of IS-IS of a device.
 struct Process<'t> {
-    /// The system with the line of its address.
+    /// The system identifier, and the line of the address that contains it.
     system: Option<(String, usize)>,
     levels: Levels,
     /// The line that sets the levels, otherwise the first line.
     line: usize,
-    /// Whether it names its ports in the block of the protocol: these, with their levels.
+    /// The ports with their levels, if the block of the protocol names them; `None` if the ports name the
+    /// protocol.
     ports: Option<BTreeMap<&'t str, Levels>>,
 }
 
-/// Reports two devices with one system identifier, and neighbors without a common level.
+/// Reports devices with the same system identifier, and neighbors without a common level.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let processes: Vec<Option<Process>> = trees.iter().map(|nodes| process(nodes)).collect();
     let mut systems: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
@@ -36,7 +37,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     for (system, devices) in systems.iter().filter(|(_, devices)| devices.len() > 1) {
         for (device, line) in devices {
             let message = format!(
-                "{} of {} devices with IS-IS has the system identifier {system} of another one",
+                "{} has the system identifier {system}, as another of the {} devices with IS-IS",
                 snapshot.devices[*device].name,
                 processes.iter().flatten().count()
             );
@@ -48,8 +49,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     check_levels(snapshot, &processes, found);
 }
 
-/// Reports the ends of a link that speak IS-IS in different levels, if one names its ports with braces: the
-/// settings of the others are compared by another rule.
+/// Reports the ends of a link without a common level, if at least one is a configuration with braces. Another
+/// rule compares all other ends.
 fn check_levels(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut Vec<NetworkFinding>) {
     for [own, other] in snapshot.wires() {
         let process = |id: super::super::PortId| processes[id.device].as_ref();
@@ -131,8 +132,7 @@ fn without_disabled(node: &Node, mut levels: Levels) -> Levels {
     levels
 }
 
-/// Returns the system identifier of an address of OSI, such as `0000.0000.0001` of
-/// `49.0001.0000.0000.0001.00`.
+/// Returns the system identifier of an OSI address: `0000.0000.0001` for `49.0001.0000.0000.0001.00`.
 fn system(address: &str) -> Option<String> {
     let parts: Vec<&str> = address.split('.').collect();
     let (selector, rest) = parts.split_last()?;

@@ -1,4 +1,5 @@
-//! Classes with one name, of which one needs all criteria and the others need any.
+//! Classes that require all criteria, although the classes of the same name on other devices require any, or
+//! vice versa.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +8,11 @@ use super::super::{NetworkFinding, Snapshot};
 use super::parts::Parts;
 use crate::rules;
 
-/// The kind of a class without a word for it (Cisco, "class-map").
+/// The default kind of a class (Cisco, "class-map").
 const USUAL: &str = "match-all";
 const KINDS: [&str; 2] = [USUAL, "match-any"];
 
-/// Reports the only class of its name that combines several criteria in another way.
+/// Reports a class whose kind differs from the classes of the same name.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut by_name: BTreeMap<&str, Vec<(usize, &str)>> = BTreeMap::new();
     for (device, parts) in devices.iter().enumerate() {
@@ -35,18 +36,18 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
                 continue;
             }
             let message = format!(
-                "class-map {name} of {} is {kind}, and {usual} on most of {} devices with this class",
+                "class-map {name} of {} is {kind}, but {usual} on most of {} devices with this class",
                 snapshot.devices[*device].name,
                 classes.len()
             );
-            let effect = "this device puts other packets into the class than the others do".to_owned();
+            let effect = "the class takes other packets at this device than at the other devices".to_owned();
             let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
             found.push(snapshot.finding(*device, rule, class.line, (message, effect)));
         }
     }
 }
 
-/// Reports the class of two devices that needs all of several equal criteria, where the other needs any.
+/// Compares a class that exactly two devices have: reports the one that requires all of the same criteria.
 fn check_two(
     snapshot: &Snapshot,
     devices: &[Parts],
@@ -63,7 +64,7 @@ fn check_two(
     }
     let (device, other) = if first.1 == USUAL { (first.0, second.0) } else { (second.0, first.0) };
     let message = format!(
-        "class-map {name} of {} is {USUAL}, and match-any with the same criteria on {}",
+        "class-map {name} of {} is {USUAL}, but match-any with the same criteria on {}",
         snapshot.devices[device].name, snapshot.devices[other].name
     );
     let effect = "packets that meet only one of the criteria are in another class at this device".to_owned();

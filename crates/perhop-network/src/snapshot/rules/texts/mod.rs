@@ -1,6 +1,6 @@
-//! Rules that read classes, policies, lists and ports of switches as they are written.
+//! Rules that read the text of classes, policies, lists and switch ports.
 //!
-//! The model of devices keeps the packets that a class takes, not the names of its lists, and has no VLANs.
+//! The device model lacks what they compare: the names of a class's access lists, and VLANs.
 
 mod braces;
 mod companions;
@@ -29,7 +29,7 @@ use rayon::prelude::*;
 use super::tree::{Node, Numbered, tree};
 use super::{NetworkFinding, Snapshot};
 
-/// Reports the findings of all rules that read lines.
+/// Adds the findings of all rules of this module.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let lines: Vec<Vec<Numbered>> =
         snapshot.devices.iter().map(|member| member.device.numbered_lines().collect()).collect();

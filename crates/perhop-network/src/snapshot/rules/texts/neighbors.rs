@@ -1,4 +1,4 @@
-//! Lines about neighbors of BGP that one of several like neighbors lacks.
+//! Lines that one BGP neighbor lacks and similar neighbors have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// Words behind a neighbor that decide which routes it gets, and whether the session works.
+/// Commands of a neighbor that affect its routes or its session.
 const DECISIVE: &[&str] = &[
     "activate",
     "allowas-in",
@@ -20,26 +20,26 @@ const DECISIVE: &[&str] = &[
     "send-community",
     "update-source",
 ];
-/// The minimum number of other neighbors with a line.
+/// The minimum number of other neighbors that have a line.
 const LEAST_OTHERS: usize = 2;
-/// The word in the name of a route-map that makes paths longer.
+/// A route-map with this word in its name lengthens paths.
 const PREPENDING: &str = "PREPEND";
 
-/// A neighbor in one address family.
+/// A BGP neighbor in one address family.
 struct Neighbor<'t> {
     device: usize,
     address: &'t str,
-    /// Its first line, and that of its address family.
+    /// The first line of the neighbor in the address family.
     line: usize,
-    /// Its lines: the words behind the neighbor, without names.
+    /// The commands about the neighbor, without the names that they contain.
     lines: BTreeSet<String>,
 }
 
-/// Neighbors of one kind: the own AS, the address family, and the AS of the neighbors.
+/// The kind of a neighbor: the device's AS, the address family, and the neighbor's AS.
 type Kind<'t> = (&'t str, String, &'t str);
 
-/// Reports neighbors that lack a line of all like neighbors, routes that internal sessions do not pass on,
-/// and route-maps that do not do what their name says.
+/// Reports neighbors that lack a line of all similar neighbors, redistribution that omits internal routes,
+/// and route-maps whose name does not match their effect.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut kinds: BTreeMap<Kind, Vec<Neighbor>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -80,7 +80,7 @@ fn report(
     found.push(snapshot.finding(own.device, rule, own.line, (message, effect)));
 }
 
-/// The lines about a neighbor or a group of them: the first line, and the words of each.
+/// The lines about each neighbor or peer group: the number of the first line, and the words of all.
 type Lines<'t> = BTreeMap<&'t str, (usize, Vec<Vec<&'t str>>)>;
 
 fn lines<'t>(node: &Node<'t>) -> Lines<'t> {
@@ -93,7 +93,7 @@ fn lines<'t>(node: &Node<'t>) -> Lines<'t> {
     found
 }
 
-/// Returns a word behind a neighbor, or behind the group to which it belongs.
+/// Returns the value of a command of a neighbor, or of the peer group to which it belongs.
 fn value<'t>(lines: &Lines<'t>, name: &str, command: &str) -> Option<&'t str> {
     let own = &lines.get(name)?.1;
     let of = |command: &str| {
@@ -135,7 +135,7 @@ fn add_process<'t>(
                         _ => {}
                     }
                 }
-                // A neighbor is in a group by a line of the process.
+                // The lines of the process, outside of address families, assign neighbors to groups.
                 if !is_process && let Some(group) = value(&global, name, "peer-group") {
                     open.push(group);
                 }
@@ -146,8 +146,8 @@ fn add_process<'t>(
     }
 }
 
-/// Reports another protocol that is to announce the routes of BGP, if all neighbors are internal: their
-/// routes are announced only with `bgp redistribute-internal`.
+/// Reports redistribution of BGP into another protocol if all neighbors are internal and the process lacks
+/// `bgp redistribute-internal`. Without it, their routes are not redistributed.
 fn check_redistribution(
     snapshot: &Snapshot,
     (device, nodes): (usize, &[Node]),
@@ -173,8 +173,8 @@ fn check_redistribution(
             protocol.inner.iter().find(|inner| inner.words().starts_with(&["redistribute", "bgp", own]));
         let Some(line) = line else { continue };
         let message = format!(
-            "`{}` of {} announces routes of BGP, whose neighbors are all internal, and `router bgp {own}` (line {}) \
-             lacks `bgp redistribute-internal`",
+            "`{}` of {} redistributes BGP, whose neighbors are all internal, but `router bgp {own}` \
+             (line {}) lacks `bgp redistribute-internal`",
             protocol.line.1, snapshot.devices[device].name, process.line.0
         );
         let effect =
@@ -184,7 +184,7 @@ fn check_redistribution(
     }
 }
 
-/// Reports route-maps named for longer paths that do not make them longer.
+/// Reports route-maps whose name promises longer paths, but which do not prepend.
 fn check_prepending(snapshot: &Snapshot, device: usize, nodes: &[Node], found: &mut Vec<NetworkFinding>) {
     let mut maps: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
     for node in nodes {
@@ -198,7 +198,7 @@ fn check_prepending(snapshot: &Snapshot, device: usize, nodes: &[Node], found: &
     for (name, (line, _)) in maps.into_iter().filter(|(_, (_, prepends))| !prepends) {
         let message =
             format!("route-map {name} of {} has no `set as-path prepend`", snapshot.devices[device].name);
-        let effect = "the neighbor prefers this path as much as the other ones, so that packets return by it";
+        let effect = "the neighbor does not prefer the other paths, so packets can return over this one";
         let rule = &rules::NETWORK_NEIGHBOR_INCOMPLETE;
         found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
     }

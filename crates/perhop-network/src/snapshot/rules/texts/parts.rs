@@ -1,4 +1,4 @@
-//! [`Parts`]: the classes, policies and access lists of a configuration, as written.
+//! [`Parts`]: the classes, policies and access lists in the text of a configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,13 @@ use perhop_qos::Dscp;
 
 use super::super::tree::Node;
 
-/// A line with its words.
+/// The number of a line, and its words.
 pub(super) type Words<'t> = (usize, Vec<&'t str>);
 
 /// A class and its criteria.
 pub(super) struct ClassMapPart<'t> {
     pub(super) line: usize,
-    /// The word before its name: `match-any`, for example.
+    /// The word in front of the name, such as `match-any`.
     pub(super) kind: &'t str,
     pub(super) lines: Vec<Words<'t>>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Parts<'t> {
     pub(super) lists: BTreeMap<&'t str, Vec<Words<'t>>>,
     /// The first lines of its policies.
     pub(super) policies: BTreeMap<&'t str, usize>,
-    /// The policies that a line uses.
+    /// The policies that an interface, the control plane or another policy uses.
     pub(super) used: BTreeSet<&'t str>,
 }
 
@@ -50,7 +50,7 @@ impl<'t> Parts<'t> {
         }
         let criteria = found.class_maps.values().flat_map(|class| &class.lines);
         let wanted: BTreeSet<&str> = criteria.filter_map(|(_, words)| list_of(words)).collect();
-        // Other lists may have thousands of entries.
+        // Only the lists of classes are read, because other lists can have thousands of entries.
         for node in nodes {
             let mut words = node.line.1.split_whitespace();
             match (words.next(), words.next()) {
@@ -92,7 +92,7 @@ impl<'t> Parts<'t> {
         }
     }
 
-    /// Returns the codepoints of a class whose criteria are codepoints only; `None` for other classes.
+    /// Returns the codepoints of a class that has only codepoints as criteria; `None` for other classes.
     pub(super) fn codepoints(&self, class: &str) -> Option<Vec<u8>> {
         let lines = &self.class_maps.get(class)?.lines;
         let mut found = Vec::new();
@@ -111,7 +111,7 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// Returns the policies that a line of a block uses.
+/// Returns the policies that lines inside blocks use.
 fn used<'t>(nodes: &[Node<'t>]) -> BTreeSet<&'t str> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&Node> = nodes.iter().collect();

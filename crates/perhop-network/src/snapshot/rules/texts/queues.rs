@@ -1,4 +1,4 @@
-//! Queue limits and thresholds of WRED that are far from those of the same packets elsewhere.
+//! Queue limits and WRED thresholds that are far from those for the same packets on other devices.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,10 @@ use super::super::{NetworkFinding, Snapshot};
 use super::parts::{ClassPart, Parts};
 use crate::rules;
 
-/// The factor from which on lengths of queues contradict each other: they are set by experience.
+/// The minimum factor between two queue lengths for a finding. Operators choose such lengths by experience,
+/// so smaller differences are usual.
 const FAR: u64 = 8;
-/// The minimum number of other classes with the same packets.
+/// The minimum number of other classes that match the same packets.
 const OTHERS: usize = 2;
 
 /// A length of a queue.
@@ -21,8 +22,8 @@ struct Length<'d> {
     packets: u64,
 }
 
-/// Reports the only queue limit, or maximum threshold of a codepoint, that is far from those of all other
-/// classes with the same packets.
+/// Reports a queue limit, or a maximum threshold of a codepoint, that is far from those of all other classes
+/// with the same packets.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut by_packets: BTreeMap<(&str, Vec<u8>), Vec<Length>> = BTreeMap::new();
     for (device, parts) in devices.iter().enumerate() {
@@ -69,8 +70,8 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
     }
 }
 
-/// Reports a maximum threshold that is far below those of the other codepoints of its class: they share one
-/// queue.
+/// Reports a maximum threshold that is far below the thresholds of the other codepoints of its class. These
+/// share the queue, so their thresholds should be similar.
 fn check_thresholds(snapshot: &Snapshot, (device, parts): (usize, &Parts), found: &mut Vec<NetworkFinding>) {
     for class in &parts.classes {
         let mut lengths: Vec<Length> = class
@@ -102,7 +103,7 @@ fn report(
 ) {
     let others = if least == most { least.to_string() } else { format!("{least} to {most}") };
     let message = format!(
-        "class {} of {} has a {what} of {} packets, and all others of its kind have {others}",
+        "class {} of {} has a {what} of {} packets, but all similar ones have {others}",
         own.class.name, own.class.policy, own.packets
     );
     let effect = if own.packets < least {

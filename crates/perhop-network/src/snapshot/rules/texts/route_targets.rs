@@ -1,4 +1,4 @@
-//! Route targets of the VRFs of one name: what one device exports and no other imports.
+//! Route targets that do not match between the VRFs with the same name on several devices.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, words};
 use crate::rules;
 
-/// Whether routes come into a VRF or leave it.
+/// Whether a route target selects routes that a VRF imports, or marks routes that it exports.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Way {
     Import,
@@ -32,8 +32,8 @@ impl<'t> Vrf<'t> {
     }
 }
 
-/// Reports VRFs that share no route with the VRFs of their name on other devices, and targets that only one
-/// of several such VRFs lacks.
+/// Reports VRFs that share no route with the VRFs of the same name on other devices, and targets that only
+/// one of these VRFs lacks.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut by_name: BTreeMap<&str, Vec<(usize, Vrf)>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -52,8 +52,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Reports the targets of a VRF in one way, if no VRF of its name has one of them in the other way, and the
-/// target that only this VRF lacks.
+/// Checks the targets of a VRF in one direction. Reports them if no VRF of the same name has one of them in
+/// the other direction. Otherwise, reports a target that only this VRF lacks.
 fn check_vrf(
     snapshot: &Snapshot,
     name: &str,
@@ -95,13 +95,13 @@ fn check_vrf(
         all.iter().filter(lacks).map(message).collect()
     };
     for (line, message) in lines {
-        let effect = "the sites of this device do not learn the routes of the others, or these not its own";
+        let effect = "the sites of this device and the other sites do not learn each other's routes";
         let rule = &rules::NETWORK_ROUTE_TARGET_DIFFERS;
         found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
     }
 }
 
-/// Returns the VRFs of a device whose targets are written as values, not as policies.
+/// Returns the VRFs of a device whose targets are written as values. Targets in policies are not read.
 fn vrfs<'t>(nodes: &[Node<'t>]) -> Vec<(&'t str, Vrf<'t>)> {
     let mut found = Vec::new();
     for node in nodes {

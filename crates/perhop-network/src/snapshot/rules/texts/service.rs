@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-/// Words before ports.
+/// Words in front of ports.
 const OF_PORTS: &[&str] = &["eq", "gt", "lt", "neq", "range"];
 
-/// A service of a host or subnet.
+/// A service: a protocol with the ports of a host or subnet.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Service<'t> {
     /// `tcp` or `udp`.
     pub(super) protocol: &'t str,
-    /// The address of the host, or of the subnet, or `any`.
+    /// The address of the host or subnet, or `any`.
     pub(super) host: &'t str,
     /// The wildcard of the subnet.
     wildcard: &'t str,
-    /// The words for its ports.
+    /// The ports as written, such as `range 10 20`.
     pub(super) ports: String,
 }
 
@@ -27,8 +27,8 @@ impl fmt::Display for Service<'_> {
 }
 
 impl Service<'_> {
-    /// Returns the host or port in which a typing error distinguishes two services; `None` if they differ
-    /// otherwise. The protocol in place of another one is such an error of the port.
+    /// Returns the host or port that a typing error could have changed between two services; `None` if they
+    /// differ in another way. A different protocol counts as an error of the port.
     pub(super) fn typing_error(&self, other: &Service) -> Option<(&'static str, &str)> {
         let is_same = [
             self.protocol == other.protocol,
@@ -44,7 +44,7 @@ impl Service<'_> {
         }
     }
 
-    /// Returns the port, if two services differ only by it.
+    /// Returns the port if two services differ only in their port.
     pub(super) fn other_port(&self, other: &Service) -> Option<(&'static str, &str)> {
         let is_same = self.protocol == other.protocol && self.host == other.host;
         (is_same && self.wildcard == other.wildcard && self.ports != other.ports)
@@ -52,7 +52,8 @@ impl Service<'_> {
     }
 }
 
-/// Whether one letter more, less or other, or the order of up to three, distinguish two texts.
+/// Whether two texts differ by one inserted, removed or replaced character, or by the order of up to three
+/// characters.
 pub(super) fn is_close(own: &str, other: &str) -> bool {
     let (own, other) = (own.as_bytes(), other.as_bytes());
     let start = own.iter().zip(other).take_while(|(a, b)| a == b).count();
@@ -72,7 +73,7 @@ pub(super) fn is_close(own: &str, other: &str) -> bool {
     }
 }
 
-/// Returns the services of an entry: that of its source, and that of its destination.
+/// Returns the services of an entry: the service of its source and the service of its destination, if any.
 pub(super) fn services<'t>(words: &[&'t str]) -> Vec<Service<'t>> {
     let ["permit", protocol @ ("tcp" | "udp"), rest @ ..] = words else { return Vec::new() };
     let mut rest = rest;
@@ -88,7 +89,7 @@ pub(super) fn services<'t>(words: &[&'t str]) -> Vec<Service<'t>> {
             let first = word.bytes().next().unwrap_or_default();
             OF_PORTS.contains(word) || first.is_ascii_digit() && !word.contains('.')
         };
-        // Names of ports follow the first word directly.
+        // The ports directly follow the address.
         let named = after.first().is_some_and(|word| OF_PORTS.contains(word));
         let count = after.iter().take_while(|word| is_word(word)).count().max(if named { 2 } else { 0 });
         let (ports, after) = after.split_at(count.min(after.len()));

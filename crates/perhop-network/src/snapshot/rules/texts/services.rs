@@ -1,6 +1,6 @@
 //! Services (protocol, host and port) that access lists of several devices name.
 //!
-//! Clients name a service as the destination, servers as the source, so both directions are compared.
+//! Lists of clients name a service as the destination, lists of servers as the source. Both are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,13 @@ use super::parts::{Parts, Words, list_of};
 use super::service::{Service, services};
 use crate::rules;
 
-/// The minimum number of other devices that write a service in one way.
+/// The minimum number of other devices that write a service in the same way.
 const LEAST_OTHERS: usize = 2;
-/// The part of the other devices with a host or port that must write it so: two thirds.
+/// The fraction of other devices with the host or port that must write the service in the same way: two
+/// thirds.
 const MOST: usize = 2;
 const WHOLE: usize = 3;
-/// A host or port with more services has no usual one.
+/// The maximum number of services of a host or port. With more, none of them is usual.
 const MOST_SERVICES: usize = 64;
 
 /// The devices that name each service, each with its first line.
@@ -26,7 +27,7 @@ type Uses<'t> = BTreeMap<Service<'t>, BTreeMap<usize, usize>>;
 /// A service with the devices that name it.
 type Use<'u> = (&'u Service<'u>, &'u BTreeMap<usize, usize>);
 
-/// Reports services that only one device marks or writes in another way.
+/// Reports services that one device marks or writes differently from all others.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     check_marks(snapshot, devices, found);
     let mut uses: Uses = BTreeMap::new();
@@ -43,7 +44,7 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
 /// A mark of a service: the device, the codepoint, its line and the class.
 type Mark<'d> = (usize, Dscp, usize, &'d str);
 
-/// Reports the only device that gives a service another codepoint.
+/// Reports the one device that marks a service with another codepoint.
 fn check_marks(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut marks: BTreeMap<Service, Vec<Mark>> = BTreeMap::new();
     for (device, parts) in devices.iter().enumerate() {
@@ -60,19 +61,19 @@ fn check_marks(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFi
                 continue;
             }
             let message = format!(
-                "class {class} of {} marks {service} with {dscp}, and most of {} devices with this service mark \
-                 it with {usual}",
+                "class {class} of {} marks {service} with {dscp}, but most of {} devices with this service \
+                 mark it with {usual}",
                 snapshot.devices[*device].name,
                 marks.len()
             );
-            let effect = "packets of the service get other treatment from this device than from the others";
+            let effect = "this device treats packets of the service differently from the other devices";
             let rule = &rules::NETWORK_SERVICE_DIFFERS;
             found.push(snapshot.finding(*device, rule, *line, (message, effect.to_owned())));
         }
     }
 }
 
-/// Returns the services that a device gives one codepoint.
+/// Returns the services that a device marks, each with its mark.
 fn marks_of<'d>(device: usize, parts: &'d Parts) -> Vec<(Service<'d>, Mark<'d>)> {
     let mut found: BTreeMap<Service, Vec<Mark>> = BTreeMap::new();
     for class in &parts.classes {
@@ -80,7 +81,7 @@ fn marks_of<'d>(device: usize, parts: &'d Parts) -> Vec<(Service<'d>, Mark<'d>)>
         let criteria = parts.class_maps.get(class.name).map_or(&[][..], |own| &own.lines);
         for list in criteria.iter().filter_map(|(_, words)| list_of(words)) {
             let entries = parts.lists.get(list).map_or(&[][..], Vec::as_slice);
-            // The class of all packets of a port follows from their source.
+            // The mark of a service without a host (`any`) depends on the source of its packets.
             let own = entries.iter().flat_map(|(_, words)| services(words));
             for service in own.filter(|service| service.host != "any") {
                 found.entry(service).or_default().push((device, dscp, line, class.name));
@@ -100,8 +101,9 @@ fn mark((line, words): &Words) -> Option<(usize, Dscp)> {
     Some((*line, value.parse().ok()?))
 }
 
-/// Reports a service that only one device names, if it lacks one that most others name and that differs by a
-/// typing error, or by its port where all others name the host with one port.
+/// Reports a service that only one device names, if this device lacks a similar service that most others
+/// name. The two differ by a typing error, or by the port if all other devices name the host with a single
+/// service.
 fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFinding>) {
     // The services with a common host or a common port.
     let mut groups: BTreeMap<(&str, &str), Vec<Use>> = BTreeMap::new();
@@ -115,11 +117,11 @@ fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFindin
     for (key, group) in groups.iter().filter(|(_, group)| (2..MOST_SERVICES).contains(&group.len())) {
         for (own, devices) in group.iter().filter(|(_, devices)| devices.len() == 1) {
             let Some((device, line)) = devices.first_key_value() else { continue };
-            // A host or port that others name as well is not a typing error.
+            // A host or port that other devices also name is not a typing error.
             let is_known = |key| holders.get(&key).is_some_and(|devices| devices.len() > 1);
             let others = holders[key].len() - usize::from(holders[key].contains(device));
             let usual = group.iter().find(|(other, devices)| {
-                // All others name this host with one service.
+                // The group has this service and one other, so all other devices name the host with that one.
                 let is_only = key.0 == "host" && key.1 != "any" && group.len() == 2;
                 let differs = own.typing_error(other).or_else(|| own.other_port(other).filter(|_| is_only));
                 !devices.contains_key(device)

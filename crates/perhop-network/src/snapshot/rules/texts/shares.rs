@@ -1,4 +1,4 @@
-//! Shares of the queues of a scheduler map that add up to more than the port, unlike those of all other maps.
+//! Scheduler maps whose transmit rates add up to more than 100 %.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, words};
 use crate::rules;
 
-/// All of a port.
+/// The rate of a port, percent.
 const WHOLE: u64 = 100;
-/// The minimum number of other maps whose shares fit.
+/// The minimum number of other maps with a sum of at most 100 %.
 const LEAST_OTHERS: usize = 2;
 
 /// A scheduler map: its device, its line, its name and the sum of its shares in percent.
@@ -22,8 +22,8 @@ struct Map<'t> {
     largest: usize,
 }
 
-/// Reports the only scheduler map whose shares, with that of the strict-high queue, add up to more than 100
-/// %.
+/// Reports the one scheduler map whose shares, including the share of the strict-high queue, add up to more
+/// than 100 %.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let maps: Vec<Map> = trees.iter().enumerate().flat_map(|(device, nodes)| maps(device, nodes)).collect();
     let mut above = maps.iter().filter(|map| map.sum > WHOLE);
@@ -32,8 +32,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         return;
     }
     let message = format!(
-        "the transmit rates of {} of {} add up to {} % (line {} has the largest), and those of {} other maps to at \
-         most 100 %",
+        "the transmit rates of {} of {} add up to {} % (line {} has the largest), but those of {} other maps \
+         to at most 100 %",
         map.name,
         snapshot.devices[map.device].name,
         map.sum,

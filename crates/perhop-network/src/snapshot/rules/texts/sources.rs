@@ -1,4 +1,4 @@
-//! Subnets in access lists of classes that no device of the network has.
+//! Subnets in access lists of classes that are in no subnet of the network.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -8,15 +8,15 @@ use super::parts::{Parts, list_of};
 use crate::forwarding::addresses;
 use crate::rules;
 
-/// The minimum number of other sources of a device that the network has.
+/// The minimum number of other sources of the device that are subnets of the network.
 const LEAST_KNOWN: usize = 2;
-/// The shortest prefix of a subnet of the network: a shorter one is a summary.
+/// The shortest prefix length of a compared subnet. A shorter one is a summary.
 const SUMMARY: u32 = 16;
 
 /// The subnets of the network, by mask.
 type Subnets = BTreeMap<u32, Vec<u32>>;
 
-/// Reports the only source of the classes of a device that is in no subnet of the network.
+/// Reports the one source in the classes of a device that is in no subnet of the network.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     let subnets = subnets(snapshot);
     for (device, parts) in devices.iter().enumerate() {
@@ -31,8 +31,8 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
             continue;
         }
         let message = format!(
-            "no device of the network has a subnet with {address} (wildcard {wildcard}), and the {} other sources in \
-             lists of classes of {} are in such subnets",
+            "no device of the network has a subnet with {address} (wildcard {wildcard}), but the {} other \
+             sources in lists of classes of {} are in such subnets",
             known.len(),
             snapshot.devices[device].name
         );
@@ -75,7 +75,7 @@ fn subnets(snapshot: &Snapshot) -> Subnets {
     found
 }
 
-/// Whether a subnet of the network and the addresses of a source have some in common.
+/// Whether a subnet of the network and a source have common addresses.
 fn is_known(subnets: &Subnets, address: Ipv4Addr, wildcard: Ipv4Addr) -> bool {
     let (address, free) = (address.to_bits(), wildcard.to_bits());
     subnets.iter().any(|(mask, networks)| {

@@ -1,4 +1,4 @@
-//! Maps of switches from a mark to another one or to a queue, in which one switch differs.
+//! Maps of switches from a mark to another mark or to a queue, if one switch differs from the others.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// A mark that a map reads: the words for the map, and the mark.
+/// The words of a map, and a mark that the map reads.
 type Key<'t> = (Vec<&'t str>, u8);
 
-/// Reports the only switch that maps a mark to another one or to another queue.
+/// Reports the one switch that maps a mark differently from most switches.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut maps: BTreeMap<Key, BTreeMap<usize, (&str, usize)>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -25,7 +25,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         let peers: Peers<&str> = devices.values().map(|(to, _)| *to).collect();
         let Some(usual) = peers.usual() else { continue };
         for (device, (to, line)) in devices.iter().filter(|(_, (to, _))| peers.is_exception(to)) {
-            let words = format!("{} of {from} is {to}, and {usual} on most switches", map.join(" "));
+            let words = format!("{} of {from} is {to}, but {usual} on most switches", map.join(" "));
             odd.entry((*device, *line)).or_default().push(words);
         }
     }
@@ -37,11 +37,11 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the marks that a line maps, with the mark or queue to which it maps each.
+/// Returns the marks that a line maps, each with its new mark or queue.
 fn entries<'t>(words: &[&'t str]) -> Vec<(Key<'t>, &'t str)> {
     let mark = |word: &&str| word.parse::<u8>().ok();
     match words {
-        // The place is the mark.
+        // The position of a value is the mark that it replaces.
         ["mls", "qos", "map", map @ ("cos-dscp" | "ip-prec-dscp"), to @ ..] => {
             (0..).zip(to).map(|(from, to)| ((vec![*map], from), *to)).collect()
         }

@@ -1,4 +1,4 @@
-//! Lines without which a tunnel does not work, or its packets miss their class.
+//! Missing lines because of which a tunnel does not work, or its packets miss their class.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::super::{NetworkFinding, Snapshot};
 use super::parts::{Parts, list_of};
 use crate::rules;
 
-/// An interface as written.
+/// The lines of an interface that affect tunnels.
 #[derive(Default)]
 struct Interface<'t> {
     line: usize,
@@ -19,15 +19,15 @@ struct Interface<'t> {
     source: Option<&'t str>,
     outer_vrf: Option<&'t str>,
     is_multipoint: bool,
-    /// The profile of its encryption, whether it is shared, and the line.
+    /// The encryption profile, whether it is shared, and the line.
     profile: Option<(&'t str, bool, usize)>,
     pre_classify: Option<usize>,
 }
 
 type Interfaces<'t> = BTreeMap<&'t str, Interface<'t>>;
 
-/// Reports tunnels with a profile that is not shared, without the VRF of their source, with a class by the
-/// inner header where the classes read the outer one, and devices with the usual window against replays.
+/// Reports tunnels whose profile must be shared, tunnels that lack the VRF of their source, tunnels with
+/// `qos pre-classify` if classes match outer addresses, and devices without the replay window of the others.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -73,7 +73,7 @@ fn interfaces<'t>(nodes: &[Node<'t>]) -> Interfaces<'t> {
     found
 }
 
-/// Returns the addresses from which encrypted tunnels send.
+/// Returns the source addresses of encrypted tunnels.
 fn outer_addresses<'t>(devices: &[Interfaces<'t>]) -> BTreeSet<&'t str> {
     let mut found = BTreeSet::new();
     for own in devices {
@@ -84,7 +84,7 @@ fn outer_addresses<'t>(devices: &[Interfaces<'t>]) -> BTreeSet<&'t str> {
     found
 }
 
-/// Reports encrypted tunnels that need to share the profile with another tunnel of their source.
+/// Reports encrypted tunnels that must share their profile with another tunnel of the same source.
 fn check_shared(snapshot: &Snapshot, device: usize, own: &Interfaces, found: &mut Vec<NetworkFinding>) {
     let mut by_source: BTreeMap<(&str, &str), Vec<(bool, usize)>> = BTreeMap::new();
     for tunnel in own.values().filter(|tunnel| tunnel.is_multipoint) {
@@ -95,7 +95,7 @@ fn check_shared(snapshot: &Snapshot, device: usize, own: &Interfaces, found: &mu
     for ((source, profile), tunnels) in by_source.iter().filter(|(_, tunnels)| tunnels.len() > 1) {
         for (_, line) in tunnels.iter().filter(|(is_shared, _)| !is_shared) {
             let message = format!(
-                "{} tunnels of {} from {source} have the profile {profile}, and this one does not share it",
+                "{} tunnels of {} from {source} have the profile {profile}, but this one does not share it",
                 tunnels.len(),
                 snapshot.devices[device].name
             );
@@ -106,7 +106,7 @@ fn check_shared(snapshot: &Snapshot, device: usize, own: &Interfaces, found: &mu
     }
 }
 
-/// Reports tunnels whose outer packets are looked up in another routing table than that of their source.
+/// Reports tunnels whose outer packets use another routing table than their source interface.
 fn check_vrfs(snapshot: &Snapshot, device: usize, own: &Interfaces, found: &mut Vec<NetworkFinding>) {
     for (name, tunnel) in own {
         let source = tunnel.source.and_then(|source| Some((source, own.get(source)?)));
@@ -125,7 +125,7 @@ fn check_vrfs(snapshot: &Snapshot, device: usize, own: &Interfaces, found: &mut 
     }
 }
 
-/// Reports tunnels with `qos pre-classify` above a port whose classes match the outer addresses.
+/// Reports tunnels with `qos pre-classify` over a port whose classes match outer addresses.
 fn check_classes(
     snapshot: &Snapshot,
     (device, own): (usize, &Interfaces),
@@ -140,17 +140,17 @@ fn check_classes(
             continue;
         };
         let message = format!(
-            "{}:{name} has packets classified by their inner header, and class {class} matches the outer address \
-             {address}",
+            "{}:{name} has packets classified by their inner header, but class {class} matches the outer \
+             address {address}",
             snapshot.devices[device].name
         );
-        let effect = "no packet of the tunnel is in the class, so that its shaper and its queues do nothing";
+        let effect = "no packet of the tunnel is in the class, so its shaper and its queues have no effect";
         let rule = &rules::NETWORK_TUNNEL_INCOMPLETE;
         found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
     }
 }
 
-/// Returns a class of a policy, or of one below it, that matches the other end of a tunnel.
+/// Returns a class of a policy or of a nested policy that matches the address of another tunnel end.
 fn outer_class<'p>(parts: &'p Parts, policy: &'p str, outer: &BTreeSet<&str>) -> Option<(&'p str, &'p str)> {
     let mut open = vec![policy];
     let mut seen = BTreeSet::new();
@@ -176,7 +176,7 @@ fn outer_class<'p>(parts: &'p Parts, policy: &'p str, outer: &BTreeSet<&str>) ->
     None
 }
 
-/// Reports the only device with encrypted tunnels whose window against replays is not set, or another one.
+/// Reports the one device with encryption whose replay window differs from the others.
 fn check_windows(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut windows: Vec<(usize, Option<&str>, usize)> = Vec::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -194,13 +194,15 @@ fn check_windows(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Netwo
     let peers: Peers<Option<&str>> = windows.iter().map(|(_, size, _)| *size).collect();
     let Some(Some(usual)) = peers.usual() else { return };
     for (device, size, line) in windows.iter().filter(|(_, size, _)| peers.is_exception(size)) {
-        let own = size.map_or("the usual window".to_owned(), |size| format!("a window of {size} packets"));
+        let own = size.map_or("the default window".to_owned(), |size| format!("a window of {size} packets"));
         let message = format!(
-            "{} has {own} against replays, and most of {} devices with encryption have one of {usual} packets",
+            "{} has {own} against replays, but most of {} devices with encryption have one of \
+             {usual} packets",
             snapshot.devices[*device].name,
             windows.len()
         );
-        // RFC 4303 §3.4.3: the receiver discards packets behind the window. Queues exchange their order.
+        // RFC 4303 §3.4.3: the receiver discards packets behind the window. Queues delay packets of some
+        // classes.
         let effect =
             "the device drops encrypted packets that waited behind those of other classes".to_owned();
         let rule = &rules::NETWORK_TUNNEL_INCOMPLETE;

@@ -1,4 +1,4 @@
-//! Policies that one device does not use, and all others with them do.
+//! Policies that one device does not use, although all other devices with the policy do.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::rules;
 /// The minimum number of other devices that use a policy.
 const LEAST_OTHERS: usize = 2;
 
-/// Reports the only device with a policy that does not use it.
+/// Reports the one device that has a policy and does not use it.
 pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut by_name: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
     for (device, parts) in devices.iter().enumerate() {
@@ -21,7 +21,7 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
         let mut unused = holders.iter().filter(|(device, _)| !devices[*device].used.contains(name));
         let (Some((device, line)), None) = (unused.next(), unused.next()) else { continue };
         let message = format!(
-            "{} does not use policy-map {name}, and all {} other devices with it do",
+            "{} does not use policy-map {name}, but all {} other devices with it do",
             snapshot.devices[*device].name,
             holders.len() - 1
         );

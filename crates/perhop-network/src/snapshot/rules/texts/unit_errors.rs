@@ -1,4 +1,4 @@
-//! Rates that are wrong by a unit: kbit/s in place of Mbit/s, or the rate of another circuit.
+//! Rates with a wrong unit (kbit/s instead of Mbit/s), and rates above the circuit.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,13 @@ use crate::rules;
 
 /// The factors between units.
 const UNITS: [u64; 2] = [1_000, 1_000_000];
-/// A rate in a name is another one than that in the block from this factor on: names are rounded.
+/// The minimum factor between a rate in a name and the configured rate. It is large, because names are
+/// rounded.
 const FAR: u64 = 100;
-/// The minimum number of policers with a usual burst, and the factor from which on a shorter one is wrong.
+/// The minimum number of other policers, and the minimum factor by which their bursts are longer.
 const LEAST_BURSTS: usize = 5;
 const SHORT: u64 = 16;
-/// The maximum ratio of a shaper to the circuit to which it sends.
+/// The maximum ratio of a shaper to the circuit behind it.
 const MOST: f64 = 1.05;
 
 /// A rate of a class, with its device and line.
@@ -31,8 +32,8 @@ struct Stated {
     rate: u64,
 }
 
-/// Reports rates that are wrong by a unit, compared with those of their namesakes or with their name, and
-/// shapers above the circuit to which they send.
+/// Reports rates with a wrong unit, compared with rates of the same name or with the name itself, short
+/// bursts, and shapers above the circuit to which they send.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -95,19 +96,20 @@ fn number(text: &str) -> Option<u64> {
     text[..end].parse::<u64>().ok()?.checked_mul(factor).filter(|rate| *rate > 0)
 }
 
-/// Reports a rate that the name of its policy contradicts.
+/// Reports a rate that contradicts the rate in the name of its policy.
 fn check_name(snapshot: &Snapshot, name: &str, own: Stated, found: &mut Vec<NetworkFinding>) {
     let Some(named) = rate_in(name) else { return };
     if own.rate.max(named) < FAR * own.rate.min(named) {
         return;
     }
     let rate = Rate::from_bits_per_second;
-    let message = format!("{name} has a rate of {}, and its name says {}", rate(own.rate), rate(named));
+    let message = format!("{name} has a rate of {}, but its name says {}", rate(own.rate), rate(named));
     let effect = "packets are dropped or wait at a rate of another unit".to_owned();
     found.push(snapshot.finding(own.device, &rules::NETWORK_RATE_NAME, own.line, (message, effect)));
 }
 
-/// Reports rates that are a thousand or a million times those of most namesakes, or of the only other one.
+/// Reports rates that differ by a factor of a thousand or a million from most rates of the same name, or from
+/// the only other one.
 fn check_units(snapshot: &Snapshot, what: &str, rates: &[Stated], found: &mut Vec<NetworkFinding>) {
     let peers: Peers<u64> = rates.iter().map(|own| own.rate).collect();
     let usual = peers.usual().copied();
@@ -140,7 +142,7 @@ fn check_units(snapshot: &Snapshot, what: &str, rates: &[Stated], found: &mut Ve
     }
 }
 
-/// Reports the only policer whose burst, as time at its rate, is far below that of all others.
+/// Reports the one policer whose burst, as a time at its rate, is far shorter than all others.
 fn check_bursts(snapshot: &Snapshot, parts: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut bursts: Vec<(u64, usize, usize)> = Vec::new();
     for (device, own) in parts.iter().enumerate() {
@@ -156,15 +158,15 @@ fn check_bursts(snapshot: &Snapshot, parts: &[Parts], found: &mut Vec<NetworkFin
         return;
     }
     let message = format!(
-        "the policer has a burst of {shortest} µs at its rate, and {} other policers of the network have at least \
-         {next} µs",
+        "the policer has a burst of {shortest} µs at its rate, but {} other policers of the network have at \
+         least {next} µs",
         bursts.len() - 1
     );
-    let effect = "the policer drops packets below its rate".to_owned();
+    let effect = "the policer drops packets although their mean rate is below its rate".to_owned();
     found.push(snapshot.finding(device, &rules::NETWORK_QUEUE_DIFFERS, line, (message, effect)));
 }
 
-/// Returns the committed burst of a policer in microseconds of its rate.
+/// Returns the committed burst of a policer as microseconds at its rate.
 fn burst_us(words: &[&str]) -> Option<u64> {
     let (rate, burst) = match words {
         ["police", "cir", rate, "bc", burst, ..] | ["police", rate, burst, ..] => (number(rate)?, burst),
@@ -174,7 +176,7 @@ fn burst_us(words: &[&str]) -> Option<u64> {
     Some(bits / rate)
 }
 
-/// Reports shapers of a class for one host of the network that exceed the circuit of this host.
+/// Reports shapers of classes for a single destination that exceed the circuit of this destination.
 fn check_sites(snapshot: &Snapshot, parts: &[Parts], found: &mut Vec<NetworkFinding>) {
     let mut circuits: BTreeMap<String, (usize, u64)> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {

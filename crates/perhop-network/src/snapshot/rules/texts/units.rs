@@ -1,7 +1,8 @@
-//! Ports that lack one statement which all ports with their task have, in configurations with braces.
+//! Ports that lack one statement that all ports with the same task have, in configurations with braces.
 //!
 //! There, the parts of a port are in several blocks: its families in `interfaces`, its classifiers in
-//! `class-of-service`, its protocols in `protocols`. A port that is in all of them but one was forgotten.
+//! `class-of-service`, its protocols in `protocols`. A port that is missing in only one block was probably
+//! forgotten there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,16 +11,16 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
 use crate::rules;
 
-/// The minimum number of other ports with a part for a port without it to be an exception.
+/// The minimum number of other ports with a part. With fewer, a port without the part is not an exception.
 const LEAST_OTHERS: usize = 2;
-/// The minimum number of parts that ports of one task have in common.
+/// The minimum number of parts that ports with the same task have in common.
 const LEAST_COMMON: usize = 2;
 /// Protocols whose blocks list their ports.
 const PROTOCOLS: &[&str] = &["isis", "ldp", "mpls", "ospf", "ospf3", "rsvp"];
-/// Ports without neighbors: loopbacks, and those of management.
+/// Ports without neighbors: loopbacks and management ports.
 const APART: &[&str] = &["em", "fxp", "lo", "me", "vme"];
 
-/// The parts of a port, each with the line to which a missing one belongs.
+/// A port with its parts, and the lines for findings about missing parts.
 struct Unit {
     device: usize,
     name: String,
@@ -30,7 +31,7 @@ struct Unit {
     parts: BTreeSet<String>,
 }
 
-/// Reports ports that lack one part, and names of ports that do not exist.
+/// Reports ports that lack one part, and blocks that name ports that do not exist.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut units = Vec::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -44,7 +45,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     check_parts(snapshot, trees, &units, found);
 }
 
-/// Returns the units of the interfaces, with their families.
+/// Returns the units of the interfaces of a device, with their families.
 fn of_device(device: usize, interfaces: &Node) -> Vec<Unit> {
     let mut found = Vec::new();
     for interface in &interfaces.inner {
@@ -137,7 +138,7 @@ fn fits(pattern: &str, name: &str) -> bool {
     pattern.strip_suffix('*').map_or(pattern == name, |start| name.starts_with(start))
 }
 
-/// Reports the only port that lacks one part of other ports, and has all other parts of theirs.
+/// Reports the one port that lacks one part of other ports and has all their other parts.
 fn check_parts(snapshot: &Snapshot, trees: &[Vec<Node>], units: &[Unit], found: &mut Vec<NetworkFinding>) {
     let mut forms: BTreeMap<&BTreeSet<String>, Vec<&Unit>> = BTreeMap::new();
     for unit in units {
@@ -155,7 +156,7 @@ fn check_parts(snapshot: &Snapshot, trees: &[Vec<Node>], units: &[Unit], found: 
             continue;
         }
         let message = format!(
-            "{}:{} lacks `{part}`, which {count} other ports with its other parts have",
+            "{}:{} lacks `{part}`, which all {count} other ports with the same parts have",
             snapshot.devices[unit.device].name, unit.name
         );
         let effect = effect(part).to_owned();
@@ -178,17 +179,17 @@ fn line_of(nodes: &[Node], unit: &Unit, part: &str) -> usize {
 
 fn effect(part: &str) -> &'static str {
     match part.split(' ').next() {
-        Some("classifiers") => "all its packets are in the class of unmarked ones",
-        Some("rewrite-rules") => "its packets leave with the marks with which they came",
-        Some("filter") => "its packets are neither policed nor marked as those of the other ports are",
+        Some("classifiers") => "all its packets get the class of unmarked packets",
+        Some("rewrite-rules") => "its packets leave with the marks with which they arrived",
+        Some("filter") => "the port does not police or mark its packets as the other ports do",
         Some("protocols" | "family" | "routing-instances") => {
             "the port has no neighbor or no labels: packets take another path, or have none"
         }
-        _ => "its packets have other queues and rates than those of the other ports",
+        _ => "its packets get other queues and rates than at the other ports",
     }
 }
 
-/// Reports ports that a block names and `interfaces` does not have, if it has another port of the block.
+/// Reports ports that a block names and `interfaces` lacks, if `interfaces` has another port of the block.
 fn check_names(
     snapshot: &Snapshot,
     device: usize,

@@ -1,23 +1,23 @@
-//! [`Switch`]: the VLANs of the ports of a device, as written.
+//! [`Switch`]: the VLANs of the ports of a device, read from the text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::tree::Node;
 
-/// The VLAN of a port without a line (IEEE 802.1Q, default PVID).
+/// The VLAN of a port without a configured one (IEEE 802.1Q, default PVID).
 pub(super) const USUAL: u16 = 1;
 
-/// A VLAN of a port, with its line.
+/// A VLAN, and the line that configures it.
 pub(super) type At = (u16, usize);
 
 /// A trunk: a port that carries several VLANs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trunk {
-    /// The line that limits the VLANs, else the first line of the port.
+    /// The line that limits the VLANs, otherwise the first line of the port.
     pub(super) line: usize,
     /// The VLANs that it carries; `None` for all.
     pub(super) allowed: Option<BTreeSet<u16>>,
-    /// The VLAN without a tag.
+    /// The native VLAN, whose frames have no tag.
     pub(super) native: Option<At>,
 }
 
@@ -31,13 +31,13 @@ impl Trunk {
 #[derive(Default)]
 pub(super) struct Switch<'t> {
     pub(super) trunks: BTreeMap<&'t str, Trunk>,
-    /// The VLANs of ports for hosts that are up.
+    /// The VLANs of access ports that are up.
     pub(super) access: Vec<At>,
-    /// The VLANs of phones.
+    /// The voice VLANs of access ports that are up.
     pub(super) voice: Vec<At>,
-    /// The VLANs with an interface of the device.
+    /// The VLANs in which the device has a virtual interface.
     pub(super) own: BTreeSet<u16>,
-    /// The VLANs of the sub-interfaces of ports, by the port.
+    /// The VLANs of sub-interfaces, by their port.
     pub(super) tags: BTreeMap<&'t str, Vec<At>>,
 }
 
@@ -92,7 +92,7 @@ impl<'t> Switch<'t> {
     }
 }
 
-/// Reads `[add] LIST`, `all`, `none` or `except LIST`; a list that it cannot read allows all.
+/// Reads `[add] LIST`, `all`, `none` or `except LIST`. An unreadable list counts as `all`.
 fn read_allowed(trunk: &mut Trunk, words: &[&str]) {
     trunk.allowed = match words {
         ["none"] => Some(BTreeSet::new()),

@@ -7,12 +7,13 @@ use super::super::{NetworkFinding, PortId, Snapshot};
 use super::vlan_ports::{At, Switch, Trunk, USUAL};
 use crate::rules;
 
-/// The minimum number of ports with a VLAN for the trunk to be at fault, and not the port.
+/// The minimum number of ports in a VLAN for a finding at the trunk. With fewer, the finding is at the port.
 const SEVERAL: usize = 2;
-/// The minimum number of VLANs that two trunks have in common to have one task.
+/// The minimum number of common VLANs of two trunks with the same task.
 const LEAST_COMMON: usize = 2;
 
-/// Reports VLANs of ports that no trunk carries, and trunks that do not carry a VLAN of the other end.
+/// Reports VLANs of ports that no trunk carries, and trunks that lack a VLAN of another trunk or of the other
+/// end.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let switches: Vec<Switch> = trees.iter().map(|nodes| Switch::read(nodes)).collect();
     for (device, own) in switches.iter().enumerate().filter(|(_, own)| !own.trunks.is_empty()) {
@@ -35,9 +36,9 @@ fn cables(snapshot: &Snapshot) -> Vec<[PortId; 2]> {
     snapshot.wires().filter(|[own, other]| own < other).chain(suggested).collect()
 }
 
-/// Reports VLANs of ports that leave the device by no trunk and have no interface of the device.
+/// Reports VLANs of ports that no trunk of the device carries and in which the device has no interface.
 fn check_lost(snapshot: &Snapshot, device: usize, own: &Switch, found: &mut Vec<NetworkFinding>) {
-    // Ports without a use are often in the VLAN without a tag.
+    // Unused ports are often in the native VLAN.
     let natives: BTreeSet<u16> =
         own.trunks.values().filter_map(|trunk| Some(trunk.native?.0)).chain([USUAL]).collect();
     let mut ports: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
@@ -62,7 +63,7 @@ fn check_lost(snapshot: &Snapshot, device: usize, own: &Switch, found: &mut Vec<
     }
 }
 
-/// Reports a trunk that lacks one VLAN in use, which another trunk with the same VLANs carries.
+/// Reports a trunk that lacks one used VLAN, if another trunk carries this VLAN and all VLANs of the first.
 fn check_uplinks(snapshot: &Snapshot, device: usize, own: &Switch, found: &mut Vec<NetworkFinding>) {
     let limited: Vec<(&str, &Trunk, &BTreeSet<u16>)> =
         own.trunks.iter().filter_map(|(name, trunk)| Some((*name, trunk, trunk.allowed.as_ref()?))).collect();
@@ -78,14 +79,15 @@ fn check_uplinks(snapshot: &Snapshot, device: usize, own: &Switch, found: &mut V
     }
     for (line, (vlan, name, other)) in lacking {
         let message = format!(
-            "{}:{name} does not carry VLAN {vlan}, which the device uses and {other} carries with the same others",
+            "{}:{name} lacks VLAN {vlan}, which the device uses; {other} carries it and all VLANs of {name}",
             snapshot.devices[device].name
         );
         report(snapshot, (device, line), message, found);
     }
 }
 
-/// Reports an end of a cable that does not carry VLANs of the other end, and different VLANs without a tag.
+/// Reports an end of a cable that does not carry a VLAN of the other end, and ends with different native
+/// VLANs.
 fn check_ends(
     snapshot: &Snapshot,
     switches: &[Switch],
@@ -95,7 +97,7 @@ fn check_ends(
     let trunk = |id: PortId| switches[id.device].trunks.get(snapshot.port(id).name.as_str());
     let Some(here) = trunk(own) else { return };
     let there = trunk(other);
-    // A router has sub-interfaces in place of a trunk.
+    // A router has sub-interfaces instead of a trunk.
     let tags = || switches[other.device].tags.get(snapshot.port(other).name.as_str());
     let far: BTreeSet<u16> = match there.and_then(|there| there.allowed.as_ref()) {
         Some(allowed) => allowed.iter().copied().filter(|vlan| switches[own.device].uses(*vlan)).collect(),
@@ -114,7 +116,7 @@ fn check_ends(
     let (vlan, line): At = native(here);
     if vlan != theirs {
         let message = format!(
-            "{} sends VLAN {vlan} without a tag, and {} at the other end VLAN {theirs}",
+            "{} sends VLAN {vlan} without a tag, but {} at the other end sends VLAN {theirs} without a tag",
             snapshot.port_name(own),
             snapshot.port_name(other)
         );
