@@ -1,4 +1,4 @@
-//! Access lists between devices that deny the packets of a class.
+//! Access lists between two devices that deny packets of a codepoint with a class.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,9 +15,9 @@ use crate::snapshot::Site;
 
 /// Limit on the pairs of sites whose paths are followed.
 const MOST_PAIRS: usize = 2000;
-/// Limit on the pairs of sites that are tried at one list.
+/// Maximum number of pairs of sites that are tried at one list.
 const PAIRS_OF_LIST: usize = 4;
-/// Packets of the applications that have classes: media of RTP, signaling of SIP, HTTPS.
+/// The protocol and port of the test packets: RTP media, SIP signaling, HTTPS.
 const PROBES: [(&str, u16); 4] = [("udp", 16384), ("udp", 5060), ("tcp", 5060), ("tcp", 443)];
 
 /// An access list of a port, by its index at the port.
@@ -64,8 +64,8 @@ impl Probe<'_> {
     }
 }
 
-/// Returns the lists of ports that lead to another device, each with some pairs of sites whose packets pass
-/// it.
+/// Returns the lists of ports that lead to another device, each with pairs of sites whose packets pass the
+/// list.
 fn lists_on_ways<'s>(snapshot: &Snapshot, sites: &'s [Site]) -> BTreeMap<ListAt, Vec<(&'s Site, &'s Site)>> {
     let has_lists = |(id, _): &(PortId, _)| !snapshot.port(*id).forwarding.access_groups.is_empty();
     if !snapshot.inside_ports().any(|port| has_lists(&port)) {

@@ -1,4 +1,4 @@
-//! Policies attached at a place where other policies with the same name are not.
+//! Policies attached in another direction or at another kind of port than most policies of the same name.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use perhop_device::intent::Direction;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The minimum number of attachments of a policy, and the minimum fraction at one place, for another place to
-/// be an exception.
+/// The minimum number of attachments of a policy, and the minimum fraction of them at the usual place. With
+/// fewer, an attachment at another place is not an exception.
 const LEAST: usize = 3;
 const NEARLY_ALL: f64 = 0.75;
 
@@ -31,7 +31,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
         let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { continue };
         let is_usual = count >= LEAST && count as f64 >= NEARLY_ALL * attachments.len() as f64;
-        // Two or more attachments elsewhere are an intended variant.
+        // Two or more attachments at other places are an intended variant.
         let is_usual = is_usual && attachments.len() - count == 1;
         for attachment in attachments.iter().filter(|one| is_usual && one.place != usual) {
             let message = format!(

@@ -1,7 +1,7 @@
 //! [`BgpFamily`]: the subnets that BGP announces and its neighbors, read from the lines of a configuration.
 //!
-//! The model of devices has no BGP, whose routes perhop does not compute. The names of subnets and neighbors
-//! need no computation.
+//! perhop does not compute the routes of BGP, so the device model has no BGP. The subnets and neighbors can
+//! be read from the text.
 
 use std::net::Ipv4Addr;
 
@@ -12,7 +12,7 @@ use crate::forwarding::addresses;
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// A family of addresses of a BGP process.
+/// An address family of a BGP process.
 #[derive(Debug, Default)]
 pub(super) struct BgpFamily {
     /// Its first line.
@@ -27,7 +27,8 @@ pub(super) struct BgpFamily {
     neighbors: Vec<(usize, Ipv4Addr)>,
 }
 
-/// Returns the families of the BGP processes of a device; the lines outside of families are one as well.
+/// Returns the address families of the BGP processes of a device. The lines outside of address families count
+/// as one family.
 pub(super) fn families<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<BgpFamily> {
     let mut found: Vec<BgpFamily> = Vec::new();
     let mut is_inside = false;
@@ -75,12 +76,12 @@ fn prefix(words: &[&str]) -> Option<Prefix> {
         _ if address.octets()[0] < 192 => 16,
         _ => 24,
     };
-    // A longer mask than the address allows remains visible as the address with this mask.
+    // The address of the line can have host bits, which a prefix must not have.
     let masked = address.to_bits() & u32::MAX.checked_shl(32 - length).unwrap_or(0);
     Prefix::new(Ipv4Addr::from_bits(masked).into(), u8::try_from(length).ok()?).ok()
 }
 
-/// Reports neighbors of a routing table whose address is only in the subnet of a port of another table.
+/// Reports neighbors of one routing table whose address is in the subnet of a port of another table only.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for (device, member) in snapshot.devices.iter().enumerate() {
         for family in families(member.device.numbered_lines()) {
@@ -106,7 +107,7 @@ fn check_neighbor(
             carries_packets(router, port) && addresses(port).any(|own| own.is_neighbor(neighbor.into()))
         })
         .collect();
-    // Lines outside of families also name neighbors that a family activates.
+    // A family can activate neighbors that lines outside of families define.
     let fits = |port: &usize| table(&router.ports[*port]) == family.vrf;
     let (Some(port), false) = (near.first(), near.iter().any(fits)) else { return };
     let Some(vrf) = &family.vrf else { return };

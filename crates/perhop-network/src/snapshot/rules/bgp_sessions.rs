@@ -1,7 +1,7 @@
-//! Sessions of BGP that only one end configures, or that both ends configure differently.
+//! BGP sessions that only one end configures, or that both ends configure differently.
 //!
-//! The lines are read like those of [`bgp`](super::bgp). Ends with `local-as` and confederations are skipped,
-//! because they show other numbers to their neighbors.
+//! The rule reads lines of the text, as [`bgp`](super::bgp) does. It skips ends with `local-as` and
+//! confederations, because their neighbors see another AS number.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -17,15 +17,15 @@ use crate::rules;
 struct Process {
     line: usize,
     number: String,
-    /// By the address or the name of a group of neighbors.
+    /// The settings, by the address of a neighbor or the name of a peer group.
     ends: BTreeMap<String, End>,
-    /// The subnets whose routers may connect.
+    /// The subnets from which the device accepts sessions (`bgp listen range`).
     listens: Vec<Prefix>,
-    /// Whether neighbors may see another number.
+    /// Whether neighbors can see another AS number than that of the process.
     hides_number: bool,
 }
 
-/// The settings of a neighbor or of a group of neighbors.
+/// The settings of a neighbor or of a peer group.
 #[derive(Debug, Default)]
 struct End {
     line: usize,
@@ -35,7 +35,7 @@ struct End {
     has_own_number: bool,
 }
 
-/// Reads the process of a device.
+/// Reads the BGP process of a device.
 fn process<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Option<Process> {
     let mut found: Option<Process> = None;
     let mut is_inside = false;
@@ -67,7 +67,8 @@ impl Process {
                     ["remote-as", number, ..] => end.number = Some((line, (*number).to_owned())),
                     ["peer-group", group, ..] => end.group = Some((*group).to_owned()),
                     ["password", ..] => end.password = Some(line),
-                    // Settings in a block of their own (NX-OS, IOS XR) are not read.
+                    // A neighbor with its own block (NX-OS, IOS XR) has settings that this function does not
+                    // read.
                     [] => self.hides_number = true,
                     ["local-as", ..] => end.has_own_number = true,
                     _ => {}
@@ -77,7 +78,7 @@ impl Process {
         }
     }
 
-    /// Returns the settings of a neighbor, and of its group.
+    /// Returns the settings of a neighbor, completed with those of its peer group.
     fn settings(&self, end: &End) -> (Option<(usize, String)>, Option<usize>, bool) {
         let group = end.group.as_ref().and_then(|group| self.ends.get(group));
         let number = end.number.clone().or_else(|| group.and_then(|group| group.number.clone()));
@@ -90,7 +91,7 @@ impl Process {
     }
 }
 
-/// Reports the sessions whose ends do not fit.
+/// Reports the sessions whose ends do not match.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let processes: Vec<Option<Process>> =
         snapshot.devices.iter().map(|member| process(member.device.numbered_lines())).collect();
@@ -126,7 +127,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
 #[derive(Clone, Copy)]
 enum FarEnd<'e> {
     Configured(&'e End),
-    /// It accepts neighbors of a subnet.
+    /// The far end accepts sessions from a subnet that contains the neighbor.
     Listening,
     Absent,
 }
@@ -165,7 +166,7 @@ impl Session<'_, '_> {
             && !back_has_own_number
         {
             let message = format!(
-                "the neighbor {} has the number {number} here, but {far} is in {} ({})",
+                "the neighbor {} has AS number {number} here, but {far} is in AS {} ({})",
                 self.address,
                 self.other.number,
                 self.snapshot.place(self.far, self.other.line)

@@ -1,4 +1,4 @@
-//! Ports whose policies do not fit the rate of their circuit, which is below the rate of the line.
+//! Ports whose circuit is slower than the line, and whose policies do not match the rate of the circuit.
 
 use perhop_qos::Rate;
 
@@ -6,16 +6,17 @@ use super::treatment::{policer_of_all, shaper};
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::rules;
 
-/// The minimum and maximum ratio of a fitting rate to the circuit's rate, which leaves room for headers.
+/// The range of the ratio of a matching shaper to the circuit's rate. The lower end leaves room for headers.
 const FITS: std::ops::RangeInclusive<f64> = 0.75..=1.05;
-/// A policer may pass more.
+/// The range of that ratio for a policer. A policer can count headers, so the range is larger.
 const FITS_POLICER: std::ops::RangeInclusive<f64> = 0.75..=1.25;
-/// A shaper below this part of the bandwidth is not room for headers.
+/// The minimum ratio of a shaper to the bandwidth that headers can explain.
 const FAR_BELOW: f64 = 0.5;
-/// Ethernet lines have at least this rate. A slower line may be faster than its name implies.
+/// The minimum rate of a line, bit/s, for which the bandwidth is compared. A slower line can be faster than
+/// its name implies.
 const LAN: u64 = 100_000_000;
-/// The minimum number and fraction of ports with circuits that shape, for a port without a shaper to be an
-/// exception.
+/// The minimum number and fraction of ports with circuits that shape. With fewer, a port without a shaper is
+/// not an exception.
 const LEAST: usize = 3;
 const NEARLY_ALL: f64 = 0.75;
 
@@ -35,9 +36,9 @@ impl Limit<'_> {
     }
 }
 
-/// Reports limits that do not fit the circuit of their port, and circuits without a shaper.
+/// Reports limits that do not match the circuit of their port, and circuits without a shaper.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    // The bandwidth of a tunnel is a value for routing protocols.
+    // The bandwidth of a tunnel only serves routing protocols, so it is not the rate of a circuit.
     let wires = snapshot.inside_ports().filter(|(_, link)| !link.is_tunnel);
     let ports: Vec<(PortId, u64)> = wires.filter_map(|(id, _)| Some((id, circuit(snapshot, id)?))).collect();
     check_bandwidths(snapshot, found);
@@ -49,8 +50,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_shapers(snapshot, &ports, found);
 }
 
-/// Reports bandwidths above the rate of the line, and shapers that are far from the bandwidth of their port:
-/// one of the two is wrong, often by a unit or a digit.
+/// Reports bandwidths above the rate of the line, and shapers far from the bandwidth of their port. One of
+/// the two is then wrong, often by a unit or a digit.
 fn check_bandwidths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for device in 0..snapshot.devices.len() {
         for (port, own) in snapshot.router(device).ports.iter().enumerate() {
@@ -62,7 +63,7 @@ fn check_bandwidths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             let wire = own.wire.rate.map(Rate::as_bits_per_second);
             if let Some(wire) = wire.filter(|wire| *wire >= LAN && bandwidth > *wire) {
                 let message = format!(
-                    "{} has a bandwidth of {}, and its line has {}",
+                    "{} has a bandwidth of {}, but its line has {}",
                     snapshot.port_name(id),
                     Rate::from_bits_per_second(bandwidth),
                     Rate::from_bits_per_second(wire)
@@ -79,7 +80,7 @@ fn check_bandwidths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             }
             for line in [shaper_line, bandwidth_line] {
                 let message = format!(
-                    "{} shapes to {}, and has a bandwidth of {}",
+                    "{} shapes to {}, but has a bandwidth of {}",
                     snapshot.port_name(id),
                     Rate::from_bits_per_second(rate),
                     Rate::from_bits_per_second(bandwidth)
@@ -92,7 +93,7 @@ fn check_bandwidths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Returns the rate of a circuit: the rate of the port, if it is below the rate of the line.
+/// Returns the rate of a circuit: the configured bandwidth of the port, if it is below the rate of the line.
 fn circuit(snapshot: &Snapshot, id: PortId) -> Option<u64> {
     let port = snapshot.port(id);
     let line = port.wire.rate.map(Rate::as_bits_per_second)?;
@@ -114,8 +115,8 @@ fn limits<'s>(snapshot: &'s Snapshot, id: PortId) -> Vec<Limit<'s>> {
     output.into_iter().chain(input).collect()
 }
 
-/// Reports a limit that does not fit. If the policy fits another port of the device, the attachment is at
-/// fault, otherwise the command.
+/// Reports a limit that does not match the circuit. If the policy matches another port of the device, the
+/// finding is at the attachment, otherwise at the command.
 fn check_limit(
     snapshot: &Snapshot,
     ports: &[(PortId, u64)],
@@ -152,7 +153,7 @@ fn check_limit(
     found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));
 }
 
-/// Reports circuits without a shaper if nearly all others have one.
+/// Reports circuits without a shaper, if nearly all other circuits have one.
 fn check_shapers(snapshot: &Snapshot, ports: &[(PortId, u64)], found: &mut Vec<NetworkFinding>) {
     let with_policy: Vec<&(PortId, u64)> =
         ports.iter().filter(|(id, _)| !snapshot.port(*id).intent.output.is_empty()).collect();
@@ -177,8 +178,8 @@ fn check_shapers(snapshot: &Snapshot, ports: &[(PortId, u64)], found: &mut Vec<N
 }
 
 impl Snapshot<'_> {
-    /// Returns the line that lacks a shaper: the class for all packets, otherwise the line that attaches the
-    /// policy.
+    /// Returns the line where a shaper is missing: the class for all packets, otherwise the line that
+    /// attaches the policy.
     pub(super) fn line_without_shaper(&self, id: PortId) -> usize {
         let port = self.port(id);
         let around = port.intent.output.last().and_then(|policy| match policy.classes.as_slice() {

@@ -1,4 +1,4 @@
-//! Marks of classes with one name in policies of different names, and marks that no class matches.
+//! Different marks of classes with the same name, and marks that no class matches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::treatment::Treatments;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The minimum number of marks with a class for a mark without one to be an exception.
+/// The minimum number of other marks with a class. With fewer, a mark without a class is not an exception.
 const LEAST_MATCHED: usize = 3;
 
 /// A class of an attached policy.
@@ -23,15 +23,15 @@ struct Member<'s> {
     class: &'s Class,
 }
 
-/// Reports classes that alone write another mark than the others of their name, and marks of only one device
-/// for which no port has a class.
+/// Reports a class whose mark differs from all other classes of its name, and a mark that only one device
+/// writes and no port has a class for.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     let members = members(snapshot);
     check_names(snapshot, &members, found);
     check_matched(snapshot, &members, &treatments.best.keys().copied().collect(), found);
 }
 
-/// A class, and the values that it writes into one field.
+/// A class, and the value that it writes into a field.
 type Marked<'s> = (Member<'s>, String);
 
 /// Returns the classes of attached policies, each once.
@@ -58,13 +58,14 @@ fn members<'s>(snapshot: &'s Snapshot) -> Vec<Member<'s>> {
     found
 }
 
-/// Returns the line that writes the marks of a class, also in its policer.
+/// Returns the line that writes the mark of a class: a `set` command or a policer.
 fn mark_line(class: &Class) -> usize {
     let own = class.marks.first().map(|at| at.line);
     own.or(class.police.as_ref().map(|at| at.line)).unwrap_or(class.line)
 }
 
-/// Reports classes whose mark differs from that of most classes of the name, in policies of any name.
+/// Reports classes whose mark differs from the mark of most classes of the same name, in policies of any
+/// name.
 fn check_names(snapshot: &Snapshot, members: &[Member], found: &mut Vec<NetworkFinding>) {
     let mut by_name: BTreeMap<(&str, bool, &str), Vec<Marked>> = BTreeMap::new();
     for member in members.iter().filter(|member| !member.class.takes_rest) {
@@ -78,25 +79,26 @@ fn check_names(snapshot: &Snapshot, members: &[Member], found: &mut Vec<NetworkF
         }
     }
     for ((name, _, kind), classes) in by_name {
-        // `namesakes` compares policies with one name.
+        // `namesakes` compares classes in policies with the same name.
         let policies: BTreeSet<&str> =
             classes.iter().map(|(member, _)| member.policy.name.as_str()).collect();
         let peers: Peers<&str> = classes.iter().map(|(_, value)| value.as_str()).collect();
         let Some(usual) = peers.usual().filter(|_| policies.len() > 1) else { continue };
         for (member, value) in classes.iter().filter(|(_, value)| peers.is_exception(&value.as_str())) {
             let message = format!(
-                "class {name} of {} has {kind} {value}, and most of {} classes of this name have {usual}",
+                "class {name} of {} has {kind} {value}, but most of {} classes of this name have {usual}",
                 member.policy.name,
                 classes.len()
             );
-            let effect = "the next devices treat its packets differently than those of the others".to_owned();
+            let effect = "the next devices treat its packets differently from the other classes'".to_owned();
             let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
             found.push(snapshot.finding(member.device, rule, mark_line(member.class), (message, effect)));
         }
     }
 }
 
-/// Reports codepoints that one device writes and no class of a queue matches, if all others have a class.
+/// Reports a codepoint that one device writes and no queue has a class for, if queues have classes for all
+/// other codepoints.
 fn check_matched(
     snapshot: &Snapshot,
     members: &[Member],

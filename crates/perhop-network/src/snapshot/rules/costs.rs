@@ -7,7 +7,7 @@ use perhop_device::PortRouting;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The minimum number of other links with costs for one of them to be an exception.
+/// The minimum number of other links with configured costs. With fewer, a link is not an exception.
 const OTHERS: usize = 3;
 
 /// An end of a link in a routing protocol.
@@ -15,7 +15,8 @@ const OTHERS: usize = 3;
 struct End<'s> {
     id: PortId,
     part: &'s PortRouting,
-    /// Whether a line sets the cost. A cost computed from the bandwidth has the line of the process.
+    /// Whether a line sets the cost. Otherwise the device computes it from the bandwidth, and the line is
+    /// that of the process.
     is_set: bool,
 }
 
@@ -25,8 +26,8 @@ impl End<'_> {
     }
 }
 
-/// Reports links whose ends have different costs. If no other link has these two costs, and the costs of all
-/// other links repeat, one of the two is probably wrong.
+/// Reports links whose ends have different costs. One of the two is probably wrong if no other link has this
+/// pair of costs, but the costs of all other links occur several times.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let links = links_with_costs(snapshot);
     let mut uses: BTreeMap<[u32; 2], usize> = BTreeMap::new();
@@ -48,7 +49,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Returns the costs of both ends in order.
+/// Returns the costs of both ends in ascending order.
 fn costs([first, second]: &[End; 2]) -> [u32; 2] {
     [first.cost().min(second.cost()), first.cost().max(second.cost())]
 }
@@ -75,7 +76,7 @@ fn links_with_costs<'s>(snapshot: &'s Snapshot) -> Vec<[End<'s>; 2]> {
     found
 }
 
-/// Reports the ends whose cost no other link has; if both or none are so, both ends.
+/// Reports the end whose cost no other link has. If this holds for both ends or for neither, reports both.
 fn report_exception(
     snapshot: &Snapshot,
     link: &[End; 2],
@@ -91,7 +92,7 @@ fn report_exception(
     for (place, end) in link.iter().enumerate().filter(|(place, _)| is_unclear || is_at_fault[*place]) {
         let other = &link[1 - place];
         let message = format!(
-            "the cost of {} is {}, but the cost of {} at the other end is {}, and no other of {} links has these two",
+            "the cost of {} is {}, but the cost of {} at the other end is {}; no other of {} links has both",
             snapshot.port_name(end.id),
             end.cost(),
             snapshot.port_name(other.id),

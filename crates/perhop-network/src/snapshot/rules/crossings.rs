@@ -17,7 +17,7 @@ pub(super) struct Crossing {
     pub(super) arrives: PortId,
 }
 
-/// Returns the first link on the path of a route, if it has two ends.
+/// Returns the link that the packets of a route take first, if the link has two ends.
 pub(super) fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
     let (RouteTarget::NextHop(hop) | RouteTarget::Interface { next_hop: Some(hop), .. }) = &route.via else {
         return None;
@@ -49,18 +49,18 @@ pub(super) fn report_missing(
     found: &mut Vec<NetworkFinding>,
 ) {
     let message = format!(
-        "{} has no route to {}, but receives packets from there at {}",
+        "{} has no route to {}, but receives packets from this subnet at {}",
         snapshot.devices[port.device].name,
         site.name,
         snapshot.port_name(port)
     );
-    let effect = "hosts there get no replies".to_owned();
+    let effect = "hosts of the subnet get no replies".to_owned();
     let line = line_of_route(snapshot, port, site.address).unwrap_or(snapshot.port(port).line);
     found.push(snapshot.finding(port.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
 }
 
-/// Returns the line of the static route through a port whose destination is next to an address: a route to it
-/// belongs there.
+/// Returns the line of the static route through a port whose destination is numerically closest to an
+/// address. The missing route belongs next to this line.
 fn line_of_route(snapshot: &Snapshot, port: PortId, address: IpAddr) -> Option<usize> {
     let routes = snapshot.router(port.device).forwarding.routes.iter();
     let own = routes.filter(|route| route.origin == RouteOrigin::Configured && route.prefix.length() > 0);

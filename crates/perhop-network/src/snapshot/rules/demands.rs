@@ -1,4 +1,4 @@
-//! [`demands`]: the demands of a class by kind, for comparison between devices.
+//! [`demands`]: the demands of a class (marks, rates, limits) by kind, for comparison between devices.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,15 +8,15 @@ use perhop_device::intent::{
 };
 use perhop_qos::Rate;
 
-/// The minimum factor between two contradictory numbers.
+/// The minimum factor between two numbers that contradict each other.
 const UNEQUAL: u64 = 2;
 
-/// Shares of a link that differ by fewer points are a choice of the site, unless one is a small part of the
-/// other.
+/// Shares of a link that differ by fewer percentage points are a choice of the site, unless one is a small
+/// fraction of the other.
 const POINTS: u64 = 10;
 const SMALL_PART: u64 = 5;
 
-/// The kinds of marks that other devices read.
+/// The kinds of the marks that other devices read.
 pub(super) const CODEPOINT: &str = "codepoint";
 pub(super) const LABELS: &str = "traffic class of labels";
 
@@ -42,7 +42,7 @@ pub(super) struct Demand {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     Amount(u64, Unit),
-    /// A mark, or a policer that drops no packets above a rate.
+    /// A mark, or the text for a policer without a rate above which it drops.
     Words(String),
 }
 
@@ -81,9 +81,9 @@ impl From<TrafficRate> for Value {
 }
 
 impl Demand {
-    /// Whether its value contradicts the value of most others: a different word, or an unequal number. Rates
-    /// of forwarded packets follow from the circuit, which differs between devices. A policer with a higher
-    /// rate drops less, so it does not contradict others.
+    /// Whether the value contradicts the usual value: a different word, or a number that differs by the
+    /// factor [`UNEQUAL`]. Absolute rates of forwarded packets depend on the circuit, so they do not count. A
+    /// policer with a higher rate drops less, so it does not contradict the others.
     pub(super) fn contradicts(&self, usual: &Value, packets: Packets) -> bool {
         match (&self.value, usual) {
             (Value::Amount(_, Unit::BitsPerSecond | Unit::PacketsPerSecond), Value::Amount(..))
@@ -109,7 +109,7 @@ pub(super) fn demands(class: &Class) -> BTreeMap<&'static str, Demand> {
     let mut add = |kind, line, value| found.insert(kind, Demand { line, value, drops: false });
     if let Some(at) = &class.priority {
         let (line, value) = match at.value.rate {
-            // A policer limits a class with priority as a rate of the priority does.
+            // The policer of a priority class has the same effect as a rate of the priority.
             PriorityRate::Unlimited => class.police.as_ref().map_or_else(
                 || (at.line, Value::Words("without a limit".to_owned())),
                 |police| (police.line, policed(&police.value).0),
@@ -150,13 +150,13 @@ fn drops(actions: &[Action]) -> bool {
     actions.iter().any(|action| action.then == Then::Drop)
 }
 
-/// Returns the rate above which a policer drops, and whether it drops packets. A policer that only marks has
-/// no such rate.
+/// Returns the rate above which a policer drops packets, and whether it drops any. A policer that only marks
+/// has no such rate.
 fn policed(police: &Police) -> (Value, bool) {
     if drops(&police.conform) {
         return (Value::Words("that drops all".to_owned()), true);
     }
-    // Without an action, a policer drops packets that exceed.
+    // A policer without an exceed action drops these packets.
     if !police.exceed.is_empty() && !drops(&police.exceed) {
         return (Value::Words("that drops nothing".to_owned()), false);
     }
@@ -167,7 +167,7 @@ fn policed(police: &Police) -> (Value, bool) {
     (value, true)
 }
 
-/// Returns the field that a mark writes, and its value. `set dscp` and `set precedence` write one header.
+/// Returns the field that a mark writes, and its value. `set dscp` and `set precedence` write the same field.
 pub(super) fn mark_words(mark: &Mark) -> Option<(&'static str, String)> {
     let kind = match mark.field()? {
         Field::Dscp | Field::Precedence => CODEPOINT,

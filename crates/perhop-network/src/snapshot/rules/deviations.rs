@@ -1,4 +1,4 @@
-//! Lines in which blocks differ from those of other devices, as findings.
+//! Findings about lines in which a block differs from the blocks of other devices.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::tree::Numbered;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// Returns the lines that one of several equal blocks lacks, or has with another value.
+/// Returns the lines that one of several equal blocks lacks, or in which it has another value.
 pub(super) fn of_lines(snapshot: &Snapshot) -> Vec<Deviation> {
     let lines: Vec<Vec<Numbered>> =
         snapshot.devices.iter().map(|member| member.device.numbered_lines().collect()).collect();
@@ -18,7 +18,8 @@ pub(super) fn of_lines(snapshot: &Snapshot) -> Vec<Deviation> {
     deviations(&lines, &links)
 }
 
-/// Reports deviations, unless another rule names the line: that rule knows what the line does.
+/// Reports deviations. Skips lines with a finding of another rule, because that rule knows the effect of the
+/// line.
 pub(super) fn add(snapshot: &Snapshot, deviations: Vec<Deviation>, found: &mut Vec<NetworkFinding>) {
     let named: BTreeSet<(String, usize)> =
         found.iter().map(|finding| (finding.file.clone(), finding.diagnostic.line)).collect();
@@ -30,13 +31,13 @@ pub(super) fn add(snapshot: &Snapshot, deviations: Vec<Deviation>, found: &mut V
         let (rule, effect) = match deviation.kind {
             DeviationKind::Decisive => (
                 &rules::NETWORK_PEERS_DISAGREE,
-                "packets of this device are treated differently, or do not pass, unlike those of all the others",
+                "this device drops packets or treats them differently from all the other devices",
             ),
             DeviationKind::Missing => {
-                (&rules::NETWORK_LINE_MISSING, "this device does not do what all the others do there")
+                (&rules::NETWORK_LINE_MISSING, "this device lacks a function that all the other devices have")
             }
             DeviationKind::Unusual => {
-                (&rules::NETWORK_LINE_UNUSUAL, "this device does something else than all the others do there")
+                (&rules::NETWORK_LINE_UNUSUAL, "this device behaves differently from all the other devices")
             }
         };
         let words = (deviation.message, effect.to_owned());

@@ -1,4 +1,4 @@
-//! [`NetworkFinding`], and the ports and links that rules check.
+//! [`NetworkFinding`], and iterators over the ports and links that rules check.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -38,12 +38,12 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns the text of a port: the device, with its file's name if they differ, and the interface.
+    /// Returns the name of a port in messages: the device, its file if the names differ, and the interface.
     pub(super) fn port_name(&self, id: PortId) -> String {
         format!("{}:{}", self.devices[id.device].name, self.port(id).name)
     }
 
-    /// Returns a reference to a line of a device, with its file.
+    /// Returns the name of a line in messages: the file of the device and the number.
     pub(super) fn place(&self, device: usize, line: usize) -> String {
         let file = Path::new(&self.devices[device].file);
         let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -59,7 +59,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Returns the ports with subnets that are sites.
+    /// Returns the ports whose subnets are sites.
     pub(super) fn host_ports(&self) -> BTreeSet<PortId> {
         let mut found = BTreeSet::new();
         for site in self.sites() {
@@ -72,7 +72,7 @@ impl Snapshot<'_> {
         found
     }
 
-    /// Generates the ports of links, with the link.
+    /// Generates the ports at the ends of links, each with its link.
     pub(super) fn inside_ports(&self) -> impl Iterator<Item = (PortId, &Link)> {
         self.links.iter().flat_map(|link| link.ends.iter().map(move |end| (end.id, link)))
     }

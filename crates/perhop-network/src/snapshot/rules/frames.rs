@@ -1,4 +1,4 @@
-//! Marks of frames and labels that the next device or port reads in place of the codepoint.
+//! Marks of frames (CoS) and labels (EXP), if the next device or port reads them instead of the codepoint.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::rules;
 /// The values of a field of three bits.
 const VALUES: std::ops::Range<u8> = 0..8;
 
-/// Reports classes whose frames lack the mark with which the other end keeps the codepoint, and input
-/// policies whose labels get a class other than the codepoint's.
+/// Reports classes whose frames have a CoS with which the other end resets the codepoint, and input policies
+/// that write an EXP with another class than the codepoint.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     for ends in snapshot.wires() {
         check_frames(snapshot, ends, treatments, found);
@@ -27,7 +27,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     }
 }
 
-/// Returns a conforming packet after the conditioners of one side of a port.
+/// Returns a packet after the conditioners of one side of a port, if it conforms to all meters.
 fn after(snapshot: &Snapshot, id: PortId, is_input: bool, packet: &Packet) -> Option<Packet> {
     let port = snapshot.port(id);
     let config = if is_input { &port.input } else { &port.output };
@@ -35,7 +35,7 @@ fn after(snapshot: &Snapshot, id: PortId, is_input: bool, packet: &Packet) -> Op
     conforming(ways).map(|way| way.packet)
 }
 
-/// Returns a packet with a codepoint, in a frame or with a label of the given value.
+/// Returns a packet with a codepoint, in a frame with the CoS `value` or with a label with the EXP `value`.
 fn marked(dscp: Dscp, field: Field, value: u8) -> Option<Packet> {
     let mut packet = packet(dscp);
     let mark = LinkMark::new(value)?;
@@ -47,8 +47,7 @@ fn marked(dscp: Dscp, field: Field, value: u8) -> Option<Packet> {
     Some(packet)
 }
 
-/// Reports a codepoint that the other end changes because of the mark of its frame, although another mark
-/// would keep it.
+/// Reports a codepoint that the other end changes because of the frame's CoS, if another CoS would keep it.
 fn check_frames(
     snapshot: &Snapshot,
     [sends, receives]: [PortId; 2],
@@ -65,7 +64,7 @@ fn check_frames(
             after(snapshot, receives, true, &packet).filter(|after| after.dscp == *dscp).map(|_| value)
         };
         let keeps: Vec<u8> = VALUES.filter_map(kept).collect();
-        // If all values give the same result, the mark of the frame does not matter.
+        // If the result is the same for all values, the other end does not read the CoS.
         if keeps.is_empty() || keeps.len() == VALUES.len() {
             continue;
         }
@@ -92,8 +91,8 @@ fn check_frames(
     }
 }
 
-/// Reports a class of an input policy whose labels get a worse or another class than its codepoint at a port
-/// of the device that queues by labels.
+/// Reports a class of an input policy that writes an EXP with another class than its codepoint, at a port of
+/// the device that queues by labels.
 fn check_labels(snapshot: &Snapshot, id: PortId, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     let router = snapshot.router(id.device);
     let names = interfaces(router);

@@ -1,4 +1,4 @@
-//! Routers of one group (HSRP, VRRP) with different virtual addresses or equal priorities.
+//! Routers of one HSRP or VRRP group with different virtual addresses or equal priorities.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use crate::forwarding::addresses;
 use crate::rules;
 use crate::snapshot::Link;
 
-/// The minimum number of groups with a first router for a group without one to be an exception.
+/// The minimum number of groups whose priorities differ. With fewer, a group with equal priorities is not an
+/// exception.
 const FEWEST_WITH_PRIORITY: usize = 2;
 
-/// Reports groups of routers that do not share an address, or have no first router unlike other groups.
+/// Reports groups whose routers have different virtual addresses, and groups with equal priorities.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let groups = groups(snapshot);
     check_addresses(snapshot, &groups, found);
@@ -22,7 +23,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// The routers of one group on one link, each with its line.
+/// The number of a group, and its routers on one link with their lines.
 type Group<'s> = (u16, Vec<(PortId, &'s SharedAddress)>);
 
 /// Returns the groups of each link.
@@ -39,7 +40,8 @@ fn groups<'s>(snapshot: &'s Snapshot) -> Vec<Group<'s>> {
     snapshot.links.iter().flat_map(of_link).collect()
 }
 
-/// Reports groups whose routers have equal priorities if all other groups of the network have a first router.
+/// Reports groups whose routers have equal priorities, if a priority decides in all other groups of the
+/// network.
 fn check_priorities(snapshot: &Snapshot, groups: &[Group], found: &mut Vec<NetworkFinding>) {
     let several: Vec<&Group> = groups.iter().filter(|(_, members)| members.len() > 1).collect();
     let is_equal =
@@ -81,7 +83,7 @@ fn check_addresses(snapshot: &Snapshot, groups: &[Group], found: &mut Vec<Networ
     }
 }
 
-/// Reports addresses outside of the subnet of their port.
+/// Reports virtual addresses outside of the subnets of their port.
 fn check_subnets(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFinding>) {
     for (port, own) in snapshot.router(device).ports.iter().enumerate() {
         let id = PortId { device, port };

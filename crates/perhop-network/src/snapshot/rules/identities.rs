@@ -1,4 +1,4 @@
-//! Addresses and router numbers that two devices share.
+//! Addresses and router IDs that two devices share.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -11,12 +11,12 @@ use crate::forwarding::addresses;
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// Reports pairs of devices with the same address or number.
+/// Reports pairs of devices with the same address or router ID.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let part = parts(snapshot);
     for duplicate in &snapshot.duplicates {
         let [first, second] = duplicate.ports;
-        // A tunnel with policies for groups of its ends is several ports with one line.
+        // perhop models a tunnel with a policy per group as several ports with the same address line.
         let line = |id: PortId| {
             addresses(snapshot.port(id)).find(|own| own.address == duplicate.address).map(|own| own.line)
         };
@@ -26,7 +26,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         if [first, second].into_iter().all(|id| is_translated(snapshot, id)) {
             continue;
         }
-        // Networks that are not connected may use the same addresses.
+        // Parts of the network without a connection can use the same addresses.
         if part[first.device] == part[second.device] {
             let effect =
                 "perhop does not treat the subnet as a link: packets to the address may reach either device";
@@ -57,8 +57,8 @@ fn report_address(
     }
 }
 
-/// Reports two devices with the same address, if it is their only host address (`/32`, `/128`). With several
-/// host addresses, one may be shared intentionally (anycast).
+/// Reports two devices with the same host address (`/32`, `/128`), if each has only this one. Of several host
+/// addresses, one can be shared intentionally (anycast).
 fn check_hosts(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
     let mut owners: BTreeMap<(usize, Option<&str>, IpAddr), PortId> = BTreeMap::new();
     for (device, part) in part.iter().enumerate() {
@@ -78,7 +78,7 @@ fn check_hosts(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFindi
     }
 }
 
-/// Reports two routers with the same number in a routing protocol.
+/// Reports two routers with the same router ID in a routing protocol.
 fn check_numbers(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
     let mut owners: BTreeMap<(usize, bool, &str), (usize, usize)> = BTreeMap::new();
     for (device, part) in part.iter().enumerate() {
@@ -104,7 +104,7 @@ fn check_numbers(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFin
     }
 }
 
-/// Returns the number of the connected part of the network that each device is in.
+/// Returns, for each device, the number of its connected part of the network.
 fn parts(snapshot: &Snapshot) -> Vec<usize> {
     let mut part: Vec<usize> = (0..snapshot.devices.len()).collect();
     for link in &snapshot.links {

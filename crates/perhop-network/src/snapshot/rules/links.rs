@@ -11,7 +11,8 @@ use crate::rules;
 /// The default MTU of Ethernet and of serial lines, IP bytes (RFC 894).
 const USUAL_MTU: u64 = 1500;
 
-/// The number of links whose ends both run a protocol for it to be that of the network.
+/// The minimum number of links whose ends both run a protocol, for it to count as the protocol of the
+/// network.
 const LEAST_LINKS: usize = 2;
 
 /// Reports links whose ends differ in a setting that must match.
@@ -31,13 +32,13 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Reports both ends of a link with different MTUs: longer packets are fragmented or dropped.
+/// Reports both ends of a link whose MTUs differ.
 fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<NetworkFinding>) {
     let mtu = |id: PortId| snapshot.port(id).wire.mtu.map_or(USUAL_MTU, ByteSize::as_bytes);
     let line = |id: PortId| snapshot.port(id).forwarding.mtu_line;
     let (here, there) = (mtu(own), mtu(other));
     let is_set = line(own).or(line(other)).is_some();
-    // Without such a line, the MTU of a tunnel is the MTU of the port below minus its headers.
+    // Without a line for it, the MTU of a tunnel depends on the port below.
     let is_known = |id: PortId| line(id).is_some() || snapshot.port(id).forwarding.tunnel.is_none();
     if here == there || !is_set || !is_known(own) || !is_known(other) {
         return;
@@ -52,7 +53,7 @@ fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<Net
     found.push(snapshot.finding(own.device, &rules::NETWORK_MTU_DIFFERS, line, (message, effect)));
 }
 
-/// Reports the end of a link of several with another MTU than most ends.
+/// Reports the ends of a link with several ends whose MTU differs from that of most ends.
 fn check_mtu_of_several(snapshot: &Snapshot, ends: &[PortId], found: &mut Vec<NetworkFinding>) {
     let written = |id: &PortId| {
         let port = snapshot.port(*id);
@@ -87,7 +88,7 @@ pub(super) fn tags(port: &Port) -> Vec<u16> {
 fn check_tags(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
     let (here, there) = (tags(snapshot.port(own)), tags(snapshot.port(other)));
     let Some(line) = snapshot.port(own).forwarding.tag_line.filter(|_| here != there) else { return };
-    // A switch between the ends may change tags. Two routers that both tag usually receive each other's tags.
+    // A switch between the ends can remove tags. If both routers tag frames, their tags are usually equal.
     if here.is_empty() || there.is_empty() {
         return;
     }
@@ -106,7 +107,7 @@ fn numbers(tags: &[u16]) -> String {
     tags.iter().map(u16::to_string).collect::<Vec<_>>().join(" in ")
 }
 
-/// Reports an end of a link that keeps two routers of one protocol from becoming neighbors.
+/// Reports an end of a link that prevents two routers of one protocol from becoming neighbors.
 fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
     let protocols = [
         (RoutingProtocol::Ospf, "OSPF"),
@@ -122,7 +123,7 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
         let Some((line, because)) = obstacle(part(own), part(other)) else { continue };
         let Some(theirs) = part(other) else { continue };
         let line = line.unwrap_or_else(|| line_without_part(snapshot.router(own.device), own.port, protocol));
-        // A device without any process, among many that run the protocol, has lost its own.
+        // If many other devices run the protocol, the process of a device without any is probably missing.
         let processes = &snapshot.router(own.device).forwarding.processes;
         let runs = processes.iter().any(|one| one.protocol == protocol)
             || processes.is_empty() && links_with(snapshot, protocol) >= LEAST_LINKS;
@@ -149,8 +150,8 @@ fn links_with(snapshot: &Snapshot, protocol: RoutingProtocol) -> usize {
     snapshot.wires().filter(|[own, other]| own < other && speaks(*own) && speaks(*other)).count()
 }
 
-/// Returns the line to check if a port does not run a protocol: the process if it names the subnets of the
-/// other ports, otherwise the port.
+/// Returns the line for a finding about a port that does not run a protocol: the process if its block names
+/// the subnets of other ports, otherwise the port.
 pub(super) fn line_without_part(router: &Router, port: usize, protocol: RoutingProtocol) -> usize {
     let own = &router.ports[port];
     let processes = &router.forwarding.processes;
@@ -158,7 +159,7 @@ pub(super) fn line_without_part(router: &Router, port: usize, protocol: RoutingP
         let lines = router.ports.iter().map(|port| port.line);
         lines.chain(processes.iter().map(|process| process.line))
     };
-    // The block of a line starts with the nearest previous line that opens a block.
+    // A line belongs to the block that the nearest previous opening line opens.
     let is_in_process = |part: &PortRouting| {
         let block = begins().filter(|line| *line <= part.line).max();
         block == Some(processes[part.process].line)
@@ -170,7 +171,7 @@ pub(super) fn line_without_part(router: &Router, port: usize, protocol: RoutingP
     named.map_or(own.line, |part| processes[part.process].line)
 }
 
-/// Returns the obstacle at one end, with its line, if the other end expects a neighbor.
+/// Returns the obstacle at the end `own`, with its line, if the end `other` expects a neighbor.
 fn obstacle(own: Option<&PortRouting>, other: Option<&PortRouting>) -> Option<(Option<usize>, String)> {
     let theirs = other?;
     match own {

@@ -1,4 +1,4 @@
-//! Access lists with one name on several devices, of which one differs.
+//! Access lists that differ from the lists of the same name on other devices.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::peers::Peers;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// Limit on the reported entries of a list.
+/// Maximum number of reported entries of a list.
 const MOST: usize = 3;
 
-/// Reports entries that only one list has, or a list without entries that its namesakes have.
+/// Reports entries that only one list has, or a list that lacks entries of the other lists with its name.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut by_name: BTreeMap<&str, Vec<(usize, &AccessList)>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
@@ -22,14 +22,14 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
     }
     for (name, lists) in by_name {
-        // Lists with equal entries have the number of the first of them.
+        // Equal lists have the same number: the index of the first of them.
         let number = |list: &AccessList| lists.iter().position(|(_, other)| are_equal(list, other));
         let peers: Peers<Option<usize>> = lists.iter().map(|(_, list)| number(list)).collect();
         let Some(Some(most)) = peers.usual() else { continue };
         let (_, example) = lists[*most];
         for (device, list) in lists.iter().filter(|(_, list)| peers.is_exception(&number(list))) {
             let mut lines: Vec<usize> = missing(list, example).map(|entry| entry.line).take(MOST).collect();
-            let words = if lines.is_empty() { "lacks entries" } else { "has other entries" };
+            let words = if lines.is_empty() { "has fewer entries" } else { "has other entries" };
             if lines.is_empty() {
                 lines.push(list.line);
             }
@@ -57,7 +57,7 @@ fn are_equal(list: &AccessList, other: &AccessList) -> bool {
         && list.entries.iter().zip(&other.entries).all(|(own, other)| parts(own) == parts(other))
 }
 
-/// Generates the entries of a list that another does not have.
+/// Generates the entries of `list` that `other` lacks.
 fn missing<'l>(list: &'l AccessList, other: &'l AccessList) -> impl Iterator<Item = &'l AccessEntry> {
     let has = |entry: &AccessEntry| other.entries.iter().any(|one| parts(one) == parts(entry));
     list.entries.iter().filter(move |entry| !has(entry))

@@ -1,4 +1,4 @@
-//! Marks that change in the middle of a network.
+//! Marks that a port between two devices changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use super::treatment::{Kind, Treatments, conforming, interfaces, packet};
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The minimum number of codepoints that a port keeps, for each one that it resets, to trust marks.
+/// A port trusts marks if it keeps at least this number of codepoints for each one that it resets.
 const LEAST_KEPT: usize = 3;
 const MOST_KEPT: usize = 3;
-/// The least codepoint for network control (RFC 4594 §3.1, RFC 2474 §4.2.2.2): CS6.
+/// The lowest codepoint for network control (RFC 4594 §3.1, RFC 2474 §4.2.2.2): CS6.
 const CONTROL: u8 = 48;
 
 /// The two sides of a port.
@@ -39,14 +39,15 @@ impl Side {
 
 /// The port and side of a change.
 type Place = (PortId, Side);
-/// A change: the lines of its class, and the new codepoint.
+/// A change of a codepoint: the lines of the class that changes it, and the new codepoint.
 type Change = (Vec<usize>, Dscp);
 
 /// The codepoints that a side of a port changes.
 #[derive(Default)]
 struct Found {
     changed: Vec<(Place, Change, Dscp)>,
-    /// Those that it resets because it does not know them, although it keeps nearly all others.
+    /// The codepoints that the port resets because it has no class for them, although it keeps nearly all
+    /// others.
     reset: Vec<(Place, Change, Dscp)>,
 }
 
@@ -60,7 +61,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
             reset.extend(own.reset);
         }
     }
-    // Several devices that reset a codepoint do not trust it on purpose.
+    // If several devices reset a codepoint, this is intended.
     let mut devices: BTreeMap<Dscp, BTreeSet<usize>> = BTreeMap::new();
     for ((id, _), _, dscp) in &reset {
         devices.entry(*dscp).or_default().insert(id.device);
@@ -86,7 +87,7 @@ fn changes(snapshot: &Snapshot, place: Place, best: &BTreeMap<Dscp, Kind>) -> Fo
     let (mut kept, mut found) = (0, Found::default());
     for (dscp, kind) in best {
         let Ok(ways) = conditioned(config, &names, &packet(*dscp)) else { continue };
-        // A policer may mark down excess packets inside a class.
+        // Only conforming packets count, because a policer may mark down excess packets of a class.
         let way = conforming(ways);
         kept += usize::from(way.as_ref().is_some_and(|way| way.packet.dscp == *dscp));
         let Some(way) = way.filter(|way| way.packet.dscp != *dscp) else { continue };
@@ -103,8 +104,8 @@ fn changes(snapshot: &Snapshot, place: Place, best: &BTreeMap<Dscp, Kind>) -> Fo
             found.changed.push((place, (lines, way.packet.dscp), *dscp));
         }
     }
-    // A port that keeps nearly all codepoints with a class trusts them. Many networks keep packets of routing
-    // protocols for their own devices.
+    // A port that keeps nearly all codepoints with a class trusts marks. Many networks reserve the codepoints
+    // of network control for their own devices.
     let is_control = |dscp: &Dscp| dscp.value() >= CONTROL;
     found.reset.retain(|(.., dscp)| !is_control(dscp));
     if kept < LEAST_KEPT || MOST_KEPT * found.reset.len() > kept {
@@ -136,7 +137,7 @@ fn report(
 }
 
 /// Returns the line that attaches a policy whose only class has `lines` and takes all packets. Such a policy
-/// is right at a port towards hosts, and wrong at other ports.
+/// is correct at a port towards hosts, so the attachment is at fault and not the mark.
 fn attachment_of_all(port: &Port, side: Side, lines: &[usize]) -> Option<usize> {
     let (policies, line) = match side {
         Side::Input => (&port.intent.input, port.forwarding.input_line),
@@ -149,9 +150,8 @@ fn attachment_of_all(port: &Port, side: Side, lines: &[usize]) -> Option<usize> 
     line.filter(|_| is_whole)
 }
 
-/// Whether an input policy marks its packets itself: the class with `lines` is the default class next to
-/// classes that keep their marks, or another class of the policy sets `dscp`. Such a device does not trust
-/// the marks of other devices.
+/// Whether an input policy intentionally ignores the marks of other devices: the class with `lines` is the
+/// default class next to classes that keep marks, or another class of the policy sets `dscp`.
 fn is_distrust(policy: &Policy, lines: &[usize], dscp: Dscp) -> bool {
     let sets = |class: &Class| class.all_marks().any(|mark| mark.written == Written::Dscp(dscp));
     let resets = policy.classes.iter().find(|class| lines.contains(&class.line));

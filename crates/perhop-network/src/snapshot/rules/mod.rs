@@ -1,7 +1,7 @@
-//! [`Snapshot::findings`]: the rules that need several devices.
+//! [`Snapshot::findings`]: the rules that compare several devices.
 //!
-//! Rules check ports that reach another device of the snapshot. The rules about one device cover ports
-//! towards hosts.
+//! Most of them check ports that reach another device of the snapshot. The rules about a single device cover
+//! the ports towards hosts.
 
 mod access_lists;
 mod attachments;
@@ -49,12 +49,13 @@ use treatment::Treatments;
 
 use super::{PortId, Snapshot};
 
-/// The rules about one subject, which add their findings.
+/// The rules about one subject. They add their findings to the list.
 type Check = fn(&Snapshot, &mut Vec<NetworkFinding>);
-/// Those that compare the treatments of codepoints.
+/// Rules that also need the treatments of codepoints.
 type CheckOfTreatments = fn(&Snapshot, &Treatments, &mut Vec<NetworkFinding>);
 
-/// The slow ones first, so that no processor waits for them at the end.
+/// The rules that run in parallel. Slow rules are first, so that no processor waits for one of them at the
+/// end.
 const CHECKS: [Check; 22] = [
     namesakes::check,
     routes::check,
@@ -83,7 +84,7 @@ const CHECKS_OF_TREATMENTS: [CheckOfTreatments; 6] =
     [frames::check, access_lists::check, marks::check, treatments::check, rates::check, class_marks::check];
 
 impl Snapshot<'_> {
-    /// Returns the findings of all rules about networks, in the order of files and lines.
+    /// Returns the findings of all rules about networks, sorted by file and line.
     pub fn findings(&self) -> Vec<NetworkFinding> {
         let (deviations, mut found) =
             rayon::join(|| deviations::of_lines(self), || self.findings_by_subject());
@@ -93,7 +94,7 @@ impl Snapshot<'_> {
         found
     }
 
-    /// Returns the findings of the rules that read one subject each, in any order.
+    /// Returns the unsorted findings of all rules except the comparison of lines.
     fn findings_by_subject(&self) -> Vec<NetworkFinding> {
         let of_treatments = || {
             let treatments = Treatments::new(self);

@@ -1,7 +1,7 @@
-//! Policies and classes with one name on several devices, of which one differs.
+//! Policies and classes that differ from those with the same name on other devices.
 //!
-//! One name is assumed to have one meaning. If at least two thirds of the devices agree, the device that
-//! differs is reported at its command.
+//! The rule assumes that one name has one meaning. If at least two thirds of the devices agree, it reports
+//! the command of the device that differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,11 +23,11 @@ struct Member<'s> {
     packets: Packets,
 }
 
-/// A class of each device, with its policy.
+/// A class by device, with its policy.
 type ByDevice<'s> = BTreeMap<usize, (&'s Policy, &'s Class)>;
 
-/// Reports policies without a class of their namesakes or with an additional class that takes packets of
-/// others, and classes whose demands or packets differ from their namesakes.
+/// Reports policies and classes that differ from those with the same name: a missing class, an additional
+/// class that takes packets of other classes, and a class with other demands, packets or order.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let policies = by_name(snapshot);
     let mut packets = PacketsOfClasses::default();
@@ -70,13 +70,13 @@ fn class<'s>(policy: &'s Policy, name: &str) -> Option<&'s Class> {
     policy.classes.iter().find(|class| class.name == name && class.line > 0)
 }
 
-/// Returns the names of the classes that the policies have.
+/// Returns the names of all classes of the policies.
 fn class_names<'s>(members: &[Member<'s>]) -> BTreeSet<&'s str> {
     let classes = members.iter().flat_map(|member| &member.policy.classes);
     classes.filter(|class| class.line > 0).map(|class| class.name.as_str()).collect()
 }
 
-/// Reports classes that one policy lacks, or that only one policy has.
+/// Reports a class that one policy lacks or that only one policy has.
 fn check_classes<'s>(
     snapshot: &Snapshot,
     policy: &str,
@@ -93,7 +93,7 @@ fn check_classes<'s>(
         for member in members.iter().filter(|member| peers.is_exception(&has(member))) {
             let own = &member.policy.classes;
             let (line, what) = if usual {
-                // A class with another name may take the packets.
+                // A class with another name may take the same packets.
                 let takes_same =
                     |class: &'s Class| of_example.is_some_and(|other| packets.are_same(class, other));
                 if own.iter().any(takes_same) {
@@ -116,7 +116,7 @@ fn check_classes<'s>(
                 agreement(members, |member| has(member) == usual)
             );
             let effect = if usual {
-                "its packets share a queue with others at this device, and wait longest under load"
+                "its packets wait in the queue of another class at this device"
             } else {
                 "it takes packets from the classes after it"
             };
@@ -126,8 +126,8 @@ fn check_classes<'s>(
     }
 }
 
-/// Reports a class that takes packets of another one because it is first, if most policies of the name have
-/// both classes in the other order.
+/// Reports a class that precedes another class and takes its packets, if most policies of the name have the
+/// two classes in the other order.
 fn check_order<'s>(
     snapshot: &Snapshot,
     policy: &str,
@@ -159,7 +159,7 @@ fn check_order<'s>(
     }
     for (place, own, usual) in crossed {
         let member = &members[place];
-        // A class that only this policy has is another fault.
+        // `check_classes` reports a class that only this policy has.
         let has = |other: &&Member| other.policy.classes.iter().any(|class| class.name == own);
         let is_known = members.iter().filter(has).count() > 1;
         let Some(class) = class(member.policy, own).filter(|_| is_known) else { continue };
@@ -179,7 +179,7 @@ fn agreement(members: &[Member], agrees: impl Fn(&Member) -> bool) -> String {
     format!("{count} of {} devices with a policy of this name agree", members.len())
 }
 
-/// Reports demands of a class that differ from its namesakes in policies with one name.
+/// Reports demands of a class that differ from the class of the same name in policies of the same name.
 fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &mut Vec<NetworkFinding>) {
     let Some(packets) = members.first().map(|member| member.packets) else { return };
     for name in class_names(members) {
@@ -202,7 +202,7 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
                     {
                         (demand.line, format!("{kind} {}", demand.value))
                     }
-                    // Of two, the one that drops more is at fault.
+                    // If only two devices have the class, the one that drops more is reported.
                     Some(demand) if classes.len() == 2 && demand.drops => {
                         let other = classes.iter().find(|(other, ..)| other != device);
                         let Some((_, theirs, _)) = other else { continue };
@@ -224,7 +224,7 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
                     classes.len(),
                     snapshot.devices[*device].name
                 );
-                let effect = "this device treats its packets differently than the others";
+                let effect = "this device treats its packets differently from the other devices";
                 let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
                 found.push(snapshot.finding(*device, rule, line, (message, effect.to_owned())));
             }
@@ -232,7 +232,7 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
     }
 }
 
-/// Whether a demand writes a mark that some packets of the class do not have.
+/// Whether a demand writes a codepoint that some packets of the class do not have yet.
 fn marks_others(kind: &str, demand: &Demand, class: &Class) -> bool {
     if kind != CODEPOINT {
         return kind == LABELS;
@@ -243,7 +243,7 @@ fn marks_others(kind: &str, demand: &Demand, class: &Class) -> bool {
     (0..64).filter_map(Dscp::new).any(differs)
 }
 
-/// Reports classes whose packets differ from their namesakes in policies with one name.
+/// Reports classes that match other packets than the class of the same name in policies of the same name.
 fn check_packets<'s>(
     snapshot: &Snapshot,
     policies: &BTreeMap<&str, Vec<Member<'s>>>,
@@ -276,7 +276,7 @@ fn check_packets<'s>(
                 difference.words(),
                 devices.len()
             );
-            let effect = "this device treats its packets differently than the others";
+            let effect = "this device treats its packets differently from the other devices";
             let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
             let line = line.unwrap_or(class.line);
             found.push(snapshot.finding(*device, rule, line, (message, effect.to_owned())));

@@ -5,11 +5,11 @@ use perhop_device::PortRole;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The minimum number of links with a fixed duplex at both ends for an end that negotiates to be an
-/// exception.
+/// The minimum number of other links with a fixed duplex at both ends. With fewer, an end that negotiates is
+/// not an exception.
 const LEAST_FIXED: usize = 2;
 
-/// The settings of a port: a value, or `None` for negotiation, each with the line to look at.
+/// The speed and duplex of a port, each with its line. `None` means that the port negotiates the value.
 struct Written<'s> {
     id: PortId,
     duplex: (Option<&'s str>, usize),
@@ -22,8 +22,8 @@ impl Written<'_> {
     }
 }
 
-/// Reports ports with another speed or duplex than the other end, and, if the ends of other links have a
-/// fixed duplex, ports that negotiate with such an end.
+/// Reports ports whose speed or duplex differs from the other end. Also reports ports that negotiate with an
+/// end of fixed duplex, if both ends of other links have a fixed duplex.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let cables = cables(snapshot);
     let mut mixed = Vec::new();
@@ -49,17 +49,17 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         return;
     }
     let message = format!(
-        "{} negotiates, but {} at the other end has a fixed duplex, and both ends of {fixed} other links do",
+        "{} negotiates, but {} at the other end has a fixed duplex, as both ends of {fixed} other links",
         snapshot.port_name(own.id),
         snapshot.port_name(other.id)
     );
-    // IEEE 802.3 §28.2.3.1: parallel detection finds the speed, and not the duplex.
+    // IEEE 802.3 §28.2.3.1: parallel detection finds the speed, but not the duplex.
     let effect = "the end that negotiates falls back to half duplex: collisions destroy packets under load";
     let rule = &rules::NETWORK_SETTING_DIFFERS;
     found.push(snapshot.finding(own.id.device, rule, own.duplex.1, (message, effect.to_owned())));
 }
 
-/// Returns the links between two ports without tags, over which a cable is possible.
+/// Returns the links between two ports without tags, which can be cables.
 fn cables<'s>(snapshot: &'s Snapshot) -> Vec<[Written<'s>; 2]> {
     let is_hardware = |id: &PortId| {
         let port = &snapshot.port(*id).forwarding;

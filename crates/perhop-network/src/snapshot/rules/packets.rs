@@ -1,4 +1,4 @@
-//! [`PacketsOfClasses`]: the packets of classes on several devices, compared with test packets.
+//! [`PacketsOfClasses`]: comparison of the packets of classes on several devices, by test packets.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -48,19 +48,19 @@ const APPLICATIONS: [&str; 36] = [
     "udp 10.1.1.9:520 > 224.0.0.9:520",
     "udp 10.1.1.9:50001 > 10.2.2.9:1813",
 ];
-/// The values of the fields of frames and labels.
+/// The values of CoS and EXP.
 const MARKS: std::ops::Range<u8> = 0..8;
-/// Limit on the codepoints that a text names.
+/// Maximum number of codepoints that a message names.
 const FEW: usize = 4;
 
-/// The packets that only one of two classes takes.
+/// The test packets that only one of two classes takes.
 pub(super) struct Difference<'p> {
     pub(super) more: Vec<&'p Packet>,
     pub(super) less: Vec<&'p Packet>,
 }
 
 impl Difference<'_> {
-    /// Returns the difference as text: `takes cs5 and not ef`.
+    /// Returns the difference as text, such as `takes cs5 and not ef`.
     pub(super) fn words(&self) -> String {
         match (self.more.is_empty(), self.less.is_empty()) {
             (false, false) => format!("takes {} and not {}", names(&self.more), names(&self.less)),
@@ -70,7 +70,7 @@ impl Difference<'_> {
     }
 }
 
-/// Returns the text of the packets: codepoints, if the codepoints distinguish them.
+/// Returns the packets as text: only their codepoints, if these distinguish the packets.
 fn names(packets: &[&Packet]) -> String {
     let mut found: Vec<String> = packets.iter().map(|packet| name(packet)).collect();
     found.dedup();
@@ -93,10 +93,11 @@ fn name(packet: &Packet) -> String {
     format!("protocol {} port {}", packet.protocol, packet.destination_port)
 }
 
-/// The packets of classes, as numbered sets.
+/// The sets of test packets that classes take. Each set has a number.
 pub(super) struct PacketsOfClasses<'s> {
     probes: Vec<Packet>,
-    /// The numbers of the sets of classes, by the addresses of the classes, which exist as long as this.
+    /// The number of each class's set, by the memory address of the class. The lifetime `'s` keeps addresses
+    /// valid.
     known: BTreeMap<usize, usize>,
     classes: PhantomData<&'s Class>,
     sets: Vec<Vec<bool>>,
@@ -125,7 +126,7 @@ impl Default for PacketsOfClasses<'_> {
 }
 
 impl<'s> PacketsOfClasses<'s> {
-    /// Returns the number of the set of packets of a class. Equal sets have the same number.
+    /// Returns the number of a class's set of packets. Equal sets have the same number.
     pub(super) fn number_of(&mut self, class: &'s Class) -> usize {
         let address = std::ptr::from_ref(class).addr();
         if let Some(number) = self.known.get(&address) {
@@ -153,7 +154,7 @@ impl<'s> PacketsOfClasses<'s> {
         self.number_of(class) == self.number_of(other)
     }
 
-    /// Returns for each test packet the places of the classes that match it, in their order.
+    /// Returns, for each test packet, the indexes of the classes that match it.
     pub(super) fn matching(&mut self, classes: &'s [Class]) -> Vec<Vec<usize>> {
         let numbers: Vec<usize> = classes.iter().map(|class| self.number_of(class)).collect();
         let of_packet = |packet: usize| {
@@ -172,7 +173,7 @@ impl<'s> PacketsOfClasses<'s> {
         self.sets[own].iter().zip(&self.sets[other]).any(|(own, other)| *own && *other)
     }
 
-    /// Returns the packets that only the first set has, and the packets that only the second set has.
+    /// Returns the difference of two sets: the packets that only `own` has, and those that only `other` has.
     pub(super) fn difference(&self, own: usize, other: usize) -> Difference<'_> {
         let only = |first: usize, second: usize| {
             let pairs = self.sets[first].iter().zip(&self.sets[second]).zip(&self.probes);

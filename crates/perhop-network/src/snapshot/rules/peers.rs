@@ -1,11 +1,11 @@
-//! [`Peers`]: the value that most of several peers have, and exceptions.
+//! [`Peers`]: the value that most peers have, and exceptions to it.
 
 use std::collections::BTreeMap;
 
-/// The minimum number of peers for one of them to be an exception.
+/// The minimum number of peers. With fewer, none is an exception.
 const LEAST: usize = 3;
 
-/// The values of several peers, counted.
+/// The values of several peers, with the number of peers for each value.
 pub(super) struct Peers<T: Ord> {
     counts: BTreeMap<T, usize>,
     total: usize,
@@ -23,13 +23,13 @@ impl<T: Ord> FromIterator<T> for Peers<T> {
 }
 
 impl<T: Ord> Peers<T> {
-    /// Returns the value that at least two thirds of three or more peers have.
+    /// Returns the value of at least two thirds of the peers, if three or more peers exist.
     pub(super) fn usual(&self) -> Option<&T> {
         let (value, count) = self.counts.iter().max_by_key(|(_, count)| **count)?;
         (self.total >= LEAST && 3 * count >= 2 * self.total).then_some(value)
     }
 
-    /// Whether only one peer has this value, and another value is usual. A value of several peers is an
+    /// Whether only one peer has this value and another value is usual. A value of several peers is an
     /// intended variant.
     pub(super) fn is_exception(&self, value: &T) -> bool {
         self.usual().is_some_and(|usual| usual != value) && self.counts.get(value) == Some(&1)

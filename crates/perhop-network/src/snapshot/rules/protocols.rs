@@ -1,4 +1,4 @@
-//! Access lists that deny the packets of a routing protocol or of a tunnel.
+//! Access lists that deny packets of a routing protocol or of a tunnel.
 
 use std::net::IpAddr;
 
@@ -17,7 +17,8 @@ use crate::rules;
 const OSPF: u8 = 89;
 const ALL_ROUTERS: &str = "224.0.0.5";
 
-/// Reports lists of ports that deny hellos of OSPF, and lists on the path of a tunnel that deny its packets.
+/// Reports access lists that deny hellos of OSPF, and access lists on the path of a tunnel that deny its
+/// packets.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for [own, other] in snapshot.wires() {
         let runs = |id: PortId| {
@@ -54,8 +55,8 @@ fn check_tunnel(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>
     }
 }
 
-/// Reports the lists of a port in one direction that deny a packet, at the denying entry. If the entry denies
-/// all packets, the list is reported, because it lacks an earlier entry.
+/// Reports the access lists of a port in one direction that deny a packet. The finding is at the denying
+/// entry, or at the list if this entry denies all packets, because then an earlier entry is missing.
 fn check_lists(
     snapshot: &Snapshot,
     (id, direction): (PortId, Direction),

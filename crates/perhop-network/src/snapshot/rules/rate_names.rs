@@ -1,20 +1,20 @@
-//! Rates in the names and descriptions of a port: `CUSTOMER-20M` at a port that is described with 50M.
+//! Rates in the names and descriptions of a port, such as the policy `CUSTOMER-20M` at a port with `50M` in
+//! its description.
 //!
-//! Names are free texts. The rule therefore applies only to networks where the rates in the texts of most
-//! such ports are equal.
+//! Names are free texts. The rule therefore applies only to networks where these rates agree at most ports.
 
 use perhop_device::PortRole;
 
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The ports with equal rates for each port with different ones, at least.
+/// The minimum number of ports whose rates agree, for each port whose rates differ.
 const FOR_EACH: usize = 3;
 
-/// A line with a rate in bit/s.
+/// The number and text of a line, and the rate that it names, bit/s.
 type Stated<'t> = (usize, &'t str, u64);
 
-/// Reports ports whose lines state different rates.
+/// Reports ports whose lines name different rates.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut equal = 0;
     let mut different: Vec<(usize, Vec<Stated>)> = Vec::new();
@@ -41,15 +41,15 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         let (first, text, rate) = stated[0];
         for (line, other, _) in stated.iter().filter(|(_, _, other)| *other != rate) {
             let message =
-                format!("`{other}` names another rate than line {first}, `{text}`, at the same port");
+                format!("`{other}` names a different rate than line {first}, `{text}`, at the same port");
             let effect = format!("the rates in the lines of {equal} other ports are equal");
             found.push(snapshot.finding(device, &rules::NETWORK_RATE_NAME, *line, (message, effect)));
         }
     }
 }
 
-/// Returns the rates in the block of a port, and in the lines directly in the block around it. Another unit
-/// of the same interface can belong to another customer.
+/// Returns the rates in the block of a port and in the enclosing block. Excludes other units of the
+/// interface, which can belong to other customers.
 fn stated<'t>(lines: &[(usize, &'t str)], first: usize) -> Vec<Stated<'t>> {
     let depth = |text: &str| text.len() - text.trim_start().len();
     let Ok(place) = lines.binary_search_by_key(&first, |(number, _)| *number) else { return Vec::new() };
@@ -73,13 +73,14 @@ fn stated<'t>(lines: &[(usize, &'t str)], first: usize) -> Vec<Stated<'t>> {
     stated
 }
 
-/// Whether a line of a port is its description or names a policy or a filter.
+/// Whether a line of a port is a description, or names a policy or a filter.
 fn names_something(text: &str) -> bool {
     let first = text.split_whitespace().next();
     matches!(first, Some("description" | "service-policy" | "input" | "output"))
 }
 
-/// Returns the rate that a text names, such as `20M` between other words; `None` for none or several.
+/// Returns the rate that a text names, such as `20M` between other words. `None` if it names no rate or
+/// several.
 pub(super) fn rate_in(text: &str) -> Option<u64> {
     let is_between = |letter: char| !letter.is_ascii_alphanumeric() && letter != '.' && letter != '/';
     let mut rates = text.split(is_between).filter_map(|word| {

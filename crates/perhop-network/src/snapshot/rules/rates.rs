@@ -1,4 +1,4 @@
-//! Rates of the two ends of a link that do not match.
+//! Rates that do not match at the two ends of a link.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::treatment::{
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The minimum factor between unequal promises of the ends of a link with one rate.
+/// The minimum factor between the guarantees of the two ends, on a link with one rate.
 const UNEQUAL: u64 = 2;
 
 /// Reports policers at one end of a link that drop traffic guaranteed by the other end.
@@ -23,7 +23,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     }
 }
 
-/// Compares the promises of both ends of a link with one rate.
+/// Compares the guarantees of both ends of a link whose ends have the same rate.
 fn check_promises(
     snapshot: &Snapshot,
     [own, other]: [PortId; 2],
@@ -56,7 +56,7 @@ fn check_promises(
     }
 }
 
-/// Compares the rate at which one end sends with the policer of all packets at the other.
+/// Compares the rate at which one end sends with the policer for all packets at the other end.
 fn check_whole(snapshot: &Snapshot, sends: PortId, receives: PortId, found: &mut Vec<NetworkFinding>) {
     let Some((limit, limit_line)) = policer_of_port(snapshot, receives) else { return };
     let port = snapshot.port(sends);
@@ -79,7 +79,7 @@ fn check_whole(snapshot: &Snapshot, sends: PortId, receives: PortId, found: &mut
     );
     let effect = "the policer drops packets of every class, also those with priority".to_owned();
     let rule = &rules::NETWORK_SHAPER_ABOVE_POLICER;
-    // Either end may be wrong: both lines are reported.
+    // Either end can be wrong, so both lines are reported.
     for (device, line) in [(sends.device, line), (receives.device, limit_line)] {
         found.push(snapshot.finding(device, rule, line, (message.clone(), effect.clone())));
     }
@@ -92,7 +92,7 @@ fn policer_of_port(snapshot: &Snapshot, id: PortId) -> Option<(u64, usize)> {
     port.intent.input.iter().find_map(|policy| policer_of_all(policy, line))
 }
 
-/// Compares the promise of each class at one end with its policer at the other.
+/// Compares the guarantee of each class at one end with its policer at the other end.
 fn check_classes(
     snapshot: &Snapshot,
     [sends, receives]: [PortId; 2],
@@ -106,7 +106,7 @@ fn check_classes(
         return;
     }
     let names = interfaces(snapshot.router(receives.device));
-    // Codepoints of one class have one finding.
+    // All codepoints of a class share one finding.
     let mut seen = BTreeSet::new();
     for dscp in treatments.best.keys() {
         let packet = packet(*dscp);
@@ -132,7 +132,7 @@ fn check_classes(
                 );
                 let effect = "packets within the promised rate are dropped or marked".to_owned();
                 let rule = &rules::NETWORK_POLICER_BELOW_GUARANTEE;
-                // Either end may be wrong: both lines are reported.
+                // Either end can be wrong, so both lines are reported.
                 for (device, line) in
                     [(receives.device, police.line), (sends.device, demand_line(promise.class))]
                 {

@@ -1,4 +1,5 @@
-//! Subnets that no other device learns, routes of BGP without a subnet, and ends of tunnels without a route.
+//! Subnets that no device announces, networks of BGP that are not in the routing table, and tunnels without a
+//! route to their other end.
 
 use std::net::IpAddr;
 
@@ -12,14 +13,15 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::{Site, carries_packets};
 
-/// The minimum number of subnets that devices announce for one without an announcement to be an exception,
-/// and the minimum number of announced subnets for each.
+/// The minimum number of announced subnets, and the minimum number for each subnet that is not announced.
+/// With fewer, a subnet that is not announced is not an exception.
 const LEAST: usize = 3;
 const FOR_EACH: usize = 6;
 /// The longest prefix of a subnet of hosts.
 const OF_HOSTS: u8 = 29;
 
-/// Reports subnets that only their device does not announce, and tunnels to an address without a route.
+/// Reports subnets that their device does not announce although nearly all others are announced, and tunnels
+/// without a route to their other end.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let of_bgp: Vec<Vec<BgpFamily>> =
         snapshot.devices.iter().map(|member| families(member.device.numbered_lines())).collect();
@@ -32,7 +34,7 @@ fn vrf_of(snapshot: &Snapshot, id: PortId) -> Option<String> {
     snapshot.port(id).forwarding.vrf.as_ref().map(|vrf| vrf.value.clone())
 }
 
-/// Reports subnets that BGP names and that the device has no route to: it does not announce them.
+/// Reports networks of BGP without a route in the device's table. BGP does not announce such a network.
 fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<NetworkFinding>) {
     let mut named = Vec::new();
     for (device, families) in of_bgp.iter().enumerate() {
@@ -55,7 +57,7 @@ fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<N
     }
 }
 
-/// Reports subnets that BGP names with another length than that of the port with the same first address.
+/// Reports networks of BGP whose length differs from the subnet of the port with the same first address.
 fn check_lengths(snapshot: &Snapshot, device: usize, family: &BgpFamily, found: &mut Vec<NetworkFinding>) {
     let vrf = family.vrf.as_deref();
     let ports = snapshot.router(device).ports.iter();
@@ -92,7 +94,7 @@ fn has_exactly(
         || router.forwarding.routes.iter().any(|route| is_in(route.vrf.as_deref()) && route.prefix == subnet)
 }
 
-/// Reports subnets of hosts that the only device with them does not announce, where nearly all others are.
+/// Reports host subnets that are not announced, if nearly all other host subnets are.
 fn check_announced(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<NetworkFinding>) {
     let sites: Vec<(PortId, Site)> = snapshot
         .sites()
@@ -104,7 +106,7 @@ fn check_announced(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut V
     let is_known =
         |(id, site): &&(PortId, Site)| is_announced(snapshot, *id, site.address, &of_bgp[id.device]);
     let (known, mut silent): (Vec<_>, Vec<_>) = sites.iter().partition(is_known);
-    // Others do not see translated addresses, unless packets to other sites keep them.
+    // Other devices do not see translated addresses, unless packets to other sites keep them.
     if !known.iter().any(|(id, _)| is_translated(snapshot, *id)) {
         silent.retain(|(id, _)| !is_translated(snapshot, *id));
     }
@@ -144,8 +146,8 @@ pub(super) fn is_translated(snapshot: &Snapshot, id: PortId) -> bool {
     device.line_in_block(snapshot.port(id).line, "ip nat inside").is_some()
 }
 
-/// Whether all silent subnets are of one device, and routing protocols of all other devices with subnets of
-/// hosts announce all of theirs.
+/// Whether one device has all subnets in `silent`, and routing protocols of all other devices announce all
+/// their host subnets.
 fn is_only_device(snapshot: &Snapshot, silent: &[&(PortId, Site)]) -> bool {
     let Some((first, _)) = silent.first() else { return false };
     let of_hosts = |port: &Port| {
@@ -155,7 +157,7 @@ fn is_only_device(snapshot: &Snapshot, silent: &[&(PortId, Site)]) -> bool {
     let announces = |device: usize| {
         let router = snapshot.router(device);
         let mut own = router.ports.iter().filter(|port| carries_packets(router, port) && of_hosts(port));
-        // A switch without a routing protocol has an address for its management.
+        // The subnet of a switch without a routing protocol serves its management.
         let first = own.next().filter(|_| !router.forwarding.processes.is_empty())?;
         Some(!first.forwarding.routing.is_empty() && own.all(|port| !port.forwarding.routing.is_empty()))
     };
@@ -199,10 +201,10 @@ fn is_announced(snapshot: &Snapshot, id: PortId, address: IpAddr, families: &[Bg
     !snapshot.port(id).forwarding.routing.is_empty() || of_bgp || redistributes || is_routed()
 }
 
-/// A tunnel, and its other end if the device has no route to it.
+/// A tunnel, and the address of its other end if the device has no route to this address.
 type Tunnel = (PortId, Option<IpAddr>);
 
-/// Reports tunnels to whose other end the device has no route, where nearly all tunnels have one.
+/// Reports tunnels without a route to their other end, if nearly all tunnels have one.
 fn check_tunnels(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let tunnels: Vec<Tunnel> =
         (0..snapshot.devices.len()).flat_map(|device| tunnels(snapshot, device)).collect();
@@ -222,7 +224,8 @@ fn check_tunnels(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Returns the tunnels of a device whose other end is configured, unless routes to it may be learned.
+/// Returns the tunnels of a device whose other end is configured. Excludes devices that can learn a route to
+/// it.
 fn tunnels(snapshot: &Snapshot, device: usize) -> Vec<Tunnel> {
     let router = snapshot.router(device);
     let table = snapshot.devices[device].device.table();

@@ -1,4 +1,4 @@
-//! Routes that a device lacks although it has others of the same task.
+//! Missing routes of a device that has other routes for the same purpose.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,10 @@ use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 use crate::snapshot::Site;
 
-/// The minimum number of devices with hosts and routes for a device without a route to be an exception.
+/// The minimum number of other devices with hosts and routes. With fewer, a device without a route is not an
+/// exception.
 const LEAST_ROUTED: usize = 2;
-/// Lines by which a device may have routes that perhop does not compute.
+/// Lines by which a device can have routes that perhop does not compute.
 const LEARNED: &[&str] =
     &["ip address dhcp", "ip address negotiated", "ip default-", "ip route ", "neighbor ", "router "];
 
@@ -21,8 +22,8 @@ pub(super) fn check(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Ve
     check_isolated(snapshot, sites, found);
 }
 
-/// Reports devices with static routes to most subnets of a neighbor, and none to another one, which no
-/// routing protocol announces.
+/// Reports a device with static routes to most subnets of a neighbor that lacks a route to one subnet, if no
+/// routing protocol announces this subnet.
 fn check_siblings(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     let mut by_owner: BTreeMap<usize, Vec<&Site>> = BTreeMap::new();
     for (owner, site) in sites {
@@ -48,7 +49,7 @@ fn check_siblings(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<
     }
 }
 
-/// Reports devices with hosts that have links to others, and no route at all.
+/// Reports devices with hosts and with links to other devices, but without any route.
 fn check_isolated(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     let owners: BTreeSet<usize> = sites.iter().map(|(owner, _)| *owner).collect();
     let (isolated, others): (Vec<usize>, Vec<usize>) =
@@ -60,7 +61,7 @@ fn check_isolated(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<
         let wires = snapshot.wires().filter(|[own, _]| own.device == device);
         let Some([own, other]) = wires.into_iter().next() else { continue };
         let message = format!(
-            "{} has no route, only its own subnets: its hosts do not reach the devices behind {}",
+            "{} has only its own subnets and no route: its hosts do not reach the devices behind {}",
             snapshot.devices[device].name, snapshot.devices[other.device].name
         );
         let effect = "the site is cut off".to_owned();
@@ -69,7 +70,7 @@ fn check_isolated(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<
     }
 }
 
-/// Whether a device has neither routes nor a routing protocol, and gets no default route with an address.
+/// Whether a device has neither routes nor a routing protocol, nor a default route from DHCP or PPP.
 fn is_isolated(snapshot: &Snapshot, device: usize) -> bool {
     let forwarding = &snapshot.router(device).forwarding;
     let learns = |(_, text): (usize, &str)| {

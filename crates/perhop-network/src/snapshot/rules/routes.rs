@@ -1,4 +1,5 @@
-//! Static routes that lead to the wrong device, are missing, or prefer a different link than the routes back.
+//! Static routes that lead to the wrong device, that are missing, or that prefer another link than the routes
+//! back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -12,11 +13,12 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::Site;
 
-/// The minimum fraction of subnets with a route back, behind neighbors with static routes, for a subnet
-/// without one to be an exception.
+/// The minimum fraction of subnets behind neighbors with static routes that have a route back. With a smaller
+/// fraction, a subnet without a route back is not an exception.
 const NEARLY_ALL: f64 = 0.75;
 
-/// Reports static routes to the wrong neighbor, missing ones, and those that are not announced.
+/// Reports static routes to the wrong neighbor, missing static routes, and static routes that are not
+/// announced.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let sites: Vec<(usize, Site)> = snapshot
         .sites()
@@ -36,13 +38,14 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_preferences(snapshot, found);
 }
 
-/// Returns the first link on the path of a route, if it has two ends and is not a tunnel.
+/// Returns the link that the packets of a route take first, if it has two ends and is not a tunnel.
 fn wire_crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
     crossing(snapshot, device, route)
         .filter(|crossing| snapshot.port(crossing.leaves).forwarding.tunnel.is_none())
 }
 
-/// Reports a route to a subnet of a neighbor via another neighbor that has no route or sends packets back.
+/// Reports a route to the subnet of a neighbor that leads to another neighbor, if this one has no route to
+/// the subnet or sends the packets back.
 fn check_neighbor(
     snapshot: &Snapshot,
     device: usize,
@@ -75,11 +78,11 @@ fn check_neighbor(
         "the route to {} leads to {}, {problem}: {} has the subnet",
         route.prefix, snapshot.devices[arrives.device].name, snapshot.devices[*owner].name
     );
-    let effect = "packets of this route circle until they are dropped, or are dropped at once".to_owned();
+    let effect = "packets of this route loop until they are dropped, or are dropped immediately".to_owned();
     found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_ASTRAY, route.line, (message, effect)));
 }
 
-/// Whether the route leads into a tunnel.
+/// Returns the port of the tunnel that a route leads into; `None` if it leads into no tunnel.
 fn enters_tunnel(snapshot: &Snapshot, device: usize, route: &Route) -> Option<PortId> {
     let router = snapshot.router(device);
     let port = router.ports.iter().position(|port| {
@@ -93,11 +96,11 @@ fn enters_tunnel(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Po
     Some(PortId { device, port })
 }
 
-/// Reports devices without a route to a subnet of a neighbor with a default route to them.
+/// Reports devices without a route to the subnet of a neighbor whose default route leads to them.
 fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     let all = || 0..snapshot.devices.len();
     let routes = |device: usize| snapshot.router(device).forwarding.routes.iter();
-    // Devices on the path of a tunnel do not see the subnets that it leads to.
+    // Devices on the path of a tunnel need no routes to the subnets behind it.
     let tunneled: Vec<&Route> = all()
         .flat_map(|device| routes(device).map(move |route| (device, route)))
         .filter(|(device, route)| {
@@ -118,7 +121,7 @@ fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<N
             let own: Vec<(PortId, &Site, bool)> = own
                 .map(|((_, site), _)| (arrives, site, has_route(snapshot, arrives.device, site.address)))
                 .collect();
-            // Tunnels to devices outside the folder may lead to the subnets without a route.
+            // The subnets without a route can be behind tunnels to devices outside the folder.
             let router = snapshot.router(device);
             let has_tunnel = router.ports.iter().any(|port| port.forwarding.tunnel.is_some());
             let is_split = has_tunnel && own.iter().any(|(_, _, is_known)| *is_known);
@@ -135,8 +138,8 @@ fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<N
     check_tunnels_back(snapshot, sites, found);
 }
 
-/// Reports devices without a route to a subnet of a neighbor that sends all its packets to them through a
-/// tunnel, where most of such neighbors have routes back.
+/// Reports devices without a route to the subnet of a neighbor whose default route leads to them through a
+/// tunnel, if routes lead back to most such neighbors.
 fn check_tunnel_defaults(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     let mut pairs: Vec<(PortId, &Site, bool)> = Vec::new();
     for device in 0..snapshot.devices.len() {
@@ -162,10 +165,10 @@ fn check_tunnel_defaults(snapshot: &Snapshot, sites: &[(usize, Site)], found: &m
     }
 }
 
-/// Reports devices whose subnet another device reaches through a tunnel, and that have no route back to a
-/// subnet that tunnels lead to.
+/// Reports devices that another device reaches through a tunnel, and that have no route back to a subnet of
+/// this device.
 fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
-    // The tunnels of each device by the sites that they lead to.
+    // The tunnel of each device to each site.
     let mut ways: BTreeMap<(usize, usize), PortId> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
         for route in &snapshot.router(device).forwarding.routes {
@@ -180,7 +183,7 @@ fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut 
     for (from, to) in ways.keys() {
         let owner = sites[*to].0;
         let own = sites.iter().enumerate().filter(|(_, (device, _))| device == from);
-        // Subnets of the sender that tunnels lead to, from any device.
+        // The subnets of the sender to which tunnels of any device lead.
         for (back, (_, site)) in own.filter(|(place, _)| reached.contains(place)) {
             if ways.contains_key(&(owner, back)) || has_route(snapshot, owner, site.address) {
                 continue;
@@ -193,8 +196,8 @@ fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut 
     }
 }
 
-/// Reports routers that do not announce their static routes to subnets of others, if other routers of the
-/// same protocol do.
+/// Reports routers that do not announce their static routes to subnets of other devices, if the other routers
+/// of the protocol announce theirs.
 fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut processes: BTreeMap<String, Vec<(usize, usize, bool)>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
@@ -204,7 +207,7 @@ fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         let member = &snapshot.devices[device].device;
         for process in &snapshot.router(device).forwarding.processes {
             let announces = process.redistributed.iter().any(|origin| origin.value == "static");
-            // The words of the line, without numbers and names, name the protocol.
+            // The first two words of the line name the protocol.
             let name = member.line_text(process.line).split(' ').take(2).collect::<Vec<_>>().join(" ");
             processes.entry(name).or_default().push((device, process.line, announces));
         }
@@ -216,7 +219,7 @@ fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
         for (device, line, _) in own.iter().filter(|(_, _, announces)| !announces) {
             let message = format!(
-                "{} does not announce its static routes, and {count} of {} routers with such routes do",
+                "{} does not announce its static routes, but {count} of {} routers with such routes do",
                 snapshot.devices[*device].name,
                 own.len()
             );
@@ -226,8 +229,8 @@ fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Whether static routes of a device lead to subnets behind another router of its own subnets or tunnels:
-/// routes to the addresses of tunnels and of providers are its own matter.
+/// Whether static routes of a device lead to subnets behind another router in its subnets or tunnels. Routes
+/// to the ends of tunnels and to providers do not count, because other devices do not need them.
 fn leads_on(snapshot: &Snapshot, device: usize) -> bool {
     let router = snapshot.router(device);
     let outer = |route: &Route| {
@@ -250,7 +253,7 @@ fn leads_on(snapshot: &Snapshot, device: usize) -> bool {
     })
 }
 
-/// A route across a link, and whether it is the first choice of its device.
+/// A route over a link, and whether it is the first choice of its device.
 struct Vote {
     device: usize,
     line: usize,
@@ -259,8 +262,8 @@ struct Vote {
     is_alone: bool,
 }
 
-/// Whether most single routes are backups, on links that the other end uses as a backup. If not, the distance
-/// of a single route does not show a preference.
+/// Whether most single routes over backup links are backups. A backup link has a route that is not the first
+/// choice of its device. If this is false, the distance of a single route shows no preference.
 fn lone_routes_wait(votes: &BTreeMap<[PortId; 2], Vec<Vote>>) -> bool {
     let of_reserves =
         votes.values().filter(|votes| votes.iter().any(|vote| !vote.is_alone && !vote.is_first));
@@ -277,8 +280,8 @@ fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             let Some(Crossing { leaves, arrives }) = wire_crossing(snapshot, device, route) else { continue };
             let same = routes.iter().filter(|other| other.prefix == route.prefix && other.vrf == route.vrf);
             let least = same.clone().map(|other| other.distance).min().unwrap_or(route.distance);
-            // A single route with a distance above the default of static routes is a backup for another
-            // protocol's route.
+            // A single static route with a distance above the default is a backup for the route of a routing
+            // protocol.
             let is_alone = same.count() == 1;
             let is_first = if is_alone { route.distance <= 1 } else { route.distance == least };
             let ends = if leaves < arrives { [leaves, arrives] } else { [arrives, leaves] };
@@ -294,14 +297,14 @@ fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
         let first = votes.iter().filter(|vote| vote.is_first).count();
         let rest = votes.len() - first;
-        // The side with fewer routes is at fault; with equal numbers, either may be.
+        // The end with fewer routes is reported. With equal numbers, both are.
         let at_fault = votes.iter().filter(|vote| {
             if vote.is_first { first <= rest && rest > 0 } else { rest <= first && first > 0 }
         });
         for vote in at_fault {
             let choice = |is_first: bool| if is_first { "its first choice" } else { "its backup" };
             let message = format!(
-                "this route uses the link of {} and {} as {}, but routes of the other direction use it as {}",
+                "this route uses the link of {} and {} as {}, but routes in the other direction use it as {}",
                 snapshot.port_name(ends[0]),
                 snapshot.port_name(ends[1]),
                 choice(vote.is_first),

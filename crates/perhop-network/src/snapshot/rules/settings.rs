@@ -8,15 +8,15 @@ use super::peers::Peers;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The value of a port, and the line to check.
+/// The value of a setting at a port, and its line.
 struct Value<'s> {
     text: &'s str,
     line: usize,
     is_set: bool,
 }
 
-/// Reports links whose ends differ in a setting that must match: at the end that differs from most ports of
-/// the network, otherwise at both.
+/// Reports links whose ends differ in a setting that must match. The finding is at the end that differs from
+/// most ports of the network, otherwise at both ends.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let most = usual_values(snapshot);
     for link in snapshot.links.iter().filter(|link| link.ends.len() == 2) {
@@ -52,7 +52,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Returns the value of each setting that most ports of links have.
+/// Returns, for each setting, the value that most ports of links have.
 fn usual_values<'s>(snapshot: &'s Snapshot) -> BTreeMap<LinkSettingKind, &'s str> {
     let mut all: BTreeMap<LinkSettingKind, Vec<&'s str>> = BTreeMap::new();
     for (id, _) in snapshot.inside_ports() {

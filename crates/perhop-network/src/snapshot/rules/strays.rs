@@ -1,4 +1,4 @@
-//! Two ports that belong together but have addresses in different subnets, so that there is no link.
+//! Pairs of ports that belong to one link but have addresses in different subnets.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use crate::forwarding::addresses;
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// The number of links with equal tags at both ends for tags to show which ports belong together.
+/// The minimum number of links with equal tags at both ends. With fewer, tags do not identify links.
 const LINKS_WITH_TAGS: usize = 3;
-/// The longest prefix of a subnet of hosts: smaller subnets are links between devices.
+/// The longest prefix length of a host subnet. Smaller subnets are links between devices.
 const OF_HOSTS: u8 = 29;
 
-/// Reports pairs of ports without a link that a tag, a description or the ends of a tunnel assign to each
-/// other, at the addresses of both.
+/// Reports pairs of ports without a link that a tag, a description or the ends of a tunnel connect. The
+/// findings are at the addresses of both ports.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let strays: Vec<(PortId, InterfaceAddress)> =
         (0..snapshot.devices.len()).flat_map(|device| strays(snapshot, device)).collect();
@@ -45,7 +45,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
 /// Two ports without a link, with their addresses.
 type Pair = [(PortId, InterfaceAddress); 2];
 
-/// Generates the ports of a device with a subnet of two addresses and no device at the other end.
+/// Generates the ports of a device whose subnet is too small for hosts and has no other device.
 fn strays(snapshot: &Snapshot, device: usize) -> impl Iterator<Item = (PortId, InterfaceAddress)> {
     let router = snapshot.router(device);
     let ports = router.ports.iter().enumerate().filter(move |(port, own)| {
@@ -60,7 +60,7 @@ fn strays(snapshot: &Snapshot, device: usize) -> impl Iterator<Item = (PortId, I
     })
 }
 
-/// Returns pairs of ports that alone have a tag, where the ends of other links have equal tags.
+/// Returns pairs of ports that are the only two with their tag, if the ends of other links have equal tags.
 fn by_tag(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
     let equal = snapshot.wires().filter(|[own, other]| {
         let own = tags(snapshot.port(*own));
@@ -81,7 +81,8 @@ fn by_tag(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pai
     pairs.filter(|[own, other]| own.0.device != other.0.device).collect()
 }
 
-/// Returns pairs of which one description names the other device, which has only one such port.
+/// Returns pairs in which the description of one port names the other device, if this device has only one
+/// such port.
 fn by_description(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
     let names: Vec<String> = snapshot.devices.iter().map(|one| one.name.to_lowercase()).collect();
     let named = |id: PortId| {
@@ -113,7 +114,7 @@ fn by_description(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) ->
     found
 }
 
-/// Returns the ends of tunnels whose destinations lead to each other's devices.
+/// Returns pairs of tunnels whose destinations are addresses of each other's device.
 fn by_tunnel(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
     let far = |id: PortId| {
         let tunnel = snapshot.port(id).forwarding.tunnel.as_ref();

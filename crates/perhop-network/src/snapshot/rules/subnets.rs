@@ -1,4 +1,4 @@
-//! Ports that should be neighbors, and routes to neighbors that do not exist.
+//! Ports that should be neighbors, and routes to next hops that do not exist.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,11 +10,12 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// The minimum number and fraction of host subnets of one size for another size to be an exception.
+/// The minimum number and fraction of host subnets of one size. With fewer, another size is not an exception.
 const LEAST_SITES: usize = 8;
 const NEARLY_ALL: f64 = 0.9;
 
-/// Reports ports that are shut down or in another subnet than their neighbor, and next hops without a device.
+/// Reports ports that are shut down or whose subnet differs from their neighbor's, and next hops without a
+/// device.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let ports: Vec<PortId> = all_ports(snapshot).collect();
     for id in &ports {
@@ -40,7 +41,7 @@ fn check_site_lengths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         *counts.entry(address.prefix_length).or_default() += 1;
     }
     let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { return };
-    // Two or more sites with another size are intended.
+    // Another size at two or more sites is intended.
     let is_usual = count >= LEAST_SITES && count as f64 >= NEARLY_ALL * sites.len() as f64;
     if !is_usual || sites.len() - count > 1 {
         return;
@@ -84,7 +85,8 @@ fn is_up(snapshot: &Snapshot, id: PortId) -> bool {
     carries_packets(snapshot.router(id.device), snapshot.port(id))
 }
 
-/// Reports a port that is shut down if the port of another device in its subnet is up and has no neighbor.
+/// Reports a port that is shut down, if another device has a port in its subnet that is up and has no
+/// neighbor.
 fn check_down(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut Vec<NetworkFinding>) {
     let port = snapshot.port(own);
     let Some(line) = shutdown_line(snapshot.router(own.device), port) else { return };
@@ -123,7 +125,7 @@ fn check_lengths(snapshot: &Snapshot, ports: &[PortId], found: &mut Vec<NetworkF
     let all: Vec<(PortId, InterfaceAddress)> = up.flat_map(own).collect();
     for (own, address) in &all {
         let mut reported = None;
-        // All pairs: the addresses come first, because most of them are far apart.
+        // The comparison of addresses comes first, because it excludes most of the many pairs.
         for (other, theirs) in &all {
             let is_pair = theirs.prefix_length != address.prefix_length
                 && (address.is_neighbor(theirs.address) || theirs.is_neighbor(address.address))
@@ -137,7 +139,7 @@ fn check_lengths(snapshot: &Snapshot, ports: &[PortId], found: &mut Vec<NetworkF
     }
 }
 
-/// Whether two ports could be neighbors and are not ends of links.
+/// Whether two ports without a link could be neighbors.
 fn are_apart(snapshot: &Snapshot, own: PortId, other: PortId) -> bool {
     let (port, neighbor) = (snapshot.port(own), snapshot.port(other));
     is_of_kind(port, neighbor)
@@ -189,7 +191,7 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
         };
         let id = PortId { device, port };
         check_table(snapshot, id, route, *hop, found);
-        // If the link has no other device, the next hop may be a device outside the folder.
+        // If the link has no other device, the next hop can be a device outside the folder.
         let Some(link) = snapshot.link_of(id).filter(|link| !has_address(snapshot, &link.ends, *hop)) else {
             continue;
         };
@@ -206,7 +208,7 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
     }
 }
 
-/// Reports a route whose next hop is only in subnets of other routing tables.
+/// Reports a route whose next hop is in subnets of other routing tables only.
 fn check_table(snapshot: &Snapshot, id: PortId, route: &Route, hop: IpAddr, found: &mut Vec<NetworkFinding>) {
     let RouteTarget::NextHop(_) = route.via else { return };
     let table =
@@ -251,7 +253,7 @@ fn check_interface(snapshot: &Snapshot, device: usize, route: &Route, found: &mu
     found.push(snapshot.finding(device, &rules::NETWORK_NEXT_HOP_UNKNOWN, route.line, (message, effect)));
 }
 
-/// Reports a route whose next hop is in no subnet of the device, and is reached only by the default route.
+/// Reports a route whose next hop is in no subnet of the device and is covered only by the default route.
 fn check_far_hop(
     snapshot: &Snapshot,
     device: usize,
@@ -267,7 +269,7 @@ fn check_far_hop(
         Decision::Unknown(_) => false,
         Decision::Own { .. } | Decision::Discarded(_) => true,
     };
-    // A learned route may lead to a subnet of the network.
+    // The device can have learned a route to a next hop in a subnet of another device.
     let is_somewhere = all_ports(snapshot)
         .any(|id| addresses(snapshot.port(id)).any(|own| own.prefix_length > 0 && own.is_neighbor(hop)));
     if is_known || learns && is_somewhere {

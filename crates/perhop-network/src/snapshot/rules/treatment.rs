@@ -1,4 +1,4 @@
-//! [`Treatment`]: the treatment of a codepoint by a policy.
+//! [`Treatment`]: the class in which a policy puts a codepoint, and the kind of this class.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::snapshot::{PortId, Snapshot, carries_packets};
 pub(super) enum Kind {
     /// The default class takes the packets.
     Rest,
-    /// A class of its own without a guarantee.
+    /// A separate class without a guarantee.
     Class,
     /// A class with a guarantee.
     Guarantee,
@@ -47,13 +47,13 @@ pub(super) struct Treatment<'a> {
     pub(super) class: &'a Class,
 }
 
-/// A UDP packet between addresses that access lists usually do not contain.
+/// Returns a UDP packet between addresses that access lists usually do not contain.
 pub(super) fn packet(dscp: Dscp) -> Packet {
     let text = format!("udp 203.0.113.1:49152 > 203.0.113.2:49152 dscp {dscp} len 200");
     text.parse::<perhop_analysis::PacketText>().map(|read| read.packet).unwrap_or_default()
 }
 
-/// Returns the path of a packet that conforms to the meters of a side of a port, unless it is dropped.
+/// Returns the path of the packet that conforms to all meters on one side of a port; `None` if it is dropped.
 pub(super) fn conforming(ways: Vec<Conditioned>) -> Option<Conditioned> {
     let exceeds = |way: &Conditioned| {
         way.steps.iter().filter(|step| step.color.is_some_and(|color| color != Color::GREEN)).count()
@@ -71,7 +71,7 @@ pub(super) fn queueing_policy(port: &Port) -> Option<&Policy> {
     port.intent.output.iter().rev().find(|policy| policy.queues && has_classes(policy))
 }
 
-/// Whether a policy, or a policy inside it, has a class for a part of the packets.
+/// Whether a policy or a nested policy has a class that takes only some of the packets.
 fn has_classes(policy: &Policy) -> bool {
     policy.classes.iter().any(|class| !class.takes_rest || class.children().is_some_and(has_classes))
 }
@@ -103,11 +103,12 @@ impl Matcher {
     }
 }
 
-/// A policy that classifies several packets: the condition of a class is built when a packet reaches it.
+/// A policy that classifies several packets. The condition of a class is built when the first packet reaches
+/// it.
 struct Classes<'a, 'i> {
     policy: &'a Policy,
     interfaces: &'i [String],
-    /// Of each class: its condition, and the policy inside it.
+    /// The condition and the nested policy of each class.
     built: Vec<(OnceCell<Matcher>, OnceCell<Classes<'a, 'i>>)>,
 }
 
@@ -117,7 +118,7 @@ impl<'a, 'i> Classes<'a, 'i> {
         Classes { policy, interfaces, built }
     }
 
-    /// Returns the treatment of a packet, which is the treatment of the innermost class.
+    /// Returns the treatment of a packet by the innermost class that takes it.
     fn treatment(&self, packet: &Packet) -> Option<Treatment<'a>> {
         let all = self.policy.classes.iter().zip(&self.built);
         let (class, (_, inner)) = all.into_iter().find(|(class, (matcher, _))| {
@@ -131,7 +132,7 @@ impl<'a, 'i> Classes<'a, 'i> {
     }
 }
 
-/// Returns the treatment of a packet by a policy, which is the treatment of the innermost class.
+/// Returns the treatment of a packet by the innermost class of a policy that takes it.
 pub(super) fn treatment<'a>(
     policy: &'a Policy,
     interfaces: &[String],
@@ -140,10 +141,9 @@ pub(super) fn treatment<'a>(
     Classes::new(policy, interfaces).treatment(packet)
 }
 
-/// Returns the treatment of a packet of a class, for which the policy inside the class has the treatment
-/// `inner`.
+/// Returns the treatment of a packet of `class`. `inner` is its treatment by the policy inside the class.
 fn innermost<'a>(policy: &'a Policy, class: &'a Class, inner: Option<Treatment<'a>>) -> Treatment<'a> {
-    // The share of the default class is for all packets without a class.
+    // A guarantee of the default class is shared by all packets without a class, so it does not count.
     let own = if class.priority.is_some() {
         Kind::Priority
     } else if class.takes_rest {
@@ -162,7 +162,7 @@ fn innermost<'a>(policy: &'a Policy, class: &'a Class, inner: Option<Treatment<'
     }
 }
 
-/// Whether a policy classifies packets by the traffic class of their label: their codepoints do not count.
+/// Whether a policy classifies packets by the EXP of their label, regardless of their codepoints.
 pub(super) fn reads_labels(policy: &Policy, interfaces: &[String]) -> bool {
     let classes = Classes::new(policy, interfaces);
     let class = |value: u8| {
@@ -174,8 +174,8 @@ pub(super) fn reads_labels(policy: &Policy, interfaces: &[String]) -> bool {
     (1..8).any(|value| class(value) != first)
 }
 
-/// Returns the rate of a class in bits per second: its priority or its guarantee. `around` is the rate that
-/// percentages refer to.
+/// Returns the rate of a class's priority or guarantee, bits per second. Percentages refer to the rate
+/// `around`.
 pub(super) fn class_rate(class: &Class, around: u64) -> Option<u64> {
     let percent = |percent: u64| around / 100 * percent;
     if let Some(priority) = &class.priority {
@@ -215,21 +215,21 @@ pub(super) fn traffic_rate(rate: TrafficRate, around: u64) -> u64 {
     }
 }
 
-/// Returns the shaper around all packets of a policy, with its line.
+/// Returns the rate of the shaper for all packets of a policy, with its line.
 pub(super) fn shaper(policy: &Policy, around: u64) -> Option<(u64, usize)> {
     let [class] = policy.classes.as_slice() else { return None };
     let shape = class.shape.as_ref().filter(|_| class.takes_rest)?;
     Some((traffic_rate(shape.value.rate, around), shape.line))
 }
 
-/// Returns the policer of all packets of a policy, with its line.
+/// Returns the rate of the policer for all packets of a policy, with its line.
 pub(super) fn policer_of_all(policy: &Policy, around: u64) -> Option<(u64, usize)> {
     let [class] = policy.classes.as_slice() else { return None };
     let police = class.police.as_ref().filter(|_| class.takes_rest)?;
     Some((police_rate(class, around)?, police.line))
 }
 
-/// Whether the default route or tunnels leave at a port, which is the way to a provider.
+/// Whether a port leads to a provider: the default route or tunnels use it.
 pub(super) fn leads_out(snapshot: &Snapshot, id: PortId) -> bool {
     let router = snapshot.router(id.device);
     let mut default_routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() == 0);
@@ -246,8 +246,8 @@ pub(super) fn leads_out(snapshot: &Snapshot, id: PortId) -> bool {
     is_default || is_source
 }
 
-/// The treatment of each codepoint by the queueing policies of ports that lead to other devices. Ports of a
-/// device with the same policy share a table.
+/// The treatment of each codepoint at the ports with queues that lead to other devices. Ports of a device
+/// with the same policy share a table.
 pub(super) struct Treatments<'s> {
     tables: BTreeMap<(usize, usize), Vec<Option<Treatment<'s>>>>,
     /// The best treatment of each codepoint with a class at some port.
@@ -283,7 +283,7 @@ impl<'s> Treatments<'s> {
         Treatments { tables, best }
     }
 
-    /// Returns the best treatment of a codepoint.
+    /// Returns the best treatment of a codepoint at any port.
     pub(super) fn kind(&self, dscp: Dscp) -> Kind {
         self.best.get(&dscp).copied().unwrap_or(Kind::Rest)
     }
@@ -297,8 +297,8 @@ impl<'s> Treatments<'s> {
 }
 
 impl Snapshot<'_> {
-    /// Returns the ports with queues that lead to other devices: ends of links, tunnels, and ports towards a
-    /// provider.
+    /// Returns the ports with queues that lead to other devices: the ends of links, tunnels, and ports
+    /// towards a provider.
     pub(super) fn queueing_ports(&self) -> Vec<PortId> {
         let mut found = Vec::new();
         for device in 0..self.devices.len() {
@@ -315,8 +315,8 @@ impl Snapshot<'_> {
         found
     }
 
-    /// Returns the rate that percentages of a port's output policy refer to, bits per second: the rate of its
-    /// shaper, otherwise of the line.
+    /// Returns the rate that percentages of a port's output policy refer to, bits per second: the rate of the
+    /// shaper for all packets, otherwise of the line.
     pub(super) fn output_rate(&self, id: PortId) -> Option<u64> {
         let port = self.port(id);
         let line = port.bandwidth.or(port.wire.rate)?.as_bits_per_second();
@@ -324,7 +324,7 @@ impl Snapshot<'_> {
         Some(shaped.map_or(line, |(rate, _)| rate.min(line)))
     }
 
-    /// Returns the lines by which a packet belongs to a class, the innermost last.
+    /// Returns the lines that put a packet into its classes, the innermost class last.
     pub(super) fn criteria(&self, device: usize, policy: &str, packet: &Packet) -> Vec<usize> {
         let names = interfaces(self.router(device));
         let Some(lines) = self.devices[device].device.class_lines() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Codepoints with a class at most ports of a network, but not at one.
+//! Codepoints that one port treats worse than most ports of the network.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,25 +13,25 @@ use super::treatment::{
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::rules;
 
-/// A port, the line to check, its own treatment, and the treatment of most ports.
+/// A port, the line of the finding, the treatment at the port, and the treatment at most ports.
 type Exception = (PortId, usize, Kind, Kind);
 
-/// Their codepoints, and the name of the usual class.
+/// The codepoints of each exception, and the name of the usual class.
 type Exceptions = BTreeMap<Exception, (Vec<Dscp>, String)>;
 
-/// The number of devices with one exception from which on it is an intended variant: two, and one of twenty.
+/// An exception on at least this number of devices, and on one of twenty devices, is an intended variant.
 const LEAST_VARIANT: usize = 2;
 const FEW_DEVICES: usize = 20;
-/// The minimum fraction of ports with queues that agree on a treatment, for another treatment to be an
-/// exception.
+/// The minimum fraction of ports with queues that agree on a treatment. With a smaller fraction, another
+/// treatment is not an exception.
 const MOST: f64 = 0.5;
-/// The minimum number and fraction of ports towards hosts with an input policy, for a port without one to be
-/// an exception.
+/// The minimum number and fraction of ports towards hosts with an input policy. With fewer, a port without
+/// one is not an exception.
 const LEAST_SITES: usize = 3;
 const NEARLY_ALL: f64 = 0.75;
 
-/// Reports ports that treat a codepoint worse than most ports of the network do, and link ends without queues
-/// if the other end has queues.
+/// Reports ports that treat a codepoint worse than most ports of the network, ports towards hosts without an
+/// input policy, and link ends without queues.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     let with_queues: Vec<PortId> =
         snapshot.queueing_ports().into_iter().filter(|id| queues_by_codepoint(snapshot, *id)).collect();
@@ -41,8 +41,8 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
             with_queues.iter().filter_map(|id| Some((*id, treatments.at(snapshot, *id, dscp)?))).collect();
         let Some(usual) = usual_treatment(&kinds) else { continue };
         let name = common_name(&kinds, usual);
-        // A port towards a provider sends the packets of its own site: a class that matches them by another
-        // criterion than the codepoint is enough.
+        // A port towards a provider sends packets of its own site. There, a class with the usual name is
+        // enough, because it can match the packets by another criterion than the codepoint.
         let has_namesake = |(id, own): &&(PortId, Treatment)| {
             snapshot.link_of(*id).is_none() && own.policy.classes.iter().any(|class| class.name == name)
         };
@@ -72,7 +72,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     check_marking(snapshot, found);
 }
 
-/// Removes codepoints that several devices treat in one way: their sites have no such class on purpose.
+/// Removes exceptions of several devices, which intentionally have no such class.
 fn remove_variants(snapshot: &Snapshot, exceptions: &mut Exceptions) {
     let mut devices: BTreeMap<(Kind, Dscp), BTreeSet<usize>> = BTreeMap::new();
     for ((id, _, own, _), (codepoints, _)) in exceptions.iter() {
@@ -87,13 +87,13 @@ fn remove_variants(snapshot: &Snapshot, exceptions: &mut Exceptions) {
     exceptions.retain(|_, (codepoints, _)| !codepoints.is_empty());
 }
 
-/// Whether a port has queues for codepoints. In the core of an MPLS network, labels hide them.
+/// Whether a port queues by codepoint. In the core of an MPLS network, labels hide the codepoints.
 fn queues_by_codepoint(snapshot: &Snapshot, id: PortId) -> bool {
     let names = interfaces(snapshot.router(id.device));
     queueing_policy(snapshot.port(id)).is_some_and(|policy| !reads_labels(policy, &names))
 }
 
-/// Returns the treatment that most ports give or exceed; `None` if most have no class.
+/// Returns the best treatment that most ports give or exceed; `None` if most ports have no class.
 fn usual_treatment(kinds: &[(PortId, Treatment)]) -> Option<Kind> {
     let at_least = |kind: Kind| {
         let count = kinds.iter().filter(|(_, own)| own.kind >= kind).count();
@@ -102,7 +102,7 @@ fn usual_treatment(kinds: &[(PortId, Treatment)]) -> Option<Kind> {
     [Kind::Priority, Kind::Guarantee, Kind::Class].into_iter().find(|kind| at_least(*kind))
 }
 
-/// Returns the most frequent name of the classes with the usual treatment.
+/// Returns the most frequent name of classes with the usual treatment.
 fn common_name(kinds: &[(PortId, Treatment)], usual: Kind) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, own) in kinds.iter().filter(|(_, own)| own.kind >= usual) {
@@ -112,8 +112,8 @@ fn common_name(kinds: &[(PortId, Treatment)], usual: Kind) -> String {
     most.map(|(name, _)| name.to_owned()).unwrap_or_default()
 }
 
-/// Returns the line to look at: that of the class of the usual name, if the policy has one, with the
-/// criterion that it has instead; else that of the class that takes the packets.
+/// Returns the line of the finding: the criterion of the class with the usual name if the policy has such a
+/// class, otherwise the line of the class that takes the packets.
 fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &str) -> usize {
     let names = interfaces(snapshot.router(id.device));
     let namesake = own.policy.classes.iter().find(|class| class.name == name);
@@ -133,8 +133,8 @@ fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &st
     if own.policy.line > 0 { own.policy.line } else { line_of_output(snapshot.port(id)) }
 }
 
-/// Whether the marks of hosts at a port count: it is not the way to a provider, and the device does not queue
-/// by labels alone.
+/// Whether the marks of hosts at a port matter: the port does not lead to a provider, and the device does not
+/// queue by labels alone.
 pub(super) fn has_hosts_with_marks(snapshot: &Snapshot, id: PortId) -> bool {
     !leads_out(snapshot, id) && !is_core(snapshot.router(id.device))
 }
@@ -144,12 +144,12 @@ fn is_core(router: &Router) -> bool {
     let names = interfaces(router);
     let mut seen = BTreeSet::new();
     let queues = router.ports.iter().filter_map(queueing_policy);
-    // Ports with one policy share its lines; a policy without a line is generated for its port.
+    // A policy at several ports is checked once. Line 0 marks a policy that perhop generates for each port.
     let mut policies = queues.filter(|policy| policy.line == 0 || seen.insert(policy.line)).peekable();
     policies.peek().is_some() && policies.all(|policy| reads_labels(policy, &names))
 }
 
-/// Reports ports towards hosts without an input policy, where most such ports of the network have one.
+/// Reports ports towards hosts without an input policy, if most such ports of the network have one.
 fn check_marking(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let ports: Vec<PortId> =
         snapshot.host_ports().into_iter().filter(|id| has_hosts_with_marks(snapshot, *id)).collect();
@@ -165,7 +165,7 @@ fn check_marking(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             ports.len()
         );
         let effect = "its hosts choose their own marks".to_owned();
-        // A policy without queues in the other direction is the policy that is missing here.
+        // An output policy without queues at this port is probably the missing input policy.
         let port = snapshot.port(*id);
         let is_turned = port.intent.output.iter().any(|policy| !policy.queues);
         let line = port.forwarding.output_line.filter(|_| is_turned).unwrap_or(port.line);
@@ -173,14 +173,14 @@ fn check_marking(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Reports ends without queues of links whose other end has some, where both ends have some elsewhere.
+/// Reports link ends without queues whose other end has queues, if both ends of other links have queues.
 fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let has_queues = |id: PortId| queueing_policy(snapshot.port(id)).is_some();
     let wires: Vec<[PortId; 2]> = snapshot.wires().collect();
     let both = wires.iter().filter(|[a, b]| has_queues(*a) && has_queues(*b)).count();
     let one_end = wires.iter().filter(|[a, b]| has_queues(*a) && !has_queues(*b)).count();
     for [own, other] in wires.iter().filter(|[own, other]| !has_queues(*own) && has_queues(*other)) {
-        // If most links have queues at one end only, this is the design of the network.
+        // If most links have queues at one end only, this is intended.
         let has_some = snapshot.router(own.device).ports.iter().any(|port| queueing_policy(port).is_some());
         let is_exception = both > one_end || (both == one_end && has_some);
         if !is_exception {
@@ -198,8 +198,8 @@ fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Returns the line to look at if a port has one queue: the shaper without classes, else the line that
-/// attaches the policy, else the port.
+/// Returns the line of a finding about a port with one queue: the shaper without classes, otherwise the line
+/// that attaches the policy, otherwise the port.
 pub(super) fn line_of_queues(snapshot: &Snapshot, id: PortId) -> usize {
     let port = snapshot.port(id);
     let shaped = port.intent.output.iter().find_map(|policy| shaper(policy, 0));

@@ -1,4 +1,4 @@
-//! [`Node`]: the lines of a configuration as a tree, by their indentation.
+//! [`Node`]: the lines of a configuration as a tree. Indentation determines the depth.
 
 /// A line of a configuration with its number.
 pub(crate) type Numbered<'t> = (usize, &'t str);

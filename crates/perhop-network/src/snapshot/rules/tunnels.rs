@@ -1,4 +1,4 @@
-//! Tunnels whose ends do not lead to each other.
+//! Tunnels whose other end has no tunnel back, or has other addresses.
 
 use std::net::IpAddr;
 
@@ -10,7 +10,8 @@ use crate::forwarding::addresses;
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// Reports tunnels whose other end does not lead back, and pairs of ends with other addresses for each other.
+/// Reports tunnels to a device without a tunnel back, and pairs of tunnels whose sources and destinations do
+/// not match.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for link in snapshot.links.iter().filter(|link| link.is_tunnel && link.ends.len() == 2) {
         let [first, second] = [link.ends[0].id, link.ends[1].id];
@@ -47,8 +48,8 @@ fn has_address(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
     snapshot.router(device).ports.iter().any(|port| addresses(port).any(|own| own.address == address))
 }
 
-/// Compares the destination of one end with the source of the other. The line at fault is the one with an
-/// address that is not of its device; where both are, either may be.
+/// Compares the destination of one end with the source of the other. Reports the line whose address belongs
+/// to no port of its device, otherwise both lines.
 fn check_pair(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
     let ends = tunnel(snapshot, own).map(|tunnel| (tunnel.destination, tunnel.ends));
     let Some((Some(to), TunnelEnds::One)) = ends else { return };
@@ -74,7 +75,7 @@ fn check_pair(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<N
     }
 }
 
-/// Reports a tunnel to a device that has none back.
+/// Reports a tunnel to a device that has no tunnel back.
 fn check_back(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>) {
     let Some(to) = tunnel(snapshot, id).and_then(|tunnel| tunnel.destination) else { return };
     let Some(far) = snapshot.owner(to.value) else { return };

@@ -1,4 +1,4 @@
-//! Ports towards a provider outside of the folder that have no queues.
+//! Ports towards a provider without queues per class.
 
 use perhop_device::PortRole;
 
@@ -8,11 +8,12 @@ use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// The minimum number and fraction of such ports with queues for one without them to be an exception.
+/// The minimum number and fraction of such ports with queues. With fewer, a port without queues is not an
+/// exception.
 const LEAST: usize = 3;
 const NEARLY_ALL: f64 = 0.75;
 
-/// Reports the only port towards a provider that sends all classes through one queue.
+/// Reports the one port towards a provider that sends all classes through one queue.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let uplinks = uplinks(snapshot);
     let (with, without): (Vec<PortId>, Vec<PortId>) =
@@ -23,7 +24,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         return;
     }
     let message = format!(
-        "{} has one queue for all classes, and {} of {count} ports towards a provider have queues",
+        "{} has one queue for all classes, but {} of {count} ports towards a provider have queues",
         snapshot.port_name(*id),
         with.len()
     );
@@ -32,7 +33,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     found.push(snapshot.finding(id.device, &rules::NETWORK_POLICY_MISSING, line, (message, effect)));
 }
 
-/// Returns the ports through which the default route or tunnels leave to a device outside of the folder.
+/// Returns the ports through which the default route or tunnels lead to a device outside of the folder.
 fn uplinks(snapshot: &Snapshot) -> Vec<PortId> {
     let mut found = Vec::new();
     for device in 0..snapshot.devices.len() {
