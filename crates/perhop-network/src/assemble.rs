@@ -19,8 +19,9 @@ use crate::neighbors::{Neighbors, by_neighbor};
 use crate::options::{options, path_of};
 use crate::whole_port::{CarriedPort, whole_port};
 
-/// Returns `written` with its router configurations, read by `devices`, converted to policies; and the
-/// diagnostics about them, with positions in `document`.
+/// Returns the scenario `written` with its router configurations converted to policies, and the diagnostics
+/// about the configurations. `devices` reads the configurations. Positions of diagnostics refer to
+/// `document`.
 pub(crate) fn assemble(
     devices: &Devices,
     document: &Document,
@@ -161,7 +162,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         let file = configuration.file.as_ref().map(|file| self.base.join(file).display().to_string());
         let linked = linked(&read, named.map_or(&[], Vec::as_slice));
         let lines: Vec<&str> = text.trim_end_matches('\n').lines().collect();
-        // Many findings affect the same interfaces, so they share one list.
+        // Many findings share one list of interfaces, so the result for each list is cached by its address.
         let mut known: BTreeMap<*const String, bool> = BTreeMap::new();
         for finding in &findings(&read.model) {
             let is_elsewhere = finding.interfaces.as_ref().is_some_and(|interfaces| {
@@ -175,7 +176,8 @@ impl<'s, 'f> Assembly<'s, 'f> {
         Some(read)
     }
 
-    /// Reports a finding about one of the `lines` of the configuration or of `add`.
+    /// Reports a finding about a line. `lines` has the lines of the configuration. Later lines belong to
+    /// `add`.
     fn report(
         &mut self,
         path: &ValuePath,

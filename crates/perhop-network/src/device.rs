@@ -29,7 +29,7 @@ pub struct NetworkDevice<'a> {
 /// The origin of a device.
 enum Source<'a> {
     Configuration(Box<Configured<'a>>),
-    /// A node of a scenario, which has no text.
+    /// A node of a scenario. It has no configuration text.
     Node(Router),
 }
 
@@ -39,7 +39,8 @@ struct Configured<'a> {
     front_end: &'a dyn FrontEnd,
     text: String,
     options: ParseOptions,
-    /// Created when a question first needs the lines of classes, because the text is read again.
+    /// The lines of classes. The text is read again for them, so only the first question that needs them does
+    /// so.
     class_lines: OnceLock<Option<Box<dyn ClassLines>>>,
 }
 
@@ -52,7 +53,7 @@ pub struct Neighbor {
     pub address: Option<IpAddr>,
     /// The subnet that it shares with the device.
     pub subnet: Option<String>,
-    /// The line that shows it.
+    /// The line that names the neighbor or its subnet.
     pub line: usize,
 }
 
@@ -73,8 +74,8 @@ impl<'a> NetworkDevice<'a> {
         }
     }
 
-    /// Reads the configuration of a device of a network. If perhop does not simulate its system, the device
-    /// has addresses, routes, lists and classes, and all its queues are unmodeled.
+    /// Reads the configuration of a device of a network. If perhop does not simulate the system of the
+    /// device, the result has addresses, routes, lists and classes, but no modeled queues.
     ///
     /// # Errors
     /// An option is invalid.
@@ -131,7 +132,8 @@ impl<'a> NetworkDevice<'a> {
         Ok(NetworkDevice { source: Source::Node(router), given })
     }
 
-    /// Adds a route written as `PREFIX = INTERFACE` or `PREFIX = NEXT HOP`, in a VRF behind `vrf NAME`.
+    /// Adds a route written as `PREFIX = INTERFACE` or `PREFIX = NEXT HOP`. A route of a VRF begins with `vrf
+    /// NAME`.
     ///
     /// # Errors
     /// The text is not a route, or there is no such interface.
@@ -158,7 +160,7 @@ impl<'a> NetworkDevice<'a> {
         Ok(())
     }
 
-    /// Returns the facts that are not in the configuration.
+    /// Returns the facts about forwarding that are not in the configuration, for changes.
     pub(crate) fn given_mut(&mut self) -> &mut Given {
         &mut self.given
     }
@@ -217,7 +219,7 @@ impl<'a> NetworkDevice<'a> {
         inside.find(begins).map(|line| line.number)
     }
 
-    /// Returns the forwarding decision of the device.
+    /// Returns the routing table of the device.
     pub(crate) fn table(&self) -> Table<'_> {
         Table { router: self.router(), given: &self.given }
     }
@@ -251,8 +253,7 @@ impl<'a> NetworkDevice<'a> {
         })
     }
 
-    /// Returns the port for packets with a VLAN tag. If `named` is given, it is this port or one of its
-    /// sub-interfaces.
+    /// Returns the port for packets with a VLAN tag: any port, or `named` and its sub-interfaces.
     ///
     /// # Errors
     /// There is no such port, or several.
@@ -316,7 +317,7 @@ impl<'a> NetworkDevice<'a> {
         trace(&device, options, packet)
     }
 
-    /// Returns the unmodeled lines that affect packets at one of `interfaces`, with the reasons.
+    /// Returns the unmodeled lines that affect packets at one of `interfaces`, with their reasons.
     pub fn open_lines(&self, interfaces: &[String]) -> Vec<String> {
         let near = |open: &&OpenLine| open.concerns(|name| interfaces.iter().any(|one| one == name));
         let open = self.model().into_iter().flat_map(|model| &model.open_lines).filter(near);
@@ -354,7 +355,8 @@ impl<'a> NetworkDevice<'a> {
     }
 }
 
-/// Returns the VLAN of the frames of a port. Headers are innermost first; the outermost tag selects the port.
+/// Returns the VLAN of a port. The outermost tag of a frame selects the port, and headers are listed from the
+/// innermost.
 pub(crate) fn outer_tag(port: &Port) -> Option<u16> {
     let mut tags = port.wire.headers.headers().iter().filter_map(|header| match header {
         Header::Vlan(tag) => Some(tag.id),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use perhop_device::DeviceModel;
 use perhop_lint::{Line, LineState, Rule, Severity, rules};
 
-/// Limit on the unsimulated lines that a warning names.
+/// Maximum number of unsimulated lines that a warning names.
 const NAMED: usize = 4;
 
 /// A diagnostic about a line of a configuration.
@@ -49,7 +49,7 @@ fn not_simulated(all: &[Line]) -> Option<Finding> {
         LineState::NotModelled => &rules::COMMAND_NOT_MODELLED,
         _ => &rules::COMMAND_UNKNOWN,
     };
-    // One of several lines with equal text is named, with their number.
+    // Lines with equal text are named once, with their number.
     let mut texts: Vec<(&str, usize)> = Vec::new();
     for line in &lines {
         let text = line.text.trim();

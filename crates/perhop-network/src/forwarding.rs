@@ -53,7 +53,7 @@ pub struct Exit<'a> {
     pub next_hop: Option<IpAddr>,
     /// The deciding lines: the route, and the routes that resolve its next hop.
     pub lines: Vec<usize>,
-    /// Number of further routes of equal rank.
+    /// Number of further routes with the same prefix length and distance.
     pub equals: usize,
     /// Whether the route depends on a test.
     pub is_conditional: bool,
@@ -86,7 +86,7 @@ enum Kind<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Returns the table of a device whose facts are all in its configuration.
+    /// Returns the table of a device without facts outside of its configuration.
     pub fn configured(router: &'a Router) -> Table<'a> {
         Table { router, given: Given::nothing() }
     }
@@ -144,7 +144,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Resolves a route; `None` if the device does not use it, because its port is down or its next hop is
+    /// Resolves a route. `None` if the device does not use it, because its port is down or its next hop is
     /// unknown.
     fn follow(&self, route: &'a Route, vrf: Option<&str>, lookups: usize) -> Option<Kind<'a>> {
         let exit = |port, next_hop| Exit {

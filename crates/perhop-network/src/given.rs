@@ -26,16 +26,16 @@ struct GivenTable {
     is_given: bool,
     /// The protocols whose routes are computed.
     computed: Vec<RoutingProtocol>,
-    /// The subnets of ports that are up, if the device printed the whole table.
+    /// The subnets of the ports that are up; `None` unless the device printed the whole table.
     connected: Option<BTreeSet<Prefix>>,
 }
 
-/// The facts of a device with a configuration only: none.
+/// The empty set of facts, for a device of which only the configuration is known.
 static NOTHING: Given = Given { tables: Vec::new(), tunnel_maps: BTreeMap::new() };
 
 impl Given {
-    /// Returns the routing tables that the user gave or the device printed, and its tunnels, as text for
-    /// comparison.
+    /// Returns the facts as text for a comparison: the routing tables from the user or the device, and the
+    /// tunnels.
     pub(crate) fn facts(&self) -> String {
         let given: Vec<_> = self.tables.iter().filter(|(_, table)| table.is_given).collect();
         format!("{given:?} {:?}", self.tunnel_maps)
@@ -50,7 +50,8 @@ impl GivenTable {
         {
             self.computed.push(protocol);
         }
-        // A growing vector reserves room for four elements, and a large network has a million routes.
+        // A growing vector would reserve room for four elements. Most prefixes have one route, and a large
+        // network has a million of them.
         match self.routes.entry(route.prefix) {
             Entry::Vacant(place) => _ = place.insert(vec![route]),
             Entry::Occupied(known) => known.into_mut().push(route),
@@ -135,7 +136,7 @@ impl Given {
         self.table(vrf).is_some_and(|table| table.connected.is_some())
     }
 
-    /// Whether a subnet of a port may be used. It may not if the device printed a table without it.
+    /// Whether the device can reach a subnet of a port. It cannot if it printed a table without this subnet.
     pub(crate) fn may_be_connected(&self, vrf: Option<&str>, subnet: Option<Prefix>) -> bool {
         let connected = self.table(vrf).and_then(|table| table.connected.as_ref());
         connected.is_none_or(|connected| subnet.is_none_or(|subnet| connected.contains(&subnet)))
@@ -156,8 +157,9 @@ impl Given {
         self.tunnel_maps.get(port)?.iter().find(|map| map.inside == next_hop).copied()
     }
 
-    /// Returns the next hop of an additional route if the table itself has no route to it. It belongs to a
-    /// VPN, and is reached by labels.
+    /// Returns the prefix and the next hop of the most specific additional route to a destination, except the
+    /// default route. If the table has no route to the next hop, it is a router of a VPN, which the device
+    /// reaches by labels.
     pub(crate) fn far_next_hop(&self, vrf: Option<&str>, to: IpAddr) -> Option<(Prefix, IpAddr)> {
         let routes = self.routes(vrf, to).filter(|route| route.prefix.length() > 0);
         routes.max_by_key(|route| route.prefix.length()).and_then(|route| match route.via {

@@ -1,4 +1,4 @@
-//! [`by_neighbor`]: renaming of the interfaces in a policy to their neighbors.
+//! [`by_neighbor`]: replaces the names of interfaces in a policy by the names of their neighbors.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 /// The neighbors of a node by the names of its ports and interfaces.
 pub(crate) type Neighbors<'a> = BTreeMap<&'a str, &'a str>;
 
-/// Replaces names of interfaces by the neighbors on their links, which are their names in the scenario.
+/// Replaces names of interfaces by the names of their neighbors, because a scenario names interfaces after
+/// their neighbors.
 pub(crate) fn by_neighbor(policy: &mut PolicyConfig, neighbors: &Neighbors) {
     let rename = |condition: &mut MatchConfig| rename(condition, neighbors);
     policy.conditioners.iter_mut().filter_map(|one| one.matches.as_mut()).for_each(rename);

@@ -1,4 +1,4 @@
-//! [`options`]: conversion of a configuration's options in a scenario to those of front ends.
+//! [`options`]: converts the options of a configuration in a scenario to the options of front ends.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use perhop_scenario::{PlatformConfig, RouterConfiguration};
 /// Returns the options with which a front end reads `configuration`.
 ///
 /// # Errors
-/// When a setting is given twice, directly and as an alias. The path begins at a field of [`ParseOptions`].
+/// A setting is given twice: by its own key and in `settings`. The path begins at a field of
+/// [`ParseOptions`].
 pub fn options(configuration: &RouterConfiguration) -> Result<ParseOptions, ConfigError> {
     let platform = &configuration.platform;
     let mut settings: BTreeMap<String, String> =
@@ -36,7 +37,8 @@ pub fn options(configuration: &RouterConfiguration) -> Result<ParseOptions, Conf
     })
 }
 
-/// Returns the settings with separate keys, by their names in [`ParseOptions::settings`].
+/// Returns the settings that have their own key in a scenario, with their names in
+/// [`ParseOptions::settings`].
 fn aliases(platform: &PlatformConfig) -> [(&'static str, Option<String>); 3] {
     [
         ("particle", platform.particle.map(|size| size.to_string())),
@@ -45,7 +47,7 @@ fn aliases(platform: &PlatformConfig) -> [(&'static str, Option<String>); 3] {
     ]
 }
 
-/// Returns the path in `configuration` of an error whose path begins at a field of [`ParseOptions`].
+/// Converts the path of an error, which begins at a field of [`ParseOptions`], to a path in `configuration`.
 pub(crate) fn path_of(error: &ConfigError, configuration: &RouterConfiguration) -> Vec<String> {
     let platform = "platform".to_owned();
     match error.path.as_slice() {

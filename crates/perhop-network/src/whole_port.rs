@@ -1,4 +1,4 @@
-//! [`whole_port`]: combination of the output policies of tunnels and sub-interfaces at their common port.
+//! [`whole_port`]: combines the output policies of tunnels and sub-interfaces at their common port.
 
 use perhop_device::{Port, Wire};
 use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
@@ -36,11 +36,12 @@ pub fn has_classes(port: &Port) -> bool {
     !(queues.is_empty() || queues == [PLAIN_QUEUE])
 }
 
-/// Returns the port `below` with the output policies of `carried`, each for packets to its destinations.
+/// Returns the port `below` with the output policies of `carried`. Each policy applies to packets to the
+/// destinations of its port.
 ///
-/// Each carried port has a class with the queues of its policy; while the wire is congested, these classes
-/// share it equally. The policy of `below` applies to packets to other destinations. If headers and MTUs
-/// differ, the values of the first carried port apply ([`different_wires`]).
+/// Each carried port becomes a class with the queues of its policy. These classes share a congested wire
+/// equally. The policy of `below` applies to packets to all other destinations. If headers or MTUs differ,
+/// the values of the first carried port apply ([`different_wires`]).
 pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
     let mut output = PolicyConfig::default();
     let mut classes = Vec::new();
@@ -74,21 +75,21 @@ pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
     Port { output, wire, addresses, attachments: None, ..below.clone() }
 }
 
-/// Whether the queues of a port are in a node. The interfaces above it are then inner nodes with their own
+/// Whether the queues of a port are inside a node. The ports above it are then inner nodes with their own
 /// guarantees and weights.
 pub fn has_nodes(below: &Port) -> bool {
     tree_of(below).is_some()
 }
 
-/// Returns the class that contains the queues of a port whose nodes have their own guarantees and weights.
+/// Returns the node that contains the queues of a port; `None` if the port has no nodes.
 fn tree_of(below: &Port) -> Option<&ClassConfig> {
     let queueing = below.output.queueing.as_ref()?;
     let is_tree = queueing.scheduler == SchedulerConfig::GuaranteeExcess;
     queueing.classes.first().filter(|_| is_tree && queueing.classes.len() == 1)
 }
 
-/// Returns the classes of the carried ports as nodes inside `root`, the class of the common port. Nodes with
-/// one name that contain several carried ports become one node.
+/// Places the classes of the carried ports as nodes inside `root`, the class of the common port. Merges nodes
+/// with the same name that contain several carried ports.
 fn hierarchy(root: &ClassConfig, classes: Vec<ClassConfig>) -> QueueingConfig {
     let mut nodes: Vec<ClassConfig> = Vec::new();
     for class in classes {
@@ -129,8 +130,8 @@ fn bytes_of_headers(port: &Port) -> u64 {
     port.wire.headers.bytes(SHORT_PACKET)
 }
 
-/// Returns the condition for packets to the destinations of a carried port: the longest prefix of all carried
-/// ports decides.
+/// Returns the condition for packets to the destinations of a carried port. A packet belongs to the carried
+/// port with the longest matching prefix.
 fn destinations_of(own: CarriedPort, carried: &[CarriedPort]) -> MatchConfig {
     let others = carried.iter().filter(|one| one.port.name != own.port.name);
     let others: Vec<Prefix> = others.flat_map(|one| one.destinations).copied().collect();
@@ -154,8 +155,8 @@ fn to(destinations: Vec<Prefix>) -> MatchConfig {
     MatchConfig { destination: Some(OneOrMany(destinations)), ..MatchConfig::default() }
 }
 
-/// Adds the conditioners of a policy for packets that meet `condition`. Their names begin with the name of
-/// the port.
+/// Adds the conditioners of a policy, restricted to packets that meet `condition`. Their names begin with the
+/// name of the port.
 fn add_conditioners(output: &mut PolicyConfig, port: &str, policy: &PolicyConfig, condition: &MatchConfig) {
     for (index, stage) in policy.conditioners.iter().enumerate() {
         let own = stage.name.clone().unwrap_or_else(|| index.to_string());
@@ -169,8 +170,8 @@ fn add_conditioners(output: &mut PolicyConfig, port: &str, policy: &PolicyConfig
     }
 }
 
-/// Returns a class with the queues of a port; replaces the outermost class if it is the only one. A node of
-/// guarantee-excess keeps its name and its share.
+/// Returns a class with the queues of a port. If the policy has only one outermost class, the result replaces
+/// it. A node of guarantee-excess keeps its name and its share.
 fn class_of(port: &Port, matches: Option<MatchConfig>) -> ClassConfig {
     let queueing = port.output.queueing.as_ref();
     let is_node = queueing.is_some_and(|own| own.scheduler == SchedulerConfig::GuaranteeExcess);
@@ -184,8 +185,7 @@ fn class_of(port: &Port, matches: Option<MatchConfig>) -> ClassConfig {
     ClassConfig { name: port.name.clone(), matches, share: ShareConfig::default(), ..class }
 }
 
-/// Returns the node of a carried port for packets that meet `matches`. Packets of an inner node also meet the
-/// condition.
+/// Returns the node of a carried port, restricted to packets that meet `matches`, including all inner nodes.
 fn node_of(class: &ClassConfig, matches: Option<&MatchConfig>) -> ClassConfig {
     let mut node = ClassConfig { matches: matches.cloned(), ..class.clone() };
     if let Some(inner) = &mut node.queueing {

@@ -17,8 +17,8 @@ pub struct ConfiguredOutput {
     pub objects: Vec<ShownObject>,
 }
 
-/// Returns the output of the command `command` on the device that `text` configures: of the object `name`, or
-/// of all objects.
+/// Returns the output of `command` on the device that `text` configures, for the object `name` or for all
+/// objects.
 ///
 /// # Errors
 /// An option is invalid, perhop does not read the device, the device has no such command, or the

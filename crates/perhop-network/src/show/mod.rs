@@ -31,7 +31,7 @@ pub struct ShownNetwork<'a> {
 struct Node<'a> {
     name: String,
     device: Device<'a>,
-    /// The nodes at the other ends of its links, by the port.
+    /// The node at the other end of each link, by port.
     neighbors: BTreeMap<String, String>,
 }
 
@@ -80,7 +80,8 @@ impl<'a> ShownNetwork<'a> {
         Ok(ShownNetwork { front_ends, nodes, codepoints, measured_s })
     }
 
-    /// Returns the links whose queues the commands `names` print, each from a device to a neighbor.
+    /// Returns the links whose queues appear in the output of the commands `names`, each from a device to a
+    /// neighbor.
     ///
     /// # Errors
     /// There is no such command, or no device has its output.
@@ -97,8 +98,8 @@ impl<'a> ShownNetwork<'a> {
         Ok(found)
     }
 
-    /// Returns the output of the command `name` for each device, with the counters of `tables`, for the ports
-    /// `interface` (may be abbreviated) or for all ports.
+    /// Returns the output of the command `name` for each device, with the counters of `tables`. If
+    /// `interface` is given, which may be abbreviated, only its ports are printed.
     ///
     /// # Errors
     /// There is no such command or option, or no device has such output.
@@ -166,7 +167,7 @@ impl<'a> ShownNetwork<'a> {
         })
     }
 
-    /// Returns the ports with output of `command`, with their devices.
+    /// Returns the ports for which `command` has output, with their devices.
     fn shown(
         &self,
         command: &ShowCommand,
@@ -219,7 +220,8 @@ fn not_of(node: &Node, command: &ShowCommand) -> ConfigError {
     ConfigError::new("", format!("devices of {system} have no {about}")).help(help)
 }
 
-/// Returns the port `name`, otherwise the ports whose name or interface it abbreviates.
+/// Returns the port called `name`. If none exists, returns the ports whose name or interface `name`
+/// abbreviates.
 fn node_ports<'s, 'a>(all: &[(&'s Node<'a>, &'s Port)], name: &str) -> Vec<(&'s Node<'a>, &'s Port)> {
     let folded = |text: &str| text.to_lowercase().replace(' ', "");
     let wanted = folded(name);

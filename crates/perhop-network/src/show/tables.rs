@@ -8,7 +8,7 @@ use perhop_device::show::{
 use perhop_qos::{Color, DropCause};
 use serde::Deserialize;
 
-/// The row of packets dropped after their queue.
+/// The name of the row for packets that are dropped after their queue.
 const BEYOND: &str = "(beyond)";
 /// Prefix of the columns of drops by cause.
 const DROPPED: &str = "dropped_";
@@ -35,7 +35,7 @@ struct QueueRow {
     sent_packets: u64,
     sent_bytes: u64,
     marked_packets: u64,
-    /// The other counters by column.
+    /// The counters of the further columns, by name.
     #[serde(flatten)]
     others: BTreeMap<String, u64>,
 }

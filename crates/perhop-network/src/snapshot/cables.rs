@@ -1,8 +1,8 @@
-//! [`Cables`]: the segments that cables form, through switches and bundles.
+//! [`Cables`]: segments, the sets of interfaces that cables, switches and bundles connect.
 //!
-//! A cable connects interfaces; a link connects the ports with addresses on them. Interfaces without such a
-//! port, and devices outside the snapshot, switch frames. A segment is a set of connected interfaces. It may
-//! contain several VLANs; links separate them by their subnets.
+//! A cable connects interfaces. A link connects the ports with addresses on these interfaces. An interface
+//! without such a port, and a device outside the snapshot, count as switches. A segment can contain several
+//! VLANs, which links separate by their subnets.
 
 use std::collections::BTreeMap;
 
@@ -22,9 +22,9 @@ enum Node {
 /// The segments of a network.
 pub(super) struct Cables {
     nodes: BTreeMap<Node, usize>,
-    /// The parent of each node in its segment; the first node is its own parent.
+    /// The parent of each node in its segment (disjoint-set forest). The root is its own parent.
     parents: Vec<usize>,
-    /// The properties of each segment, at its first node.
+    /// The properties of each segment, by its root.
     segments: BTreeMap<usize, Segment>,
     pub(super) remarks: Vec<String>,
 }
@@ -80,8 +80,8 @@ impl Cables {
         own
     }
 
-    /// Joins a device's interfaces with the ports that use them: bundles, sub-interfaces, and switched
-    /// interfaces with the virtual interfaces of the switch.
+    /// Joins each interface of a device with the ports that use it: bundles, sub-interfaces, and the virtual
+    /// interfaces of a switch.
     fn join_inside(&mut self, device: usize, member: &SnapshotDevice, cabled: &[(Vec<Node>, &WrittenCable)]) {
         let ports = &member.device.router().ports;
         for port in ports {
@@ -170,7 +170,7 @@ impl Cables {
     }
 }
 
-/// Whether packets leave via a port to other routers: it has an address, or sends over a line below.
+/// Whether a port forwards packets to other routers: it has an address, or sends through another port.
 fn is_routed(port: &Port) -> bool {
     addresses(port).next().is_some()
         || (port.forwarding.parent.is_none() && !port.forwarding.below.is_empty())

@@ -1,8 +1,9 @@
 //! [`Fates`]: the outcomes of packets to one destination, with each place evaluated once.
 //!
-//! All packets of a matrix to one destination follow a tree, and most policies do not match addresses. So the
-//! effect of a port on a packet is computed once for all pairs of sites, and the path behind a port once for
-//! all sources. If addresses, tunnels or encryption matter at a place, each packet is walked.
+//! All packets of a matrix to one destination follow a tree, and most policies do not match addresses.
+//! Therefore the effect of a port on a packet is computed once for all pairs of sites, and the path behind a
+//! port once for all sources. At places where addresses, tunnels or encryption matter, each packet is
+//! followed separately.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -27,7 +28,7 @@ enum Side {
     Output,
 }
 
-/// The effects of ports on packets, which are the same for all pairs of sites.
+/// The cached effects of ports on packets. They are the same for all pairs of sites.
 pub(super) struct Fates<'s, 'a> {
     snapshot: &'s Snapshot<'a>,
     /// The interfaces of each device, by the numbers that packets carry.
@@ -52,7 +53,7 @@ pub(super) struct Outcome {
     pub(super) change: Option<Change>,
 }
 
-/// The outcomes behind a place; `None` if the packet must be walked.
+/// The outcomes behind a place; `None` if the packet must be followed separately.
 type Outcomes = Option<Rc<[Rc<Outcome>]>>;
 
 /// The outcomes of packets to one destination.
@@ -82,7 +83,7 @@ impl<'s, 'a> Fates<'s, 'a> {
         Fates { snapshot, interfaces, packets: Vec::new(), effects: BTreeMap::new() }
     }
 
-    /// Returns the outcomes to a destination, without known outcomes.
+    /// Returns an empty cache of outcomes for a destination.
     pub(super) fn toward(&mut self, destination: IpAddr) -> Toward<'_, 's, 'a> {
         Toward {
             fates: self,
@@ -93,7 +94,7 @@ impl<'s, 'a> Fates<'s, 'a> {
         }
     }
 
-    /// Returns the number of a packet, regardless of its addresses.
+    /// Returns the number of a packet. Packets that differ only in their addresses have the same number.
     fn number(&mut self, packet: &Packet) -> usize {
         let plain = Packet { source: Address::default(), destination: Address::default(), ..*packet };
         self.packets.iter().position(|known| *known == plain).unwrap_or_else(|| {
@@ -165,7 +166,8 @@ impl<'s, 'a> Fates<'s, 'a> {
 }
 
 impl Toward<'_, '_, '_> {
-    /// Returns the outcomes of a packet that arrives at a port; `None` if the packet must be walked.
+    /// Returns the outcomes of a packet that arrives at a port; `None` if the packet must be followed
+    /// separately.
     ///
     /// # Errors
     /// A policy cannot be built.
@@ -268,7 +270,7 @@ impl Toward<'_, '_, '_> {
     }
 }
 
-/// Whether packets leave via a port with unchanged headers.
+/// Whether a port adds no header to departing packets.
 fn is_plain(port: &Port) -> bool {
     port.forwarding.tunnel.is_none() && port.forwarding.encryption.is_none()
 }

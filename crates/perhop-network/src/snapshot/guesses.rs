@@ -40,9 +40,9 @@ struct Named {
 impl Snapshot<'_> {
     /// Returns the links that descriptions suggest between ports without a link and without a cable.
     ///
-    /// A description must name one other device, and either one of its ports, or a device that has only one
-    /// port whose description names this device. Guesses that share a port, or whose ends disagree, are
-    /// omitted.
+    /// A description must name exactly one other device. It also names a port of that device, or that device
+    /// has only one port whose description names this device. Guesses that share a port, or whose ends
+    /// disagree, are omitted.
     pub fn guesses(&self) -> Vec<Guess> {
         let free = self.free_ports();
         let names: BTreeMap<String, usize> =
@@ -152,7 +152,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Whether a word is a number with a slash, as `Gi0/1`; `20Mb/s` is not.
+/// Whether a word looks like the name of a port, such as `Gi0/1`. `20Mb/s` does not.
 fn looks_like_port(word: &str) -> bool {
     word.split_once('/').is_some_and(|(slot, number)| {
         slot.ends_with(|last: char| last.is_ascii_digit())
@@ -161,7 +161,7 @@ fn looks_like_port(word: &str) -> bool {
 }
 
 impl Named {
-    /// Whether it may be the port `id`.
+    /// Whether the named end can be the port `id`.
     fn leads_to(self, id: PortId) -> bool {
         self.device == id.device && self.port.is_none_or(|port| port == id.port)
     }

@@ -52,7 +52,8 @@ impl Snapshot<'_> {
     /// Returns the next place of a packet that leaves via `port` to a target.
     pub(super) fn onward_to(&self, port: PortId, target: Target) -> Onward {
         let Target { destination, is_connected, next_hop } = target;
-        // A route through a port may lead to the subnet of the port, for example from another routing table.
+        // A route through a port can lead to the subnet of the port, for example a route of another routing
+        // table.
         let is_near = || addresses(self.port(port)).any(|own| own.is_neighbor(destination));
         let is_host = next_hop.is_none() && (is_connected || is_near());
         let wanted = next_hop.or(is_host.then_some(destination));
@@ -87,16 +88,16 @@ impl Snapshot<'_> {
         (exit.origin != Origin::Connected).then_some((leaves, next))
     }
 
-    /// Returns the end of a link that answers for an address: the owner of the address, or the active router
-    /// of a group.
+    /// Returns the end of a link that receives packets for an address: the owner of the address, or the
+    /// active router of a group.
     fn owner_at(&self, link: &Link, address: IpAddr) -> Option<PortId> {
         let has_own = |id: PortId| addresses(self.port(id)).any(|own| own.address == address);
         let own = link.ends.iter().map(|end| end.id).find(|id| has_own(*id));
         own.or_else(|| self.first_of_group(link.ends.iter().map(|end| end.id), address))
     }
 
-    /// Returns the port with the highest priority among those of a group with one address; with equal
-    /// priorities, the higher address wins (RFC 5798 §6.4.3).
+    /// Returns the port with the highest priority among the ports of a group with one virtual address. If
+    /// priorities are equal, the highest address wins (RFC 5798 §6.4.3).
     pub(super) fn first_of_group(
         &self,
         ports: impl Iterator<Item = PortId>,

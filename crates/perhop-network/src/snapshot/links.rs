@@ -1,4 +1,4 @@
-//! [`find`]: the links of a network, written or inferred from subnets.
+//! [`find`]: the links of a network, from the user, cables or subnets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -14,15 +14,15 @@ use super::{
 use crate::device::outer_tag;
 use crate::forwarding::addresses;
 
-/// The links of a network, and remarks about subnets that are not links.
+/// The links of a network, and remarks about subnets for which no link is inferred.
 pub(super) struct Found {
     pub(super) links: Vec<Link>,
     pub(super) remarks: Vec<String>,
     pub(super) duplicates: Vec<Duplicate>,
 }
 
-/// Returns the links of the devices: written links, otherwise the ends of cables, otherwise the ports of one
-/// subnet.
+/// Returns the links of the devices. The links of a port come from the user, otherwise from its cable,
+/// otherwise from its subnet.
 ///
 /// # Errors
 /// A written end does not exist, or is an end of two links.
@@ -53,7 +53,7 @@ pub(super) fn find(
         links.push(link);
     }
     let mut duplicates = Vec::new();
-    // Ports with a subnet of IPv4 and one of IPv6 have one link.
+    // Ports that share an IPv4 subnet and an IPv6 subnet have only one link.
     let mut known = BTreeSet::new();
     for ((subnet, is_tunnel), ports) in by_subnet(devices, &taken) {
         for (source, ports) in by_segment(devices, &cables, ports) {
@@ -85,9 +85,9 @@ pub(super) fn find(
 /// Ports with their addresses.
 type Ports = Vec<(PortId, IpAddr)>;
 
-/// Returns the ports with addresses in each subnet; tunnels have separate entries. Host addresses (`/32`,
-/// `/128`) are in no subnet. If several ports of an interface have the same address line, as those of a
-/// tunnel with a policy for each group of ends, only the first port is listed.
+/// Returns the ports with addresses in each subnet. Tunnels have separate entries. Host addresses (`/32`,
+/// `/128`) are in no subnet. A tunnel with a policy per group of ends consists of several ports with the same
+/// address line, of which only the first is listed.
 fn by_subnet(devices: &[SnapshotDevice], taken: &BTreeSet<PortId>) -> BTreeMap<(Prefix, bool), Ports> {
     let mut found: BTreeMap<(Prefix, bool), Ports> = BTreeMap::new();
     for (device, member) in devices.iter().enumerate() {
@@ -144,8 +144,8 @@ fn direct(devices: &[SnapshotDevice], cables: &Cables, taken: &BTreeSet<PortId>)
     found
 }
 
-/// Divides the ports of a subnet by the segment of their cables, with the source of the cables. A port
-/// without a known cable belongs to the only segment of its subnet.
+/// Divides the ports of a subnet by the segments of their cables. Returns the source of the cables with each
+/// group. If the subnet has only one segment, ports without a known cable belong to it.
 fn by_segment(devices: &[SnapshotDevice], cables: &Cables, ports: Ports) -> Vec<(Option<String>, Ports)> {
     let mut segments: BTreeMap<Option<usize>, (Option<String>, Ports)> = BTreeMap::new();
     for (id, address) in ports {
@@ -172,8 +172,8 @@ fn by_segment(devices: &[SnapshotDevice], cables: &Cables, ports: Ports) -> Vec<
         .collect()
 }
 
-/// Divides the ports of a subnet by routing table if two of them have the same address: customers of a
-/// provider may use the same addresses.
+/// Divides the ports of a subnet by routing table if two ports have the same address. Different customers of
+/// a provider can use the same addresses.
 fn apart(devices: &[SnapshotDevice], ports: Ports) -> Vec<Ports> {
     if duplicate(&ports).is_none() {
         return vec![ports];
@@ -223,7 +223,7 @@ fn written_end(devices: &[SnapshotDevice], text: &str) -> Result<LinkEnd, Config
     Ok(end(devices, PortId { device: place, port }))
 }
 
-/// Returns the place of the link of each port.
+/// Returns, for each port, the index of its link.
 pub(super) fn by_port(devices: &[SnapshotDevice], links: &[Link]) -> Vec<Vec<Option<usize>>> {
     let mut found: Vec<Vec<Option<usize>>> =
         devices.iter().map(|member| vec![None; member.device.router().ports.len()]).collect();

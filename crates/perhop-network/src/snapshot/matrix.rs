@@ -31,12 +31,12 @@ pub enum Fate {
     Kept,
     /// The packets arrive with another codepoint.
     Changed {
-        /// The last place that changes it.
+        /// The last place that changes the codepoint.
         at: Place,
     },
     /// The packets do not arrive on at least one of their paths.
     Lost {
-        /// The end of this path.
+        /// The end of the path on which they are lost.
         at: WalkEnd,
     },
 }
@@ -54,7 +54,7 @@ pub struct Place {
     pub lines: Vec<LineText>,
 }
 
-/// Rows with the places of their sites.
+/// Rows with the indexes of their sites, for sorting.
 type Rows = Vec<((usize, usize), Vec<MatrixRow>)>;
 
 impl Snapshot<'_> {
@@ -124,7 +124,7 @@ fn packet(from: &Site, to: &Site, dscp: Dscp) -> Result<Packet, ConfigError> {
     Ok(Packet { source, destination, dscp, ..text.packet })
 }
 
-/// Returns the worst of the fates; of equal ones the first.
+/// Returns the worst fate. If several are equally bad, returns the first.
 fn worst(fates: impl Iterator<Item = Fate>) -> Fate {
     let mut worst = Fate::Kept;
     for fate in fates {

@@ -7,7 +7,7 @@
 //!         and IS-IS
 //!       → guesses: links that descriptions suggest, which no packet takes
 //!       → walk: trace at each device, hop by hop
-//!       → plan: hosts, links and routes of a scenario in which packets take the ways of their walks
+//!       → plan: hosts, links and routes of a scenario in which packets take the paths of their walks
 //! ```
 //!
 //! Every inferred link has its reason. A walk that needs an unknown route stops and reports it.

@@ -22,8 +22,7 @@ pub struct ConfigurationFile {
     /// Whether the file name identifies it as a configuration. Otherwise its content decides.
     #[serde(default)]
     pub is_configuration: bool,
-    /// The match criteria to use for a class instead of its configured ones. The key is the name of the
-    /// class.
+    /// Match criteria by the name of a class. They replace the configured criteria.
     #[serde(default)]
     pub assume: BTreeMap<String, String>,
 }
@@ -34,16 +33,16 @@ pub struct ConfigurationFile {
 pub struct Written {
     /// Links, each as the ends `DEVICE:INTERFACE`.
     pub links: Vec<Vec<String>>,
-    /// Cables of a description of a lab.
+    /// Cables from the description of a lab.
     pub cables: Vec<WrittenCable>,
-    /// Routes, each as `PREFIX = NEXT HOP` or `PREFIX = INTERFACE`, by device; those of a VRF begin with `vrf
-    /// NAME`. They override all others.
+    /// Routes by device, each as `PREFIX = NEXT HOP` or `PREFIX = INTERFACE`. A route of a VRF begins with
+    /// `vrf NAME`. These routes override all others.
     pub routes: BTreeMap<String, Vec<String>>,
     /// Addresses of hosts by name.
     pub hosts: BTreeMap<String, std::net::IpAddr>,
 }
 
-/// A cable, which the description of a lab or the output of a device names.
+/// A cable that the description of a lab or the output of a device names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenCable {
@@ -125,9 +124,9 @@ pub struct Snapshot<'a> {
     pub remarks: Vec<String>,
     /// Facts that the user wrote.
     pub written: Written,
-    /// Pairs of ports with the same address, with the line of the second.
+    /// Pairs of ports with the same address.
     pub(super) duplicates: Vec<Duplicate>,
-    /// The link of each port, by device and place of the port.
+    /// The index of each port's link, by the indexes of the device and of the port.
     pub(super) link_of: Vec<Vec<Option<usize>>>,
 }
 
@@ -197,7 +196,7 @@ impl Snapshot<'_> {
         &self.router(id.device).ports[id.port]
     }
 
-    /// Returns the place of the device called `name`.
+    /// Returns the index of the device called `name`.
     pub fn place_of(&self, name: &str) -> Option<usize> {
         self.devices.iter().position(|device| device.name.eq_ignore_ascii_case(name))
     }
@@ -213,7 +212,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Whether packets of the network can pass the port, that is, it is an interface and up.
+/// Whether packets can pass the port: it is an interface and is up.
 pub(crate) fn carries_packets(router: &Router, port: &Port) -> bool {
     port.forwarding.role == PortRole::Interface && crate::forwarding::is_up(router, port)
 }

@@ -33,7 +33,8 @@ struct Planner<'s, 'a> {
 }
 
 impl Planner<'_, '_> {
-    /// Attaches the two hosts of a journey to the wires at the ends of its paths, and records its links.
+    /// Attaches the two hosts of a journey to the wires at the ends of its paths, and records the links of
+    /// the paths.
     fn attach(&mut self, journey: &Journey) -> Result<(), NotRun> {
         for stop in ways(journey).flat_map(|(way, ..)| way) {
             let device = &self.wires.snapshot.devices[stop.leaves.device];
@@ -166,12 +167,12 @@ impl Snapshot<'_> {
         self.link_of[port.device][port.port].map_or(Wire::Lan(port), Wire::Link)
     }
 
-    /// Returns the name of a tunnel's queue at the port below: `whole_port` names it after the tunnel.
+    /// Returns the name that `whole_port` gives a tunnel's queue at the port below.
     fn queue_below(&self, tunnel: PortId, queue: Option<&str>) -> String {
         let port = self.port(tunnel);
         let classes = port.output.queueing.as_ref().map(|queueing| queueing.classes.as_slice());
         let inner = match (classes, queue) {
-            // The only enclosing class is replaced.
+            // `whole_port` replaces the class that encloses all queues.
             (Some([only]), Some(queue)) if only.matches.is_none() => {
                 queue.split_once('/').map(|(_, inner)| inner)
             }

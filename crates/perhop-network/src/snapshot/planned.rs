@@ -51,7 +51,7 @@ pub struct Plan {
     pub not_modeled: BTreeSet<String>,
 }
 
-/// A wire: a link, or the LAN of a port without a link.
+/// A wire: a link between devices, or the LAN of a port without a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wire {
     Link(usize),
@@ -67,7 +67,7 @@ pub(super) enum Node {
     Host(String),
 }
 
-/// The next node for packets to a host, by node.
+/// The next node of packets, by the current node and the name of the receiving host.
 pub(super) type Routes = BTreeMap<(Node, String), Node>;
 
 /// The destinations of the packets of tunnels, by output port.

@@ -68,7 +68,7 @@ impl<'a> Snapshot<'a> {
         Ok(snapshot)
     }
 
-    /// Gives each device the routes of the user and the routes of the shortest paths.
+    /// Adds the user's routes and the shortest paths of routing protocols to each device.
     fn add_routes(&mut self) -> Result<(), ConfigError> {
         let computed = shortest_paths::routes(self);
         for (device, routes) in self.devices.iter_mut().zip(computed) {
@@ -87,7 +87,7 @@ impl<'a> Snapshot<'a> {
     }
 }
 
-/// The content of a file: a device, outputs of a device, or both in a record of a session.
+/// The content of a file: a device, outputs of a device, or both in the record of a terminal session.
 struct ReadFile<'a> {
     device: Option<Result<SnapshotDevice<'a>, ConfigError>>,
     tables: Option<DeviceTables>,
@@ -129,7 +129,7 @@ fn stem(file: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Names devices after their files if several have the same name, and reports it.
+/// Names devices after their files if several have the same name. Returns remarks about such devices.
 fn unique_names(devices: &mut [SnapshotDevice]) -> Vec<String> {
     let mut uses: BTreeMap<String, usize> = BTreeMap::new();
     for device in devices.iter() {

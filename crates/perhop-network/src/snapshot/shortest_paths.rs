@@ -1,9 +1,9 @@
-//! [`routes`]: the routes that OSPF (RFC 2328 §16) and IS-IS (RFC 1195) compute, by the shortest paths
-//! between the routers that are neighbors.
+//! [`routes`]: the routes of OSPF (RFC 2328 §16) and IS-IS (RFC 1195), from the shortest paths between
+//! neighbors.
 //!
-//! Two routers are neighbors where ports of one link take part in one protocol, with one area in OSPF, and
-//! neither is passive. A path inside an area comes before one through area 0, regardless of cost (RFC 2328
-//! §16.2). The levels of IS-IS are taken as one.
+//! Two routers are neighbors if their ports on one link run the same protocol, neither port is passive, and,
+//! in OSPF, both ports are in the same area. A path inside an area precedes a path through area 0, regardless
+//! of cost (RFC 2328 §16.2). Both levels of IS-IS count as one level.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -15,14 +15,15 @@ use rayon::prelude::*;
 
 use super::{PortId, Snapshot, carries_packets};
 
-/// A routing process of a device.
+/// A routing process: the indexes of the device and of the process.
 type Process = (usize, usize);
-/// The number of an area; 0 is the backbone, and the only one of IS-IS.
+/// The number of an area. 0 is the backbone, and the only area of IS-IS.
 type Area = u32;
-/// The steps of a path through areas: inside the first, in the backbone, inside the last (RFC 2328 §3.2).
+/// The last step of a path through areas. The steps are: inside the first area, in the backbone, inside the
+/// last area (RFC 2328 §3.2).
 const LAST_STEP: u8 = 2;
 
-/// The part of a port in a process.
+/// The participation of a port in a process.
 struct Member {
     id: PortId,
     process: Process,
@@ -33,7 +34,7 @@ struct Member {
     announced: Vec<Prefix>,
 }
 
-/// An edge to a neighbor: the port through which packets leave, and the address of the neighbor.
+/// An edge of the graph: the port through which packets leave to a neighbor, and the neighbor's address.
 #[derive(Clone, Copy)]
 struct Edge {
     to: Process,
@@ -49,7 +50,7 @@ struct FirstHop {
     next_hop: IpAddr,
 }
 
-/// The place of a path: the process it has reached, the area it is in, and the areas that it has left.
+/// The end of a path in the search: its process, its area, and its step through areas ([`LAST_STEP`]).
 type State = (Process, Area, u8);
 
 /// The processes of a network and their edges.

@@ -1,4 +1,4 @@
-//! [`Site`]: a subnet with hosts, which traffic comes from and goes to.
+//! [`Site`]: a subnet with hosts, which send and receive traffic.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,10 +9,10 @@ use super::walk::Remarks;
 use super::{PortId, Snapshot, carries_packets};
 use crate::forwarding::addresses;
 
-/// The subnet of an interface that leads to no other device, or a host that the user names.
+/// A subnet without another device, or a host that the user names.
 #[derive(Clone, Debug, Serialize)]
 pub struct Site {
-    /// Its name: that of the host, or device and subnet.
+    /// Its name: the name of the host, or the device and the subnet.
     pub name: String,
     /// The device.
     pub device: String,
@@ -20,7 +20,7 @@ pub struct Site {
     pub interface: String,
     /// The subnet; `None` for a host.
     pub subnet: Option<String>,
-    /// An address in it that is not one of the device.
+    /// An address in the subnet that does not belong to the device.
     pub address: IpAddr,
     /// The port on which its packets arrive.
     #[serde(skip)]
@@ -28,10 +28,10 @@ pub struct Site {
 }
 
 impl Snapshot<'_> {
-    /// Returns the sites: the hosts that the user names, else the subnets without another device.
+    /// Returns the sites: the hosts that the user names, otherwise the subnets without another device.
     ///
-    /// A tunnel has no hosts. A subnet of one or two addresses (`/31`, `/30`) leads to
-    /// a router that is not in the snapshot.
+    /// Tunnels are excluded, because they have no hosts. Subnets with one or two further addresses (`/31`,
+    /// `/30`) are excluded, because they lead to a router outside of the snapshot.
     pub fn sites(&self) -> Vec<Site> {
         if !self.written.hosts.is_empty() {
             return self.hosts();
@@ -81,7 +81,8 @@ impl Snapshot<'_> {
     }
 }
 
-/// Returns the lowest address of a subnet of at least eight that is neither its first nor `own`.
+/// Returns the lowest address of a subnet, without the first address of the subnet and `own`. The subnet has
+/// at least eight addresses.
 fn neighbor_of(subnet: Prefix, own: IpAddr) -> IpAddr {
     let after = |offset: u8| match subnet.network() {
         IpAddr::V4(network) => IpAddr::from(Ipv4Addr::from_bits(network.to_bits() + u32::from(offset))),

@@ -1,4 +1,4 @@
-//! Outputs of devices in a snapshot: routes, and the cables to their neighbors.
+//! Outputs of devices in a snapshot: routing tables, and cables to neighbors.
 
 use std::collections::BTreeSet;
 
@@ -16,14 +16,14 @@ pub(super) struct Output {
     pub(super) tables: DeviceTables,
 }
 
-/// The cables that outputs show, and the outputs of unknown devices.
+/// The cables in outputs, and the outputs whose device is unknown.
 #[derive(Default)]
 pub(super) struct Shown {
     pub(super) cables: Vec<WrittenCable>,
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// Gives each device the routes that it printed, and returns the cables to its neighbors.
+/// Adds the printed routes to their devices, and returns the cables to neighbors.
 pub(super) fn assign(devices: &mut [SnapshotDevice], outputs: &[Output]) -> Shown {
     let mut shown = Shown::default();
     let mut known: BTreeSet<[String; 2]> = BTreeSet::new();
@@ -45,7 +45,7 @@ pub(super) fn assign(devices: &mut [SnapshotDevice], outputs: &[Output]) -> Show
                 None => format!("{}:{}", neighbor.device, neighbor.far_interface),
             };
             let source = format!("{} ({})", output.file, neighbor.protocol);
-            // Both ends report the link.
+            // Both ends show the same cable, so its ends are sorted.
             let mut ends = [near, far];
             ends.sort_unstable();
             if known.insert(ends.clone()) {
@@ -74,8 +74,7 @@ fn device_of(devices: &[SnapshotDevice], output: &Output) -> Option<usize> {
     written.or(prompt).or_else(by_path)
 }
 
-/// Returns the device with a name that may have a domain or be cut off after 20 characters, as LLDP prints
-/// it.
+/// Returns the device with a name as LLDP prints it: possibly with a domain, or cut off after 20 characters.
 fn named(devices: &[SnapshotDevice], name: &str) -> Option<usize> {
     const LONGEST: usize = 20;
     let is_called = |name: &str| devices.iter().position(|device| device.name.eq_ignore_ascii_case(name));
@@ -88,8 +87,8 @@ fn named(devices: &[SnapshotDevice], name: &str) -> Option<usize> {
 }
 
 impl Snapshot<'_> {
-    /// Gives each tunnel with several ends the outer addresses of the others, which register by NHRP
-    /// (RFC 2332 §2).
+    /// Adds the outer addresses of the other ends to each tunnel with several ends. These ends register by
+    /// NHRP (RFC 2332 §2).
     pub(super) fn add_tunnel_maps(&mut self) {
         let mut found = Vec::new();
         for link in self.links.iter().filter(|link| link.is_tunnel) {

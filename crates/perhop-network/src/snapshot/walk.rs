@@ -1,4 +1,4 @@
-//! [`Snapshot::walk`]: the way of a packet through the network, device by device.
+//! [`Snapshot::walk`]: the paths of a packet through the network, device by device.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -13,25 +13,25 @@ use super::{PortId, Snapshot};
 use crate::forwarding::{Decision, Origin, addresses};
 use crate::trace::{Cause, End, HeaderName, LineText, OwnPackets, Path, Stage, TraceOptions};
 
-/// The devices that a packet passes at most: its time to live (RFC 1700).
+/// Maximum number of devices on a path: the time to live of a packet (RFC 1700).
 pub(super) const MOST_HOPS: usize = 64;
-/// The ways of one packet that are followed at most.
+/// Maximum number of followed paths of a packet.
 const MOST_PATHS: usize = 64;
 
-/// The ways of a packet from its sender to its receiver.
+/// The paths of a packet from its sender to its receiver.
 #[derive(Clone, Debug, Serialize)]
 pub struct Walk {
     /// The packet as it is sent.
     pub packet: String,
-    /// Its ways: one, or several where meters may color it differently.
+    /// Its paths: several if meters can give the packet different colors.
     pub paths: Vec<WalkPath>,
-    /// Assumptions on which the ways rest.
+    /// The assumptions behind the paths.
     pub assumed: Vec<String>,
-    /// Parts of the configurations that may change the ways and are not considered.
+    /// Ignored parts of the configurations that can change the paths.
     pub not_looked_at: Vec<String>,
 }
 
-/// One way of a packet.
+/// One path of a packet.
 #[derive(Clone, Debug, Serialize)]
 pub struct WalkPath {
     /// The devices in order.
@@ -56,7 +56,7 @@ pub struct Hop {
     pub arrives: Option<String>,
     /// The interface through which the packet leaves; `None` if its path ends here.
     pub leaves: Option<String>,
-    /// The queue that it joins; `None` for an only queue without a name.
+    /// The queue that it joins; `None` for a single queue without a name.
     pub queue: Option<String>,
     /// The packet as it leaves.
     pub packet: String,
@@ -82,7 +82,7 @@ pub struct Change {
     pub lines: Vec<LineText>,
 }
 
-/// The end of a way.
+/// The end of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "end", rename_all = "kebab-case")]
 pub enum WalkEnd {
@@ -90,7 +90,7 @@ pub enum WalkEnd {
     Delivered {
         /// The last device.
         device: String,
-        /// The interface behind which the host is; `None` for the device itself.
+        /// The interface that leads to the host; `None` if the device itself is the destination.
         interface: Option<String>,
     },
     /// A device drops the packet.
@@ -106,10 +106,10 @@ pub enum WalkEnd {
         device: String,
         /// The interface.
         interface: String,
-        /// The next router, where the route names it.
+        /// The next router, if the route names it.
         next_hop: Option<IpAddr>,
     },
-    /// The device does not know where the packet goes.
+    /// perhop does not know the next hop of the packet.
     PathUnknown {
         /// The device.
         device: String,
@@ -118,24 +118,24 @@ pub enum WalkEnd {
         /// The facts that would answer the question.
         help: String,
     },
-    /// The packet comes back to a device in the same form.
+    /// The packet returns to a device with the same headers.
     Loop {
         /// The device.
         device: String,
     },
 }
 
-/// A packet on its way.
+/// A packet, and its path so far.
 #[derive(Clone)]
 struct Walker {
     packet: Packet,
-    /// The packets inside its outer headers, the innermost first.
+    /// The inner packets of tunnels that the packet is in, the innermost first.
     inside: Vec<Packet>,
     hops: Vec<Hop>,
     changes: Vec<Change>,
 }
 
-/// The places that a walk has found.
+/// The assumptions and ignored parts that a walk has found.
 #[derive(Default)]
 pub(super) struct Remarks {
     assumed: BTreeSet<String>,
@@ -143,7 +143,7 @@ pub(super) struct Remarks {
 }
 
 impl Snapshot<'_> {
-    /// Returns the ways of a packet from the host or device with its source address.
+    /// Returns the paths of a packet from the host or device with its source address.
     ///
     /// # Errors
     /// No device is near the source, or the policies of a device cannot be built.
@@ -154,7 +154,7 @@ impl Snapshot<'_> {
         self.follow(packet, device, port, remarks)
     }
 
-    /// Returns the ways of a packet that arrives at a port of a device, or that the device sends.
+    /// Returns the paths of a packet that arrives at a port of a device, or that the device itself sends.
     pub(super) fn walk_from(
         &self,
         packet: &Packet,
@@ -192,7 +192,8 @@ impl Snapshot<'_> {
         Ok(Walk { packet, paths, assumed, not_looked_at })
     }
 
-    /// Returns the first device of a packet, and the port on which it arrives there; none at the sender.
+    /// Returns the first device of a packet, and the port on which the packet arrives; no port if this device
+    /// is the sender.
     pub(super) fn first_device(
         &self,
         source: IpAddr,
@@ -270,7 +271,7 @@ impl Snapshot<'_> {
         Ok(steps)
     }
 
-    /// Returns the end of a packet that a device has no certain route for.
+    /// Returns the end of a path at a device that has no certain route for the packet; `None` if it has one.
     pub(super) fn unknown(
         &self,
         device: usize,
@@ -301,7 +302,8 @@ impl Snapshot<'_> {
                 Some(stop(format!("no route to {destination} is known{of_table}{protocol}")))
             }
             Decision::Leaves(exit) if !matches!(exit.origin, Origin::Connected | Origin::Given) => {
-                // A more specific route of a protocol that is not computed comes before the default route.
+                // A protocol whose routes perhop does not compute can have a more specific route than the
+                // default route.
                 let is_default = exit.prefix.as_deref().is_some_and(|prefix| prefix.ends_with("/0"));
                 let line = self.line_not_computed(device, vrf).filter(|_| is_default)?;
                 let text = member.device.line_text(line);
@@ -313,8 +315,8 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns the end of a packet whose route in a VRF leads to a router of the general table: labels lead
-    /// there (RFC 4364 §4.3.2).
+    /// Returns the end of a path whose route in a VRF has a next hop in the global table. The packets then
+    /// leave with labels (RFC 4364 §4.3.2), which perhop does not follow.
     fn labeled(&self, device: usize, vrf: Option<&str>, destination: IpAddr) -> Option<WalkEnd> {
         let member = &self.devices[device];
         let table = member.device.table();
@@ -349,7 +351,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Returns where a packet goes behind a device.
+    /// Returns the next step of a packet that has passed a device.
     fn after(&self, mut walker: Walker, device: usize, arrives: Option<PortId>, path: &Path) -> Step {
         let name = self.devices[device].name.clone();
         match &path.end {
@@ -447,7 +449,7 @@ impl Walker {
             self.inside.push(header.inner);
             self.packet = match header.classified_by {
                 HeaderName::Outer => path.last,
-                // The marks of the port below are those of the outer header.
+                // The port below classifies by the inner header, but marks the outer one.
                 HeaderName::Inner => Packet { dscp: path.last.dscp, ..header.outer },
             };
         }

@@ -17,7 +17,7 @@ pub struct Stop {
     pub leaves: PortId,
     /// The queue that it joins there; `None` for a single queue without a name.
     pub queue: Option<String>,
-    /// The tunnels that it enters in this device if their packets leave via another port.
+    /// The tunnels that the packet enters in this device and whose packets leave via another port.
     pub(super) tunnels: Vec<PortId>,
 }
 
@@ -27,11 +27,11 @@ pub type Way = Vec<Stop>;
 /// The paths of a packet.
 #[derive(Clone, Debug)]
 pub struct Ways {
-    /// The paths: several if meters may color the packet differently.
+    /// The paths: several if meters can give the packet different colors.
     pub ways: Result<Vec<Way>, NotRun>,
     /// The assumptions of the paths.
     pub assumed: Vec<String>,
-    /// Parts of the configurations that may change them and are not considered.
+    /// Ignored parts of the configurations that can change the paths.
     pub not_looked_at: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ pub struct Ways {
 pub enum NotRun {
     /// Their walk ends elsewhere.
     Ends(WalkEnd),
-    /// A scenario cannot have them.
+    /// A scenario cannot express their path.
     Because {
         /// The reason.
         because: String,
@@ -63,7 +63,7 @@ impl Snapshot<'_> {
     /// address.
     ///
     /// # Errors
-    /// As [`Snapshot::walk`].
+    /// The errors of [`Snapshot::walk`].
     pub fn ways(&self, packet: &Packet) -> Result<Ways, ConfigError> {
         let walk = self.walk(packet)?;
         let (mut ways, mut dropped) = (Vec::new(), None);
@@ -71,7 +71,7 @@ impl Snapshot<'_> {
         for path in &walk.paths {
             match self.way(path) {
                 Ok(way) => ways.push(way),
-                // The run drops the packets of some colors as well.
+                // The conditioners of the run drop the packets of some colors in the same way.
                 Err(why @ NotRun::Ends(WalkEnd::Dropped { cause: Cause::Conditioner, .. })) => {
                     dropped = Some(why);
                 }
@@ -102,7 +102,8 @@ impl Snapshot<'_> {
                 _ => None,
             }));
             let Some(leaves) = hop.port else {
-                // A device that only removes a header forwards the packet in the next hop.
+                // A device that removes a header appears twice: the inner packet is forwarded in a second
+                // hop.
                 if let Some((tunnel, _)) = outer.pop().filter(|(_, sent)| *sent != dscp_of(&hop.packet)) {
                     return Err(NotRun::because(format!(
                         "a router marks the outer header of {tunnel} on its path; packets of a run have one header"

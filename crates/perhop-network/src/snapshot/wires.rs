@@ -21,10 +21,10 @@ const DELAY_MS: u64 = 1;
 /// The wires on the paths, with their hosts.
 pub(super) struct Wires<'s, 'a> {
     pub(super) snapshot: &'s Snapshot<'a>,
-    /// The port to which each host was attached first.
+    /// The port to which each host is attached.
     hosts: BTreeMap<String, PortId>,
     hosts_at: BTreeMap<Wire, BTreeSet<String>>,
-    /// The links on the paths between two devices.
+    /// The links on accepted paths, by the pair of devices that they connect.
     between: BTreeMap<[usize; 2], BTreeSet<usize>>,
     /// The ports of each wire on accepted paths, and their hosts.
     used: BTreeMap<Wire, BTreeSet<PortId>>,
@@ -67,7 +67,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         }
     }
 
-    /// Records the ports that an accepted way passes.
+    /// Records the ports on an accepted path.
     pub(super) fn use_way(&mut self, way: &Way, from: &Site, to: &Site) {
         for port in way.iter().flat_map(|stop| [stop.arrives, stop.leaves]) {
             self.used.entry(self.snapshot.wire_of(port)).or_default().insert(port);
@@ -191,7 +191,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         (device.to_owned(), end)
     }
 
-    /// Returns the rate of a wire: the maximum of its ends. Each end sends at its own rate.
+    /// Returns the rate of a wire: the maximum rate of its ends. Each end still sends at its own rate.
     fn rate(&self, plan: &mut Plan, ports: &[PortId]) -> Rate {
         let rates = ports.iter().filter_map(|port| line_rate(self.snapshot.port(*port)));
         rates.max().unwrap_or_else(|| {
@@ -224,7 +224,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         RouterConfig { configuration: Some(configuration), ..RouterConfig::default() }
     }
 
-    /// Records ports whose queues are not modeled, and lose no packet in the run.
+    /// Records ports whose queues are not modeled. Their queues lose no packet in the run.
     fn note_unmodeled(&self, plan: &mut Plan) {
         for id in self.used.values().flatten() {
             let port = self.snapshot.port(*id);
@@ -236,7 +236,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         }
     }
 
-    /// Records sub-interfaces that share a port, because each is a link of its own.
+    /// Records sub-interfaces that share a port, because each becomes a separate link with the whole rate.
     fn note_shared(&self, plan: &mut Plan) {
         let mut sharing: BTreeMap<(usize, &str), BTreeSet<&str>> = BTreeMap::new();
         for id in self.used.values().flatten() {

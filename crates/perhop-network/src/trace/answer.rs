@@ -51,7 +51,7 @@ pub struct Path {
 /// A header that a device adds to a packet.
 #[derive(Clone, Debug)]
 pub struct AddedHeader {
-    /// The packet inside, as it gets the header.
+    /// The inner packet, when the header is added.
     pub inner: Packet,
     /// The packet with the header.
     pub outer: Packet,
@@ -99,7 +99,7 @@ pub struct LineText {
     pub text: String,
 }
 
-/// The side of a device where a stage is.
+/// The side of a device on which a stage is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
@@ -111,7 +111,7 @@ pub enum Place {
     ControlPlane,
 }
 
-/// The header by which a stage classifies a packet with two.
+/// The header by which a stage classifies a packet with two headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HeaderName {
@@ -210,7 +210,7 @@ pub enum Stage {
     },
     /// The device forwards the packet.
     Forwarding {
-        /// The destination that is looked up.
+        /// The destination address that the device looks up.
         destination: IpAddr,
         /// The kind of route.
         route: Route,
@@ -244,30 +244,31 @@ pub enum Stage {
         interface: String,
         /// The name of the queue; `None` if no class takes the packet, and for a single queue without a name.
         queue: Option<String>,
-        /// The classes on the path to the queue, from the outermost in.
+        /// The classes on the path to the queue, the outermost first.
         classes: Vec<QueueClass>,
         /// The lines of the class of the queue.
         lines: Vec<LineText>,
     },
 }
 
-/// The bytes that a class of HTB sends in a turn.
+/// The bytes that a class of HTB sends in one turn of the round robin.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Turn {
     /// The quantum, bytes.
     pub quantum: ByteSize,
-    /// The quantum by rate and r2q before the kernel limits it; `None` if the class sets a quantum.
+    /// The quantum that the kernel computes from rate and r2q, before its limits apply; `None` if the class
+    /// sets a quantum.
     pub of_rate: Option<ByteSize>,
     /// The divisor of the rate.
     pub rate_to_quantum: u32,
 }
 
-/// A class on the way to a queue.
+/// A class on the path to a queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueClass {
     /// The scheduler that serves it.
     pub scheduler: SchedulerConfig,
-    /// The turn of a class of HTB with a queue.
+    /// The turn of the class, if it is a class of HTB with a queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
     /// The class, without its match and the classes inside it.

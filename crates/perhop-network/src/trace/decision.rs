@@ -145,7 +145,7 @@ impl<'a> Tracer<'a> {
         Onward { stage, to: Onto::Port(exit.port) }
     }
 
-    /// Records routing protocols, whose routes may override routes of the configuration.
+    /// Records routing protocols, because their routes can override configured routes.
     pub(super) fn look_for_protocols(&mut self, destination: IpAddr) {
         let is_computed = |protocol: RoutingProtocol| self.device.given.computes(protocol);
         let processes = self.device.router.forwarding.processes.iter();

@@ -7,8 +7,8 @@ use super::{Stage, Tracer};
 use crate::forwarding::{Decision, Exit, Origin};
 
 impl<'a> Tracer<'a> {
-    /// Returns the entrance of a packet: the chosen port, the port that leads to its source, or the only port
-    /// with an input policy.
+    /// Returns the port at which a packet enters: the chosen port, otherwise the port that leads to its
+    /// source, otherwise the only port with an input policy.
     pub(super) fn entrance(&mut self, packet: &Packet) -> (Stage, Option<&'a Port>) {
         if let Some(port) = self.options.arrives {
             return self.by_port(port, "chosen".to_owned(), Vec::new());

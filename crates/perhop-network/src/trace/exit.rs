@@ -164,17 +164,18 @@ impl<'a> Tracer<'a> {
         };
         let queues: Vec<Option<String>> = ways.iter().map(|way| way.queue.clone()).collect();
         let is_plain = !has_output(below) && queues.iter().any(Option::is_some);
-        // If the destination is not known, no tunnel below has a mapping for it.
+        // A tunnel whose destination is unknown has no mapping either, so the placeholder is never looked up.
         let outer = destination.unwrap_or(Ipv4Addr::UNSPECIFIED.into());
         let mut ways = self.leave(ways, below, outer, tunnels - 1)?;
         if is_plain {
-            // The queues of the tunnel's own policy decide, not the FIFO of the port below.
+            // A queue of the tunnel's own policy has precedence over the FIFO of the port below.
             ways.iter_mut().zip(queues).for_each(|(way, queue)| way.queue = queue.or(way.queue.take()));
         }
         Ok(ways)
     }
 
-    /// Forwards the packets of a tunnel by their outer destination, else by the tunnel's source.
+    /// Forwards the packets of a tunnel by their outer destination, otherwise through the port of the
+    /// tunnel's source.
     fn below(&mut self, vrf: Option<&str>, destination: IpAddr, tunnel: &Tunnel) -> Option<Onward<'a>> {
         if let Decision::Leaves(exit) = self.table.decide(vrf, destination) {
             if exit.origin != Origin::Connected {
@@ -190,7 +191,8 @@ impl<'a> Tracer<'a> {
         Some(Onward::without_route(RouteKind::Unknown, destination, port))
     }
 
-    /// Forwards to the port of a tunnel's source, if the destination is not in the configuration.
+    /// Forwards through the port of a tunnel's source, because the configuration does not contain the
+    /// destination.
     fn below_source(&mut self, port: &Port, tunnel: &Tunnel) -> Option<Onward<'a>> {
         let reason = match tunnel.ends {
             TunnelEnds::Several => "the device learns it while it runs",
@@ -202,8 +204,8 @@ impl<'a> Tracer<'a> {
         Some(Onward::without_route(RouteKind::Unknown, Ipv4Addr::UNSPECIFIED.into(), below))
     }
 
-    /// Records the output access lists of a port below a tunnel: devices differ in whether they apply them to
-    /// their own packets, such as tunnel packets.
+    /// Records the output access lists of a port below a tunnel. Platforms differ in whether they apply such
+    /// lists to packets of the device itself, which include tunnel packets.
     fn look_for_lists_below(&mut self, port: &Port) {
         let groups = &port.forwarding.access_groups;
         for group in groups.iter().filter(|group| group.direction == Direction::Output) {
@@ -222,7 +224,8 @@ impl<'a> Tracer<'a> {
         ));
     }
 
-    /// Adds the outer header of packets that a port encrypts. Its policy already classifies by that header.
+    /// Adds the outer header to packets that a port encrypts. The policy of the port already classifies by
+    /// this header.
     fn encrypt(&mut self, ways: &mut [Way], port: &Port, encryption: &Encryption) {
         for way in ways.iter_mut().filter(|way| way.end.is_none()) {
             if !encryption.encrypts.matches(&self.interfaces, &way.packet) {

@@ -5,8 +5,8 @@
 //!          → access lists → [tunnel: outer header → forwarding]* → encryption → output conditioners → queue
 //! ```
 //!
-//! A meter splits the path into one for each color that it may give. The destination does not change before
-//! the forwarding decision, so all paths share the decision.
+//! A meter splits a path into one path for each color that it can give. All paths share the forwarding
+//! decision, because the destination does not change before this decision.
 
 mod answer;
 mod decision;
@@ -30,7 +30,7 @@ use perhop_qos::{ConfigError, Packet};
 use crate::forwarding::Table;
 use crate::given::Given;
 
-/// A device, and the data for answers about it.
+/// A device, and the data that answers about it need.
 #[derive(Clone, Copy)]
 pub struct TracedDevice<'a> {
     /// The device.
@@ -59,7 +59,7 @@ pub struct TraceOptions<'a> {
 /// The treatment of packets to the device itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OwnPackets {
-    /// The processor takes them, behind the policy of the control plane.
+    /// The processor of the device receives them, after the policy of the control plane.
     #[default]
     ControlPlane,
     /// The device removes the outer header and forwards the packet inside.

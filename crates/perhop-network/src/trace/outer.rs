@@ -45,8 +45,8 @@ impl<'a> Tracer<'a> {
         source_address(self.device.router, tunnel)
     }
 
-    /// Returns the outer destination of packets to a next hop in a tunnel with several ends: configured, or
-    /// learned from a device that registers.
+    /// Returns the outer destination of packets to a next hop in a tunnel with several ends. The destination
+    /// is configured, or the device learns it from an end that registers.
     pub(super) fn tunnel_map(&mut self, port: &Port, tunnel: &Tunnel, next_hop: IpAddr) -> Option<TunnelMap> {
         if tunnel.ends == TunnelEnds::One {
             return None;

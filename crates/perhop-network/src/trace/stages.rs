@@ -11,7 +11,7 @@ use perhop_qos::{ByteSize, ConfigError, Packet};
 
 use super::{Cause, End, LineText, Place, QueueClass, Stage, Tracer, Turn, Way, written};
 
-/// Limit on the followed paths: three colors of five meters.
+/// Maximum number of followed paths: all combinations of three colors at five meters.
 const MOST_PATHS: usize = 243;
 
 /// Returns the packet with its outer header, if it gets one.
@@ -78,8 +78,8 @@ impl<'a> Tracer<'a> {
         ways
     }
 
-    /// Classifies and conditions packets. `outer` is the header for the lookup of class lines, if the policy
-    /// itself determines which packets get one.
+    /// Classifies and conditions packets. `outer` returns the outer header of packets that the port encrypts;
+    /// the lookup of class lines uses it.
     pub(super) fn condition(
         &self,
         ways: Vec<Way>,
@@ -123,7 +123,7 @@ impl<'a> Tracer<'a> {
         way
     }
 
-    /// Returns the classes to which a packet belongs, from the outermost in.
+    /// Returns the classes to which a packet belongs, the outermost first.
     fn classes(&self, side: &PolicySide, packet: &Packet) -> Vec<Stage> {
         let (Some(class_lines), Some(policy)) = (self.device.class_lines, side.attached) else {
             return Vec::new();
@@ -186,7 +186,7 @@ fn classes_at(queueing: &QueueingConfig, path: &[usize]) -> Vec<QueueClass> {
         let Some(around) = queueing else { break };
         let Some(class) = around.classes.get(*index) else { break };
         let own = ClassConfig { matches: None, queueing: None, ..class.clone() };
-        // The outermost HTB of a tree has r2q for all of it.
+        // Only the outermost HTB of a tree has r2q, which applies to all its classes.
         let outer = rate_to_quantum.filter(|_| around.scheduler == SchedulerConfig::Htb);
         rate_to_quantum = around.rate_to_quantum.or(outer);
         let turn = turn(around.scheduler, class, rate_to_quantum);
