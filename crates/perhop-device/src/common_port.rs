@@ -1,5 +1,5 @@
-//! [`ports_above`], the tunnels and sub-interfaces that share one port, and [`shapers_above_port`], the
-//! shapers that exceed its rate.
+//! [`ports_above`]: the tunnels and sub-interfaces that share a port. [`shapers_above_port`]: the rule for
+//! shapers whose rates together exceed the rate of that port.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -11,10 +11,10 @@ use perhop_qos::Rate;
 use crate::forwarding::TunnelSource;
 use crate::port::Port;
 
-/// Limit on the names of shaped ports in a message.
+/// Maximum number of shaped ports that a message names.
 const MOST_NAMES: usize = 3;
 
-/// Limit on the depth of ports: a tunnel in a tunnel over a sub-interface has depth four.
+/// Maximum depth of nested ports. A tunnel in a tunnel over a sub-interface has depth 4.
 const DEEPEST: usize = 8;
 
 /// Finds the port below a tunnel or a sub-interface.

@@ -11,12 +11,12 @@ use serde_json::{Map, Value, json};
 mod labels;
 mod shares;
 
-pub use labels::with_counted_labels;
+pub use labels::with_renumbered_labels;
 use shares::{are_close, are_proportional, without_shares};
 
 /// The text for a part that one of the policies lacks.
 const NOTHING: &str = "nothing";
-/// Limit on the shown characters of a value.
+/// Maximum number of shown characters of a value.
 const MOST_SHOWN: usize = 60;
 const ACTIONS: [&str; 4] = ["green", "yellow", "red", "actions"];
 /// Schedulers that divide the whole rate in proportion to one number per class.
@@ -27,7 +27,7 @@ const MOST_RANGES: usize = 64;
 /// A part in which two policies differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The keys that lead to the part, names of classes in brackets.
+    /// The keys on the path to the part, with class names in brackets.
     pub path: String,
     /// The value of the first policy.
     pub first: String,
@@ -129,7 +129,8 @@ pub fn same_packets(first: Option<&MatchConfig>, other: Option<&MatchConfig>) ->
     first.is_some() && first == other
 }
 
-/// Returns the actions, with the outcome last, without actions that the next one overrides.
+/// Returns the actions that have an effect, with the outcome last. An action that the next action overrides
+/// is removed.
 fn effective(actions: &Value) -> Vec<&Value> {
     static TRANSMIT: Value = Value::Null;
     let own: Vec<&Value> = actions.as_array().map(|list| list.iter().collect()).unwrap_or_default();
@@ -172,7 +173,8 @@ fn compare_classes(
     compare_lists(&plain(left), &plain(right), path, found);
 }
 
-/// Normalizes a class: thresholds by codepoint, and no share without siblings.
+/// Normalizes a class: adds the default buffer, converts thresholds to thresholds by codepoint, and removes
+/// the share of a class without siblings.
 fn plain(class: Value, is_alone: bool) -> Value {
     let Value::Object(mut fields) = unwrapped(class) else { return Value::Null };
     if !["buffer", "fair-queueing", "queueing"].iter().any(|key| fields.contains_key(*key)) {
@@ -213,7 +215,7 @@ pub fn codepoints(condition: Option<&MatchConfig>) -> Vec<Dscp> {
     ranges.into_iter().flatten().filter_map(|value| Dscp::new(value as u8)).collect()
 }
 
-/// Replaces a class without a function by its only inner class.
+/// Replaces a class that neither shapes nor polices by its only inner class.
 fn unwrapped(class: Value) -> Value {
     let only = |class: &Value| -> Option<Map<String, Value>> {
         let [inner] = class.get("queueing")?.get("classes")?.as_array()?.as_slice() else { return None };

@@ -176,9 +176,9 @@ pub struct PortForwarding {
     pub input_line: Option<usize>,
     /// The line that attaches the policy for departing packets.
     pub output_line: Option<usize>,
-    /// The line that sets the longest packet.
+    /// The line that sets the MTU.
     pub mtu_line: Option<usize>,
-    /// The line that sets the tags of its frames.
+    /// The line that sets the VLAN tags of its frames.
     pub tag_line: Option<usize>,
     /// The line that shuts it down.
     pub shutdown_line: Option<usize>,
@@ -267,7 +267,7 @@ pub struct Tunnel {
     pub maps: Vec<TunnelMap>,
     /// The protocol in the outermost IP header.
     pub protocol: Protocol,
-    /// The headers that it adds, from the packet outwards.
+    /// The headers that it adds, the innermost first.
     pub headers: Vec<Header>,
     /// The header by which policies of the port below the tunnel classify its packets.
     pub classified_by: ClassifiedHeader,
@@ -318,7 +318,7 @@ pub enum ClassifiedHeader {
 pub struct Encryption {
     /// Its line.
     pub line: usize,
-    /// The name of its rules.
+    /// The configured name of the rules that select packets for encryption.
     pub name: String,
     /// The packets that it encrypts.
     pub encrypts: Condition,

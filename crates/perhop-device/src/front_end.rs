@@ -25,7 +25,7 @@ pub trait FrontEnd: Sync {
     /// Returns the names of the platforms whose rules can apply.
     fn platforms(&self) -> &'static [&'static str];
 
-    /// Whether the rules of the platform `name` can apply. The list does not contain all product names.
+    /// Whether `name` is a platform whose rules can apply: a listed platform or one of its products.
     fn has_platform(&self, name: &str) -> bool {
         self.platforms().contains(&name)
     }
@@ -65,8 +65,8 @@ pub trait FrontEnd: Sync {
         true
     }
 
-    /// Returns the lookup of classes and deciding lines for the device that `text` configures. `None` if
-    /// classes of the language are queues.
+    /// Returns a lookup of the classes of a packet and the lines that decide on them, for the device that
+    /// `text` configures. `None` if classes of the language are queues.
     ///
     /// # Errors
     /// An option is invalid.
@@ -90,8 +90,8 @@ pub trait FrontEnd: Sync {
         None
     }
 
-    /// Returns the thresholds of random early detection in `commands`, which are added to `text`, with
-    /// placeholders such as `{min}` for numbers.
+    /// Returns the RED thresholds in `commands`, which can have placeholders such as `{min}` for numbers. The
+    /// caller adds the commands to `text`.
     fn open_thresholds(&self, _text: &str, _commands: &[String]) -> Vec<OpenThresholds> {
         Vec::new()
     }
@@ -185,7 +185,7 @@ pub enum Certainty {
 pub struct ParseOptions {
     /// The platform; by default detected from the text.
     pub platform: Option<String>,
-    /// Match criteria that replace the definitions of classes. ` or ` joins alternatives.
+    /// Match criteria by class name. They replace the definition of the class. ` or ` joins alternatives.
     pub assume: BTreeMap<String, String>,
     /// Hardware properties that replace the properties of the platform.
     pub hardware: HardwareOptions,

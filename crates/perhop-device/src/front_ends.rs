@@ -56,7 +56,7 @@ impl<'a> FrontEnds<'a> {
     /// # Errors
     /// The platform does not exist. The path is `platform`.
     pub fn choose(self, text: &str, platform: Option<&str>) -> Result<&'a dyn FrontEnd, ConfigError> {
-        let Some(name) = platform else { return Ok(self.of_text(text)) };
+        let Some(name) = platform else { return Ok(self.front_end_of_text(text)) };
         self.all().find(|front_end| front_end.has_platform(name)).ok_or_else(|| {
             ConfigError::new("platform", format!("there is no platform `{name}`"))
                 .help(format!("platforms: {}", self.platforms().join(", ")))
@@ -163,7 +163,7 @@ impl<'a> FrontEnds<'a> {
         ))
     }
 
-    fn of_text(self, text: &str) -> &'a dyn FrontEnd {
+    fn front_end_of_text(self, text: &str) -> &'a dyn FrontEnd {
         let recognized =
             |front_end: &&'a dyn FrontEnd| Some((front_end.recognize(text)?.certainty, *front_end));
         // Of several equally certain front ends, the first one wins.

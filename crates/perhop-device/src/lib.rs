@@ -41,7 +41,7 @@ mod tables;
 mod writing;
 
 pub use common_port::{PortsBelow, interfaces_of_common_port, ports_above, shapers_above_port};
-pub use difference::{Difference, codepoints, differences, same_packets, with_counted_labels};
+pub use difference::{Difference, codepoints, differences, same_packets, with_renumbered_labels};
 pub use forwarding::{
     AccessDecision, AccessEntry, AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding,
     InterfaceAddress, PortForwarding, PortRole, Route, RouteOrigin, RouteTarget, SharedAddress, Tunnel,

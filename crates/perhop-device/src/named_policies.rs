@@ -54,7 +54,7 @@ pub fn interface_for(
     let uses = front_end.policy_uses(&model.lines);
     let policy = chosen(&uses, policy)?;
     front_end.interface_for(policy, rate).ok_or_else(|| {
-        let message = format!("{} has no interfaces with a given rate", front_end.name());
+        let message = format!("{} has no command for the rate of an interface", front_end.name());
         ConfigError::new("", message).help("name an interface of the configuration with --interface")
     })
 }

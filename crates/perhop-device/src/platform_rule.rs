@@ -17,7 +17,7 @@ pub enum EvidenceKind {
     Measured,
     /// The rule follows from other evidence.
     Inferred,
-    /// The rule is remembered without a document.
+    /// The author recalls the rule. No document confirms it.
     Recalled,
 }
 

@@ -51,8 +51,8 @@ pub struct Port {
     pub addresses: Vec<InterfaceAddress>,
     /// The rate that shares and percentages refer to, bits per second, if known.
     pub bandwidth: Option<Rate>,
-    /// The rate of the line if no line of the text sets it and the scenario sets none. `bandwidth` may then
-    /// be the rate of a shaper.
+    /// The rate of the line that perhop assumes if neither the text nor the scenario sets it. `bandwidth` can
+    /// then be the rate of a shaper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed_rate: Option<Rate>,
     /// Whether the configuration names the line through which packets leave; serialized only if false.
@@ -192,10 +192,10 @@ pub struct Wire {
     pub headers: HeaderStack,
     /// The FIFO between scheduler and wire.
     pub ring: Option<RingConfig>,
-    /// Longest IP packet that is sent as a whole, before tunnels add their headers.
+    /// The MTU: the longest IP packet that is sent without fragmentation, before tunnels add their headers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<ByteSize>,
-    /// Largest maximum segment size of the TCP connections that pass.
+    /// The limit that the device sets on the maximum segment size of passing TCP connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adjust_mss: Option<ByteSize>,
 }

@@ -16,7 +16,7 @@ pub enum RoutingProtocol {
     Isis,
     /// EIGRP (RFC 7868), whose routes perhop does not compute.
     Eigrp,
-    /// A protocol of which perhop knows neither routes nor ports.
+    /// A protocol for which perhop reads neither routes nor ports.
     Other,
 }
 
@@ -27,11 +27,11 @@ pub struct RoutingProcess {
     pub line: usize,
     /// The protocol.
     pub protocol: RoutingProtocol,
-    /// The table of routes that it fills; `None` for the general one.
+    /// The routing table (VRF) of its routes; `None` for the global one.
     pub vrf: Option<String>,
     /// The preference of its routes: the lowest one wins.
     pub distance: u8,
-    /// The number by which its neighbors know the router: no other one may have it.
+    /// The identifier of the router in the protocol. It must be unique in the network.
     pub identity: Option<At<String>>,
     /// The origins whose routes it announces: `static`, `connected` or another protocol.
     pub redistributed: Vec<At<String>>,
@@ -42,20 +42,20 @@ pub struct RoutingProcess {
     pub not_computed: Vec<usize>,
 }
 
-/// The part of a port in a routing protocol.
+/// The participation of a port in a routing protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortRouting {
     /// The line that makes the port take part in the protocol.
     pub line: usize,
-    /// The place of the process in [`Forwarding::processes`](crate::Forwarding::processes).
+    /// The index of the process in [`Forwarding::processes`](crate::Forwarding::processes).
     pub process: usize,
     /// The area of OSPF.
     pub area: Option<String>,
     /// The cost of packets that leave via the port, with the line that sets it, or the line that starts the
     /// process.
     pub cost: At<u32>,
-    /// The line that makes the port passive, so that it announces its subnet and has no neighbors; `None` if
-    /// it may have neighbors.
+    /// The line that makes the port passive: the port announces its subnet, but has no neighbors. `None` if
+    /// it can have neighbors.
     pub passive: Option<usize>,
     /// The subnet that the port announces, if it differs from the subnet of the port's address: a loopback
     /// interface announces one host (RFC 2328 §9.1).

@@ -10,7 +10,7 @@ pub struct SrrPort {
     pub has_qos: bool,
     /// The field of arriving packets that the port trusts.
     pub trust: String,
-    /// The number of the settings that divide its memory.
+    /// The number of the queue-set that divides its memory.
     pub queue_set: u8,
     /// Whether queue 1 is served before the others, without a limit.
     pub priority_queue_out: bool,
@@ -78,7 +78,7 @@ pub struct SrrSetQueue {
 /// Published memory for departing packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct EgressMemory {
-    /// The ports that share it, in words.
+    /// The ports that share it, as text.
     pub ports: &'static str,
     /// Its size, as published.
     pub megabytes: u64,

@@ -126,9 +126,9 @@ pub struct PortMemory {
     pub policy: Option<String>,
     /// The factor of the shared parts, percent.
     pub multiplier_percent: Option<u64>,
-    /// The shared memory of all queues, units, above which the limits of the queues fall.
+    /// The shared memory that all queues of the port use, units, above which the limits of the queues fall.
     pub soft_start: u64,
-    /// The shared memory of all queues, units, at which the limits reach their minimum.
+    /// The shared memory that all queues of the port use, units, at which the limits reach their minimum.
     pub soft_end: u64,
     /// The queues, the first to be served first.
     pub queues: Vec<QueueMemory>,

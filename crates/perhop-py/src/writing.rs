@@ -1,6 +1,6 @@
 //! Writing of policies in the languages of front ends.
 
-use perhop_device::{PoliciesToWrite, differences, with_counted_labels};
+use perhop_device::{PoliciesToWrite, differences, with_renumbered_labels};
 use perhop_front_ends::FRONT_ENDS;
 use perhop_qos::policy::PolicyConfig;
 use pyo3::exceptions::PyValueError;
@@ -30,7 +30,7 @@ pub(crate) fn write_policies(py: Python<'_>, name: &str, policies: &str) -> PyRe
 #[pyfunction]
 pub(crate) fn policy_differences(first: &str, second: &str) -> PyResult<Vec<(String, String, String)>> {
     let read =
-        |text: &str| serde_json::from_str::<PolicyConfig>(text).map(|policy| with_counted_labels(&policy));
+        |text: &str| serde_json::from_str::<PolicyConfig>(text).map(|policy| with_renumbered_labels(&policy));
     let json = |error: serde_json::Error| PyValueError::new_err(error.to_string());
     let (first, second) = (read(first).map_err(json)?, read(second).map_err(json)?);
     let found = differences(&first, &second);

@@ -1,4 +1,4 @@
-//! [`with_counted_labels`]: renumbering of labels that are local to a policy.
+//! [`with_renumbered_labels`]: renumbering of labels that are local to a policy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,12 +7,12 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::conditioner::ConditionerConfig;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
-/// Returns an output policy whose local labels are renumbered downwards from the highest, in the order of its
-/// stages.
+/// Returns an output policy with canonical numbers of its local labels: descending from the highest number,
+/// in the order of the stages.
 ///
-/// A label is local if the policy both sets and matches it: its number has no effect outside. Labels that
-/// another policy sets or matches keep their numbers.
-pub fn with_counted_labels(policy: &PolicyConfig) -> PolicyConfig {
+/// A label is local if the policy both sets and matches it. Its number has no effect outside of the policy.
+/// Labels that another policy sets or matches keep their numbers.
+pub fn with_renumbered_labels(policy: &PolicyConfig) -> PolicyConfig {
     let mut given: Vec<u8> = Vec::new();
     for stage in &policy.conditioners {
         for action in [&stage.actions, &stage.green, &stage.yellow, &stage.red].into_iter().flatten() {
@@ -99,7 +99,7 @@ mod tests {
     fn policies_are_compared_up_to_the_numbers_of_their_own_labels() {
         let first = labeled([1, 2], [1, 2], 7);
         let is_same = |other: &PolicyConfig| {
-            differences(&with_counted_labels(&first), &with_counted_labels(other)).is_empty()
+            differences(&with_renumbered_labels(&first), &with_renumbered_labels(other)).is_empty()
         };
         assert!(is_same(&labeled([100, 101], [100, 101], 7)));
         assert!(is_same(&labeled([2, 1], [2, 1], 7)));

@@ -94,7 +94,7 @@ pub struct Class {
     pub fair_queue: Option<At<FairQueue>>,
     /// The marks that it writes into every packet, in order.
     pub marks: Vec<At<Mark>>,
-    /// The fate of its packets without a policer.
+    /// The outcome for its packets if the class has no policer.
     pub then: Then,
     /// The nested policy.
     pub children: Children,
@@ -170,7 +170,7 @@ impl Class {
 /// Returns the fields that `condition` matches.
 pub fn matched_fields(condition: &Condition) -> Fields {
     match condition {
-        Condition::When(config) => super::condition::looks_at(config),
+        Condition::When(config) => super::condition::fields_of_match(config),
         Condition::Always | Condition::Never => Fields::default(),
     }
 }

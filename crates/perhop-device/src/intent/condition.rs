@@ -113,12 +113,12 @@ impl Condition {
     }
     fn always_matches(&self) -> bool {
         let Condition::When(config) = self else { return *self == Condition::Always };
-        looks_at(config).contain(Fields::CODEPOINT)
+        fields_of_match(config).intersects(Fields::CODEPOINT)
             && (0..64).filter_map(Dscp::new).all(|dscp| matches_codepoint(config, dscp) == Some(true))
     }
     fn can_match(&self) -> bool {
         let Condition::When(config) = self else { return true };
-        !looks_at(config).contain(Fields::CODEPOINT)
+        !fields_of_match(config).intersects(Fields::CODEPOINT)
             || (0..64).filter_map(Dscp::new).any(|dscp| self.may_match(dscp))
     }
 }
@@ -168,7 +168,7 @@ fn matches_more_than_codepoints(config: &MatchConfig) -> bool {
 }
 
 /// Returns the fields that `config` matches, among those that policies write.
-pub fn looks_at(config: &MatchConfig) -> Fields {
+pub fn fields_of_match(config: &MatchConfig) -> Fields {
     let inside = [&config.all, &config.any].into_iter().flatten().flatten();
     let own = [
         (config.dscp.is_some() || config.precedence.is_some(), Fields::CODEPOINT),
@@ -178,7 +178,7 @@ pub fn looks_at(config: &MatchConfig) -> Fields {
         (config.label.is_some(), Fields::LABEL),
     ];
     let own = own.into_iter().filter(|(looks, _)| *looks).map(|(_, field)| field);
-    own.chain(inside.chain(config.not.as_deref()).map(looks_at)).collect()
+    own.chain(inside.chain(config.not.as_deref()).map(fields_of_match)).collect()
 }
 
 /// Whether all parts match. One mismatch decides, even if other parts are unknown.

@@ -16,8 +16,8 @@ impl Fields {
     /// The label: the forwarding class within the device.
     pub const LABEL: Fields = Fields(16);
 
-    /// Whether the set contains any of the fields `others`.
-    pub fn contain(self, others: Fields) -> bool {
+    /// Whether both sets have a common field.
+    pub fn intersects(self, others: Fields) -> bool {
         self.0 & others.0 != 0
     }
     /// Returns the union with `others`.

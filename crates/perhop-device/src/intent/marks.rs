@@ -18,7 +18,7 @@ pub enum Direction {
     Output,
 }
 
-/// The fate of a packet after an action.
+/// The next step of a packet after an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Then {
@@ -58,9 +58,9 @@ pub enum Field {
 /// The map from values of one field to values of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// Values and their new values.
+    /// The new value of each listed value.
     pub entries: BTreeMap<u8, u8>,
-    /// The new value of all other values.
+    /// The new value of all values that are not listed.
     pub default: TableDefault,
 }
 
@@ -154,7 +154,7 @@ impl Mark {
 pub struct Action {
     /// The mark that it writes.
     pub mark: Option<Mark>,
-    /// The fate of the packet.
+    /// The next step of the packet.
     pub then: Then,
     /// The words that the device prints for it.
     pub printed: String,

@@ -23,7 +23,7 @@ mod rates;
 pub use at::At;
 pub use class::{Children, Class, Policy, PortIntent, PrintedMatches, matched_fields};
 pub use class_id::ClassId;
-pub use condition::{Condition, looks_at};
+pub use condition::{Condition, fields_of_match};
 pub use drop_profile::{DropProfile, ThresholdUnit, Thresholds};
 pub use fields::Fields;
 pub use marks::{Action, Direction, Field, Mark, Table, TableDefault, Then, Translation, Written};

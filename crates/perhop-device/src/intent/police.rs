@@ -27,8 +27,8 @@ pub enum InsideColors {
     /// The outer policer ignores the colors.
     #[default]
     Ignored,
-    /// Packets that conform to the inner policers use the tokens first; packets that exceed them use the
-    /// remaining tokens.
+    /// Packets that conform to the inner policers use the tokens first. Packets that exceed them use the
+    /// tokens that remain.
     Kept,
 }
 

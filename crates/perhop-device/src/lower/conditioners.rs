@@ -11,8 +11,8 @@ use super::labels::{self, Groups, Labels};
 use super::marking::{Markings, Treatment};
 use super::remark::Remark;
 use super::resolved::{ResolvedClass, ResolvedPolicy};
-use super::stages::{Stage, goes_on};
-use crate::intent::{Direction, Fields, Limiter, looks_at};
+use super::stages::{Stage, replace_transmit};
+use crate::intent::{Direction, Fields, Limiter, fields_of_match};
 
 /// The names of stages that a device adds without configuration. They give a new tag the class of service 0
 /// and an arriving packet the drop precedence 0.
@@ -36,8 +36,9 @@ fn stage(name: &str, action: Action) -> Stage {
     })
 }
 
-/// Labels packets for the classes of `policy` that act after nested policies. Adds a remark for each class
-/// that would match the new marks. `before` are the stages in front of the policy.
+/// Labels packets for the classes of `policy` that act after their nested policies. Adds a remark for each
+/// class without a label, because such a class matches the new marks. `before` has the stages in front of the
+/// policy.
 pub(super) fn label_around(
     policy: &mut ResolvedPolicy,
     direction: Direction,
@@ -57,14 +58,14 @@ pub(super) fn queued_by_new_mark(policy: &ResolvedPolicy, queueing: &QueueingCon
     Some(Remark::QueuedByNewMark { line: class.line, class: class.name.clone() })
 }
 
-/// Concatenates two chains: a packet that `first` transmits passes `second`, too.
-pub(super) fn one_after_the_other(mut first: Vec<Stage>, second: Vec<Stage>) -> Vec<Stage> {
+/// Concatenates two chains of stages. Packets that `first` transmits continue with `second`.
+pub(super) fn concatenate_chains(mut first: Vec<Stage>, second: Vec<Stage>) -> Vec<Stage> {
     if first.is_empty() || second.is_empty() {
         first.extend(second);
         return first;
     }
     for stage in &mut first {
-        goes_on(&mut stage.config, &[Action::Continue]);
+        replace_transmit(&mut stage.config, &[Action::Continue]);
     }
     first.extend(second);
     first
@@ -74,7 +75,7 @@ pub(super) fn one_after_the_other(mut first: Vec<Stage>, second: Vec<Stage>) -> 
 fn fields_of_queues(queueing: &QueueingConfig) -> Fields {
     let of_class = |class: &ClassConfig| {
         let inside = class.queueing.as_ref().map(fields_of_queues);
-        class.matches.as_ref().map(looks_at).into_iter().chain(inside).collect::<Fields>()
+        class.matches.as_ref().map(fields_of_match).into_iter().chain(inside).collect::<Fields>()
     };
     queueing.classes.iter().map(of_class).collect()
 }
@@ -82,7 +83,7 @@ fn fields_of_queues(queueing: &QueueingConfig) -> Fields {
 /// Returns the first class of `policy`, or of nested policies, that writes one of the fields `looked_at`.
 fn writer(policy: &ResolvedPolicy, looked_at: Fields) -> Option<&ResolvedClass> {
     policy.classes.iter().find_map(|class| {
-        let writes = looked_at.contain(class.written().without(Fields::LABEL));
+        let writes = looked_at.intersects(class.written().without(Fields::LABEL));
         let inside = || class.policy.as_ref().and_then(|inner| writer(inner, looked_at));
         if writes { Some(class) } else { inside() }
     })

@@ -9,8 +9,8 @@ use crate::intent::{Class, Guarantee as Written, Policy};
 use crate::policy::{Guarantee, GuaranteeKind};
 use crate::profile::{GuaranteeSum, ProfileRules, UnreservedShare};
 
-/// Returns the guarantee of each class as a rate, and its weight in the scheduler. The flag of a class states
-/// whether the class has a queue.
+/// Returns the guarantee of each class as a rate, and its weight in the scheduler. The flag next to a class
+/// is true if the class has a queue.
 pub(super) fn guarantees(
     classes: &[(&Class, bool)],
     reference: Reference,
@@ -60,7 +60,7 @@ fn reserved(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
     classes.iter().map(share).collect()
 }
 
-/// The minimum rate of `bandwidth`.
+/// Returns the minimum that a guarantee sets, bits per second; `None` for a share of the remaining rate.
 fn absolute(bandwidth: Written, rate: Rate) -> Option<u64> {
     match bandwidth {
         Written::Kilobits(kilobits) => Some(kilobits.saturating_mul(1000)),
@@ -88,15 +88,17 @@ fn left_over(classes: &[(&Class, bool)], rate: Rate) -> u64 {
 fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64) -> Vec<Share> {
     let rate = reference.queueing;
     let left = left_over(classes, rate);
-    let is_silent =
+    let has_no_share =
         |class: &Class, queues: bool| queues && class.guarantee.is_none() && class.priority.is_none();
-    let ratios: u64 = classes.iter().map(|(class, queues)| ratio_of(class, is_silent(class, *queues))).sum();
+    let ratios: u64 =
+        classes.iter().map(|(class, queues)| ratio_of(class, has_no_share(class, *queues))).sum();
     let by_ratio = classes.iter().any(
         |(class, _)| matches!(class.guarantee, Some(at) if matches!(at.value, Written::RemainingRatio(_))),
     );
     let part = |ratio: u64| (u128::from(left) * u128::from(ratio) / u128::from(ratios.max(1))) as u64;
     let percents = remaining_percents(classes);
-    let silent = classes.iter().filter(|(class, queues)| is_silent(class, *queues)).count().max(1) as u64;
+    let without_share =
+        classes.iter().filter(|(class, queues)| has_no_share(class, *queues)).count().max(1) as u64;
     let unpromised =
         left - percent_of(Rate::from_bits_per_second(left), percents.min(100)).as_bits_per_second();
     let least = percent_of(rate, least_percent).as_bits_per_second().max(1);
@@ -110,17 +112,17 @@ fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
             }
             Some(Written::RemainingRatio(ratio)) => part(ratio).max(1),
             Some(bandwidth) => absolute(bandwidth, rate).unwrap_or(0).max(1),
-            None if !is_silent(class, *queues) => 0,
+            None if !has_no_share(class, *queues) => 0,
             None if by_ratio => part(1).max(least),
-            None => (unpromised / silent).max(least),
+            None => (unpromised / without_share).max(least),
         };
         Share { rate_bps, excess: None }
     };
     classes.iter().map(share).collect()
 }
 
-/// The reciprocal of the minimum weight, a fraction of the rate. Vendors do not publish it. The schedulers of
-/// perhop have no smaller weights.
+/// The minimum weight is the rate divided by this number. Vendors do not publish the minimum. The schedulers
+/// of perhop have no smaller weights.
 const LEAST_PART: u64 = 1_000_000;
 
 /// Returns the least weight as a rate, bits per second.
@@ -191,10 +193,10 @@ fn remaining_percents(classes: &[(&Class, bool)]) -> u64 {
 }
 
 /// The ratio of a class in the excess, 1 by default.
-fn ratio_of(class: &Class, is_silent: bool) -> u64 {
+fn ratio_of(class: &Class, has_no_share: bool) -> u64 {
     match class.guarantee.map(|bandwidth| bandwidth.value) {
         Some(Written::RemainingRatio(ratio)) => ratio,
-        None if is_silent => 1,
+        None if has_no_share => 1,
         _ => 0,
     }
 }
@@ -204,19 +206,23 @@ fn ratio_of(class: &Class, is_silent: bool) -> u64 {
 fn minimum_and_excess(classes: &[(&Class, bool)], reference: Reference) -> Vec<Share> {
     let rate = reference.queueing;
     let percents = remaining_percents(classes);
-    let is_silent = |class: &Class| class.priority.is_none() && excess_of(class).is_none();
-    let silent = classes.iter().filter(|(class, queues)| *queues && is_silent(class)).count().max(1);
+    let has_no_share = |class: &Class| class.priority.is_none() && excess_of(class).is_none();
+    let without_share =
+        classes.iter().filter(|(class, queues)| *queues && has_no_share(class)).count().max(1);
     // If some classes have a percentage of the excess, the classes without one divide the remaining
     // percentage.
-    let unsaid =
-        if percents == 0 { 1.0 } else { (100u64.saturating_sub(percents).max(1)) as f64 / silent as f64 };
+    let excess_without_share = if percents == 0 {
+        1.0
+    } else {
+        (100u64.saturating_sub(percents).max(1)) as f64 / without_share as f64
+    };
     let share = |(class, _): &(&Class, bool)| {
         let bandwidth = class.guarantee.map(|bandwidth| bandwidth.value);
         let excess = match excess_of(class) {
             Some(Written::RemainingPercent(0)) => 100.0 / LEAST_PART as f64,
             Some(Written::RemainingPercent(percent)) => percent as f64,
             Some(Written::RemainingRatio(ratio)) => ratio as f64,
-            _ => unsaid,
+            _ => excess_without_share,
         };
         let rate_bps = bandwidth.and_then(|bandwidth| absolute(bandwidth, rate)).unwrap_or(0);
         Share { rate_bps, excess: Some(excess) }

@@ -1,4 +1,5 @@
-//! Labels by which stages and queues select packets of a policy that rewrites its match fields.
+//! Labels for policies that rewrite the fields that they match. Stages and queues select packets by the
+//! label.
 //!
 //! A packet is classified once, by the fields with which it arrived; the class then polices, marks and queues
 //! it. In perhop, conditioners precede queues, and the conditioners of a nested class precede the
@@ -40,7 +41,8 @@ pub(super) fn assign(policy: &mut ResolvedPolicy, labels: Labels, markers: Marke
     let first = labels as u8;
     let fit = leaves(policy) < usize::from(u8::MAX - first);
     if fit
-        && collect(policy, &|class| matched_fields(&class.condition)).contain(written.without(Fields::LABEL))
+        && collect(policy, &|class| matched_fields(&class.condition))
+            .intersects(written.without(Fields::LABEL))
     {
         let mut next = first;
         label(policy, true, &mut next);
@@ -86,10 +88,10 @@ fn label_around(
         let written = collect(inner, &ResolvedClass::written);
         let looked_at: Fields =
             [matched, collect(inner, &|class| matched_fields(&class.condition))].into_iter().collect();
-        if is_labeled || !class.acts() || !looked_at.contain(written) {
+        if is_labeled || !class.acts() || !looked_at.intersects(written) {
             continue;
         }
-        let is_lost = groups == Groups::Kept && written.contain(Fields::LABEL);
+        let is_lost = groups == Groups::Kept && written.intersects(Fields::LABEL);
         match next.filter(|_| !is_lost) {
             Some(label) => {
                 class.label = Some(label);
@@ -116,7 +118,7 @@ pub(super) fn condition_of(class: &ResolvedClass) -> Option<Condition> {
     (!labels.is_empty()).then(|| Condition::when(config()))
 }
 
-/// Returns the union of `of` over all classes, including inner ones.
+/// Returns the union of the fields that `of` returns for each class, including inner classes.
 fn collect(policy: &ResolvedPolicy, of: &dyn Fn(&ResolvedClass) -> Fields) -> Fields {
     let inside = |class: &ResolvedClass| class.policy.as_ref().map(|inner| collect(inner, of));
     policy.classes.iter().flat_map(|class| std::iter::once(of(class)).chain(inside(class))).collect()
@@ -124,7 +126,7 @@ fn collect(policy: &ResolvedPolicy, of: &dyn Fn(&ResolvedClass) -> Fields) -> Fi
 
 /// The nested policy of `class` whose classes have their own queues and labels.
 fn queueing_inside(class: &ResolvedClass) -> Option<&ResolvedPolicy> {
-    class.policy.as_ref().filter(|inner| inner.holds_queue())
+    class.policy.as_ref().filter(|inner| inner.contains_queue())
 }
 
 fn leaves(policy: &ResolvedPolicy) -> usize {
@@ -135,7 +137,7 @@ fn leaves(policy: &ResolvedPolicy) -> usize {
 /// takes the packets without these labels.
 fn label(policy: &mut ResolvedPolicy, is_top: bool, next: &mut u8) {
     for class in &mut policy.classes {
-        match class.policy.as_mut().filter(|inner| inner.holds_queue()) {
+        match class.policy.as_mut().filter(|inner| inner.contains_queue()) {
             Some(inner) => label(inner, false, next),
             None if is_top && class.takes_rest => {}
             None => {

@@ -27,7 +27,7 @@ pub(super) fn class_limit(limit: QueueLimit, rate: Rate) -> Limit {
     }
 }
 
-/// The default limit of a class at `rate`. `line` is the rate of the next shaper above, or of the line.
+/// The default limit of a class at `rate`. `line` is the rate of the next enclosing shaper, or of the line.
 pub(super) fn default_class_limit(
     detect: Option<&At<DropProfile>>,
     rate: Rate,
@@ -88,7 +88,7 @@ pub(super) fn rate_of_times(
 /// The service rate of a class without a guarantee, in percent of the enclosing rate.
 const LEAST_SERVICE_PERCENT: u64 = 1;
 
-/// Returns the limit in the precision of the hardware.
+/// Returns the limit as the hardware stores it, rounded to its precision.
 pub(super) fn stored(limit: Limit, rules: &ProfileRules) -> Limit {
     let Some(bytes) = limit.bytes else { return limit };
     let most = Some(*rules.limit_most_bytes).filter(|most| *most > 0).unwrap_or(u64::MAX);

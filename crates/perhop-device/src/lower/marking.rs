@@ -35,7 +35,7 @@ pub struct Markings {
     pub label_is_taken: bool,
 }
 
-/// The actions of a class on its packets before they continue.
+/// The effects of a class on its packets before they continue.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Treatment<'a> {
     /// The label by which its queue, or its own stage, selects them.

@@ -15,9 +15,9 @@ use crate::switch_memory::{DefaultQueue, DropThreshold, MarkedField, PortGroup, 
 
 /// The number of values of an IP precedence or a class of service.
 const VALUES: u8 = 8;
-/// The number of parts of a factor of 1 of the free memory.
+/// The denominator of factors of the free memory: a factor of 1 has 1024 parts.
 const ALPHA_PARTS: f64 = 1024.0;
-/// Limit on the units of a memory in the data plane.
+/// Maximum size of a memory in the data plane, units.
 const MOST_UNITS: u32 = 1 << 30;
 
 /// The packet memory of the port for which a policy is lowered.
@@ -44,7 +44,7 @@ impl<'a> MemoryShare<'a> {
             pool: self.group.map(|group| group.to_string()),
             reserved: 0,
             limit: None,
-            // The limits fall only if queues have soft parts, because only soft parts can shrink.
+            // The limits fall only if queues have soft parts, because hard parts do not shrink.
             port_fall: (end > start).then_some(FallConfig { start, end, slope: FallSlope::Linear }),
             pool_fall: None,
         }

@@ -34,7 +34,7 @@ use perhop_qos::buffer::BufferConfig;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
 use conditioners::{
-    drop_precedence_0, label_around, new_tag, one_after_the_other, queued_by_new_mark, stages_of_limiters,
+    concatenate_chains, drop_precedence_0, label_around, new_tag, queued_by_new_mark, stages_of_limiters,
     unique,
 };
 use labels::Markers;
@@ -80,8 +80,8 @@ pub fn lower(side: &Side, target: Target) -> Lowered {
         lowered.config.overhead = side.overhead;
     }
     lowered.config.queueing = queueing(side, target, &mut lowered);
-    // The overhead also applies to such a port without a policy, because its queues count the same bytes of a
-    // packet as the queues of a policy.
+    // A port with shaped round robin has the overhead even without a policy, because its queues count the
+    // same bytes of a packet as the queues of a policy.
     let has_own_rates = target.memory.is_some_and(|memory| memory.port.srr.is_some());
     if has_own_rates && matches!(side.path, SidePath::Departure { .. }) {
         lowered.config.overhead = side.overhead;
@@ -100,7 +100,7 @@ pub fn lower(side: &Side, target: Target) -> Lowered {
 /// Returns the queueing of departing packets, and sets the queue name of each class.
 fn queueing(side: &Side, target: Target, lowered: &mut Lowered) -> Option<QueueingConfig> {
     let SidePath::Departure { plain, .. } = side.path else { return None };
-    let Some(policy) = lowered.policy.as_mut().filter(|policy| policy.holds_queue()) else {
+    let Some(policy) = lowered.policy.as_mut().filter(|policy| policy.contains_queue()) else {
         return Some(plain_queueing(plain, target));
     };
     let markers = match *target.rules.queue_selection {
@@ -148,7 +148,7 @@ fn stages(side: &Side, target: Target, lowered: &mut Lowered) -> Vec<Stage> {
         lowered
             .remarks
             .extend((limiters > 1 && !of_policy.is_empty()).then_some(Remark::LimitersBeforePolicy));
-        stages = one_after_the_other(stages, of_policy);
+        stages = concatenate_chains(stages, of_policy);
     }
     let first = match side.path {
         SidePath::ToDevice => return stages,

@@ -160,7 +160,7 @@ impl Queueing<'_> {
         let name = format!("{prefix}{}", class.name);
         let own =
             |is_queue| Placed { class: class.id, path: Vec::new(), is_queue, is_shaped: shape.is_some() };
-        if let Some(inner) = class.policy.as_mut().filter(|inner| inner.holds_queue()) {
+        if let Some(inner) = class.policy.as_mut().filter(|inner| inner.contains_queue()) {
             let mut places = vec![own(false)];
             let (queueing, of_inner) = self.of_policy(inner, &format!("{name}/"));
             config.queueing = Some(queueing);
@@ -173,7 +173,7 @@ impl Queueing<'_> {
         (config, places)
     }
 
-    /// Fills in the buffer of a class's queue.
+    /// Sets the buffer of a class's queue.
     fn fill(&self, config: &mut ClassConfig, class: &ResolvedClass) {
         let Some(limit) = class.queue_limit else { return };
         let in_memory = self.target.memory.and_then(|memory| memory.named(&class.name, class.line));

@@ -52,8 +52,8 @@ pub(super) fn resolve(policy: &Policy, reference: Reference, target: Target) -> 
     }
 }
 
-/// Whether `class` has its own queue or scheduler. Packets of other classes wait in the queue of the
-/// remaining class.
+/// Whether `class` has its own queue or scheduler. Packets of a class without one wait in the queue of the
+/// class for all other packets.
 fn has_queue(class: &Class, target: Target) -> bool {
     let has_share = class.guarantee.is_some() || class.shape.is_some();
     class.takes_rest

@@ -28,8 +28,8 @@ pub struct ResolvedPolicy {
 
 impl ResolvedPolicy {
     /// Whether one of its classes, or of a nested policy, has a queue.
-    pub(super) fn holds_queue(&self) -> bool {
-        self.classes.iter().any(ResolvedClass::holds_queue)
+    pub(super) fn contains_queue(&self) -> bool {
+        self.classes.iter().any(ResolvedClass::contains_queue)
     }
 }
 
@@ -86,8 +86,8 @@ pub struct ResolvedClass {
 
 impl ResolvedClass {
     /// Whether the class or an inner class has a queue.
-    pub(super) fn holds_queue(&self) -> bool {
-        self.queue_limit.is_some() || self.policy.as_ref().is_some_and(ResolvedPolicy::holds_queue)
+    pub(super) fn contains_queue(&self) -> bool {
+        self.queue_limit.is_some() || self.policy.as_ref().is_some_and(ResolvedPolicy::contains_queue)
     }
     /// Whether it marks, polices or drops packets itself.
     pub(super) fn acts(&self) -> bool {

@@ -61,7 +61,7 @@ fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> 
     for class in &mut policy.classes {
         let condition = Condition::all(vec![outer.condition.clone(), class.condition.clone()]);
         let condition = condition.but_not(&before);
-        if outer.goes_on() {
+        if outer.continues() {
             // The mark of one class must not make a packet match a later class of the same policy.
             before.push(condition.clone());
             before.extend(outer.labeled.clone().filter(|labeled| !before.contains(labeled)));
@@ -95,7 +95,7 @@ fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> 
             if outer.keeps_colors {
                 keep_colors(stage);
             }
-            goes_on(stage, &outer.transmitted);
+            replace_transmit(stage, &outer.transmitted);
         }
         class.conditioner = own.as_ref().filter(|_| acts).and_then(|stage| stage.name.clone());
         stages.extend(
@@ -120,7 +120,7 @@ struct Outer {
 }
 
 impl Outer {
-    fn goes_on(&self) -> bool {
+    fn continues(&self) -> bool {
         self.transmitted.last() == Some(&action::Action::Continue)
     }
 }
@@ -159,8 +159,8 @@ fn keep_colors(stage: &mut ConditionerConfig) {
     }
 }
 
-/// Replaces `transmit` at the end of the stage's actions by `behind`.
-pub(super) fn goes_on(stage: &mut ConditionerConfig, behind: &[action::Action]) {
+/// Replaces a final `transmit` in each list of the stage's actions by the actions `behind`.
+pub(super) fn replace_transmit(stage: &mut ConditionerConfig, behind: &[action::Action]) {
     let ConditionerConfig { green, yellow, red, actions, .. } = stage;
     for actions in [green, yellow, red, actions] {
         if actions.last() == Some(&action::Action::Transmit) {

@@ -34,18 +34,18 @@ pub enum UnreservedShare {
     LeastWeight,
 }
 
-/// The rates that are added up when a policy is attached, and their greatest sum.
+/// The guarantees that the device adds up when a policy is attached, and the maximum of their sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum GuaranteeSum {
-    /// Priorities and all guarantees, including guarantees relative to the remaining rate.
+    /// Priorities and all guarantees, including shares of the remaining rate.
     Reservations {
-        /// The greatest sum, percent of the rate.
+        /// The maximum of the sum, percent of the rate.
         percent: u64,
     },
     /// Priorities and absolute guarantees.
     Promises {
-        /// The greatest sum, percent of the rate.
+        /// The maximum of the sum, percent of the rate.
         percent: u64,
         /// The largest sum if class-default has its own guarantee, percent of the rate.
         with_class_default_percent: u64,
@@ -83,7 +83,7 @@ pub enum OwnQueue {
     FairQueueOrQueuesInside,
 }
 
-/// The mark that selects the queue of a packet whose mark a class writes.
+/// The mark that selects the queue of a packet if a class rewrites its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueSelection {
@@ -243,7 +243,7 @@ pub enum WredTailLimit {
     TwiceMaximum,
 }
 
-/// ECN-capable packets above the maximum threshold of WRED, in a class that marks.
+/// The treatment of ECN-capable packets above the maximum threshold of WRED, in a class with ECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnAboveMaximum {

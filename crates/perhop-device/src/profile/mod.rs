@@ -1,6 +1,6 @@
 //! [`ProfileRules`]: the queueing rules of a platform as data. Each value has its source and its certainty.
 //!
-//! A profile is a file of TOML with one table a rule:
+//! A profile is a TOML file with one table per rule:
 //!
 //! ```toml
 //! [priority-queue-limit]
@@ -64,7 +64,7 @@ fn rule_value<T: Serialize>(value: &T) -> RuleValue {
     converted(Value::try_from(value).expect("TOML holds the values it gave"))
 }
 
-/// Declares [`ProfileRules`] and its rows, so that no rule is missing among them.
+/// Declares [`ProfileRules`] and its rows together, so that every rule has a row.
 macro_rules! profile_rules {
     ($($(#[doc = $meaning:literal])+ $name:ident: $kind:ty,)+) => {
         /// The rules by which a platform queues.
@@ -109,7 +109,7 @@ profile_rules! {
     policy_levels: usize,
     /// The classes with a queue of their own
     own_queue: OwnQueue,
-    /// The mark that selects the queue of a packet whose mark a class writes
+    /// The mark that selects the queue of a packet if a class rewrites its mark
     queue_selection: QueueSelection,
     /// The limit of a class's queue
     class_queue_limit: DefaultLimit,
@@ -125,7 +125,7 @@ profile_rules! {
     byte_queue_us: u64,
     /// The limit of the only queue of an interface or circuit
     interface_queue_limit: DefaultLimit,
-    /// Serial lines up to this rate queue flows fairly without a policy, bits per second
+    /// The maximum rate of serial lines that queue flows fairly without a policy, bits per second
     fair_interface_bps: u64,
     /// Fair queueing of flows within a class
     class_fair_queue: ClassFairQueue,
@@ -143,7 +143,7 @@ profile_rules! {
     wred_tail_limit: WredTailLimit,
     /// The distances between random drops
     wred_drop_spacing: DropSpacing,
-    /// ECN-capable packets above the maximum threshold of WRED
+    /// The treatment of ECN-capable packets above the maximum threshold of WRED
     wred_ecn_above_maximum: EcnAboveMaximum,
     /// A shaper in a class with priority
     priority_shaper: Heeded,
@@ -175,7 +175,7 @@ profile_rules! {
     output_classes: u64,
     /// A qos-group and a codepoint set by one class of an input policy
     group_with_dscp: Acceptance,
-    /// Packets between the two rates of a policer without a configured action
+    /// The treatment of packets between the two rates of a policer, without a configured action
     two_rate_exceed: ExceedDefault,
     /// Commands that divide the packet memory of a port
     memory_division: Acceptance,

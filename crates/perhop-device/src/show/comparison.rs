@@ -7,8 +7,7 @@ use super::measured::{Part, measured};
 use super::reading::{ClassReading, PolicyReading};
 use crate::intent::Direction;
 
-/// Configured numbers: their names, words and units, and whether a device without the number has another
-/// value.
+/// The compared configured numbers: name, text, unit, and the meaning of a missing number.
 const CONFIGURED: [(&str, &str, &str, Missing); 26] = [
     ("limit_packets", "queue limit", "packets", Missing::NotPrinted),
     ("limit_bytes", "queue limit", "bytes", Missing::NotPrinted),

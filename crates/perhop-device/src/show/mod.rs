@@ -29,7 +29,7 @@ pub struct ShowCommand {
     pub name: &'static str,
     /// The whole command, as a user of the device writes it.
     pub whole: &'static str,
-    /// The part of a device that the command shows, with its article and place.
+    /// The object that the command shows, as a noun phrase for messages: `a policy at an interface`.
     pub about: &'static str,
     /// Whether [`Shows::read_show`] reads its output.
     pub is_read: bool,

@@ -57,7 +57,7 @@ pub fn offered_rates(
             let bps = class.rate_bps.ok_or_else(|| {
                 missing(
                     "the output has counters but no rates",
-                    "give the time that they counted: --over 300s",
+                    "give the time since the counters were cleared: --over 300s",
                 )
             })?;
             let packet_bytes = mean_packet(class.traffic);

@@ -4,7 +4,7 @@
 use perhop_device::intent::Direction;
 use perhop_device::{
     DeviceModel, Difference, FrontEnd, NotExpressed, Notes, ParseOptions, PoliciesToWrite, PolicyToWrite,
-    Writer, Written, differences, with_counted_labels,
+    Writer, Written, differences, with_renumbered_labels,
 };
 use perhop_lint::Severity;
 use perhop_qos::ConfigError;
@@ -178,7 +178,8 @@ fn read_again(device: &DeviceModel, source: &Source, place: usize) -> Vec<Differ
     }
     // If an input policy sets groups, the labels of an output policy start above them. A single policy does
     // not show that, so labels are renumbered.
-    let counted = |policy: &PolicyConfig| if is_input { policy.clone() } else { with_counted_labels(policy) };
+    let counted =
+        |policy: &PolicyConfig| if is_input { policy.clone() } else { with_renumbered_labels(policy) };
     let mut found = differences(&counted(&entry.policy), &counted(&again));
     // Names that differ only by the writer's replacement of spaces count as equal, because names on the
     // router have no spaces.

@@ -80,7 +80,7 @@ impl Context<'_> {
 }
 
 fn matches_by_cos(class: &Class) -> bool {
-    matched_fields(class.visible()).contain(Fields::COS)
+    matched_fields(class.visible()).intersects(Fields::COS)
 }
 
 /// Reports a class that matches a class of service that its packets do not have.
