@@ -60,7 +60,7 @@ def bounds(
     json: Annotated[
         Json,
         Parameter(
-            help="Print one JSON document instead of text; for router configurations it also has the ports "
+            help="Print one JSON document instead of text. For router configurations, it includes the ports "
             "of the hosts that perhop adds."
         ),
     ] = False,
@@ -77,8 +77,8 @@ def bounds(
     simulate
         Simulate one replication, and show its longest delays and queues next to the bounds.
     ef
-        A queue that serves EF, with its configured rate, for example 'R1->R2:voice=300kb/s'. Simulates, and
-        shows the error terms E_a and E_p of RFC 3246. May be given several times.
+        A queue that serves EF, with its configured rate, for example 'R1->R2:voice=300kb/s'. perhop then
+        simulates, and shows the error terms E_a and E_p of RFC 3246. May be given several times.
     explain
         Show the formula of each bound and its source.
     rate

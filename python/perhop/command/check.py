@@ -84,7 +84,7 @@ def check(
         Fail on warnings, and treat lines that are not recognized or not modeled as warnings. Short for
         --fail-on warning.
     lines
-        List every line of a router configuration, also the modeled and irrelevant ones, and every note.
+        List every line of a router configuration, including modeled and irrelevant lines, and every note.
     select
         Apply only this rule, or several separated by commas. May be given several times.
     ignore

@@ -50,7 +50,7 @@ def compare(
     /,
     *,
     set_: Overrides = None,
-    seed: Annotated[Seed, Parameter(help="Seed of all random streams, the same in both.")] = None,
+    seed: Annotated[Seed, Parameter(help="Seed of all random streams, for both runs.")] = None,
     replications: Replications = None,
     live_replications: Replications = None,
     duration: Duration = None,

@@ -24,8 +24,8 @@ def export(
     force: Annotated[
         Force,
         Parameter(
-            help="For csv: replace an output folder that has other files than an earlier export: rename it "
-            "to DIR.old-1 (DIR.old-2 and so on) first. Without --force, this is an error."
+            help="For csv: if the output folder has files that no export wrote, rename it to DIR.old-1 "
+            "(DIR.old-2 and so on) and write a new one. Without --force, such files are an error."
         ),
     ] = False,
     replication: int = 0,
@@ -43,7 +43,7 @@ def export(
     output
         File to write, or a folder for csv. Default: DIR.csv, DIR.iperf3.json or DIR.flent.gz.
     replication
-        Number of the replication in the results, from 0; csv has all.
+        Number of the replication in the results, from 0; csv exports all.
 
     """
     suffix = {"csv": ".csv", "iperf3": ".iperf3.json", "flent": ".flent.gz"}[format]

@@ -63,7 +63,9 @@ def run(
     set_: Overrides = None,
     seed: Annotated[
         Seed,
-        Parameter(help="Seed of all random streams; hosts send the same packets as a simulation with it."),
+        Parameter(
+            help="Seed of all random streams. Hosts send the same packets as in a simulation with this seed."
+        ),
     ] = None,
     replications: Replications = None,
     duration: Duration = None,

@@ -33,7 +33,7 @@ def network(
     Parameters
     ----------
     folder
-        A folder of configurations: any layout, also those of Batfish, containerlab, oxidized and RANCID.
+        A folder of configurations in any layout, such as those of Batfish, containerlab, oxidized and RANCID.
     write
         Write the links and sites to network.yaml in the folder, so that you can correct them.
 

@@ -69,8 +69,8 @@ Force = Annotated[
     bool,
     Parameter(
         negative=(),
-        help="Replace an output folder that has other files than an earlier result of the same kind: rename"
-        " it to DIR.old-1 (DIR.old-2 and so on) first. Without --force, this is an error.",
+        help="If the output folder has files other than a result of the same kind, rename it to DIR.old-1 "
+        "(DIR.old-2 and so on) and write a new one. Without --force, such files are an error.",
     ),
 ]
 Json = Annotated[bool, Parameter(name="--json", help="Print one JSON document instead of text.")]

@@ -9,7 +9,7 @@ from typing import Annotated
 from perhop import plot as plots
 from perhop.command.options import Against, Classes, LogY, Series, pairs
 from perhop.command.parameter import Parameter
-from perhop.command.sweep_plots import wish_of
+from perhop.command.sweep_plots import requested_plot
 from perhop.command.terminal import print_written
 from perhop.errors import Exit, InvalidInputError
 from perhop.plot.chart import Chart
@@ -74,9 +74,9 @@ def plot(
     """
     look = Look.parse(title, pairs(label, "--label", "x='Rate of the line'"), size, font)
     if len(folders) == 1 and kind not in STUDY_KINDS and kind_of(folders[0]) == "sweep":
-        wish = wish_of(kind, output, against, series, class_, log=(log_x, log_y))
-        check_file(wish.where.file)
-        return _written(wish.charts(Sweep.load(folders[0])), wish.where, look)
+        request = requested_plot(kind, output, against, series, class_, log=(log_x, log_y))
+        check_file(request.where.file)
+        return _written(request.charts(Sweep.load(folders[0])), request.where, look)
     where = Destination.usual(kind) if output is None else Destination(output)
     check_file(where.file)
     if kind in STUDY_KINDS:

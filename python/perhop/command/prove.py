@@ -39,8 +39,8 @@ def prove_(
     """Prove that two configurations treat all packets equally, or show a packet that they treat differently.
 
     Compares access lists, marks, policers, queues with their guarantees and buffers, and drops, for all
-    packets. The configurations may belong to different vendors. With two folders of configurations: all
-    packets between all sites. Exit code 0: equal; 4: they differ; 1: not decided.
+    packets. The configurations may belong to different vendors. For two folders of configurations, it
+    compares all packets between all sites. Exit code 0: equal; 4: different; 1: not decided.
 
     Parameters
     ----------
@@ -51,10 +51,10 @@ def prove_(
     third
         The other configuration, if the second argument is `==`.
     at
-        The port to compare; given twice, the port of the first and of the second configuration. By default
-        all ports, which must have the same names, or the only port with a policy of each.
+        The port to compare. If given twice: the port of the first and of the second configuration. Default:
+        the only port with a policy of each, if their names differ; otherwise all ports, matched by name.
     policy
-        The policy to compare; given twice, the policy of the first and of the second configuration.
+        The policy to compare. If given twice: the policy of the first and of the second configuration.
     rate
         The rate of the interface, for example 50Mb/s, for a policy that is not attached to one.
 

@@ -75,7 +75,7 @@ def run(
     interface: Annotated[
         Interface,
         Parameter(
-            help="For router configurations: the output interface, also a sub-interface or a tunnel. "
+            help="For router configurations: the output interface, sub-interface or tunnel. "
             "Default: the interface whose policy has the most classes."
         ),
     ] = None,
@@ -209,9 +209,9 @@ def run(
     if scenario is not None and network is None:
         show_inferred(loaded, scenario, of_router)
     show_warnings(loaded)
-    wish = Wanted(watch, pace, opened=open_, quiet=quiet)
+    view_options = Wanted(watch, pace, opened=open_, quiet=quiet)
     times: int | Literal["fitting"] = replications or loaded.get("replications") or FITTING
-    with viewed(loaded, wish, seed=seed, replications=1 if times == FITTING else times) as view:
+    with viewed(loaded, view_options, seed=seed, replications=1 if times == FITTING else times) as view:
         with view.during() as shown:
             options: _Options = {
                 "seed": seed,

@@ -59,7 +59,7 @@ def policy_map_interface(
     source
         A router configuration or a scenario, which perhop runs first, or a folder with results.
     interface
-        The interface, also abbreviated, for example Gi0/0. Default: all that have a policy.
+        The interface, whose name may be abbreviated: Gi0/0. Default: all interfaces with a policy.
     style
         Format of the output: ios15 (IOS 15), ios-xe, ios-xr or nx-os. Default: the format of the platform.
     after
@@ -137,7 +137,7 @@ def interfaces_rate_limit(
     source
         A router configuration or a scenario, which perhop runs first, or a folder with results.
     interface
-        The interface, also abbreviated, for example Gi0/0. Default: all that have a rate limit.
+        The interface, whose name may be abbreviated: Gi0/0. Default: all interfaces with a rate limit.
     replication
         Number of the replication in the results, from 0.
     over

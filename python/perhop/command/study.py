@@ -91,8 +91,8 @@ def run(
     sensitivity
         Also run the alternatives of every assumption.
     output
-        Folder for the reports, with one folder for each study. For several studies also report.html, a page
-        about all.
+        Folder for the reports, with one folder for each study. For several studies, the folder also has
+        report.html, a page about all of them.
     tables
         Print the tables. Default: only for a single study.
 

@@ -30,7 +30,7 @@ from perhop.command.options import (
 )
 from perhop.command.parameter import Number, Parameter
 from perhop.command.plotting import Plots
-from perhop.command.sweep_plots import Wish, check_parameters, wishes
+from perhop.command.sweep_plots import PlotRequest, check_parameters, requested_plots
 from perhop.command.sweep_progress import counted_points, paged, watching
 from perhop.command.sweep_table import show_failures, show_sweep
 from perhop.command.terminal import print_json, print_note, print_written, show_inferred, show_warnings
@@ -76,8 +76,8 @@ def sweep(
     force: Annotated[
         Force,
         Parameter(
-            help="Replace an output folder that has other files than this sweep: rename it to DIR.old-1 "
-            "(DIR.old-2 and so on) first. Without --force, this is an error."
+            help="If the output folder has files that this sweep did not write, rename it to DIR.old-1 "
+            "(DIR.old-2 and so on) and write a new one. Without --force, such files are an error."
         ),
     ] = False,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
@@ -144,7 +144,7 @@ def sweep(
         Where points run: embedded, on threads of this process; dask, on the workers of a Dask cluster.
 
     """
-    chosen = wishes(plot, against, series, class_, log=(log_x, log_y), made=output)
+    chosen = requested_plots(plot, against, series, class_, log=(log_x, log_y), made=output)
     where = named(engine, threads=threads, scheduler=scheduler)
     # Read once: it may be standard input.
     loaded = Scenario.load(scenario)
@@ -168,9 +168,9 @@ def sweep(
     show_warnings(loaded)
     held = _Held(output)
     plots = Plots(output, [(one.where, partial(held.charts, one)) for one in chosen])
-    wish = chosen[0] if watch and chosen else None
-    with paged(plan, wish, opened=open_) if watch == "web" else nullcontext() as page:
-        with watching(plan, wish, quiet=quiet) if page is None else nullcontext(page.add) as progress:
+    request = chosen[0] if watch and chosen else None
+    with paged(plan, request, opened=open_) if watch == "web" else nullcontext() as page:
+        with watching(plan, request, quiet=quiet) if page is None else nullcontext(page.add) as progress:
             if output is None:
                 held.sweep = simulated(plan, where, progress)
             else:
@@ -208,9 +208,9 @@ class _Held:
         assert self.sweep is not None, "a sweep without a folder is in memory"
         return self.sweep
 
-    def charts(self, wish: Wish) -> list[Chart]:
+    def charts(self, request: PlotRequest) -> list[Chart]:
         """Return the charts of a plot."""
-        return wish.charts(self.read())
+        return request.charts(self.read())
 
 
 def _show_results(found: Sweep, output: Path | None, *, json: bool, quiet: bool) -> Exit:

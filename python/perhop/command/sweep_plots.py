@@ -18,7 +18,7 @@ _EXAMPLE = "for example --plot delay_p99, --plot heat-map:loss, --plot pareto:vo
 
 
 @dataclass(frozen=True)
-class Wish:
+class PlotRequest:
     """A plot of a sweep."""
 
     kind: str
@@ -88,7 +88,7 @@ class Wish:
         return self.kind == "against" and self.metric.column == SHARE and plain
 
 
-def wishes(
+def requested_plots(
     texts: Sequence[str] | None,
     against: str | None,
     series: str | None,
@@ -96,7 +96,7 @@ def wishes(
     *,
     log: tuple[bool, bool],
     made: Path | None,
-) -> list[Wish]:
+) -> list[PlotRequest]:
     """Return the plots that `--plot` requests.
 
     Raises:
@@ -107,7 +107,7 @@ def wishes(
     for text in texts or []:
         kind, metrics, where = _read(text)
         check_file(where.file, made=made)
-        found.append(Wish(kind, metrics, where, against, series, tuple(classes or ()), *log))
+        found.append(PlotRequest(kind, metrics, where, against, series, tuple(classes or ()), *log))
     return found
 
 
@@ -120,7 +120,7 @@ def check_parameters(design: Design, against: str | None, series: str | None) ->
             )
 
 
-def wish_of(
+def requested_plot(
     what: str,
     file: Path | None,
     against: str | None,
@@ -128,10 +128,10 @@ def wish_of(
     classes: Sequence[str] | None,
     *,
     log: tuple[bool, bool],
-) -> Wish:
+) -> PlotRequest:
     """Return the plot of `perhop plot WHAT`; raises `InvalidInputError`."""
     kind, metrics, usual = _read(what)
-    return Wish(
+    return PlotRequest(
         kind,
         metrics,
         usual if file is None else Destination(file),

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 
 from perhop.command.screen import styled
-from perhop.command.sweep_plots import Wish
+from perhop.command.sweep_plots import PlotRequest
 from perhop.command.terminal import console, new_bar, print_note
 from perhop.command.watching import heights
 from perhop.metrics import SHARE, resolve
@@ -31,20 +31,22 @@ _WIDEST = 60
 
 
 @contextmanager
-def watching(plan: Plan, wish: Wish | None, *, quiet: bool) -> Iterator[Callable[[Advance], None] | None]:
+def watching(
+    plan: Plan, request: PlotRequest | None, *, quiet: bool
+) -> Iterator[Callable[[Advance], None] | None]:
     """Show the progress of a sweep on stderr; yield the callback, `None` if nothing is shown.
 
     If a plot is requested, its metric is drawn over its parameter for all completed points.
     """
     screen = console(sys.stderr)
     if quiet or not screen.is_terminal:
-        if wish is not None and not quiet:
+        if request is not None and not quiet:
             print_note("--watch needs a terminal; continuing without it")
         yield None
         return
     bar = new_bar(screen, "share", "work", "remaining")
     task = bar.add_task(printable(str(plan.scenario["name"])), total=1.0, work="")
-    chart = None if wish is None else Filling(plan, wish.metric, wish.against)
+    chart = None if request is None else Filling(plan, request.metric, request.against)
     with Live(bar, console=screen, transient=True, refresh_per_second=4) as live:
 
         def show(now: Advance) -> None:
@@ -60,14 +62,17 @@ def watching(plan: Plan, wish: Wish | None, *, quiet: bool) -> Iterator[Callable
 
 
 @contextmanager
-def paged(plan: Plan, wish: Wish | None, *, opened: bool) -> Iterator[Sweeping]:
+def paged(plan: Plan, request: PlotRequest | None, *, opened: bool) -> Iterator[Sweeping]:
     """Show the progress in a browser. The page remains after the block until it is closed."""
     from perhop.command.viewing import served, stay  # lazy: a server, which only --watch=web needs
     from perhop.viewing.hub import Hub  # lazy: the same reason
     from perhop.viewing.sweeps import Sweeping  # lazy: the same reason
 
     hub = Hub()
-    chart = Filling(plan, *((resolve(SHARE), None) if wish is None else (wish.metric, wish.against)))
+    chart = Filling(
+        plan,
+        *((resolve(SHARE), None) if request is None else (request.metric, request.against)),
+    )
     view = Sweeping(hub, str(plan.scenario["name"]), chart, words)
     with served("sweep", hub, view.answer, opened=opened):
         yield view

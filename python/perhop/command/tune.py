@@ -57,8 +57,8 @@ def tune(
     force: Annotated[
         Force,
         Parameter(
-            help="Replace an output folder that has other files than this tuning: rename it to DIR.old-1 "
-            "(DIR.old-2 and so on) first. Without --force, this is an error."
+            help="If the output folder has files that this tuning did not write, rename it to DIR.old-1 "
+            "(DIR.old-2 and so on) and write a new one. Without --force, such files are an error."
         ),
     ] = False,
     json: Json = False,
