@@ -27,7 +27,7 @@ pub(crate) struct ChangedProperties<'a> {
 pub(crate) enum Precision {
     /// All sets of packets were compared.
     Exact,
-    /// Some sets were too complex. A match whose text differs can match other packets.
+    /// Some sets were too complex. Matches with different texts can match different packets.
     Partial,
 }
 
@@ -61,7 +61,7 @@ impl<'a> ChangedProperties<'a> {
     }
 
     /// The changed parts among those that a line affects.
-    fn among(&self, effect: &BTreeSet<Property>) -> Vec<PartName> {
+    fn affected_parts(&self, effect: &BTreeSet<Property>) -> Vec<PartName> {
         let mut found = BTreeSet::new();
         for (interface, part, what) in effect {
             let part = self.comparison.new_name(interface, part);
@@ -182,9 +182,10 @@ fn relation(entry: &Entry, ablation: &mut Ablation, changed: &ChangedProperties)
     match entry.state {
         LineState::Irrelevant => return Some(Relation::with_effect(LineEffect::Irrelevant)),
         LineState::NotModelled => {
-            // The model may contain a part of the line, so the effect of the line is determined, too.
+            // The effect is also determined for a line outside the model, because the model can contain a
+            // part of it.
             let effect = ablation.effect(entry.number).unwrap_or_default();
-            let parts = changed.among(&effect).into_iter().collect();
+            let parts = changed.affected_parts(&effect).into_iter().collect();
             return Some(Relation { parts, ..Relation::not_compared(entry, "not modeled") });
         }
         LineState::NotRecognized => return Some(Relation::not_compared(entry, "not recognized")),
@@ -194,11 +195,11 @@ fn relation(entry: &Entry, ablation: &mut Ablation, changed: &ChangedProperties)
     if effect.is_empty() {
         let reason = match entry.state {
             LineState::Suspicious => "suspicious",
-            _ => "in perhop no interface depends on the line",
+            _ => "no interface in the model depends on the line",
         };
         return Some(Relation::not_compared(entry, reason));
     }
-    let parts = changed.among(&effect);
+    let parts = changed.affected_parts(&effect);
     Some(if !parts.is_empty() {
         Relation { parts: parts.into_iter().collect(), ..Relation::with_effect(LineEffect::Compared) }
     } else if changed.is_elsewhere(&effect) {

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Everything that differs between two configurations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Difference {
-    /// Packets that wait in another queue, one for each pair of queues.
+    /// Packets that wait in another queue: one example for each pair of queues.
     pub moved: Vec<Moved>,
     /// Parts of the model that are different.
     pub changed: Vec<Changed>,
@@ -122,7 +122,7 @@ pub struct LineChange {
     pub old: Option<LineText>,
     /// The line in the new configuration.
     pub new: Option<LineText>,
-    /// Its relation to the model.
+    /// The relation of the change to the model.
     pub effect: LineEffect,
     /// The changed parts that it affects.
     pub parts: Vec<PartName>,

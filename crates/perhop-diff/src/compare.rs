@@ -38,8 +38,8 @@ impl Comparison {
     pub(crate) fn ports(&mut self, interface: &str, sides: [Option<&Value>; 2], matches: &mut Matches) {
         for side in ["input", "output"] {
             let policies = sides.map(|port| port.map_or(&Value::Null, |port| &port[side]));
-            self.names_of(interface, side, policies);
-            self.order(interface, side, policies);
+            self.record_renames(interface, side, policies);
+            self.compare_order(interface, side, policies);
             let names = sides.map(|port| port.map_or(&Value::Null, |port| &port["policies"][side]["name"]));
             self.policy_name(interface, side, names);
         }
@@ -55,14 +55,14 @@ impl Comparison {
         policies: [&Value; 2],
         matches: &mut Matches,
     ) {
-        self.names_of(interface, side, policies);
-        self.order(interface, side, policies);
+        self.record_renames(interface, side, policies);
+        self.compare_order(interface, side, policies);
         let parts = policies.map(|policy| crate::parts::parts_of_policy(side, policy));
         self.parts(interface, parts, matches);
     }
 
     /// Records the renamed parts of the `side` policies.
-    fn names_of(&mut self, interface: &str, side: &str, [old, new]: [&Value; 2]) {
+    fn record_renames(&mut self, interface: &str, side: &str, [old, new]: [&Value; 2]) {
         for (before, after) in renames(side, old, new) {
             if let (Some(one), Some(other)) = (before.strip_prefix(QUEUE), after.strip_prefix(QUEUE)) {
                 let queues = self.queues.entry(interface.to_owned()).or_default();
@@ -83,14 +83,14 @@ impl Comparison {
     }
 
     /// Compares the order of stages and classes. A packet belongs to the first one that matches.
-    fn order(&mut self, interface: &str, side: &str, policies: [&Value; 2]) {
+    fn compare_order(&mut self, interface: &str, side: &str, policies: [&Value; 2]) {
         let stages = policies.map(|policy| conditioner_names(side, array(&policy["conditioners"])));
         let place = format!("{side} conditioner ");
-        self.order_of(interface, &format!("{side} policy"), &place, stages);
-        self.order_of_classes(interface, policies.map(|policy| &policy["queueing"]), ["", ""]);
+        self.compare_order_of_names(interface, &format!("{side} policy"), &place, stages);
+        self.compare_order_of_classes(interface, policies.map(|policy| &policy["queueing"]), ["", ""]);
     }
 
-    fn order_of_classes(&mut self, interface: &str, queueing: [&Value; 2], prefixes: [&str; 2]) {
+    fn compare_order_of_classes(&mut self, interface: &str, queueing: [&Value; 2], prefixes: [&str; 2]) {
         let classes = queueing.map(|queueing| array(&queueing["classes"]));
         let named = |at: usize| {
             let name = |class: &Value| format!("{QUEUE}{}{}", prefixes[at], text(class, "name"));
@@ -99,7 +99,7 @@ impl Comparison {
         let names = [named(0), named(1)];
         let around = prefixes[1].trim_end_matches('/');
         let part = if around.is_empty() { "queues".to_owned() } else { format!("queues of {around}") };
-        self.order_of(interface, &part, QUEUE, names.clone());
+        self.compare_order_of_names(interface, &part, QUEUE, names.clone());
         for (name, class) in names[0].iter().zip(classes[0]) {
             let other = self.new_name(interface, name);
             let Some(at) = names[1].iter().position(|name| *name == other) else { continue };
@@ -108,12 +108,12 @@ impl Comparison {
             }
             let inner = [name, &other].map(|name| format!("{}/", name.trim_start_matches(QUEUE)));
             let inside = [&class["queueing"], &classes[1][at]["queueing"]];
-            self.order_of_classes(interface, inside, [&inner[0], &inner[1]]);
+            self.compare_order_of_classes(interface, inside, [&inner[0], &inner[1]]);
         }
     }
 
     /// Compares the order of the common names of both lists.
-    fn order_of(&mut self, interface: &str, part: &str, prefix: &str, names: [Vec<String>; 2]) {
+    fn compare_order_of_names(&mut self, interface: &str, part: &str, prefix: &str, names: [Vec<String>; 2]) {
         let [old, new] = names;
         let old: Vec<String> = old.iter().map(|name| self.new_name(interface, name)).collect();
         let common = |all: &[String], other: &[String]| -> Vec<Value> {

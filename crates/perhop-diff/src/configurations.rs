@@ -11,7 +11,7 @@ use crate::answer::{Changed, Difference, LineChange, LineEffect, Renamed};
 use crate::compare::Comparison;
 use crate::effects::Ablation;
 use crate::lines::changed_lines;
-use crate::packets::{MovedPackets, Sides, Ways, examples, moved_packets};
+use crate::packets::{ComparedPaths, MovedPackets, Sides, examples, moved_packets};
 use crate::parts::{DEVICE, Device, MATCH};
 use crate::sets::Matches;
 
@@ -46,8 +46,9 @@ pub fn compare(front_ends: FrontEnds, question: &Question) -> Result<Difference,
     let names = names_of_ports(&devices);
     let compared: Vec<String> = names.into_iter().filter(|name| is_compared(question, name)).collect();
     let (comparison, remarks) = compared_devices(question, &devices, &compared, &mut matches);
-    let ways = Ways { exits: only.unwrap_or(&compared), at: question.at, queues: &comparison.queues };
-    let MovedPackets { moved, mut not_looked_at } = moved_packets(&sides, &ways);
+    let paths =
+        ComparedPaths { exits: only.unwrap_or(&compared), at: question.at, queues: &comparison.queues };
+    let MovedPackets { moved, mut not_looked_at } = moved_packets(&sides, &paths);
     let is_exact = not_looked_at.is_empty() && matches.too_complex == 0;
     let precision = if is_exact { Precision::Exact } else { Precision::Partial };
     let examples = examples(&sides, &comparison.changed, &compared, &mut matches);
@@ -58,7 +59,7 @@ pub fn compare(front_ends: FrontEnds, question: &Question) -> Result<Difference,
     let (lines, unread) = account(changed_lines(models), &mut ablations, &changed);
     let (not_compared, lines): (Vec<_>, Vec<_>) =
         lines.into_iter().partition(|line| line.effect == LineEffect::NotCompared);
-    not_looked_at.extend(not_looked_at_of(question, &matches, &lines, unread));
+    not_looked_at.extend(omitted_parts(question, &matches, &lines, unread));
     let mut difference = Difference {
         moved,
         examples,
@@ -149,12 +150,7 @@ fn assumed(question: &Question, models: [&DeviceModel; 2]) -> Vec<String> {
 }
 
 /// The parts that the comparison left out.
-fn not_looked_at_of(
-    question: &Question,
-    matches: &Matches,
-    lines: &[LineChange],
-    unread: usize,
-) -> Vec<String> {
+fn omitted_parts(question: &Question, matches: &Matches, lines: &[LineChange], unread: usize) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(only) = question.only {
         let elsewhere = lines.iter().filter(|line| line.effect == LineEffect::Elsewhere).count();

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::parts::{Device, Property, properties_of_device};
 
-/// Limits on the bytes of text that are read again, and on the lines whose effect is determined.
+/// Limits on the bytes of text that are parsed again, and on the lines whose effect is determined.
 const MOST_BYTES: usize = 8_000_000;
 const MOST_LINES: usize = 200;
 
@@ -23,7 +23,7 @@ pub(crate) struct Ablation<'a> {
     /// The line that opens the section of each line, if any.
     blocks: BTreeMap<usize, usize>,
     properties: BTreeMap<Property, Value>,
-    /// Whether the line numbers of the model are line numbers of the text. Items of JSON have no lines.
+    /// Whether the model counts lines of the text. For JSON, it counts items.
     is_numbered: bool,
     read: usize,
 }

@@ -1,4 +1,5 @@
-//! [`of_device`] and [`of_port`]: the parts of a model that determine the path of packets, as properties.
+//! [`device_properties`] and [`port_properties`]: the parts of a model that determine the path of packets, as
+//! properties.
 //!
 //! Every field is named here, so a new field does not compile until it is compared or omitted.
 
@@ -13,7 +14,7 @@ use serde_json::{Map, Value, json};
 pub(crate) const ACCESS_LIST: &str = "access list ";
 
 /// The properties of the routes and access lists of a device.
-pub(crate) fn of_device(forwarding: &Forwarding) -> Map<String, Value> {
+pub(crate) fn device_properties(forwarding: &Forwarding) -> Map<String, Value> {
     let Forwarding { routes, access_lists, processes } = forwarding;
     let mut found: Map<String, Value> = Map::new();
     for route in routes {
@@ -68,7 +69,7 @@ fn target(via: &RouteTarget) -> String {
 
 /// The properties of a port that determine the path of its packets. Its policies are compared by their
 /// effects.
-pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
+pub(crate) fn port_properties(forwarding: &PortForwarding) -> Map<String, Value> {
     let PortForwarding {
         role: _,
         vrf,

@@ -67,25 +67,25 @@ pub(crate) struct MovedPackets {
     pub(crate) not_looked_at: Vec<String>,
 }
 
-/// The exits, the entrance that the user chose, and the renamed queues by exit.
-pub(crate) struct Ways<'a> {
+/// The compared paths: the exits, the entrance if the user chose one, and the renamed queues by exit.
+pub(crate) struct ComparedPaths<'a> {
     pub(crate) exits: &'a [String],
     pub(crate) at: Option<&'a str>,
     pub(crate) queues: &'a BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// Returns packets that wait in another queue. It compares packets without an input policy, and packets that
-/// arrive at each entrance with a changed input policy. If the user chose an entrance, it compares only
+/// Returns packets that wait in another queue. Compares packets without an input policy, and packets that
+/// arrive at each entrance whose input policy has changed. If the user chose an entrance, compares only
 /// packets that arrive there.
-pub(crate) fn moved_packets(sides: &Sides, ways: &Ways) -> MovedPackets {
+pub(crate) fn moved_packets(sides: &Sides, paths: &ComparedPaths) -> MovedPackets {
     let mut found = MovedPackets::default();
-    let mut entrances: Vec<Option<String>> = vec![ways.at.map(str::to_owned)];
-    if ways.at.is_none() {
+    let mut entrances: Vec<Option<String>> = vec![paths.at.map(str::to_owned)];
+    if paths.at.is_none() {
         let names = sides.models[0].router.ports.iter().map(|port| &port.name);
         entrances.extend(names.filter(|name| has_other_input(sides.ports(name))).cloned().map(Some));
     }
     let mut pairs = 0;
-    for exit in ways.exits {
+    for exit in paths.exits {
         let [Some(old), Some(new)] = sides.ports(exit) else { continue };
         let own = found.moved.len();
         for entrance in &entrances {
@@ -103,7 +103,7 @@ pub(crate) fn moved_packets(sides: &Sides, ways: &Ways) -> MovedPackets {
             let arrives = arrives.map(|port| port.interface.as_str());
             match moved(&nodes[0], &nodes[1], arrives) {
                 Ok(packets) => {
-                    let renamed = ways.queues.get(exit);
+                    let renamed = paths.queues.get(exit);
                     let packets = packets.into_iter().filter(|moved| !is_renamed(renamed, moved));
                     for moved in packets {
                         found.add(own, exit, entrance.as_ref(), moved);
@@ -222,10 +222,10 @@ fn end_of(node: &Node, entrance: &str, text: &str) -> Option<End> {
     let number = node.interfaces.iter().position(|name| name == entrance).unwrap_or(0);
     packet.input = Ingress::new(InterfaceId(number as u16), Encapsulation::default());
     packet.arrive(packet.input);
-    let arrived = first_way(node, node.input, packet)?;
+    let arrived = first_path(node, node.input, packet)?;
     let mut departing = arrived.packet;
     departing.depart(node.encapsulation);
-    let left = if arrived.dropped { arrived } else { first_way(node, node.output, departing)? };
+    let left = if arrived.dropped { arrived } else { first_path(node, node.output, departing)? };
     let mut names = Vec::new();
     let mut queueing = node.output.and_then(|policy| policy.queueing.as_ref()).filter(|_| !left.dropped);
     let place =
@@ -244,7 +244,7 @@ fn end_of(node: &Node, entrance: &str, text: &str) -> Option<End> {
 }
 
 /// The path of a packet through conditioners, for the first color that their meters may assign.
-fn first_way(node: &Node, policy: Option<&PolicyConfig>, packet: Packet) -> Option<Conditioned> {
+fn first_path(node: &Node, policy: Option<&PolicyConfig>, packet: Packet) -> Option<Conditioned> {
     let Some(policy) = policy else {
         return Some(Conditioned { packet, steps: Vec::new(), dropped: false });
     };

@@ -50,9 +50,9 @@ impl Device {
                 }
             }
         }
-        properties.extend(forwarding::of_device(&model.router.forwarding));
+        properties.extend(forwarding::device_properties(&model.router.forwarding));
         let named = |(mut port, typed): (Value, &Port)| {
-            let own = forwarding::of_port(&typed.forwarding);
+            let own = forwarding::port_properties(&typed.forwarding);
             port.as_object_mut().into_iter().for_each(|port| port.extend(own.clone()));
             (typed.name.clone(), port)
         };

@@ -155,7 +155,7 @@ pub(super) fn written(snapshot: &Snapshot) -> String {
 
 /// Returns the devices, links, sites and policies that exist in one snapshot only.
 pub(super) fn only_in(snapshots: [&Snapshot; 2]) -> Vec<OnlyIn> {
-    let all = snapshots.map(things);
+    let all = snapshots.map(named_items);
     let mut found = Vec::new();
     for (own, other, name) in [(0, 1, "old"), (1, 0, "new")] {
         for (kind, thing) in all[own].difference(&all[other]) {
@@ -165,7 +165,7 @@ pub(super) fn only_in(snapshots: [&Snapshot; 2]) -> Vec<OnlyIn> {
     found
 }
 
-fn things(snapshot: &Snapshot) -> BTreeSet<(&'static str, String)> {
+fn named_items(snapshot: &Snapshot) -> BTreeSet<(&'static str, String)> {
     let mut found: BTreeSet<(&'static str, String)> = BTreeSet::new();
     for device in &snapshot.devices {
         found.insert(("device", device.name.clone()));

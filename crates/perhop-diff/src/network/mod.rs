@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! devices of both → differences of configurations ──────┐
-//! sites of both → walks of each pair and codepoint ─────┼→ changes, alike ones together
+//! sites of both → walks of each pair and codepoint ─────┼→ changes; equal ones are merged
 //! devices of both → proof for all packets ──────────────┘
 //!                     └ a packet at a device → walks of such packets between sites
 //! ```

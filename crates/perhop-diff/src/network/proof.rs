@@ -1,8 +1,8 @@
 //! [`prove`]: whether two networks treat all packets between all sites equally.
 //!
 //! They do if the devices, links and written facts are the same, and each device treats all packets equally
-//! at all ports. Otherwise, a packet that a device treats differently is followed between the sites. Only a
-//! difference between its walks counts.
+//! at all ports. Otherwise, perhop follows packets that a device treats differently between the sites. Only a
+//! difference between their walks counts.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ pub(super) fn prove(
         });
         proof.place = change.pairs.first().map(|(from, to)| format!("from {from} to {to}"));
     }
-    found.proof = proof.judged();
+    found.proof = proof.with_verdict();
     Ok(())
 }
 
@@ -139,8 +139,8 @@ impl Lifting<'_, '_, '_> {
         false
     }
 
-    /// Follows packets of a set between two sites, with each codepoint, because a device on the path can have
-    /// changed the sent codepoint.
+    /// Follows packets of a set between two sites. Tries all sent codepoints, because a device on the path
+    /// can change the codepoint.
     fn try_pair(
         &mut self,
         space: &mut PacketSpace,

@@ -39,7 +39,7 @@ pub(super) struct Walked {
 }
 
 impl Comparer<'_, '_> {
-    /// Compares the walks of a UDP packet with one codepoint and ports of no known application.
+    /// Compares the walks of a UDP packet with a codepoint. Its ports belong to no known application.
     pub(super) fn walk(&self, ends: Ends, dscp: Dscp) -> Result<Walked, ConfigError> {
         let text = "udp 0.0.0.0:49152 > 0.0.0.0:49152 len 200";
         let packet: PacketText =

@@ -43,8 +43,8 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Derives the verdict from the other fields.
-    pub(crate) fn judged(mut self) -> Proof {
+    /// Returns the answer with the verdict that follows from its other fields.
+    pub(crate) fn with_verdict(mut self) -> Proof {
         if self.counterexample.as_ref().is_some_and(|found| found.is_doubtful) {
             let found = self.counterexample.take().map(|found| found.packet).unwrap_or_default();
             self.not_decided

@@ -9,7 +9,7 @@ use perhop_qos::packet::Encapsulation;
 use perhop_qos::{ConfigError, Rate};
 
 use super::answer::Proof;
-use super::ports::{PortOf, compare_ways};
+use super::ports::{PortOf, compare_paths};
 use super::question::{ProofQuestion, Side};
 
 /// The sides of a port that are compared.
@@ -86,17 +86,17 @@ pub(super) fn prove_ports(mut sides: [Side; 2], question: &ProofQuestion) -> Res
     // A policy alone has no link. The compared link carries the marks that the link of either side carries.
     let link = Encapsulation { tag: own[0].tag || own[1].tag, labels: own[0].labels || own[1].labels };
     for direction in directions {
-        let way = match direction {
+        let packets_in_words = match direction {
             Direction::Input => "packets that arrive",
             Direction::Output => "packets that leave",
         };
         let found = arriving(&mut space, None).and_then(|packets| {
-            compare_ways(&mut space, packets, &|space, side, way| match direction {
-                Direction::Input => ports[side].input(space, way),
-                Direction::Output => ports[side].output(space, way, link),
+            compare_paths(&mut space, packets, &|space, side, path| match direction {
+                Direction::Input => ports[side].input(space, path),
+                Direction::Output => ports[side].output(space, path, link),
             })
         });
-        if proof.record(&format!("{way} by {place}"), found, |_| true) {
+        if proof.record(&format!("{packets_in_words} by {place}"), found, |_| true) {
             break;
         }
     }
@@ -106,7 +106,7 @@ pub(super) fn prove_ports(mut sides: [Side; 2], question: &ProofQuestion) -> Res
         "before the policy, packets have no mark that is internal to the device (qos-group)".to_owned(),
     );
     proof.not_looked_at.push("other ports, routes, and the transmit rings of the two ports".to_owned());
-    Ok(proof.judged())
+    Ok(proof.with_verdict())
 }
 
 /// Returns the port of a configuration that the user chose. An unattached policy gets a generated port.

@@ -8,15 +8,15 @@ use perhop_device::{DeviceModel, Port};
 use serde_json::Value;
 
 use super::answer::Proof;
-use super::ports::{PortOf, compare_ways};
+use super::ports::{PortOf, compare_paths};
 use crate::forwarding::ACCESS_LIST;
 use crate::parts::{DEVICE, Device, INTERFACE, properties_of_device};
 use crate::treatment::Difference;
 
-/// Limit on the compared pairs of entrance and exit. Each takes milliseconds to a second.
+/// Maximum number of compared pairs of entrance and exit. A comparison takes from milliseconds to a second.
 const MOST_PAIRS: usize = 400;
-/// Properties of interfaces that the treatments already contain as rates and marks, or that name the
-/// interface.
+/// Properties of interfaces that are not compared, because treatments contain them as rates and marks, or
+/// because they name the interface.
 const SHOWN: [&str; 8] = [
     "bandwidth",
     "assumed rate",
@@ -38,7 +38,8 @@ struct Devices<'a> {
     space: PacketSpace,
 }
 
-/// Returns whether a difference matters to the caller. The differing packets may never reach the device.
+/// Decides whether a difference counts. The caller can reject a difference whose packets never reach the
+/// device.
 pub(crate) type Accept<'f> = dyn FnMut(&mut PacketSpace, &Difference) -> bool + 'f;
 
 /// Returns whether two devices treat all packets equally.
@@ -53,7 +54,7 @@ pub(crate) fn prove(models: [&DeviceModel; 2], names: [&str; 2], accept: &mut Ac
         model.router.ports.iter().map(|port| port.interface.clone()).collect::<BTreeSet<String>>()
     });
     proof.add_lines(models, names, [&all[0], &all[1]]);
-    proof.judged()
+    proof.with_verdict()
 }
 
 impl<'a> Devices<'a> {
@@ -125,7 +126,7 @@ impl<'a> Devices<'a> {
         }
         let number = self.interfaces.iter().position(|name| *name == both[0].port.interface);
         let found = arriving(&mut self.space, number).and_then(|packets| {
-            compare_ways(&mut self.space, packets, &|space, side, way| both[side].input(space, way))
+            compare_paths(&mut self.space, packets, &|space, side, path| both[side].input(space, path))
         });
         found.map_or(true, |found| found.packet.is_some())
     }
@@ -142,8 +143,8 @@ impl<'a> Devices<'a> {
         if same {
             return false;
         }
-        let found = compare_ways(&mut self.space, Set::ALL, &|space, side, way| {
-            both[side].output(space, way, both[side].encapsulation())
+        let found = compare_paths(&mut self.space, Set::ALL, &|space, side, path| {
+            both[side].output(space, path, both[side].encapsulation())
         });
         found.map_or(true, |found| found.packet.is_some() || !found.schedulers.is_empty())
     }
@@ -191,11 +192,11 @@ impl<'a> Devices<'a> {
         let packets = arriving(&mut self.space, None)?;
         let by = self.space.is_one_of(Field::Input, inputs)?;
         let packets = self.space.and(packets, by)?;
-        compare_ways(&mut self.space, packets, &|space, side, way| {
+        compare_paths(&mut self.space, packets, &|space, side, path| {
             if let Some(input) = input {
-                input[side].input(space, way)?;
+                input[side].input(space, path)?;
             }
-            output[side].output(space, way, output[side].encapsulation())
+            output[side].output(space, path, output[side].encapsulation())
         })
     }
 }

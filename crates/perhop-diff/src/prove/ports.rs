@@ -10,7 +10,7 @@ use perhop_qos::framing::IpVersion;
 use perhop_qos::packet::Encapsulation;
 
 use super::answer::Proof;
-use crate::treatment::{Difference, Treatments, Way, compare};
+use crate::treatment::{Difference, PolicyPath, Treatments, compare};
 
 /// A port with its device.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ impl<'a> PortOf<'a> {
     pub(super) fn filter(
         self,
         space: &mut PacketSpace,
-        way: &mut Way<'a>,
+        path: &mut PolicyPath<'a>,
         direction: Direction,
     ) -> Result<(), TooComplex> {
         for group in self.port.forwarding.access_groups.iter().filter(|group| group.direction == direction) {
@@ -44,28 +44,28 @@ impl<'a> PortOf<'a> {
             let family = space.equals(Field::Family, u128::from(group.version != IpVersion::Ipv4))?;
             let others = space.minus(Set::ALL, family)?;
             let passed = space.or(permitted, others)?;
-            way.filter(passed);
+            path.filter(passed);
         }
         Ok(())
     }
 
     /// Adds the stages of arriving packets to a path.
-    pub(super) fn input(self, space: &mut PacketSpace, way: &mut Way<'a>) -> Result<(), TooComplex> {
-        self.filter(space, way, Direction::Input)?;
-        way.conditioners(space, &self.port.input)
+    pub(super) fn input(self, space: &mut PacketSpace, path: &mut PolicyPath<'a>) -> Result<(), TooComplex> {
+        self.filter(space, path, Direction::Input)?;
+        path.conditioners(space, &self.port.input)
     }
 
     /// Adds the stages of departing packets to a path.
     pub(super) fn output(
         self,
         space: &mut PacketSpace,
-        way: &mut Way<'a>,
+        path: &mut PolicyPath<'a>,
         encapsulation: Encapsulation,
     ) -> Result<(), TooComplex> {
-        self.filter(space, way, Direction::Output)?;
-        way.departure(space, encapsulation)?;
-        way.conditioners(space, &self.port.output)?;
-        way.queues(space, &self.port.output, self.line())
+        self.filter(space, path, Direction::Output)?;
+        path.departure(space, encapsulation)?;
+        path.conditioners(space, &self.port.output)?;
+        path.queues(space, &self.port.output, self.line())
     }
 
     /// The rate of the line, if it is known.
@@ -111,19 +111,20 @@ fn decided(decision: AccessDecision) -> Set {
 }
 
 /// Builds the path of one side.
-pub(super) type Make<'a, 'm> = dyn Fn(&mut PacketSpace, usize, &mut Way<'a>) -> Result<(), TooComplex> + 'm;
+pub(super) type Make<'a, 'm> =
+    dyn Fn(&mut PacketSpace, usize, &mut PolicyPath<'a>) -> Result<(), TooComplex> + 'm;
 
 /// Compares the treatments of `packets` on the paths of two sides.
-pub(super) fn compare_ways(
+pub(super) fn compare_paths(
     space: &mut PacketSpace,
     packets: Set,
     make: &Make,
 ) -> Result<Difference, TooComplex> {
     let mut sides = Vec::new();
     for side in [0, 1] {
-        let mut way = Way::default();
-        make(space, side, &mut way)?;
-        sides.push(Treatments::follow(space, way, packets)?);
+        let mut path = PolicyPath::default();
+        make(space, side, &mut path)?;
+        sides.push(Treatments::follow(space, path, packets)?);
     }
     compare(space, [&sides[0], &sides[1]])
 }
@@ -153,8 +154,8 @@ impl Proof {
                     .iter()
                     .map(|(one, other)| {
                         format!(
-                            "{place}: the order of packets: the schedulers are {one} and {other}; \
-                             their rates are equal"
+                            "{place}: the order of packets can differ: the schedulers are {one} and {other}, \
+                             with equal rates"
                         )
                     })
                     .collect();

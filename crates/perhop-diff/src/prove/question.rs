@@ -23,7 +23,7 @@ pub struct ProofQuestion<'a> {
     pub rate: Option<Rate>,
 }
 
-/// A configuration that was read.
+/// A parsed configuration.
 pub(super) struct Side<'a> {
     pub(super) name: &'a str,
     pub(super) text: &'a str,

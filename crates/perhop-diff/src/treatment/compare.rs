@@ -57,8 +57,8 @@ pub(crate) fn compare(space: &mut PacketSpace, sides: [&Treatments; 2]) -> Resul
             }
         }
     }
-    // A packet whose own treatment differs is a better example than a packet that only gets another share of
-    // the rate.
+    // A packet that is marked or queued differently is a better example than a packet that only gets another
+    // share of the rate.
     let (own, rest): (Vec<_>, Vec<_>) = different
         .iter()
         .partition(|(_, trees)| !same_trees(sides, *trees, Guarantees::Ignored, &mut BTreeSet::new()));
@@ -70,11 +70,11 @@ pub(crate) fn compare(space: &mut PacketSpace, sides: [&Treatments; 2]) -> Resul
     if let Some(witness) = witness {
         let own = different.iter().find(|(set, _)| space.contains(*set, &witness.packet));
         let trees = own.or(different.first()).map(|(_, trees)| *trees);
-        found.packet = trees.map(|trees| Counterexample::of_trees(&witness, sides, trees));
+        found.packet = trees.map(|trees| Counterexample::from_trees(&witness, sides, trees));
         found.packets = different.into_iter().map(|(set, _)| set).collect();
         return Ok(found);
     }
-    found.packet = with_other_company(space, sides, &common)?;
+    found.packet = find_sharing_difference(space, sides, &common)?;
     Ok(found)
 }
 
@@ -161,7 +161,7 @@ fn add(
 }
 
 /// Returns a packet that shares a meter, a queue or a limit with other packets on one side only.
-fn with_other_company(
+fn find_sharing_difference(
     space: &mut PacketSpace,
     sides: [&Treatments; 2],
     common: &Correspondence,
@@ -180,7 +180,7 @@ fn with_other_company(
                 let witnesses: Vec<_> = witnesses.into_iter().flatten().collect();
                 let [first, second, ..] = witnesses.as_slice() else { continue };
                 let is_per_flow = what == "policer" && sides[side].meter(own).is_per_flow;
-                return Ok(Some(Counterexample::of_company(what, side, [first, second], is_per_flow)));
+                return Ok(Some(Counterexample::from_sharing(what, side, [first, second], is_per_flow)));
             }
         }
     }

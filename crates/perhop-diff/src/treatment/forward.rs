@@ -6,9 +6,9 @@ use perhop_analysis::{Field, PacketSpace, Set, TooComplex, effects, given_by};
 use perhop_qos::Color;
 use perhop_qos::action::{Action, Outcome};
 
+use super::policy_path::{PolicyPath, Stage, Step};
 use super::queues::{ClassContent, Level, Queue};
 use super::tree::{Meter, Place, Tree, TreeId};
-use super::way::{Stage, Step, Way};
 
 /// Limit on the sets of packets with one treatment each.
 const MOST_PARTS: usize = 4_000;
@@ -17,7 +17,7 @@ const MOST_PARTS: usize = 4_000;
 type Parts = Vec<(Set, TreeId)>;
 type Made = Result<Parts, TooComplex>;
 
-/// The groups of fields that are written together, as marks of a packet.
+/// The fields of each mark. They are written together.
 const MARKS: [&[Field]; 3] = [&[Field::Dscp], &[Field::HasCos, Field::Cos], &[Field::HasExp, Field::Exp]];
 /// The fields that exist only inside a device.
 const INSIDE: [&[Field]; 2] = [&[Field::Color], &[Field::Label]];
@@ -49,20 +49,20 @@ impl State {
 
 /// The treatments of the packets of a set.
 pub(crate) struct Treatments<'a> {
-    way: Way<'a>,
+    path: PolicyPath<'a>,
     trees: Vec<Tree>,
     known: BTreeMap<Tree, TreeId>,
     pub(super) parts: Parts,
 }
 
 impl<'a> Treatments<'a> {
-    /// Follows all of `packets`.
+    /// Computes the treatments of `packets`.
     pub(crate) fn follow(
         space: &mut PacketSpace,
-        way: Way<'a>,
+        path: PolicyPath<'a>,
         packets: Set,
     ) -> Result<Treatments<'a>, TooComplex> {
-        let mut found = Treatments { way, trees: Vec::new(), known: BTreeMap::new(), parts: Vec::new() };
+        let mut found = Treatments { path, trees: Vec::new(), known: BTreeMap::new(), parts: Vec::new() };
         let state = State { packets, fields: BTreeMap::new() };
         let parts = found.run(space, (0, 0), state)?;
         let parts = found.without_idle_meters(parts);
@@ -75,11 +75,11 @@ impl<'a> Treatments<'a> {
     }
 
     pub(super) fn meter(&self, meter: usize) -> &Meter {
-        &self.way.meters[meter]
+        &self.path.meters[meter]
     }
 
     pub(super) fn queue(&self, queue: usize) -> &Queue {
-        &self.way.queues[queue]
+        &self.path.queues[queue]
     }
 
     fn intern(&mut self, tree: Tree) -> TreeId {
@@ -96,7 +96,7 @@ impl<'a> Treatments<'a> {
         if state.packets == Set::NONE {
             return Ok(Vec::new());
         }
-        match self.way.steps.get(step) {
+        match self.path.steps.get(step) {
             None => self.leaf(space, state, Place::Onward),
             Some(Step::Filter(permitted)) => {
                 let passed = state.now(space, *permitted)?;
@@ -263,8 +263,8 @@ impl<'a> Treatments<'a> {
         if parts.len() > MOST_PARTS { Err(TooComplex) } else { Ok(parts) }
     }
 
-    /// Returns the treatments of packets that reach a place. Writing the existing value of a field is not a
-    /// mark.
+    /// Returns the treatments of packets that reach a place. A write of the existing value of a field does
+    /// not count as a mark.
     fn leaf(&mut self, space: &mut PacketSpace, state: State, place: Place) -> Made {
         let mut states = vec![state];
         let inside: &[&[Field]] = if place == Place::Onward { &INSIDE } else { &[] };
@@ -284,7 +284,7 @@ impl<'a> Treatments<'a> {
 
     /// Removes meters whose colors do not change the treatment of any packet.
     fn without_idle_meters(&mut self, parts: Parts) -> Parts {
-        let mut busy = vec![false; self.way.meters.len()];
+        let mut busy = vec![false; self.path.meters.len()];
         loop {
             let before = busy.clone();
             let plain = self.plain(&busy);

@@ -10,14 +10,14 @@
 
 mod compare;
 mod forward;
+mod policy_path;
 mod queues;
 mod tree;
 mod values;
-mod way;
 mod words;
 
 pub(crate) use compare::{Difference, compare};
 pub(crate) use forward::Treatments;
-pub(crate) use way::Way;
+pub(crate) use policy_path::PolicyPath;
 pub(crate) use words::plain;
 pub use words::{Aspect, Counterexample};

@@ -1,4 +1,4 @@
-//! [`Way`]: the policies on the path of packets of one side, step by step.
+//! [`PolicyPath`]: the policies on the path of packets of one side, step by step.
 
 use std::sync::Arc;
 
@@ -32,13 +32,13 @@ pub(super) enum Step<'a> {
 
 /// The path of packets through the policies of one side.
 #[derive(Default)]
-pub(crate) struct Way<'a> {
+pub(crate) struct PolicyPath<'a> {
     pub(super) steps: Vec<Step<'a>>,
     pub(super) meters: Vec<Meter>,
     pub(super) queues: Vec<Queue>,
 }
 
-impl<'a> Way<'a> {
+impl<'a> PolicyPath<'a> {
     /// Adds an access list that permits `packets`.
     pub(crate) fn filter(&mut self, packets: Set) {
         self.steps.push(Step::Filter(packets));

@@ -22,7 +22,7 @@ const PROPORTIONAL: [SchedulerConfig; 5] = [
     SchedulerConfig::Drr,
     SchedulerConfig::Wrr,
 ];
-/// Schedulers whose shares limit rates and bursts.
+/// Schedulers in which a share limits the rate or the burst of a class, even without siblings.
 const LIMITING: [SchedulerConfig; 4] =
     [SchedulerConfig::Cbq, SchedulerConfig::Hfsc, SchedulerConfig::Htb, SchedulerConfig::GuaranteeExcess];
 /// The keys of shares that the rates already reflect.

@@ -31,7 +31,7 @@ pub(super) enum Place {
     NoClass,
     Queue {
         queue: usize,
-        /// The row of its thresholds.
+        /// The index in `rows` of the queue.
         row: usize,
     },
 }

@@ -17,7 +17,7 @@ pub struct Counterexample {
     pub with: Option<String>,
     /// The treatments, aspect by aspect.
     pub treatment: Vec<Aspect>,
-    /// Whether the difference can be without effect, because the shared policer polices single flows.
+    /// Whether the difference may have no effect, because the shared policer polices each flow separately.
     #[serde(skip)]
     pub(crate) is_doubtful: bool,
 }
@@ -40,7 +40,11 @@ const FATE: &str = "fate";
 
 impl Counterexample {
     /// Describes a packet that has different trees on the two sides.
-    pub(super) fn of_trees(witness: &Witness, sides: [&Treatments; 2], trees: [TreeId; 2]) -> Counterexample {
+    pub(super) fn from_trees(
+        witness: &Witness,
+        sides: [&Treatments; 2],
+        trees: [TreeId; 2],
+    ) -> Counterexample {
         let rows = [rows(sides[0], trees[0]), rows(sides[1], trees[1])];
         let mut treatment: Vec<Aspect> = Vec::new();
         let mut names: Vec<&String> = Vec::new();
@@ -60,7 +64,7 @@ impl Counterexample {
     }
 
     /// Describes two packets that share an element only on the side `sharing`.
-    pub(super) fn of_company(
+    pub(super) fn from_sharing(
         what: &str,
         sharing: usize,
         packets: [&Witness; 2],
