@@ -4,7 +4,7 @@ use perhop_qos::Rate;
 use serde::Deserialize;
 
 /// Preamble and gap around an Ethernet frame, bytes (IEEE 802.3, 4.4.2).
-pub(crate) const BETWEEN: u32 = 20;
+pub(crate) const PREAMBLE_AND_GAP_BYTES: u32 = 20;
 
 /// A burst of frames from one or several senders at the same time.
 #[derive(Clone, Debug, Deserialize)]
@@ -35,7 +35,7 @@ impl Microburst {
 
     /// Returns the time between two frames of a sender, seconds.
     pub(crate) fn interval(&self) -> f64 {
-        f64::from(self.frame_bytes + BETWEEN) * 8.0 / self.arrival.as_bits_per_second() as f64
+        f64::from(self.frame_bytes + PREAMBLE_AND_GAP_BYTES) * 8.0 / self.arrival.as_bits_per_second() as f64
     }
 
     /// Returns the rate at which frames for one interface arrive, bits per second.

@@ -9,13 +9,16 @@ use perhop_qos::packet::LinkMark;
 
 use crate::header::{Header, free_address};
 
-/// Limit on the alternatives tried for one class.
+/// Maximum number of alternatives tried for one class.
 const MOST: usize = 64;
-/// The shortest and the longest IP packets that are sent, bytes.
+/// The shortest IP packets that are sent, bytes.
 const SHORTEST: u32 = 40;
+/// The longest IP packets that are sent, bytes.
 const LONGEST: u32 = 1500;
-/// Addresses that configurations rarely contain, from the networks for documentation (RFC 5737).
+/// The default source address. It is from a network for documentation (RFC 5737), which configurations rarely
+/// contain.
 const SOURCE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+/// The default destination address, from another such network.
 const DESTINATION: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1));
 /// The codepoints that are tried if the condition does not restrict the codepoint.
 const CODEPOINTS: [&str; 13] =

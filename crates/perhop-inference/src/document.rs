@@ -11,17 +11,18 @@ use crate::header::Header;
 use crate::network::{Carried, CosOrigin, FAR, Interface, NEAR, Network};
 use crate::words::as_rate;
 
-/// The rate of links between hosts and their routers, relative to the rate of the path through the router.
+/// The ratio of the rate of links between hosts and their routers to the rate of the path through the router.
 const WIDER: f64 = 10.0;
 /// The minimum rate of such a link, bits per second.
 const LEAST_PLAIN: f64 = 1e9;
-/// The delay of the line behind the router, for some hundred kilometers and another router. A fast line gets
-/// the delay of a metropolitan line, because a few connections cannot fill a long, fast line.
+/// The delay of the line behind the router: some hundred kilometers and another router.
 const DELAY: &str = "5ms";
+/// The delay of a fast line, as in a metropolitan network. A few connections cannot fill a long, fast line.
 const SHORT_DELAY: &str = "1ms";
+/// The minimum rate of a fast line, bits per second.
 const FAST: f64 = 100e6;
-/// The limit of the policy `ample` for queues outside the router. It exceeds the sum of all windows and a
-/// second of datagrams.
+/// The queue limit of the policy `ample`, for queues outside the router. It exceeds the sum of all windows
+/// and the datagrams of a second.
 const AMPLE_LIMIT: &str = "10000000 packets";
 /// The policy `ample` that also sets the CoS of every packet to its precedence.
 const TAGGING: &str = "ample-with-cos";

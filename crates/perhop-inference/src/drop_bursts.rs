@@ -1,10 +1,10 @@
 //! [`with_bursts`]: adds bursts to the load of classes that drop more packets than they would at regular
 //! intervals.
 //!
-//! Counters show rates and drops, not the times of packets. A class that drops below its share had bursts.
-//! The minimum length of these bursts follows from the drops: if all packets come in equal bursts at the rate
-//! of the entrance, shorter bursts lose fewer packets. The data plane computes the losses of a burst, because
-//! it knows all limits of the router.
+//! Counters show rates and drops, but not the times of packets. A class that drops packets although its rate
+//! is below its share had bursts. The minimum length of these bursts follows from the drops: if all packets
+//! come in equal bursts at the rate of the entrance, shorter bursts lose fewer packets. The data plane
+//! computes the losses of a burst, because it knows all limits of the router.
 
 use std::collections::BTreeSet;
 
@@ -22,14 +22,14 @@ use crate::traffic::{Flow, Traffic, unlike};
 use crate::trial::packet;
 use crate::words::{as_rate, nanoseconds, number, rate_in_words};
 
-/// The difference of dropped parts, output minus run, above which packets are assumed to come in bursts. A
-/// run must reproduce the drops of an output within 2 points. Half of that leaves room for the rounding of
-/// bursts.
+/// If the dropped fraction of the output exceeds the dropped fraction of the run by more than this, perhop
+/// assumes that packets come in bursts. A run must reproduce the fraction within 2 percentage points. Half of
+/// that leaves room for the rounding of bursts.
 const UNEXPLAINED: f64 = 0.01;
-/// The difference of dropped parts above which the answer reports it. It is below the 2 points within which a
-/// run must reproduce drops.
+/// The minimum difference of the dropped fractions of output and run that the answer reports. It is below the
+/// 2 percentage points within which a run must reproduce drops.
 const DIFFERENT: f64 = 0.015;
-/// The maximum number of packets of a rehearsal. A rehearsal covers only a part of a longer run.
+/// The maximum number of packets of a rehearsal. The rehearsal of a longer run covers only a part of it.
 const MOST_PACKETS: f64 = 100_000.0;
 /// The number of rounds of the search. The bursts of one class change the drops of other classes, which are
 /// then solved again.

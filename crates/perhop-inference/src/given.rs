@@ -145,7 +145,7 @@ pub(crate) fn by_class(
     let mut taken = BTreeSet::new();
     let mut flows = Vec::new();
     for (row, load) in loads.iter().enumerate() {
-        let Some(hit) = hit_of(network, hits, &load.name) else {
+        let Some(hit) = hit_for_class(network, hits, &load.name) else {
             let miss = misses.iter().find(|miss| miss.target.name == load.name);
             let message = miss.map_or_else(|| format!("class `{}`", load.name), Miss::to_string);
             return Err(Failure::of_row(
@@ -175,7 +175,11 @@ pub(crate) fn by_class(
 
 /// Returns headers for the class `name`, the first of several with this name; otherwise headers of another
 /// class that reach its queue.
-pub(crate) fn hit_of<'h, 'a>(network: &Network, hits: &'h [Hit<'a>], name: &str) -> Option<&'h Hit<'a>> {
+pub(crate) fn hit_for_class<'h, 'a>(
+    network: &Network,
+    hits: &'h [Hit<'a>],
+    name: &str,
+) -> Option<&'h Hit<'a>> {
     let leads_there = |hit: &&Hit| {
         hit.leaf(network)
             .and_then(|leaf| network.place_of(&leaf.path))

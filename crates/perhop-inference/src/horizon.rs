@@ -2,8 +2,8 @@
 
 use crate::traffic::Traffic;
 
-/// The simulated time in milliseconds for loads up to a rate in Mb/s: it is shorter for higher loads, so that
-/// a run takes seconds.
+/// The maximum load, Mb/s, and the simulated time for loads up to it, milliseconds. The time is shorter for
+/// higher loads, so that a run takes seconds.
 const DURATIONS: [(f64, f64); 6] = [
     (2.5, 100_000.0),
     (25.0, 20_000.0),
@@ -12,12 +12,13 @@ const DURATIONS: [(f64, f64); 6] = [
     (25_000.0, 400.0),
     (f64::INFINITY, 100.0),
 ];
-/// The warm-up of a run: a fraction of the run, the maximum in milliseconds, the length below which a run is
-/// short, and the fraction of a short run. The fraction of a short run is larger, because TCP needs time to
-/// start.
+/// The warm-up, as a fraction of the run.
 const WARMUP: f64 = 0.1;
+/// The maximum warm-up, milliseconds.
 const LONGEST_WARMUP: f64 = 2_000.0;
+/// The length below which a run is short, milliseconds.
 const SHORT: f64 = 1_000.0;
+/// The warm-up of a short run, as a fraction of the run. It is larger, because TCP needs time to start.
 const SHORT_WARMUP: f64 = 0.4;
 
 /// The end of a run and the end of its warm-up, milliseconds.

@@ -32,13 +32,14 @@ use crate::unapplied::left_out;
 use crate::unclassified::call_without_class;
 use crate::words::{rate_in_words, time};
 
-/// Limit on the interfaces that are tried as entrance.
+/// Maximum number of interfaces that are tried as entrance.
 const MOST_ENTRANCES: usize = 64;
 /// The maximum utilization of an entrance by given traffic, so that the traffic hardly waits before the
 /// device.
 const MOST_FILLED: f64 = 0.5;
-/// The number of samples of queues in a run, and of throughput and delays.
+/// The number of samples of each queue in a run.
 const QUEUE_SAMPLES: f64 = 200.0;
+/// The number of samples of throughput and delays in a run.
 const SAMPLES: f64 = 40.0;
 
 /// A configuration from which a scenario is inferred, and the user's choices.
@@ -195,14 +196,15 @@ pub(crate) fn class_traffic(devices: &Devices, request: &Request) -> Result<Traf
     guess(tried, (request.load, &request.loads)).map(|(_, traffic)| traffic)
 }
 
-/// Refuses a configuration with unreachable classes, as [`infer`] does.
+/// Checks that a packet reaches each class of a configuration. Returns the failure that [`infer`] would
+/// return.
 ///
 /// A queue without conditions takes the packets that no other class takes, so it counts as reached without a
 /// trial.
 ///
 /// # Errors
 /// No interface is up, or no packet reaches a class.
-pub fn require_way(devices: &Devices, request: &Request) -> Result<(), Failure> {
+pub fn require_reachable_classes(devices: &Devices, request: &Request) -> Result<(), Failure> {
     let device = read(devices, request)?;
     let site = site(&device, request, None);
     let selection = Selection { site: &site, front_end: device.front_end, rate: None };

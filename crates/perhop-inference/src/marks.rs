@@ -1,28 +1,29 @@
-//! [`with_marks`]: the headers of links that carry the marks by which classes match.
+//! [`with_marks`]: adds the link headers whose marks classes match.
 
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::PolicyConfig;
 
 use crate::network::{Carried, CosOrigin, Network};
 
-/// Returns the network with the headers that carry the marks, which classes of the router match, to the
-/// router.
+/// Adds tags or labels to the link before the router, if classes of the router match their marks. Returns the
+/// network.
 ///
-/// Packets that leave with a label need not enter with one, because the router imposes it.
+/// Packets that leave with a label need not enter with one, because the router imposes the label.
 pub(crate) fn with_marks(mut network: Network<'_>) -> Network<'_> {
     let has_exp = |condition: &MatchConfig| condition.mpls_exp.is_some();
     let has_cos = |condition: &MatchConfig| condition.cos.is_some();
-    if asks_of_output(&network, &has_exp) && network.may_leave_labeled() {
+    if output_has_condition(&network, &has_exp) && network.may_leave_labeled() {
         network.leaves_labeled = true;
         let words = "packets leave with an MPLS label whose EXP is their precedence, unless a policy sets it";
         network.assumed.push(words.to_owned());
     }
-    let asks_exp =
-        asks_in(network.input(), &has_exp) || asks_of_output(&network, &has_exp) && !network.leaves_labeled;
-    let asks_cos = asks_in(network.input(), &has_cos) || asks_of_output(&network, &has_cos);
+    let matches_exp = policy_has_condition(network.input(), &has_exp)
+        || output_has_condition(&network, &has_exp) && !network.leaves_labeled;
+    let matches_cos =
+        policy_has_condition(network.input(), &has_cos) || output_has_condition(&network, &has_cos);
     let kinds = [
-        (Carried::Mpls, "an MPLS label whose EXP", asks_exp),
-        (Carried::Vlan, "a VLAN tag whose CoS", asks_cos),
+        (Carried::Mpls, "an MPLS label whose EXP", matches_exp),
+        (Carried::Vlan, "a VLAN tag whose CoS", matches_cos),
     ];
     for (header, words, is_asked) in kinds {
         if !is_asked {
@@ -39,14 +40,15 @@ pub(crate) fn with_marks(mut network: Network<'_>) -> Network<'_> {
     network
 }
 
-/// Whether a class or a stage of the output has a property.
-fn asks_of_output(network: &Network, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
+/// Whether a class or a stage of the output has a condition with a property.
+fn output_has_condition(network: &Network, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let mut of_queues = network.leaves.iter().flat_map(|leaf| &leaf.matches);
-    asks_in(network.output(), property) || of_queues.any(|condition| has_property(condition, property))
+    policy_has_condition(network.output(), property)
+        || of_queues.any(|condition| has_property(condition, property))
 }
 
-/// Whether a stage of a policy has a property.
-fn asks_in(policy: &PolicyConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
+/// Whether a stage of a policy has a condition with a property.
+fn policy_has_condition(policy: &PolicyConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let mut conditions = policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref());
     conditions.any(|condition| has_property(condition, property))
 }

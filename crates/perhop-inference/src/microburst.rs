@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use perhop_qos::Rate;
 use serde_json::json;
 
-use crate::burst::{BETWEEN, Microburst};
+use crate::burst::{Microburst, PREAMBLE_AND_GAP_BYTES};
 use crate::failure::Failure;
-use crate::given::hit_of;
+use crate::given::hit_for_class;
 use crate::network::Network;
 use crate::role::Kind;
 use crate::sources::Sending;
@@ -17,7 +17,8 @@ use crate::words::{counted, nanoseconds, rate_in_words, similar};
 
 /// Header and check sequence of an Ethernet frame, bytes (IEEE 802.3, 3.1.1).
 const HEADER: u32 = 18;
-/// The gap between the end of a backlog and the next burst, seconds, for links and replies.
+/// The pause between the end of a backlog and the next burst, seconds. It covers the delays of links and
+/// replies.
 const PAUSE: f64 = 2e-3;
 /// The assumed minimum rate of a queue, as a fraction of the line rate.
 const SLOWEST: f64 = 0.01;
@@ -52,7 +53,7 @@ pub(crate) fn bursts(
     let (mut flows, mut remarks) = (Vec::new(), Vec::new());
     let (mut taken, mut now) = (BTreeSet::new(), 0.0);
     for name in names {
-        let Some(hit) = hit_of(network, hits, name) else {
+        let Some(hit) = hit_for_class(network, hits, name) else {
             let miss = misses.iter().find(|miss| miss.target.name == *name);
             remarks.push(miss.map_or_else(
                 || format!("class `{name}`: no packet that perhop tried reaches it"),
@@ -139,7 +140,7 @@ fn emptied_in(network: &Network, burst: &Microburst, hit: &Hit) -> f64 {
     let limit = hit.leaf(network).and_then(|leaf| leaf.limit).filter(|limit| *limit > 0.0);
     let rate = limit.map_or(line, |limit| limit.min(line)).max(SLOWEST * line);
     let frames = burst.frames() as f64 * f64::from(burst.senders);
-    frames * f64::from(burst.frame_bytes + BETWEEN) * 8.0 / rate
+    frames * f64::from(burst.frame_bytes + PREAMBLE_AND_GAP_BYTES) * 8.0 / rate
 }
 
 /// Returns the burst of a class, which begins at `start` seconds.

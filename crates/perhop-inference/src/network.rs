@@ -18,18 +18,22 @@ use crate::common_port::CommonPort;
 use crate::header::{Header, Subnet};
 use crate::shares::{Leaf, leaves};
 
-/// Subnets of senders and receivers for interfaces without an address: the first of these subnets in which
-/// the router has no address is used.
+/// Subnets of senders, for interfaces without an address. perhop uses the first subnet in which the router
+/// has no address.
 const SENDERS: [&str; 4] = ["10.0.0.0", "172.16.0.0", "192.168.0.0", "198.18.0.0"];
+/// Subnets of receivers, chosen in the same way.
 const RECEIVERS: [&str; 4] = ["10.255.0.0", "172.31.255.0", "192.168.255.0", "198.19.255.0"];
-/// IPv6 subnets for the same purpose, from the prefix for documentation (RFC 3849).
+/// The IPv6 subnet of senders, from the prefix for documentation (RFC 3849).
 const SENDERS_6: &str = "2001:db8:0:1::";
+/// The IPv6 subnet of receivers, from the same prefix.
 const RECEIVERS_6: &str = "2001:db8:0:2::";
-/// The prefix lengths of these subnets.
+/// The prefix length of the IPv4 subnets.
 const LENGTH: u8 = 24;
+/// The prefix length of the IPv6 subnets.
 const LENGTH_6: u8 = 64;
-/// The routers before and behind the router under test.
+/// The node in front of the router under test.
 pub(crate) const NEAR: &str = "near-side";
+/// The node behind the router under test.
 pub(crate) const FAR: &str = "far-side";
 
 /// An interface on the path: an interface of the router, or an added interface.
@@ -123,7 +127,7 @@ pub(crate) struct Network<'a> {
     /// The names of the queues, in the same order: the class, with its enclosing classes if other queues
     /// share its name.
     pub(crate) names: Vec<String>,
-    /// The addresses of IPv4 and IPv6 that senders and receivers have by default.
+    /// The default addresses of sender and receiver, for IPv4 and IPv6.
     usual: [[IpAddr; 2]; 2],
 }
 

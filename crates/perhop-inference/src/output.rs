@@ -7,7 +7,7 @@ use perhop_device::{FrontEnd, Port};
 use perhop_qos::ConfigError;
 
 use crate::failure::Failure;
-use crate::given::{ClassLoad, Outputs, by_class, hit_of};
+use crate::given::{ClassLoad, Outputs, by_class, hit_for_class};
 use crate::network::Network;
 use crate::role::Kind;
 use crate::targets::{Hit, targets};
@@ -38,7 +38,7 @@ impl<'a> ReadOutputs<'a> {
             if policies.is_empty() {
                 let message = "the output has no counters of the kind of device that the configuration \
                                describes";
-                return Err(Failure::invalid(message, "give the output of the device of the configuration"));
+                return Err(Failure::invalid(message, "give an output of the configured device"));
             }
             Ok(policies)
         };
@@ -122,7 +122,7 @@ pub(crate) fn from_outputs(
             continue;
         }
         match class_name(network, &path) {
-            Some(name) if hit_of(network, hits, &name).is_some() => {
+            Some(name) if hit_for_class(network, hits, &name).is_some() => {
                 let kind = Some(Kind::Constant);
                 loads.push(ClassLoad { name, rate: Some(bps), packet_bytes, kind, connections: None });
                 drops.push(dropped);

@@ -1,5 +1,5 @@
-//! [`WayLinks`]: the two links of a path through the router, and the rules that the router's interfaces apply
-//! to them.
+//! [`PathLinks`]: the two links of a path through the router, with the policies of the router's interfaces on
+//! them.
 
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::packet::{Ingress, InterfaceId};
@@ -9,7 +9,7 @@ use perhop_qos::{ConfigError, Port};
 use perhop_scenario::{InterfaceConfig, LinkConfig, Scenario};
 
 /// The links by which packets reach a router and leave it.
-pub(crate) struct WayLinks<'s> {
+pub(crate) struct PathLinks<'s> {
     scenario: &'s Scenario,
     router: &'s str,
     /// The neighbors of the router, in the order of its interfaces.
@@ -20,7 +20,7 @@ pub(crate) struct WayLinks<'s> {
     pub(crate) departing: &'s LinkConfig,
 }
 
-impl<'s> WayLinks<'s> {
+impl<'s> PathLinks<'s> {
     /// Finds the links of the path by the router `router` from its neighbor `from` to `to`.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl<'s> WayLinks<'s> {
         scenario: &'s Scenario,
         router: &'s str,
         [from, to]: [&str; 2],
-    ) -> Result<WayLinks<'s>, ConfigError> {
+    ) -> Result<PathLinks<'s>, ConfigError> {
         let missing = || ConfigError::new("links", "the path has no link");
         let link = |neighbor: &str| -> Result<&LinkConfig, ConfigError> {
             let is = |link: &&LinkConfig| link.between.iter().all(|end| end == router || end == neighbor);
@@ -37,7 +37,7 @@ impl<'s> WayLinks<'s> {
         };
         let neighbors: Vec<String> = neighbors(scenario, router).map(str::to_owned).collect();
         let number = neighbors.iter().position(|name| name == from).ok_or_else(missing)?;
-        Ok(WayLinks { scenario, router, neighbors, number, arriving: link(from)?, departing: link(to)? })
+        Ok(PathLinks { scenario, router, neighbors, number, arriving: link(from)?, departing: link(to)? })
     }
 
     /// Returns the end at the router of the link by which packets leave.

@@ -22,7 +22,7 @@ const CARRIED: [(&str, Carried); 2] = [("mpls-exp", Carried::Mpls), ("cos", Carr
 /// The name of traffic whose class is not known.
 const WHOLE: &str = "capture";
 /// The shortest run of a capture, milliseconds.
-const SHORTEST: f64 = 100.0;
+const SHORTEST_MS: f64 = 100.0;
 
 /// A capture that is replayed.
 pub(crate) struct Recording<'a> {
@@ -33,7 +33,7 @@ pub(crate) struct Recording<'a> {
 }
 
 impl<'a> Recording<'a> {
-    /// Returns the capture with a content and a path as a scenario file writes it.
+    /// Reads the times of the packets in `content`. `path` is written into the scenario.
     pub(crate) fn new(path: &'a str, content: &[u8]) -> Recording<'a> {
         let packets = perhop_capture::read(content).map(|capture| capture.packets).unwrap_or_default();
         let times = || packets.iter().map(|packet| packet.time);
@@ -80,7 +80,7 @@ pub(crate) fn replayed(
     let carried = CARRIED.iter().filter(|(key, _)| is_carried(network, devices, recording.path, key));
     let carried: Vec<Carried> = carried.map(|(_, header)| *header).collect();
     network.carried = carried;
-    let milliseconds = ((1000.0 * recording.seconds).ceil() + 1.0).max(SHORTEST);
+    let milliseconds = ((1000.0 * recording.seconds).ceil() + 1.0).max(SHORTEST_MS);
     Ok(Traffic { flows, remarks, milliseconds: Some(milliseconds) })
 }
 

@@ -14,10 +14,11 @@ use crate::traffic::{Flow, Traffic, entry};
 use crate::trial::{Place, Trial};
 use crate::words::{counted, rate_in_words};
 
-/// Limit on the conversations whose classes are determined, the largest first.
+/// Maximum number of conversations whose classes are determined. The largest conversations come first.
 const MOST: usize = 1000;
-/// IP bytes of the shortest and the longest packets that represent flows.
+/// IP bytes of the shortest packets that represent flows.
 const SHORTEST: f64 = 28.0;
+/// IP bytes of the longest packets that represent flows.
 const LONGEST: f64 = 9000.0;
 
 /// The queue, the class and the protocol of a group of conversations.

@@ -10,8 +10,8 @@ use perhop_scenario::Scenario;
 
 use crate::failure::Failure;
 use crate::network::{CosOrigin, FAR, NEAR, Network};
+use crate::path_links::PathLinks;
 use crate::trial::resolved;
-use crate::way::WayLinks;
 
 /// Equal packets in bursts of equal length. With one packet in a burst, packets at regular intervals.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ impl Rehearsal {
     /// # Errors
     /// A policy cannot be built.
     pub(crate) fn run(&self, streams: &[Stream]) -> Result<Vec<Tally>, ConfigError> {
-        let links = WayLinks::new(&self.scenario, &self.router, [NEAR, FAR])?;
+        let links = PathLinks::new(&self.scenario, &self.router, [NEAR, FAR])?;
         let mut router = Router::new(&links, self.counted.from, streams.len())?;
         let arrival = links.arriving.headers.encapsulation();
         let (rate, framing) = (links.arriving.rate, links.arriving.framing());
@@ -114,7 +114,7 @@ struct Router {
 }
 
 impl Router {
-    fn new(links: &WayLinks, counts_from: Time, streams: usize) -> Result<Router, ConfigError> {
+    fn new(links: &PathLinks, counts_from: Time, streams: usize) -> Result<Router, ConfigError> {
         let random = Streams::new(1, 0);
         let [input, output] = links.conditioners(&random)?;
         let output = output.leaving_by(links.departing.headers.encapsulation());

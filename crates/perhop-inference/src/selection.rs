@@ -13,8 +13,8 @@ use crate::marks::{has_property, with_marks};
 use crate::network::{Interface, Network, Site};
 use crate::words::similar;
 
-/// The ratio of the entering rate to the leaving rate. The offered load of all classes together exceeds the
-/// leaving rate by a fifth, and bursts must reach the queue under test.
+/// The minimum ratio of the entering rate to the leaving rate. All classes together offer a fifth more than
+/// the leaving rate, and bursts must reach the queue under test.
 const FASTER: f64 = 2.0;
 /// Limit on the names in an error message.
 const NAMED: usize = 12;
@@ -70,7 +70,7 @@ impl<'a> Selection<'a> {
         if has_input_policy(chosen) && !has_output_policy(chosen) {
             let plain: Vec<&Port> = others.iter().copied().filter(|port| !has_output_policy(port)).collect();
             let entering = leaving.clone();
-            let far = widest(&plain).or_else(|| widest(&others));
+            let far = fastest_entrance(&plain).or_else(|| fastest_entrance(&others));
             if let Some(far) = far {
                 return Ok(with_others(Network::new(self.site, entering, far), up));
             }
@@ -166,7 +166,7 @@ impl<'a> Selection<'a> {
         let fast: Vec<&Port> = open.iter().filter(is_fast).copied().collect();
         let marking: Vec<&Port> = others.iter().copied().filter(|port| has_input_policy(port)).collect();
         let marking: Vec<&Port> = marking.into_iter().filter(|port| is_fast(&port)).collect();
-        if let Some(entrance) = widest(&marking).filter(|_| !distinguishes_classes(&leaving)) {
+        if let Some(entrance) = fastest_entrance(&marking).filter(|_| !distinguishes_classes(&leaving)) {
             let (input, output) = (entrance.name.clone(), leaving.name.clone());
             let mut network = Network::new(self.site, entrance, leaving);
             network.assumed.push(format!(
@@ -174,7 +174,7 @@ impl<'a> Selection<'a> {
             ));
             return network;
         }
-        if let Some(widest) = widest(&fast) {
+        if let Some(widest) = fastest_entrance(&fast) {
             return Network::new(self.site, widest, leaving);
         }
         let added = self.added(needed);
@@ -212,7 +212,7 @@ impl<'a> Selection<'a> {
             found = ports.iter().copied().filter(is_short_for).collect();
         }
         if let [port] = found.as_slice() {
-            return self.taken(port);
+            return self.usable(port);
         }
         let leading = if found.is_empty() { &ports } else { &found };
         let names: Vec<&str> =
@@ -235,7 +235,7 @@ impl<'a> Selection<'a> {
         Err(Failure::invalid(format!("the configuration has no interface `{interface}`"), help))
     }
 
-    fn taken(self, port: &'a Port) -> Result<&'a Port, Failure> {
+    fn usable(self, port: &'a Port) -> Result<&'a Port, Failure> {
         if !self.front_end.has_line(&port.name) {
             let message = format!("no packets leave the router via `{}`", port.name);
             return Err(Failure::invalid(message, "choose an interface that is connected to a line"));
@@ -279,10 +279,10 @@ fn distinguishes_classes(interface: &Interface) -> bool {
     })
 }
 
-/// Returns the rank of a leaving interface: the numbers of classes and conditioners, of their lines, whether
-/// it has an address, and a low rate.
+/// Returns the rank of a leaving interface. The most important number comes first: queues and output
+/// conditioners, their lines, input conditioners, an address, a low rate.
 ///
-/// On some systems every port has default queues, which have no lines.
+/// Lines count, because on some systems every port has default queues without lines.
 fn output_rank(port: &Port) -> (usize, usize, usize, bool, f64) {
     let queues = port.output.queueing.as_ref().map(QueueingConfig::queue_names).unwrap_or_default();
     let conditioners = port.output.conditioners.len();
@@ -305,8 +305,8 @@ fn queues_by_label(port: &Port) -> bool {
     port.output.conditioners.is_empty() && port.output.queueing.as_ref().is_some_and(by_label)
 }
 
-/// Returns the entering interface: the first of the fastest interfaces with an address.
-fn widest<'a>(ports: &[&'a Port]) -> Option<Interface<'a>> {
+/// Returns the fastest interface as entering interface. Interfaces with an address come first.
+fn fastest_entrance<'a>(ports: &[&'a Port]) -> Option<Interface<'a>> {
     let rank = |port: &&&Port| (!port.addresses.is_empty(), of_port(port).rate);
     ports.iter().rev().max_by_key(rank).map(|port| of_port(port))
 }

@@ -31,8 +31,8 @@ pub(crate) struct Leaf<'a> {
     pub(crate) guaranteed: Option<f64>,
     /// The limit of its own policer, shaper or ceiling, bits per second.
     pub(crate) limit: Option<f64>,
-    /// For a tin of CAKE: the rate that it gets without delay, regardless of the load of the other tins, bits
-    /// per second.
+    /// The rate that a tin of CAKE gets without delay at any load of the other tins, bits per second; `None`
+    /// for other queues.
     pub(crate) part: Option<f64>,
 }
 

@@ -5,38 +5,44 @@ use serde_json::{Value, json};
 use crate::role::Kind;
 use crate::words::{as_rate, counted, microseconds, number};
 
-/// The rate, b/s, above which connections need window scaling, that is, a window above 64 KiB.
+/// The rate, b/s, above which connections need window scaling, which permits windows above 64 KiB.
 const FAST: f64 = 100e6;
-/// The largest window without scaling, bytes, and the IP bytes of a full segment.
+/// The largest window without scaling, bytes.
 const NARROW_WINDOW: f64 = 65536.0;
+/// IP bytes of a full segment.
 pub(crate) const PACKET: f64 = 1500.0;
-/// The minimum number of greedy connections, and the rate for each further one. Their windows then cover the
-/// product of the longest round trip and the rate, and the queues.
+/// The minimum number of greedy connections.
 const CONNECTIONS: f64 = 4.0;
+/// The rate for each further greedy connection, b/s. The windows of all connections then cover the queues,
+/// and the product of the rate and the longest round trip.
 const PER_CONNECTION: f64 = 5e6;
+/// The maximum number of greedy connections.
 const MOST_CONNECTIONS: f64 = 64.0;
-/// The minimum and maximum size of a transfer, bytes. Between these limits, a transfer takes a quarter of a
-/// second at the offered rate. The largest transfer fits into the initial window of TCP (RFC 6928), so it is
-/// one burst.
+/// The time that a transfer takes at the offered rate, if its size is within the limits below.
 const TRANSFER_SECONDS: f64 = 0.25;
 /// The number of users with transfers. Each user is a separate flow for fair queueing.
 const USERS: u32 = 16;
+/// The minimum size of a transfer, bytes.
 const LEAST_TRANSFER: f64 = 500.0;
+/// The maximum size of a transfer, bytes. It fits into the initial window of TCP (RFC 6928), so the transfer
+/// is one burst.
 const LARGEST_TRANSFER: f64 = 6_000.0;
 /// The shape of the Pareto distribution of transfer sizes. With it, the variance is finite, so the offered
 /// load of a run is near its mean.
 const TRANSFER_SHAPE: f64 = 3.0;
-/// Bytes of IPv4 and TCP headers with timestamps, segments of a connection without data from the client, and
-/// bytes of data in a full segment.
+/// Bytes of IPv4 and TCP headers with timestamps.
 const TCP_HEADER: f64 = 52.0;
+/// Segments of a connection without data from the client.
 const CONTROL_SEGMENTS: f64 = 3.0;
+/// Bytes of data in a full segment.
 const SEGMENT: f64 = 1448.0;
-/// The time between packets of a call, and the maximum number of streams of one class between two sites.
+/// The time between packets of a call.
 const CALL_SECONDS: f64 = 0.02;
+/// The maximum number of streams of one class between two sites.
 const MOST_STREAMS: f64 = 64.0;
-/// A burst is a video frame that is sent at twice the mean rate, 25 per second. `LEAST_BURST` is its minimum
-/// number of packets.
+/// The time between video frames, 25 per second. A frame is a burst at twice the mean rate.
 const FRAME_SECONDS: f64 = 0.04;
+/// The minimum number of packets of a video frame.
 const LEAST_BURST: f64 = 8.0;
 /// The maximum rate of a video (Microsoft Learn, "Understand Teams network requirements": up to 4 Mb/s for a
 /// client), b/s. A class of a fast line carries many videos, whose frames do not start together.

@@ -18,7 +18,7 @@ use crate::role::{Kind, Role, Service, role_of};
 use crate::shares::Leaf;
 use crate::trial::{Place, Side, Trial};
 
-/// Limit on the headers tried for one class.
+/// Maximum number of headers tried for one class.
 const TRIALS: usize = 48;
 /// Suffixes of stages that belong to no class, in addition to the stages of the device. They select colors
 /// for a policer.
@@ -204,8 +204,9 @@ pub(crate) fn search<'a>(
 struct Reached<'a> {
     hits: Vec<Hit<'a>>,
     places: BTreeSet<Place>,
-    /// The names of the targets of hits, and the stages of the classes around them.
+    /// The names of the targets that the hits reach.
     names: BTreeSet<String>,
+    /// The stages of the classes around these targets.
     parents: BTreeSet<Place>,
     ends: Ends,
 }
@@ -248,11 +249,11 @@ impl<'a> Reached<'a> {
 /// Whether a hit also counts for another class: a class that a stage selects, or a class with its own queue.
 fn covers(network: &Network, hit: &Hit, target: &Target) -> bool {
     let is_only = matches!(target.place, Place::Queue(_)) && network.leaves.len() == 1;
-    // On output, several classes without their own queue can share the queue of class-default.
+    // On output, several classes without their own queue share the queue of class-default.
     let is_shared = matches!(hit.target.place, Place::Stage(Side::Output, _))
         && matches!(target.place, Place::Queue(_))
         && hit.target.name != target.name;
-    // The classes of an input policy share the only queue with packets without a class.
+    // If the port has a single queue, the classes of an input policy share it with packets without a class.
     let is_shared = is_shared
         || is_only
             && matches!(hit.target.place, Place::Stage(Side::Input, _))

@@ -20,7 +20,7 @@ use crate::words::{percent, rate_in_words};
 /// The interval in which connections start, even in the shortest run.
 const START_WITHIN: &str = "20ms";
 /// The assumed rate of a class to which priority classes leave no bandwidth, as a fraction of the line rate.
-/// It is sufficient to show the losses of the class.
+/// This rate suffices to show the losses of the class.
 const STARVED: f64 = 0.01;
 /// The relative difference up to which a guarantee and a share count as equal.
 const ROUNDING: f64 = 1e-6;

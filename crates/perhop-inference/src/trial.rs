@@ -18,9 +18,9 @@ use crate::document::{Entry, scenario};
 use crate::failure::Failure;
 use crate::header::{Header, packed};
 use crate::network::{CosOrigin, FAR, NEAR, Network};
+use crate::path_links::PathLinks;
 use crate::role::Kind;
 use crate::sources::sending;
-use crate::way::WayLinks;
 
 /// Seconds between two packets. No policer drops a short packet after this time.
 const GAP_SECONDS: u64 = 10;
@@ -110,7 +110,7 @@ impl Trial {
 impl Way {
     /// Builds the path by the router `router` from its neighbor `from` to `to`.
     fn new(scenario: &Scenario, router: &str, from: &str, to: &str) -> Result<Way, ConfigError> {
-        let links = WayLinks::new(scenario, router, [from, to])?;
+        let links = PathLinks::new(scenario, router, [from, to])?;
         let [input, output] = links.conditioners(&Streams::new(1, 0))?;
         let queueing = links.output_policy().and_then(|policy| policy.queueing.as_ref());
         let mtu = links.leaving().and_then(|end| links.departing.mtu(end));

@@ -17,8 +17,9 @@ use crate::words::rate_in_words;
 
 /// The rate of one direction of a G.711 call: 160 bytes of speech and 40 of headers, 50 times a second.
 const CALL_BPS: f64 = 80e3;
-/// The codepoint of telephony (RFC 4594 §4.1) and a port of RTP.
+/// The codepoint of telephony (RFC 4594 §4.1).
 const EF: &str = "ef";
+/// A port of RTP.
 const RTP_PORT: u16 = 16384;
 
 /// Returns a call that waits with unclassified traffic, and the remark about it; `None` if a class takes

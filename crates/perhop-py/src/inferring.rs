@@ -26,7 +26,8 @@ pub(crate) fn infer_scenario(py: Python<'_>, request: &str, capture: Option<&[u8
 #[pyfunction]
 pub(crate) fn require_way(py: Python<'_>, request: &str) -> PyResult<()> {
     let request = read(request)?;
-    let found = py.detach(|| perhop_inference::require_way(&Devices::new(FRONT_ENDS), &request));
+    let found =
+        py.detach(|| perhop_inference::require_reachable_classes(&Devices::new(FRONT_ENDS), &request));
     found.map_err(|failure| raise(py, failure))
 }
 

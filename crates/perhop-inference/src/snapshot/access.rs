@@ -9,10 +9,10 @@ use perhop_qos::ConfigError;
 use rayon::prelude::*;
 use serde_json::{Map, json};
 
-use super::class_wish::{ClassWish, walk_all};
+use super::class_flow::{ClassFlow, walk_all};
 use super::fair::fair_shares;
 use super::found::{Found, left_out};
-use super::wish::{Routed, Unrouted, Walked, Wish};
+use super::site_flow::{Routed, SiteFlow, Unrouted, Walked};
 use crate::failure::Failure;
 use crate::header::Header;
 use crate::infer::{Request, class_traffic};
@@ -21,7 +21,7 @@ use crate::role::Kind;
 use crate::sources::kind_of_source;
 use crate::traffic::Flow;
 
-/// Limit on the flows of a network: pairs of sites times classes.
+/// Maximum number of flows of a network: pairs of sites times classes.
 const MOST_FLOWS: usize = 20_000;
 /// IP bytes of the packet whose walk finds the access links of a pair.
 const PROBE_BYTES: u32 = 200;
@@ -43,8 +43,8 @@ struct Pair {
 /// The loads of ports.
 type Loads = BTreeMap<PortId, Vec<Load>>;
 
-/// Adds traffic between all sites to `found`: each access link has the load that its classes would have in
-/// the scenario of a single device. Flows of one class share the load of the class max-min fairly.
+/// Adds traffic between all sites to `found`. Each class at an access link gets the load that it has in the
+/// scenario of a single device. The flows of a class share this load max-min fairly.
 pub(super) fn add_loads(
     front_ends: FrontEnds,
     snapshot: &Snapshot,
@@ -70,10 +70,12 @@ pub(super) fn add_loads(
             }
         }
     }
-    let wishes: Vec<ClassWish> = pairs.iter().flat_map(|pair| of_pair(pair, &loads)).collect();
-    too_many(wishes.len())?;
+    let site_flows: Vec<ClassFlow> = pairs.iter().flat_map(|pair| flows_of_pair(pair, &loads)).collect();
+    too_many(site_flows.len())?;
     let mut flows = Vec::new();
-    for (wanted, walked) in wishes.iter().zip(walk_all(&wishes, snapshot, sites).map_err(Failure::Option)?) {
+    for (wanted, walked) in
+        site_flows.iter().zip(walk_all(&site_flows, snapshot, sites).map_err(Failure::Option)?)
+    {
         match walked {
             Some(walked) => {
                 let routed = found.take(walked, sites);
@@ -85,7 +87,7 @@ pub(super) fn add_loads(
     share(&mut flows, &loads);
     found
         .routed
-        .extend(flows.into_iter().map(|(routed, ..)| routed).filter(|routed| routed.wish.rate >= 1.0));
+        .extend(flows.into_iter().map(|(routed, ..)| routed).filter(|routed| routed.site_flow.rate >= 1.0));
     Ok(())
 }
 
@@ -112,22 +114,22 @@ fn pairs(snapshot: &Snapshot, sites: &[Site], found: &mut Found) -> Result<Vec<P
     let mut pairs = Vec::new();
     for Walked { routed, .. } in walked.map_err(Failure::Option)? {
         match routed {
-            Ok(Routed { wish, there, .. }) => {
+            Ok(Routed { site_flow, there, .. }) => {
                 let ports = there.first().and_then(access_ports);
-                pairs.extend(ports.map(|ports| Pair { from: wish.from, to: wish.to, ports }));
+                pairs.extend(ports.map(|ports| Pair { from: site_flow.from, to: site_flow.to, ports }));
             }
             Err(unrouted) => {
-                let Unrouted { wish, why, is_reply } = *unrouted;
-                found.left_out.push(left_out(&wish, sites, None, why, is_reply));
+                let Unrouted { site_flow, why, is_reply } = *unrouted;
+                found.left_out.push(left_out(&site_flow, sites, None, why, is_reply));
             }
         }
     }
     Ok(pairs)
 }
 
-/// Returns a wish for a packet with the default codepoint.
-fn probe(from: usize, to: usize) -> Wish {
-    Wish {
+/// Returns a flow with the default codepoint, which finds the path between two sites.
+fn probe(from: usize, to: usize) -> SiteFlow {
+    SiteFlow {
         from,
         to,
         class: String::new(),
@@ -173,13 +175,13 @@ fn loads_of(
     Ok((loads.collect(), traffic.remarks))
 }
 
-/// Returns a wish for each class at the first port of a pair.
-fn of_pair<'a>(pair: &'a Pair, loads: &'a Loads) -> impl Iterator<Item = ClassWish> + 'a {
+/// Returns a flow for each class at the first port of a pair.
+fn flows_of_pair<'a>(pair: &'a Pair, loads: &'a Loads) -> impl Iterator<Item = ClassFlow> + 'a {
     let own = loads.get(&pair.ports[0]).into_iter().flatten();
     own.enumerate().map(|(place, load)| {
         // The packets have the addresses of the sites, not those of the header.
         let header = Header { source: None, destination: None, ..load.flow.header.clone() };
-        let wish = Wish {
+        let site_flow = SiteFlow {
             from: pair.from,
             to: pair.to,
             class: load.flow.class().to_owned(),
@@ -190,7 +192,7 @@ fn of_pair<'a>(pair: &'a Pair, loads: &'a Loads) -> impl Iterator<Item = ClassWi
             keys: load.flow.entry.clone(),
             number: place,
         };
-        ClassWish { wish, ports: pair.ports, class: place, queue: load.flow.queue.clone() }
+        ClassFlow { site_flow, ports: pair.ports, class: place, queue: load.flow.queue.clone() }
     })
 }
 
@@ -222,7 +224,7 @@ fn share(flows: &mut [(Routed, [PortId; 2], usize)], loads: &Loads) {
         limits_of.push(own.collect::<Vec<usize>>());
     }
     for ((routed, ..), rate) in flows.iter_mut().zip(fair_shares(&limits_of, &limits)) {
-        routed.wish.rate = rate;
+        routed.site_flow.rate = rate;
     }
 }
 

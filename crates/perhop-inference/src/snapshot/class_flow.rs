@@ -1,4 +1,4 @@
-//! [`ClassWish`]: packets that must wait in the queue of their class at the first access link.
+//! [`ClassFlow`]: a flow whose packets must wait in the queue of their class at the first access link.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,45 +6,45 @@ use perhop_network::snapshot::{PortId, Site, Snapshot};
 use perhop_qos::ConfigError;
 use rayon::prelude::*;
 
-use super::wish::{Routed, Walked, Wish};
+use super::site_flow::{Routed, SiteFlow, Walked};
 use crate::candidates::candidates;
 use crate::header::Header;
 
-/// Limit on the headers tried for a class at an entrance.
+/// Maximum number of headers tried for a class at an entrance.
 const MOST_HEADERS: usize = 200;
-/// Limit on the headers tried for one condition of its input policy.
+/// Maximum number of headers tried for one condition of the entrance's input policy.
 const MOST_OF_CONDITION: usize = 16;
 
-/// A wish for packets of a class at an access link.
-pub(super) struct ClassWish {
-    pub(super) wish: Wish,
+/// A flow of a class at an access link.
+pub(super) struct ClassFlow {
+    pub(super) site_flow: SiteFlow,
     /// The first and the last port between devices on the path.
     pub(super) ports: [PortId; 2],
-    /// The place of the class in the load of the first port.
+    /// The index of the class in the load of the first port.
     pub(super) class: usize,
     /// The queue of the class at the first port.
     pub(super) queue: Option<String>,
 }
 
-/// Follows the packets of wishes. The answer for a wish is `None` if no tried header waits in the queue of
-/// the class.
+/// Follows the packets of flows. The answer for a flow is `None` if packets of no tried header wait in the
+/// queue of the class.
 ///
 /// # Errors
-/// The errors of [`Wish::walk`].
+/// The errors of [`SiteFlow::walk`].
 pub(super) fn walk_all(
-    wishes: &[ClassWish],
+    site_flows: &[ClassFlow],
     snapshot: &Snapshot,
     sites: &[Site],
 ) -> Result<Vec<Option<Walked>>, ConfigError> {
     let mut groups: BTreeMap<(usize, PortId, usize), Vec<usize>> = BTreeMap::new();
-    for (place, wanted) in wishes.iter().enumerate() {
-        groups.entry((wanted.wish.from, wanted.ports[0], wanted.class)).or_default().push(place);
+    for (place, wanted) in site_flows.iter().enumerate() {
+        groups.entry((wanted.site_flow.from, wanted.ports[0], wanted.class)).or_default().push(place);
     }
     let groups: Vec<Vec<usize>> = groups.into_values().collect();
     let walked: Result<Vec<_>, ConfigError> = groups
         .par_iter()
         .map(|places| {
-            let group = places.iter().map(|place| &wishes[*place]);
+            let group = places.iter().map(|place| &site_flows[*place]);
             Ok(places.iter().copied().zip(walk_group(group, snapshot, sites)?).collect::<Vec<_>>())
         })
         .collect();
@@ -53,19 +53,19 @@ pub(super) fn walk_all(
     Ok(walked.into_iter().map(|(_, walked)| walked).collect())
 }
 
-/// Follows the packets of wishes for one class from one site.
+/// Follows the packets of the flows of one class from one site.
 ///
 /// If an input policy writes the marks of the packets, headers that its conditions match are also tried. For
 /// example, the policy can mark calls by their ports.
 fn walk_group<'w>(
-    group: impl Iterator<Item = &'w ClassWish>,
+    group: impl Iterator<Item = &'w ClassFlow>,
     snapshot: &Snapshot,
     sites: &[Site],
 ) -> Result<Vec<Option<Walked>>, ConfigError> {
-    // A header that works for one destination usually works for the next.
+    // A header that reaches the class for one destination usually reaches it for the next.
     let mut known: Option<Header> = None;
-    let mut walk = |wanted: &ClassWish| {
-        let own = wanted.wish.clone().walk(snapshot, sites)?;
+    let mut walk = |wanted: &ClassFlow| {
+        let own = wanted.site_flow.clone().walk(snapshot, sites)?;
         let Some(entrance) = wanted.missed_from(&own) else { return Ok(Some(own)) };
         let conditions = snapshot.input_conditions(entrance);
         let tried = conditions.iter().flat_map(|condition| {
@@ -75,7 +75,7 @@ fn walk_group<'w>(
         for header in known.clone().into_iter().chain(tried).take(MOST_HEADERS) {
             // The packets have the addresses of the sites, not those of the header.
             let header = Header { source: None, destination: None, ..header };
-            let walked = wanted.wish.with_header(header.clone()).walk(snapshot, sites)?;
+            let walked = wanted.site_flow.with_header(header.clone()).walk(snapshot, sites)?;
             if walked.routed.is_ok() && wanted.missed_from(&walked).is_none() {
                 known = Some(header);
                 return Ok(Some(walked));
@@ -86,7 +86,7 @@ fn walk_group<'w>(
     group.map(&mut walk).collect()
 }
 
-impl ClassWish {
+impl ClassFlow {
     /// Returns the port where packets enter the network, if they wait in another queue than the queue of the
     /// class.
     fn missed_from(&self, walked: &Walked) -> Option<PortId> {
@@ -99,11 +99,11 @@ impl ClassWish {
     /// Returns a remark that no packets of the class were found.
     pub(super) fn unreached(&self, snapshot: &Snapshot, sites: &[Site]) -> String {
         let (device, interface) = snapshot.names_of(self.ports[0]);
-        let from = &sites[self.wish.from].name;
+        let from = &sites[self.site_flow.from].name;
         format!(
             "{device} {interface}: class {} gets no load: perhop found no packet from {from} that waits in \
              the queue of the class",
-            self.wish.class
+            self.site_flow.class
         )
     }
 }

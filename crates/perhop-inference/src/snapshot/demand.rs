@@ -4,7 +4,7 @@ use perhop_network::snapshot::Site;
 use perhop_qos::Dscp;
 use serde::{Deserialize, Serialize};
 
-use super::wish::Wish;
+use super::site_flow::SiteFlow;
 use crate::failure::Failure;
 use crate::header::Header;
 use crate::role::{Kind, Service, role_by_name, role_of};
@@ -12,7 +12,7 @@ use crate::sources::sending;
 use crate::traffic::{DATAGRAM, entry, suited};
 use crate::words::similar;
 
-/// Limit on the sites that a message names.
+/// Maximum number of sites that a message names.
 const NAMED: usize = 8;
 
 /// Traffic from one site to another.
@@ -42,43 +42,43 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// Returns the demand whose wish is given.
-    pub(super) fn from_wish(wish: &Wish, sites: &[Site]) -> Demand {
-        let [from, to] = [wish.from, wish.to].map(|site| sites[site].name.clone());
+    /// Returns the demand that describes a flow.
+    pub(super) fn from_site_flow(site_flow: &SiteFlow, sites: &[Site]) -> Demand {
+        let [from, to] = [site_flow.from, site_flow.to].map(|site| sites[site].name.clone());
         Demand {
             from,
             to,
-            class: wish.class.clone(),
-            dscp: Some(wish.header.dscp.clone().unwrap_or_else(|| Dscp::default().to_string())),
-            rate: wish.rate,
-            packet_bytes: (!wish.is_tcp()).then_some(wish.packet_bytes),
-            kind: Some(wish.kind),
-            protocol: wish.header.protocol.clone(),
-            port: wish.header.destination_port,
-            source_port: wish.header.source_port,
+            class: site_flow.class.clone(),
+            dscp: Some(site_flow.header.dscp.clone().unwrap_or_else(|| Dscp::default().to_string())),
+            rate: site_flow.rate,
+            packet_bytes: (!site_flow.is_tcp()).then_some(site_flow.packet_bytes),
+            kind: Some(site_flow.kind),
+            protocol: site_flow.header.protocol.clone(),
+            port: site_flow.header.destination_port,
+            source_port: site_flow.header.source_port,
         }
     }
 }
 
-/// Returns the wishes of a matrix.
-pub(super) fn wishes(demands: &[Demand], sites: &[Site]) -> Result<Vec<Wish>, Failure> {
-    let mut found: Vec<Wish> = Vec::new();
+/// Returns the flows of a matrix.
+pub(super) fn site_flows(demands: &[Demand], sites: &[Site]) -> Result<Vec<SiteFlow>, Failure> {
+    let mut found: Vec<SiteFlow> = Vec::new();
     for (row, demand) in demands.iter().enumerate() {
-        let mut wish = wish(row, demand, sites)?;
-        let is_same = |one: &&Wish| (one.from, one.to) == (wish.from, wish.to);
-        let others: Vec<&Wish> = found.iter().filter(is_same).collect();
-        if others.iter().any(|other| other.class == wish.class) {
+        let mut site_flow = site_flow(row, demand, sites)?;
+        let is_same = |one: &&SiteFlow| (one.from, one.to) == (site_flow.from, site_flow.to);
+        let others: Vec<&SiteFlow> = found.iter().filter(is_same).collect();
+        if others.iter().any(|other| other.class == site_flow.class) {
             let message =
                 format!("`{}` from `{}` to `{}` appears twice", demand.class, demand.from, demand.to);
             return Err(Failure::of_row(row, message, "write one line for each class of a pair"));
         }
-        wish.number = others.len();
-        found.push(wish);
+        site_flow.number = others.len();
+        found.push(site_flow);
     }
     Ok(found)
 }
 
-fn wish(row: usize, demand: &Demand, sites: &[Site]) -> Result<Wish, Failure> {
+fn site_flow(row: usize, demand: &Demand, sites: &[Site]) -> Result<SiteFlow, Failure> {
     let place = |name: &str| {
         let names = || sites.iter().map(|site| site.name.as_str());
         let missing = || {
@@ -120,7 +120,7 @@ fn wish(row: usize, demand: &Demand, sites: &[Site]) -> Result<Wish, Failure> {
     let packet_bytes = demand.packet_bytes.unwrap_or(usual);
     let keys = entry(&demand.class, &header, role, &sending(kind, demand.rate, packet_bytes));
     let class = demand.class.clone();
-    Ok(Wish { from, to, class, header, kind, packet_bytes, rate: demand.rate, keys, number: 0 })
+    Ok(SiteFlow { from, to, class, header, kind, packet_bytes, rate: demand.rate, keys, number: 0 })
 }
 
 /// Returns the codepoint of a line: its own, the codepoint that names its class, or the codepoint of the

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use perhop_network::snapshot::{NotRun, Site};
 use serde::Serialize;
 
-use super::wish::{Routed, Unrouted, Walked, Wish};
+use super::site_flow::{Routed, SiteFlow, Unrouted, Walked};
 
 /// Traffic that the scenario omits.
 #[derive(Clone, Debug, Serialize)]
@@ -41,9 +41,9 @@ impl Found {
         match walked.routed {
             Ok(routed) => Some(routed),
             Err(unrouted) => {
-                let Unrouted { wish, why, is_reply } = *unrouted;
-                let class = Some(wish.class.clone());
-                self.left_out.push(left_out(&wish, sites, class, why, is_reply));
+                let Unrouted { site_flow, why, is_reply } = *unrouted;
+                let class = Some(site_flow.class.clone());
+                self.left_out.push(left_out(&site_flow, sites, class, why, is_reply));
                 None
             }
         }
@@ -52,12 +52,12 @@ impl Found {
 
 /// Returns the known facts about omitted traffic.
 pub(super) fn left_out(
-    wish: &Wish,
+    site_flow: &SiteFlow,
     sites: &[Site],
     class: Option<String>,
     why: NotRun,
     is_reply: bool,
 ) -> LeftOutTraffic {
-    let [from, to] = [wish.from, wish.to].map(|site| sites[site].name.clone());
+    let [from, to] = [site_flow.from, site_flow.to].map(|site| sites[site].name.clone());
     LeftOutTraffic { from, to, class, is_reply, why }
 }

@@ -1,11 +1,11 @@
 //! [`infer_network`]: a scenario of a whole network, with traffic between its sites.
 
 mod access;
-mod class_wish;
+mod class_flow;
 mod demand;
 mod fair;
 mod found;
-mod wish;
+mod site_flow;
 
 use std::collections::BTreeSet;
 
@@ -22,20 +22,23 @@ use crate::words::{rate_in_words, time};
 pub use demand::Demand;
 pub use found::LeftOutTraffic;
 use found::{Found, left_out};
-use wish::{Routed, Walked};
+use site_flow::{Routed, Walked};
 
-/// The number of packets over links in one replication, chosen so that a run takes seconds, and the minimum
-/// and maximum simulated time, milliseconds.
+/// The number of packets over links in one replication. With this number, a run takes seconds.
 const PACKET_HOPS: f64 = 300_000.0;
+/// The minimum simulated time, milliseconds.
 const SHORTEST: f64 = 100.0;
+/// The maximum simulated time, milliseconds.
 const LONGEST: f64 = 60_000.0;
-/// The warm-up as a part of the run.
+/// The warm-up, as a fraction of the run.
 const WARMUP: f64 = 0.2;
-/// The number of samples of each queue in a run, and of all queues together.
+/// The number of samples of each queue in a run.
 const SAMPLES: f64 = 200.0;
+/// The maximum number of samples of all queues together.
 const ALL_SAMPLES: f64 = 20_000.0;
-/// IP bytes of a TCP packet, and packets over links per TCP packet: segments and acknowledgments.
+/// IP bytes of a TCP segment.
 const SEGMENT: f64 = 1500.0;
+/// Packets over links per TCP segment, including acknowledgments.
 const WITH_REPLIES: f64 = 1.5;
 
 /// The user's choices about the traffic of a network.
@@ -88,7 +91,7 @@ pub struct PairTraffic {
     pub kind: String,
     /// The paths of its packets.
     pub ways: Vec<Vec<PlannedStop>>,
-    /// The demand behind this traffic, which can also be offered to another network.
+    /// The demand that describes this traffic. Another network can be offered the same demand.
     pub demand: Demand,
 }
 
@@ -116,27 +119,27 @@ pub fn infer_network(
         access::add_loads(front_ends, snapshot, &sites, request.load, &mut found)?;
         request.load.sentence()
     };
-    let journey = |Routed { wish, there, back }: &Routed| Journey {
-        from: &sites[wish.from],
-        to: &sites[wish.to],
+    let journey = |Routed { site_flow, there, back }: &Routed| Journey {
+        from: &sites[site_flow.from],
+        to: &sites[site_flow.to],
         there: there.clone(),
         back: back.clone(),
     };
     let journeys: Vec<Journey> = found.routed.iter().map(journey).collect();
     let mut plan = snapshot.plan(&journeys);
     let (mut traffic, mut pairs) = (Vec::new(), Vec::new());
-    for (Routed { wish, .. }, planned) in found.routed.iter().zip(std::mem::take(&mut plan.journeys)) {
+    for (Routed { site_flow, .. }, planned) in found.routed.iter().zip(std::mem::take(&mut plan.journeys)) {
         let ways = match planned {
             Ok(ways) => ways,
             Err(why) => {
-                let class = Some(wish.class.clone());
-                found.left_out.push(left_out(wish, &sites, class, why, false));
+                let class = Some(site_flow.class.clone());
+                found.left_out.push(left_out(site_flow, &sites, class, why, false));
                 continue;
             }
         };
-        let (entry, words) = wish.entry(&sites);
-        traffic.push((entry, packet_hops(wish, &ways)));
-        pairs.push(pair_of(wish, &sites, &words, ways));
+        let (entry, words) = site_flow.entry(&sites);
+        traffic.push((entry, packet_hops(site_flow, &ways)));
+        pairs.push(pair_of(site_flow, &sites, &words, ways));
     }
     if traffic.is_empty() {
         return Err(nothing_runs(&found));
@@ -161,9 +164,9 @@ fn add_demands(
     sites: &[Site],
     found: &mut Found,
 ) -> Result<(), Failure> {
-    let wishes = demand::wishes(demands, sites)?;
+    let site_flows = demand::site_flows(demands, sites)?;
     let walked: Result<Vec<Walked>, _> =
-        wishes.into_par_iter().map(|wish| wish.walk(snapshot, sites)).collect();
+        site_flows.into_par_iter().map(|site_flow| site_flow.walk(snapshot, sites)).collect();
     for walked in walked.map_err(Failure::Option)? {
         let routed = found.take(walked, sites);
         found.routed.extend(routed);
@@ -171,18 +174,23 @@ fn add_demands(
     Ok(())
 }
 
-fn pair_of(wish: &wish::Wish, sites: &[Site], words: &str, ways: Vec<Vec<PlannedStop>>) -> PairTraffic {
-    let [from, to] = [wish.from, wish.to].map(|site| sites[site].name.clone());
+fn pair_of(
+    site_flow: &site_flow::SiteFlow,
+    sites: &[Site],
+    words: &str,
+    ways: Vec<Vec<PlannedStop>>,
+) -> PairTraffic {
+    let [from, to] = [site_flow.from, site_flow.to].map(|site| sites[site].name.clone());
     PairTraffic {
-        name: format!("{from} > {to}: {}", wish.class),
+        name: format!("{from} > {to}: {}", site_flow.class),
         from,
         to,
-        class: wish.class.clone(),
-        packet: wish.packet_text(),
-        rate: wish.rate,
-        kind: format!("{}, {words}", rate_in_words(wish.rate)),
+        class: site_flow.class.clone(),
+        packet: site_flow.packet_text(),
+        rate: site_flow.rate,
+        kind: format!("{}, {words}", rate_in_words(site_flow.rate)),
         ways,
-        demand: Demand::from_wish(wish, sites),
+        demand: Demand::from_site_flow(site_flow, sites),
     }
 }
 
@@ -206,12 +214,12 @@ fn nothing_runs(found: &Found) -> Failure {
 }
 
 /// Returns the number of packets over links per second.
-fn packet_hops(wish: &wish::Wish, ways: &[Vec<PlannedStop>]) -> f64 {
+fn packet_hops(site_flow: &site_flow::SiteFlow, ways: &[Vec<PlannedStop>]) -> f64 {
     let hops = ways.iter().map(Vec::len).max().unwrap_or_default() + 1;
-    let packets = if wish.is_tcp() {
-        WITH_REPLIES * wish.rate / (8.0 * SEGMENT)
+    let packets = if site_flow.is_tcp() {
+        WITH_REPLIES * site_flow.rate / (8.0 * SEGMENT)
     } else {
-        wish.rate / (8.0 * f64::from(wish.packet_bytes.max(1)))
+        site_flow.rate / (8.0 * f64::from(site_flow.packet_bytes.max(1)))
     };
     packets * hops as f64
 }

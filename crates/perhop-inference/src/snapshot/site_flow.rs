@@ -1,4 +1,4 @@
-//! [`Wish`]: packets of one class from one site to another, before their paths are checked.
+//! [`SiteFlow`]: the packets of one class from one site to another, whose paths are not yet known.
 
 use std::net::IpAddr;
 
@@ -12,8 +12,8 @@ use crate::role::Kind;
 use crate::sources::{sending, streams};
 use crate::traffic::{DATAGRAM, suited};
 
-/// The first port of packets without a configured port. It is dynamic (RFC 6335), so it belongs to no known
-/// application.
+/// The first of the ports of packets without a configured port. It is dynamic (RFC 6335), so it belongs to no
+/// known application.
 const PORT: u16 = 49152;
 /// The source ports of the flows of one class between two sites.
 const PORTS: u16 = 64;
@@ -22,7 +22,7 @@ const TCP_BYTES: u32 = 1500;
 
 /// Packets of one class from one site to another.
 #[derive(Clone, Debug)]
-pub(super) struct Wish {
+pub(super) struct SiteFlow {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) class: String,
@@ -37,30 +37,30 @@ pub(super) struct Wish {
     pub(super) number: usize,
 }
 
-/// A wish with the paths of its packets and of their replies.
+/// A flow with the paths of its packets and of their replies.
 pub(super) struct Routed {
-    pub(super) wish: Wish,
+    pub(super) site_flow: SiteFlow,
     pub(super) there: Vec<Way>,
     pub(super) back: Vec<Way>,
 }
 
-/// The result of the walks of a wish.
+/// The result of the walks of a flow.
 pub(super) struct Walked {
     pub(super) routed: Result<Routed, Box<Unrouted>>,
     pub(super) assumed: Vec<String>,
     pub(super) not_looked_at: Vec<String>,
 }
 
-/// A wish without usable paths.
+/// A flow without usable paths.
 pub(super) struct Unrouted {
-    pub(super) wish: Wish,
+    pub(super) site_flow: SiteFlow,
     pub(super) is_reply: bool,
     pub(super) why: NotRun,
 }
 
-impl Wish {
-    /// Returns the same wish for packets with another header. The protocol determines the kind of source.
-    pub(super) fn with_header(&self, header: Header) -> Wish {
+impl SiteFlow {
+    /// Returns the same flow with another header. The protocol determines the kind of source.
+    pub(super) fn with_header(&self, header: Header) -> SiteFlow {
         let mut keys = self.keys.clone();
         let protocol = header.protocol.as_deref().filter(|name| !["tcp", "udp"].contains(name));
         for (key, value) in [("dscp", header.dscp.as_deref()), ("protocol", protocol)] {
@@ -72,7 +72,7 @@ impl Wish {
         let kind = suited(self.kind, &header, true);
         let of_datagrams = if self.packet_bytes == 0 { DATAGRAM } else { self.packet_bytes };
         let packet_bytes = header.packet_bytes.unwrap_or(of_datagrams);
-        Wish { header, kind, packet_bytes, keys, ..self.clone() }
+        SiteFlow { header, kind, packet_bytes, keys, ..self.clone() }
     }
 
     pub(super) fn is_tcp(&self) -> bool {
@@ -145,8 +145,8 @@ impl Wish {
             }
         }
         let routed = match found.ways {
-            Ok(there) => Ok(Routed { wish: self, there, back }),
-            Err(why) => Err(Box::new(Unrouted { wish: self, is_reply, why })),
+            Ok(there) => Ok(Routed { site_flow: self, there, back }),
+            Err(why) => Err(Box::new(Unrouted { site_flow: self, is_reply, why })),
         };
         Ok(Walked { routed, assumed: found.assumed, not_looked_at: found.not_looked_at })
     }
