@@ -22,16 +22,16 @@ pub(crate) struct IdleGroups<'g> {
     pub(crate) unapplied: Option<&'g Unapplied>,
 }
 
-/// A configuration as if it also had the definitions of groups that nothing applies.
+/// A configuration to which the definitions of unapplied groups are added.
 #[derive(Debug)]
 pub(crate) struct Unapplied {
-    /// The statements, with marks.
+    /// The statements; their marks are the states of their lines.
     pub(crate) tree: Tree,
-    /// The lines of its errors and warnings.
+    /// The lines with errors and warnings.
     pub(crate) faults: BTreeSet<usize>,
 }
 
-/// Returns the lines of `text`. `tree` is the result of `read`, with marks.
+/// Returns the lines of `text`. `tree` is the result of `read`; its marks are the states of the lines.
 pub(crate) fn lines(text: &str, read: &Read, tree: &Tree, groups: IdleGroups) -> Vec<Line> {
     let line = |(index, text): (usize, &str)| Line {
         number: index + 1,
@@ -81,8 +81,8 @@ pub(crate) fn lines(text: &str, read: &Read, tree: &Tree, groups: IdleGroups) ->
 
 fn problem_state(problem: Problem) -> (LineState, Option<String>) {
     let (state, note) = match problem {
-        Problem::TooDeep => (LineState::NotRecognized, "more levels than perhop reads"),
-        Problem::NothingToMove => (LineState::NotRecognized, "no such statements to move"),
+        Problem::TooDeep => (LineState::NotRecognized, "the statement has more levels than perhop reads"),
+        Problem::NothingToMove => (LineState::NotRecognized, "the statements to move do not exist"),
         Problem::OtherCommand => (LineState::NotModelled, "a command that changes other statements"),
         Problem::NothingToChange => (LineState::Irrelevant, "no such statement in this text"),
     };
@@ -92,12 +92,12 @@ fn problem_state(problem: Problem) -> (LineState, Option<String>) {
 /// The state of a statement, with a note.
 enum State {
     Of(LineState, Option<String>),
-    /// The statement is in a group, and nothing inherits it.
+    /// No part of the configuration inherits the statement, which is in a group.
     Idle(Option<String>),
 }
 
 impl State {
-    /// Returns this state, or that of a line with a fault.
+    /// Returns the state of the line: the state of a fault if the line has one, otherwise this state.
     fn with_faults(self, line: usize, faults: &BTreeSet<usize>) -> State {
         match self {
             State::Of(_, note) if faults.contains(&line) => State::Of(LineState::Suspicious, note),
@@ -111,12 +111,12 @@ fn defines(tree: &Tree, node: NodeId) -> bool {
     is_definition(tree.path(node).get(2..).unwrap_or_default())
 }
 
-/// Returns the state of a definition in a group that nothing applies: the state that it has when its group is
-/// applied, as definitions outside of groups that nothing uses. `note` names the group.
+/// Returns the state of a definition in an unapplied group. It is the state of the definition with its group
+/// applied, because unused definitions outside of groups also have their state. `note` names the group.
 fn of_unused(in_use: State, note: Option<String>) -> (LineState, Option<String>) {
     match in_use {
         State::Idle(_) => (LineState::Irrelevant, note),
-        // No finding reports the fault, because it has no effect.
+        // The fault has no effect, so no finding reports it and the line must not be suspicious.
         State::Of(LineState::Suspicious, own) => (LineState::NotModelled, own.or(note)),
         State::Of(state, own) => (state, own.or(note)),
     }

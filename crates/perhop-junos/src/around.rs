@@ -7,7 +7,7 @@ use crate::tree::{NodeId, Tree, rank};
 pub(crate) struct Around {
     /// The outermost statement.
     pub(crate) top: NodeId,
-    /// The line that removes the innermost of the removed statements.
+    /// The command that removes the innermost of these statements that is removed.
     pub(crate) removed_by: Option<usize>,
     /// Whether one of the statements is inactive.
     pub(crate) is_inactive: bool,

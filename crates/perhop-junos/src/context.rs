@@ -7,8 +7,8 @@ use perhop_lint::{Diagnostic, LineState, Rule, nearest};
 
 use crate::tree::{NodeId, Tree};
 
-/// Limits on corrections, so that a text with many undefined names does not take long: on the undefined names
-/// that get a correction, and on the names that each is compared with.
+/// Maximum number of undefined names that get a correction. The limits on corrections bound the time for a
+/// text with many undefined names.
 const MOST_CORRECTIONS: usize = 100;
 const MOST_NAMES: usize = 1000;
 
@@ -176,7 +176,7 @@ impl Context {
         self.undefined(node, kind, name);
     }
 
-    /// Returns the words below a statement with values. The word that the text mentions last is last.
+    /// Returns the words below a statement with values, in the order of their last mention in the text.
     pub(crate) fn flat(&self, statement: NodeId) -> Vec<Word> {
         self.below(statement, Tree::own_children)
     }

@@ -21,7 +21,7 @@ const MOST_COMPARISONS: usize = 10_000_000;
 /// The maximum number of interfaces of one range.
 const MOST_MEMBERS: usize = 4096;
 
-/// The problems of inheritance.
+/// The problems that inheritance finds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inherited {
     /// Names of groups that do not exist, with the statements that apply them.
@@ -70,9 +70,9 @@ fn with_definitions(tree: &Tree) -> BTreeSet<NodeId> {
     groups.into_iter().filter(is_defining).collect()
 }
 
-/// Returns the configuration with the definitions of groups that nothing applies, as if its outermost level
-/// applied these groups. Statements below wildcards are not part of it, because they define nothing by
-/// themselves. `None` if there are no such groups.
+/// Returns the configuration as if its outermost level applied the unapplied groups with definitions; `None`
+/// if there are no such groups. Statements below wildcards are excluded, because they define nothing by
+/// themselves.
 pub(crate) fn with_unapplied(tree: &Tree, inherited: &Inherited) -> Option<Tree> {
     if inherited.unapplied.is_empty() {
         return None;

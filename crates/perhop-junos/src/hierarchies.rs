@@ -64,8 +64,8 @@ pub(crate) fn read(context: &mut Context) -> (Option<String>, Forwarding) {
     (hostname, Forwarding { routes: routes(context), processes, ..Forwarding::default() })
 }
 
-/// The protocols whose routes enter a routing table, and their default preferences.
-/// Source: Juniper, "Understanding Route Preference Values" (the lowest value of each protocol).
+/// The protocols whose routes enter a routing table, and their default preferences (Juniper, "Understanding
+/// Route Preference Values"; the lowest value of each protocol).
 const PROTOCOLS: [(&str, u8); 6] =
     [("ospf", 10), ("ospf3", 10), ("isis", 15), ("rip", 100), ("ripng", 100), ("bgp", 170)];
 

@@ -214,7 +214,7 @@ pub(crate) fn mark_port_option(context: &mut Context, word: &Word) {
             _,
         ) => "bundles, ATM and services",
         ("receive-bucket" | "transmit-bucket", _) => "packets that a bucket of the wire drops",
-        // It permits a different encapsulation of each unit.
+        // This value only permits a different encapsulation for each unit.
         ("encapsulation", Some("flexible-ethernet-services")) => return context.irrelevant(word.node, ""),
         ("encapsulation", _) => ENCAPSULATION,
         ("link-mode", Some("half-duplex")) => "half duplex",

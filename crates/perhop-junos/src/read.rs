@@ -40,7 +40,7 @@ pub(crate) fn read(text: &str) -> Read {
 #[derive(Debug)]
 struct Unfinished {
     at: NodeId,
-    /// The node in front of `[`.
+    /// The node whose values a list in brackets contains.
     list: Option<NodeId>,
     /// The last node of each line, and of each item of a list.
     ends: Vec<(usize, NodeId)>,
@@ -291,8 +291,7 @@ fn is_template(text: &str) -> bool {
     !text.starts_with('#') && (has("{{", "}}") || has("{%", "%}"))
 }
 
-/// Whether a line is printed around the pieces of a session: `[edit]`, `{master:0}`; or a line of dashes
-/// between the pieces.
+/// Whether a line only separates the pieces of a recorded session: `[edit]`, `{master:0}` or dashes.
 fn is_banner(text: &str) -> bool {
     let is_rule = text.len() > 2 && text.chars().all(|c| matches!(c, '-' | '=' | '_'));
     is_rule

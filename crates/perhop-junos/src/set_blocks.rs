@@ -1,4 +1,4 @@
-//! [`Level`]: the statements of one level that a `set` command writes one after another.
+//! [`Level`]: splits a `set` command that writes several statements of one level.
 //!
 //! `set class-of-service schedulers S priority low buffer-size percent 10` sets two statements of one
 //! scheduler (Junos CLI User Guide, "Modify the Configuration"). The words alone do not show where a
@@ -7,7 +7,7 @@
 /// The statements of a level with the minimum number of their values.
 type Statements = &'static [(&'static str, usize)];
 
-/// The number of values of a statement with its own level, which no following word ends.
+/// The number of values of a statement with its own level. All following words belong to it.
 const OPEN: usize = usize::MAX;
 
 const SCHEDULER: Statements = &[

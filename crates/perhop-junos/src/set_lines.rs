@@ -32,7 +32,7 @@ const COMMANDS: [&str; 20] = [
 /// Whether a line begins with a command of the configuration mode.
 pub(crate) fn is_command(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
-    // `top {` or `set {` would be a statement in the notation with braces.
+    // `top {` and `set {` are statements in the notation with braces.
     COMMANDS.contains(&first) && !text.ends_with('{') && !text.ends_with(';')
 }
 

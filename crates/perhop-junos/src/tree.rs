@@ -93,12 +93,11 @@ pub(crate) struct Tree {
     merged: Vec<(NodeId, NodeId)>,
 }
 
-/// The statement whose list can contain a value twice, because each of its values belongs to a value of
-/// another list. The items are the name of the statement, and the number of this name among the words of a
-/// tree.
+/// The statement whose list can contain a value twice, because each value belongs to a value of another list.
+/// The items are the name of the statement and the number of this name in [`Words`].
 const REPEATING: (&str, u32) = ("drop-probability", 1);
 
-/// Limit on the nodes that moves visit, so that a text with many moves does not take long.
+/// Maximum number of nodes that moves visit. It limits the time for a text with many moves.
 const MOST_MOVES: usize = 20_000_000;
 
 impl Tree {
@@ -163,7 +162,7 @@ impl Tree {
         self.node(id).parent
     }
 
-    /// Begins a statement. From now on, its nodes count as the last mentioned ones.
+    /// Begins a statement. The nodes that are added next count as mentioned last.
     pub(crate) fn begin_statement(&mut self) {
         self.clock += 1;
     }
@@ -366,7 +365,7 @@ impl Tree {
                 self.set_mark(origin, mark.clone());
             }
         }
-        // A mark for a fault stays if the statement is read again.
+        // If a statement is read again, a mark for a fault remains.
         let known = self.node_mut(id).mark.as_ref().map(|mark| mark.state);
         if known != Some(LineState::Suspicious) {
             self.node_mut(id).mark = Some(mark);

@@ -97,8 +97,8 @@ pub(crate) fn frame_policers(context: &mut Context, node: NodeId, firewall: &Fir
     }
 }
 
-/// Returns the policer `name` of a hierarchy, and reports a name without definition. A definition that
-/// perhop does not model gives none.
+/// Returns the policer `name`. Reports a name without a definition. `None` if the name has no definition, or
+/// if perhop does not model the definition.
 fn known_policer(
     context: &mut Context,
     name: &Word,

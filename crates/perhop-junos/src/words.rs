@@ -1,12 +1,8 @@
 //! [`Words`] and [`Places`]: the words of a tree as numbers, and the children of its nodes.
 //!
-//! Numbers are hashed instead of words compared. Maps ordered by words would take half of the time of
-//! reading.
+//! Hash maps of numbers are used because maps ordered by words would take half of the time of reading.
 
-#[expect(
-    clippy::disallowed_types,
-    reason = "only looked up in, never iterated: its order has no effect"
-)]
+#[expect(clippy::disallowed_types, reason = "the map is used for look-ups and never iterated")]
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
@@ -14,10 +10,7 @@ use std::sync::Arc;
 /// The distinct words of a text, numbered in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Words {
-    #[expect(
-        clippy::disallowed_types,
-        reason = "only looked up in, never iterated: its order has no effect"
-    )]
+    #[expect(clippy::disallowed_types, reason = "the map is used for look-ups and never iterated")]
     symbols: HashMap<Arc<str>, u32>,
     all: Vec<Arc<str>>,
 }
@@ -53,7 +46,7 @@ impl Words {
 
 /// Nodes by the number of their parent and their word.
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::disallowed_types, reason = "only looked up in, never iterated: its order has no effect")]
+#[expect(clippy::disallowed_types, reason = "the map is used for look-ups and never iterated")]
 pub(crate) struct Places(HashMap<u64, u32, BuildHasherDefault<PlaceHasher>>);
 
 impl Places {
@@ -74,8 +67,8 @@ fn place(parent: u32, symbol: u32) -> u64 {
     u64::from(parent) << 32 | u64::from(symbol)
 }
 
-/// A hasher of places. The numbers of places ascend in the order of the text, so a hostile text cannot choose
-/// them to collide.
+/// A fast hasher of places. The numbers of places ascend in the order of the text, so a hostile text cannot
+/// choose colliding numbers.
 #[derive(Clone, Copy, Debug, Default)]
 struct PlaceHasher(u64);
 

@@ -1,4 +1,4 @@
-//! [`Checked`]: a configuration with the data that rules read.
+//! [`Checked`]: a parsed configuration with the data that rules read.
 
 use perhop_lint::{Diagnostic, Rule};
 
@@ -7,7 +7,7 @@ use crate::firewall::Firewall;
 use crate::interfaces::Interface;
 use crate::tree::Tree;
 
-/// A configuration that was read.
+/// A parsed configuration.
 #[derive(Clone, Copy)]
 pub(crate) struct Checked<'c> {
     pub(crate) tree: &'c Tree,

@@ -1,4 +1,4 @@
-//! Reports filters that classify or police packets, and discard all other packets.
+//! Reports filters that discard packets unintentionally, and classes that are lost at the next router.
 
 use perhop_lint::Diagnostic;
 

@@ -27,7 +27,7 @@ pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
             drop.profile,
             words.join(" or ")
         );
-        let router = "a classifier, a filter or a policer gives packets another loss priority";
+        let router = "give packets this loss priority by a classifier, a filter or a policer";
         finding(&rules::JUNOS_DROP_PROFILE_UNREACHED, drop.line, message, router)
     });
     found.chain(marks(checked)).collect()

@@ -54,7 +54,7 @@ fn without_scheduler(checked: Checked, name: &str, map: &SchedulerMap) -> Option
         return None;
     }
     let message = format!("scheduler map {name} has no scheduler for {}", missing.join(", "));
-    let router = "the queue has no transmit rate and low priority: its packets wait for all others";
+    let router = "the queue has no transmit rate and low priority, so its packets wait for all other packets";
     finding(&rules::JUNOS_CLASS_WITHOUT_SCHEDULER, map.line, message, router)
 }
 
@@ -114,7 +114,7 @@ fn crossed(name: &str, profile: &Profile) -> Option<Diagnostic> {
     };
     is_above.then(|| {
         let message = format!("profile {name} has a guaranteed-rate above its shaping-rate");
-        let router = "the node passes the shaping-rate at most";
+        let router = "the node passes at most its shaping-rate";
         finding(&rules::JUNOS_RATES_CROSSED, guaranteed.line, message, router)
     })?
 }

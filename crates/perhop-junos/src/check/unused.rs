@@ -8,7 +8,7 @@ use super::checked::{Checked, finding};
 use crate::rules;
 use crate::tree::{NodeId, Tree};
 
-/// The statements above named definitions, with the kind of definition.
+/// The paths of the statements that contain named definitions, with the kind of definition.
 const DEFINITIONS: [(&[&str], &str); 10] = [
     (&["class-of-service", "schedulers"], "scheduler"),
     (&["class-of-service", "scheduler-maps"], "scheduler map"),
@@ -21,7 +21,7 @@ const DEFINITIONS: [(&[&str], &str); 10] = [
     (&["firewall", "family", "inet", "filter"], "filter"),
     (&["firewall", "family", "inet6", "filter"], "filter"),
 ];
-/// The statements above named definitions of each type of codepoints.
+/// The paths of the statements that contain, for each type of codepoints, named definitions.
 const BY_CODEPOINTS: [(&[&str], &str); 2] = [
     (&["class-of-service", "classifiers"], "classifier"),
     (&["class-of-service", "rewrite-rules"], "rewrite rule"),

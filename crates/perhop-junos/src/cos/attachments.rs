@@ -18,8 +18,8 @@ use crate::wildcard::{fits, is_pattern, literal_beginning, specificity};
 /// The attachments of a device.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attachments {
-    /// The attachments by the characters of their interface in front of its first wildcard. Their number can
-    /// equal the number of interfaces, and that of one interface the number of its units.
+    /// The attachments, by the part of the interface name in front of the first wildcard. This index limits
+    /// the comparisons, because there can be as many attachments as interfaces and units.
     entries: BTreeMap<String, Entries>,
     /// The names of interfaces without wildcards.
     names: BTreeSet<String>,
@@ -103,7 +103,7 @@ impl Attached {
         names.chain(lists).chain(rates).collect()
     }
 
-    /// Reports undefined names, and removes their attachments.
+    /// Reports attachments of undefined names, and removes them.
     fn keep_defined(&mut self, context: &mut Context, node: NodeId, defined: Defined) {
         let mut is_defined = |at: &At<String>, path: &[&str], kind: &str, exists: bool| {
             if !exists {
@@ -139,7 +139,7 @@ impl Attached {
         });
     }
 
-    /// Returns these attachments, completed with those of `other`.
+    /// Returns these attachments, completed by the attachments of `other`.
     pub(crate) fn or(self, other: &Attached) -> Attached {
         let list = |own: Vec<(CodePoints, At<String>)>, others: &[(CodePoints, At<String>)]| {
             let mut list = own;

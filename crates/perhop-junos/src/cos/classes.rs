@@ -14,7 +14,7 @@ pub(crate) struct ForwardingClass {
     pub(crate) queue: u8,
     /// The line that defines it; 0 for a built-in class.
     pub(crate) line: usize,
-    /// Whether a pause of the sender prevents losses.
+    /// Whether the class is lossless: the device pauses the sender instead of dropping packets.
     pub(crate) is_lossless: bool,
     /// Whether hierarchical policers limit its packets by their premium level.
     pub(crate) is_premium: bool,
@@ -192,7 +192,7 @@ pub(super) fn read(context: &mut Context, cos: NodeId, family: Family) -> Classe
         }
     }
     if classes.all.len() > MOST_CLASSES {
-        let message = format!("{} forwarding classes are more than a device has", classes.all.len());
+        let message = format!("{} forwarding classes are more than a device supports", classes.all.len());
         context.found(&crate::rules::JUNOS_VALUE_INVALID, node, message, "the commit fails");
         classes.all.truncate(MOST_CLASSES);
     }

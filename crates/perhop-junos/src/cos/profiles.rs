@@ -28,7 +28,7 @@ pub(crate) struct Profile {
 pub(crate) struct Overhead {
     /// Bytes added to the length of the packet.
     pub(crate) bytes: i32,
-    /// Whether the node counts ATM cells.
+    /// Whether the node counts packets as ATM cells.
     pub(crate) is_cells: bool,
 }
 

@@ -200,7 +200,7 @@ fn scheduler(
     found
 }
 
-/// The options of `transmit-rate`: never more than the rate, by a shaper or by a policer.
+/// The options of `transmit-rate` that limit the queue to the rate, by a shaper or by a policer.
 const OPTIONS: [&str; 2] = ["exact", "rate-limit"];
 
 /// A rate with its options.

@@ -16,7 +16,8 @@ pub(crate) struct SharedBuffer {
     pub(crate) lossy: Partition,
     pub(crate) lossless: Partition,
     pub(crate) multicast: Partition,
-    /// Percent of the dedicated memory of arriving and of departing packets that remains dedicated.
+    /// The fraction of the dedicated memory that remains dedicated, percent, for arriving and for departing
+    /// packets.
     pub(crate) dedicated: [Option<At<u8>>; 2],
 }
 

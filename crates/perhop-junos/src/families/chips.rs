@@ -15,7 +15,7 @@ pub(crate) struct Chip {
     /// The parts for each port, of arriving and of departing packets.
     pub(crate) dedicated_kilobytes: [u32; 2],
     pub(crate) pools: Pools,
-    /// The number of separate memories of the chip. One port can use one of them.
+    /// The number of separate memories of the chip. A port uses one of them.
     pub(crate) memories: u32,
     /// The parts for queues that drop, for lossless queues, and for multicast, percent of the shared part.
     pub(crate) lossy_percent: u32,
@@ -47,8 +47,9 @@ impl Chip {
     /// Returns the shared part of departing packets, kilobytes. `dedicated` are the percentages that remain
     /// of the dedicated parts of arriving and of departing packets.
     ///
-    /// The article: a smaller dedicated part makes the shared part larger. It prints 113 162 KB of a QFX5240
-    /// with 23 135 and 25 964 KB dedicated, 75 and 55 percent: both add to a uniform pool.
+    /// According to the article, a smaller dedicated part makes the shared part larger. It prints 113 162 KB
+    /// for a QFX5240 with 23 135 and 25 964 KB dedicated, which are 75 and 55 percent: both directions add to
+    /// a uniform pool.
     pub(crate) fn shared_kilobytes(&self, dedicated: [u8; 2]) -> u32 {
         let freed = |direction: usize| {
             let whole = self.dedicated_kilobytes[direction];
@@ -109,8 +110,8 @@ pub(super) const QFX5240: Chip =
 mod tests {
     use super::*;
 
-    /// Values of the article: index 7 is 1, 8 is 2, 9 is 4, 10 is 8. The lossy part has 2708 KB on QFX5100
-    /// and 8492 KB on QFX5120.
+    /// The values of the article: index 7 means a factor of 1, 8 means 2, 9 means 4, 10 means 8. The lossy
+    /// part has 2708 KB on QFX5100 and 8492 KB on QFX5120.
     #[test]
     fn thresholds_and_pools_are_those_of_the_article() {
         assert_eq!([0, 7, 8, 9, 10].map(Chip::alpha), [1.0 / 128.0, 1.0, 2.0, 4.0, 8.0]);

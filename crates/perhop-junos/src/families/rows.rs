@@ -164,8 +164,8 @@ impl Family {
             ),
             ExcessOrder::Priority if self == Family::Srx => (
                 "priority",
-                "TechLibrary cos-transmission-scheduling-security-overview: negative credit by priority, then \
-                 by transmit-rate",
+                "TechLibrary cos-transmission-scheduling-security-overview: queues with negative credit by \
+                 priority, then by transmit-rate",
             ),
             ExcessOrder::Priority => (
                 "priority",
@@ -243,7 +243,7 @@ impl Family {
             ),
             _ => (EvidenceKind::Inferred, "no document of this family found; the bytes of the wire"),
         };
-        let meaning = "bytes that schedulers count for an untagged packet beyond its IP bytes";
+        let meaning = "bytes that schedulers count for an untagged packet in addition to its IP bytes";
         row("counted-bytes", meaning, RuleValue::Number(i64::from(self.rules().overhead)), evidence)
     }
 

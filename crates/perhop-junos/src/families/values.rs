@@ -28,7 +28,7 @@ pub(crate) enum ExcessOrder {
     Preemptive,
 }
 
-/// The levels of the priorities of queues within their guarantees, served from 0 on.
+/// The levels of queue priorities within guarantees. Level 0 is served first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Levels {
     /// Each priority has a level of its own.
@@ -43,9 +43,9 @@ pub(crate) enum Levels {
 /// The weights of queues above their guarantees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weights {
-    /// Excess rates, otherwise transmit rates. The minimum is 1/125.
+    /// Excess rates; without them, transmit rates. The minimum is 1/125.
     Parts,
-    /// Transmit rates alone.
+    /// Transmit rates; excess rates have no effect.
     TransmitRates,
     /// Whole multiples of 1/127, in proportion to excess rates, otherwise transmit rates, otherwise shaping
     /// rates.
@@ -59,15 +59,15 @@ pub(crate) struct DelayBuffer {
     pub(crate) fast_us: u64,
     /// The length for slower ports, microseconds.
     pub(crate) slow_us: u64,
-    /// The bytes of a queue without a buffer, with the lowest rate of the ports that have it, bits per
-    /// second.
+    /// The bytes of a queue without a configured buffer, each with the minimum port rate for which it
+    /// applies, bits per second.
     pub(crate) least_bytes: &'static [(u64, u64)],
     /// Limit on the bytes of a queue with `buffer-size`, if there is one.
     pub(crate) most_bytes: Option<u64>,
 }
 
 impl DelayBuffer {
-    /// Returns the bytes of a queue without a buffer on a port of `rate` bits per second.
+    /// Returns the bytes of a queue without a configured buffer, on a port of `rate` bits per second.
     pub(crate) fn least(&self, rate: u64) -> u64 {
         let fits = self.least_bytes.iter().rev().find(|(from, _)| *from <= rate);
         fits.map_or(0, |(_, bytes)| *bytes)
@@ -105,7 +105,7 @@ const QFX_CLASSES: [(&str, u8); 5] =
     [("best-effort", 0), ("fcoe", 3), ("no-loss", 4), ("network-control", 7), ("mcast", 8)];
 
 /// Bytes of an Ethernet header, its check sequence, preamble and gap.
-const WIRE: u16 = 38;
+const WIRE_BYTES: u16 = 38;
 /// Bytes of an Ethernet header without check sequence.
 const FRAME: u16 = 14;
 /// Bytes of an Ethernet header and its check sequence.
@@ -119,7 +119,7 @@ pub(super) const MX: Rules = Rules {
     excess_order: ExcessOrder::TwoLevels,
     levels: Levels::Pairs,
     weights: Weights::Parts,
-    overhead: WIRE,
+    overhead: WIRE_BYTES,
     // TechLibrary hw-cos-trio-scheduler-delay-buffering: 4 KB to 256 MB.
     delay_buffer: DelayBuffer {
         fast_us: 100_000,

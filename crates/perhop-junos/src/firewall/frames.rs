@@ -1,6 +1,7 @@
 //! Conditions on the Ethernet header of a frame, and on fragments.
 //!
-//! Packets in perhop are whole IP packets. A condition that only other frames or fragments meet matches none.
+//! Packets in perhop are whole IP packets. A condition that only other frames or fragments meet matches no
+//! packet.
 
 use perhop_lint::LineState;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
@@ -14,8 +15,8 @@ const NO_PACKET: &str = "packets in perhop are whole IP packets: none matches th
 const IPV4: &str = "0.0.0.0/0";
 const IPV6: &str = "::/0";
 
-/// The names of types (Junos Routing Policies and Firewall Filters User Guide, "Firewall Filter Match
-/// Conditions for Layer 2 Bridging Traffic").
+/// The names of Ethernet types, with their numbers (Junos Routing Policies and Firewall Filters User Guide,
+/// "Firewall Filter Match Conditions for Layer 2 Bridging Traffic").
 const TYPES: [(&str, u64); 11] = [
     ("appletalk", 0x809b),
     ("arp", 0x0806),
@@ -90,8 +91,8 @@ enum Group {
 }
 
 /// Returns the group of an address such as `01:00:5e:00:00:00/25`. IPv4 groups have 25 fixed bits (RFC 1112,
-/// section 6.4), IPv6 groups have 16 (RFC 2464, section 7). IP packets have no other group address, except
-/// that of all stations.
+/// section 6.4), IPv6 groups have 16 (RFC 2464, section 7). The only other group address of IP packets is the
+/// broadcast address.
 fn group(text: &str) -> Option<Group> {
     let (address, length) = text.split_once('/').unwrap_or((text, "48"));
     let length: usize = length.parse().ok().filter(|length| *length <= 48)?;

@@ -47,7 +47,7 @@ pub(super) fn read(
     for word in context.keywords(from) {
         let address = address_key(&word.text);
         let has_own = address.is_some_and(|key| context.tree.child(from, key).is_some());
-        // `condition` reads a prefix list together with its statement of addresses.
+        // `condition` reads a prefix list together with the address statement that it belongs to.
         if word.text.starts_with("apply-groups") || address.is_some_and(|key| has_own && key != word.text) {
             continue;
         }
@@ -63,7 +63,7 @@ pub(super) fn read(
     }
 }
 
-/// Returns the statement of addresses that a prefix list belongs to, or a statement of addresses itself.
+/// Returns the address statement that a prefix list belongs to, or an address statement itself.
 fn address_key(word: &str) -> Option<&'static str> {
     Some(match word {
         "source-address" | "source-prefix-list" => "source-address",
@@ -95,7 +95,7 @@ fn condition(
         "address" | "prefix-list" => {
             addresses(context, from, &["address", "prefix-list"], lists, &[source, destination])
         }
-        // The names of frames' filters for the fields of the IP header.
+        // Filters of frames have these names for the fields of the IP header.
         key @ ("ip-source-address" | "ipv6-source-address") => {
             addresses(context, from, &[key], lists, &[source])
         }
@@ -212,7 +212,7 @@ fn is_known(key: &str) -> bool {
     exceptions.iter().any(|end| key.ends_with(end)) || OTHERS.contains(&key)
 }
 
-/// The names of such conditions, without suffixes.
+/// The names of conditions that perhop does not model, without suffixes.
 const OTHERS: [&str; 33] = [
     "fragment-offset",
     "fragment-flags",

@@ -29,7 +29,7 @@ pub(crate) enum PercentOf {
     Unit,
 }
 
-/// The uses of a policer that have one bucket together.
+/// The uses of a policer that share a bucket.
 ///
 /// Junos Routing Policies and Firewall Filters User Guide, "Filter-Specific Policer Overview", "Logical
 /// Interface (Aggregate) Policer Overview" and "Physical Interface Policer Overview".
@@ -65,7 +65,7 @@ pub(crate) struct Policer {
     pub(crate) instance: Instance,
 }
 
-/// A policer with a bucket for premium packets inside a bucket for all packets.
+/// A policer with one bucket for all packets and another one for premium packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hierarchical {
     pub(crate) line: usize,
@@ -131,7 +131,7 @@ impl Policers {
         }
     }
 
-    /// Returns the uses of a policer that have one bucket together.
+    /// Returns which uses of a policer share a bucket.
     pub(crate) fn instance(&self, policer: &Metered) -> Instance {
         let found = match policer {
             Metered::Plain(name) => self.plain.get(name).map(|policer| policer.instance),
@@ -282,7 +282,7 @@ fn measure(context: &mut Context, name: &Word) -> Option<Measure> {
     if burst < LEAST_BURST {
         let message =
             format!("policer `{}` has a burst of {burst} bytes, less than 10 packets of 1500", name.text);
-        let router = "TCP gets much less than the rate";
+        let router = "TCP gets much less than the rate: allow a burst of at least 10 packets";
         let written = context.value(limits, "burst-size-limit").unwrap_or_else(|| name.clone());
         let fix = Some((written.text.as_str(), LEAST_BURST_WORD));
         context.found_fixed((&crate::rules::JUNOS_BURST_SMALL, written.node), message, router, fix);

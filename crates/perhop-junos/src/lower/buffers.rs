@@ -36,15 +36,15 @@ fn rounded(rules: &Rules, bytes: f64, rate: u64) -> u64 {
     found.max(buffer.least(rate))
 }
 
-/// The unassigned parts of the delay buffer of a port.
+/// The parts of the delay buffer of a port that no queue has by percentage or time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rest {
     /// The percentage of each queue with `remainder`.
     pub(super) percent_each: f64,
 }
 
-/// Returns the bytes of a queue as a part of the delay buffer of a rate. Without `buffer-size`, the part is
-/// `share`, the transmit rate in percent. `guarantee` is the transmit rate, bits per second.
+/// Returns the buffer of a queue, bytes. Without `buffer-size`, the queue gets the percentage `share` of the
+/// delay buffer, which is its transmit rate in percent. `guarantee` is the transmit rate, bits per second.
 pub(super) fn queue_bytes(
     rules: &Rules,
     scheduler: Option<&Scheduler>,
@@ -75,8 +75,8 @@ pub(super) fn buffer(device: Device, scheduler: Option<&Scheduler>, bytes: u64) 
     of_limit(QueueSize::Bytes(bytes), profiles(device, scheduler, steps), ecn(scheduler))
 }
 
-/// Returns the buffer with a limit and the steps of each loss priority: tail drop if they select only packets
-/// that find the queue full.
+/// Returns the buffer with a limit and the steps of each loss priority. If the steps drop only packets that
+/// find the queue full, the result is tail drop.
 pub(super) fn of_limit(limit: QueueSize, precedences: Vec<Vec<FillStep>>, ecn: EcnConfig) -> BufferConfig {
     if precedences.iter().flatten().all(|step| step.fill >= 100) {
         return BufferConfig::TailDrop(TailDropConfig { limit });

@@ -49,16 +49,17 @@ impl LineOf<'_> {
         departing.extend(policers(place, output, findings));
         departing.extend(rewrites(self.device, unit, attached, accepted == Accepted::Label));
         let has_meters = |stages: &[Stage]| stages.iter().any(|stage| stage.config.meter.is_some());
-        // A policer of frames counts their Ethernet header (recalled).
+        // A policer of frames counts the Ethernet header (recalled).
         if let Some((line, _)) = of_frames(input).filter(|_| has_meters(&arriving)) {
             if self.meters_frames_only(unit) {
                 port.input.overhead = ETHERNET as i32 + i32::from(TAG * unit.tags);
             } else {
-                findings.not_modeled(line, "policers of frames count IP bytes next to those of IP packets");
+                findings
+                    .not_modeled(line, "policers of frames count only IP bytes next to policers of packets");
             }
         }
         if let Some((line, _)) = of_frames(output).filter(|_| has_meters(&departing)) {
-            findings.not_modeled(line, "policers of departing frames count IP bytes here");
+            findings.not_modeled(line, "policers of departing frames count only IP bytes in perhop");
         }
         (port.input.conditioners, port.links.input) = side(arriving);
         (port.output.conditioners, port.links.output) = side(departing);

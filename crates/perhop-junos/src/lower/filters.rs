@@ -42,7 +42,7 @@ pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec
         let mut last = None;
         for (_, at) in side.filters.iter().filter(|(own, _)| *own == family) {
             if family == FilterFamily::Any && has_others {
-                findings.not_modeled(at.line, "a filter of family any next to one of IP");
+                findings.not_modeled(at.line, "a filter of family any in addition to a filter of IP");
                 continue;
             }
             if let Some(filter) = place.device.firewall.filters.get(family, &at.value) {
@@ -67,7 +67,8 @@ pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec
         let is_certain = terms.iter().all(|one| one.term.from != Condition::Unknown);
         if !is_certain {
             // A term that perhop skips can accept packets that would reach the implicit discard.
-            findings.not_modeled(line, "a filter with a term that perhop skips passes the other packets");
+            findings
+                .not_modeled(line, "perhop skips a term, so the filter passes packets that no term matches");
             continue;
         }
         // Junos Routing Policies and Firewall Filters User Guide: a filter ends with an implicit discard.
@@ -179,7 +180,7 @@ fn metered(
             meters::note_percent(place, policer, used.line, findings);
             if !policer.exceed.is_discarded && changes_loss(then, policer.exceed.loss) {
                 let line = used.term.map_or(used.line, |one| one.term.line);
-                let note = "packets above the rate get the loss priority of their codepoint";
+                let note = "in perhop, packets above the rate get the loss priority of their codepoint";
                 findings.not_modeled(line, note);
             }
             // Packets within the rate get the loss priority low (the topic
@@ -196,7 +197,7 @@ fn metered(
             if policer.is_color_aware && (asks_loss || config.shared.is_some()) {
                 let line = used.term.map_or(used.line, |one| one.term.line);
                 let note = "color-aware metering in a term that matches loss priorities, or with a bucket that \
-                            several terms or interfaces share: color-blind here";
+                            several terms or interfaces share: perhop meters color-blind";
                 findings.not_modeled(line, note);
             } else if policer.is_color_aware {
                 mode = ColorMode::ColorAware;
@@ -213,8 +214,8 @@ fn metered(
         Metered::Hierarchical(name) => {
             let Some(policer) = policers.hierarchical.get(name) else { return };
             lines.push(policer.line);
-            // Other packets above the rate of all are yellow; premium packets above theirs are dropped. The
-            // loss priority low within the rate is that of plain policers (inferred).
+            // Other packets above the aggregate rate are yellow. Premium packets above the premium rate are
+            // dropped. Packets within the rate get the loss priority low, as with plain policers (inferred).
             config.meter = Some(meters::hierarchical(place, policer));
             config.green = marked(place, then, Some(then.loss.unwrap_or_default()));
             config.yellow = exceeding(place, policer.exceed, then);

@@ -37,7 +37,7 @@ pub(super) struct Place<'p> {
     pub(super) accepted: Accepted,
 }
 
-/// Returns the name of the bucket that several stages use; `None` for a bucket of one stage.
+/// Returns the name of a bucket that several stages share; `None` for a bucket of a single stage.
 ///
 /// Without a statement, each term and each family of a unit has its own bucket (Junos Routing Policies and
 /// Firewall Filters User Guide, "Filter-Specific Policer Overview").
@@ -47,7 +47,7 @@ pub(super) fn shared(place: Place, policer: &Metered, filter: Option<&str>) -> O
         Instance::Term => None,
         Instance::Filter => filter.map(|filter| format!("{name} of {filter} at {unit}")),
         Instance::LogicalInterface => Some(format!("{name} at {unit}")),
-        // A percentage of the rate of a unit is another bucket at each unit.
+        // A percentage of a unit's rate differs between units, so each unit has its own bucket.
         Instance::PhysicalInterface if is_of_unit(place, policer) => Some(format!("{name} at {unit}")),
         Instance::PhysicalInterface => Some(format!("{name} at {}", place.interface.name)),
     }
@@ -60,8 +60,8 @@ fn is_of_unit(place: Place, policer: &Metered) -> bool {
     plain.is_some_and(|plain| matches!(plain.measure, Measure::Percent { of: PercentOf::Unit, .. }))
 }
 
-/// Reports a bucket that arriving packets of several units share: each unit has its own conditioners.
-/// Departing packets of all units pass one conditioner if the whole port runs.
+/// Reports a bucket that arriving packets of several units share, because perhop has separate conditioners
+/// for each unit. Departing packets of all units pass one conditioner if the whole port runs.
 pub(super) fn note_units(place: Place, policer: &Metered, line: usize, findings: &mut Findings) {
     let is_of_port = place.device.firewall.policers.instance(policer) == Instance::PhysicalInterface;
     if !is_of_port || place.direction == Direction::Output {
@@ -69,7 +69,8 @@ pub(super) fn note_units(place: Place, policer: &Metered, line: usize, findings:
     }
     let users = place.interface.units.iter().filter(|unit| uses(place.device, &unit.sides.input, policer));
     if users.count() > 1 {
-        findings.not_modeled(line, "one bucket for arriving packets of several units: each unit has its own");
+        findings
+            .not_modeled(line, "units share a bucket for arriving packets; in perhop each unit has its own");
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Node {
     /// Bits per second.
     pub(super) shaping: Option<u64>,
     pub(super) guaranteed: Option<u64>,
-    /// The guarantee relative to the guarantees of the other nodes.
+    /// The guarantee after scaling, bits per second.
     pub(super) scaled: Option<u64>,
     /// The configured rate that buffers refer to.
     delay_buffer: Option<u64>,
@@ -109,7 +109,8 @@ impl Node {
         self.delay_buffer.or(self.guaranteed).or(self.shaping).unwrap_or(around)
     }
 
-    /// Returns the bytes that the node counts for a packet; `None` if they are fewer than the IP bytes.
+    /// Returns the bytes that the node counts for a packet. `None` if the node counts fewer bytes than the IP
+    /// packet has.
     fn link_layer(&self, counted: u16) -> Option<LinkLayerConfig> {
         let bytes = i32::from(counted) + self.overhead.bytes;
         Some(LinkLayerConfig {
@@ -158,7 +159,7 @@ pub(super) struct Guarantees {
 impl Guarantees {
     /// Sums the guarantees of nodes, which `units` lists from the outermost node of each unit inward.
     pub(super) fn new(units: &[Vec<Node>]) -> Guarantees {
-        // Units of one set name the same node. The last mention counts.
+        // All units of a set list the node of the set, which must count once.
         let mut guarantees: BTreeMap<Vec<String>, u64> = BTreeMap::new();
         for nodes in units {
             let mut path: Vec<String> = Vec::new();

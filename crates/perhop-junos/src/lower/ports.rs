@@ -85,9 +85,9 @@ pub(super) struct LineOf<'l> {
     pub(super) device: Device<'l>,
     pub(super) interface: &'l Interface,
     bundled: Option<u64>,
-    /// The guarantees of the nodes under the port.
+    /// The guarantees of the nodes under the port, computed on first use.
     pub(super) nodes: OnceCell<Guarantees>,
-    /// The lines that attach class of service to the name of the interface.
+    /// The lines that attach class of service to this interface by name, computed on first use.
     pub(super) named_lines: OnceCell<Vec<usize>>,
 }
 
@@ -170,7 +170,8 @@ impl LineOf<'_> {
             let router = "perhop assumes 100 Gb/s; `speed` states another rate";
             findings.found(&rules::JUNOS_RATE_ASSUMED, self.interface.line, message, router);
         }
-        // A slice replaces the default schedulers with a hierarchy that perhop does not model.
+        // If a hierarchy that perhop does not model replaces the default schedulers, the port has no queues
+        // here.
         if map.is_some() || physical.hierarchy.is_none() {
             self.add_queues(port, (unit, attached, physical), chain, findings);
         }

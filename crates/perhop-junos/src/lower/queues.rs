@@ -34,17 +34,17 @@ pub(super) struct QueuesAt<'q> {
     pub(super) scheduler_map: Option<&'q At<String>>,
     /// The rate that percentages refer to.
     pub(super) reference: Rate,
-    /// The rate that `rate-limit` refers to: the rate of the port, or of its shaper if the port has no inner
-    /// nodes.
+    /// The rate that `rate-limit` refers to: the rate of the port's shaper if the port has no inner nodes,
+    /// otherwise the rate of the port.
     pub(super) port_rate: Rate,
     /// The rate that buffers refer to.
     pub(super) buffer_rate: Rate,
     pub(super) link_layer: LinkLayerConfig,
     /// Whether the queues are in a node of a hierarchy.
     pub(super) is_in_node: bool,
-    /// The place of the enclosing class.
+    /// The path to the enclosing class in the queueing of the port.
     pub(super) place: &'q [usize],
-    /// Whether labels can have the mark of packets that a filter has accepted.
+    /// Whether a filter can have marked the labels of packets as accepted.
     pub(super) has_accepted: bool,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
     Queues { config: QueueingConfig { scheduler, classes, ..QueueingConfig::default() }, links }
 }
 
-/// Returns the percentage of a rate.
+/// Returns a guarantee as a percentage of a rate.
 fn part_of(guarantee: u64, reference: Rate) -> f64 {
     100.0 * guarantee as f64 / reference.as_bits_per_second().max(1) as f64
 }

@@ -1,6 +1,4 @@
-//! The packet memory of a switch: the queues of a port use the memory of its chip.
-//!
-//! All ports of the switch share the memory of its chip.
+//! The packet memory of a switch. The queues of all ports share the memory of the chip.
 
 use perhop_qos::QueueSize;
 use perhop_qos::buffer::{BufferConfig, FillStep, MemoryConfig, MemoryProfilesConfig, SharedMemoryConfig};
@@ -70,7 +68,7 @@ pub(super) fn buffer(device: Device, chip: &Chip, queue: &Queue, findings: &mut 
     };
     let index = written.or(partition.threshold).map_or(default_index, |at| at.value);
     let alpha = Chip::alpha(index);
-    // The units of a queue that draws on the memory alone.
+    // The cells of the queue while all other queues are empty.
     let whole = cells(device, chip, partition, default_percent);
     let full = ((f64::from(whole) * alpha / (1.0 + alpha)) as u32).max(1);
     let ecn = ecn(queue.scheduler);

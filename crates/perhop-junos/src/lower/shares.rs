@@ -14,7 +14,7 @@ const LEAST_RATE: u64 = 8;
 const HARDWARE_WEIGHT: f64 = 125.0;
 /// The sum of the weights of an IQE PIC before they are truncated.
 const WHOLE_WEIGHT: f64 = 127.0;
-/// The burst of a guarantee, milliseconds of its rate. No document has this number.
+/// The burst of a guarantee, milliseconds of its rate. No document states it.
 const GUARANTEE_MS: u64 = 10;
 /// The minimum burst, bytes: a few packets.
 pub(super) const LEAST_BURST: u64 = 15_000;

@@ -14,8 +14,7 @@ use crate::cos::{Attached, CodePoints, Treatment};
 use crate::firewall::FilterFamily;
 use crate::interfaces::Unit;
 
-/// The number that is added to the label of packets that a filter has accepted, if conditioners follow the
-/// filter.
+/// If conditioners follow a filter, the filter adds this number to the labels of accepted packets.
 pub(crate) const ACCEPTED: u8 = 64;
 
 /// Returns the condition for packets of a family on a unit; `None` if the unit has only packets of this
@@ -100,9 +99,9 @@ pub(super) fn behavior_aggregates(device: Device, unit: &Unit, attached: &Attach
     stages
 }
 
-/// Returns the default classifier and rewrite rule of units with MPLS (Junos CoS User Guide, "Default MPLS
-/// EXP Classifier"). Families with Junos Evolved have none here: their tables differ, and no complete table
-/// of PTX is published.
+/// Returns the name of the default EXP classifier and rewrite rule of units with MPLS (Junos CoS User Guide,
+/// "Default MPLS EXP Classifier"). perhop has none for families with Junos Evolved: their tables differ, and
+/// no complete table of PTX is published.
 fn default_exp(device: Device, unit: &Unit) -> Option<At<String>> {
     let has_default = device.cos.classes.family().has_default_exp();
     unit.mpls.filter(|_| has_default).map(|line| At::new(line, "default".to_owned()))

@@ -105,7 +105,7 @@ fn shown(
         }
         if let Some(policer) = &term.then.policer {
             let name = match applied.firewall.policers.instance(policer) {
-                // One row for all terms (inferred from its one bucket).
+                // All terms share a bucket, so they share a row (inferred).
                 Instance::Filter => format!("{}{suffix}", policer.name()),
                 _ => format!("{}-{}{suffix}", policer.name(), term.name),
             };

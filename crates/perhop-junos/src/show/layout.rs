@@ -39,8 +39,8 @@ pub(super) enum Indexes {
     Zero,
 }
 
-/// `show interfaces queue` of MX routers, also of an MX301 (Juniper techpost, "MX301: a powerful filtering
-/// gateway"): it has 16 classes and the depth of queues.
+/// `show interfaces queue` of MX routers, including an MX301 (Juniper techpost, "MX301: a powerful filtering
+/// gateway"). It shows 16 classes and the depth of queues.
 const MX: Layout = Layout {
     classes: Some(16),
     enabled: "Enabled",

@@ -126,7 +126,7 @@ pub(super) struct Queue<'a> {
     drops: Drops,
     /// The duration of the counting, seconds.
     seconds: f64,
-    /// The arrivals after `rate-limit`, dropped ones included.
+    /// The packets that arrived after `rate-limit`, including packets that the queue dropped.
     pub(super) queued: Traffic,
     pub(super) sent: Traffic,
     full: Traffic,

@@ -19,7 +19,7 @@ pub(super) fn scheduler_maps(applied: &Applied, name: Option<&str>) -> Vec<Shown
     [default].into_iter().chain(own).filter(is_meant).collect()
 }
 
-/// A scheduler in words.
+/// The printed words for a scheduler.
 struct Words {
     scheduler: String,
     class: String,

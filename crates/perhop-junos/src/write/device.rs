@@ -48,8 +48,8 @@ impl Writer for JunosWriter {
             return Err(ConfigError::new("platform", message).help("leave --platform out for the MX series"));
         }
         let mut device = Device::new(policies);
-        // The policies of departing packets are written first, because their queues name the classes that
-        // arriving packets get.
+        // The policies of departing packets are written first, because their queues name the classes that the
+        // policies of arriving packets assign.
         let (arriving, departing): (Vec<_>, Vec<_>) = policies.policies.iter().partition(|one| is_input(one));
         for policy in departing.into_iter().chain(arriving) {
             device.add(policy)?;
@@ -282,7 +282,7 @@ impl Device {
             _ => {
                 at.report(
                     format!("an interface of {bits} b/s"),
-                    "no interface of Junos has this rate: a shaper has it",
+                    "no interface of Junos has this rate, so a shaper sets it",
                 );
                 Some((bits, 0))
             }
@@ -310,7 +310,7 @@ impl Device {
             self.notes
                 .list()
                 .iter()
-                .map(|note| format!("# Otherwise than in perhop: {}", comment(&note.line()))),
+                .map(|note| format!("# Different from perhop: {}", comment(&note.line()))),
         );
         lines.push("set chassis network-services enhanced-ip".to_owned());
         let is_slow = |one: &Interface| one.name.starts_with("ge-") || one.name.starts_with("xe-");

@@ -27,7 +27,8 @@ pub(super) struct Drops {
 }
 
 impl Drops {
-    /// Returns the loss priority of packets, from their color or else from their codepoint, as far as known.
+    /// Returns the loss priority of packets: by their color if the queue reads the color, otherwise by their
+    /// codepoint. `None` if the needed value is not known.
     pub(super) fn known(&self, color: Option<u8>, dscp: Option<u8>) -> Option<u8> {
         let by_color = self.of_color.as_ref().zip(color).map(|(all, color)| all[usize::from(color)]);
         by_color.or_else(|| self.of_dscp.get(usize::from(dscp?)).copied())

@@ -249,7 +249,7 @@ impl Walk<'_> {
                         continue;
                     }
                     if treatment.metered.is_some() {
-                        let reason = "a packet of Junos passes one policer of a filter";
+                        let reason = "in Junos, a packet passes only one policer of a filter";
                         return Err(Missing::new("a second meter for the same packets", reason));
                     }
                     let yellow = yellow.map(|own| own.treatment.clone());

@@ -13,9 +13,9 @@ pub(super) struct Policer {
     pub(super) lines: Vec<String>,
     /// The action of a term.
     pub(super) action: String,
-    /// The loss priority of packets that exceed the first bucket, if three colors exist.
+    /// The loss priority of packets that exceed the first bucket, if the policer has three colors.
     pub(super) yellow: Option<LossPriority>,
-    /// The loss priority of packets that exceed all; `None` if the policer drops them.
+    /// The loss priority of packets that exceed all buckets; `None` if the policer drops them.
     pub(super) red: Option<LossPriority>,
 }
 
@@ -114,7 +114,7 @@ fn three_color(
     if drops_yellow {
         return Err(Missing::new(
             "a meter that drops yellow packets",
-            "a policer of Junos drops red ones only",
+            "a policer of Junos drops only red packets",
         ));
     }
     let color = match mode {

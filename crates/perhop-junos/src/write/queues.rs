@@ -136,7 +136,7 @@ fn queue(
     let share = &config.share;
     let is_limited = share.rate.zip(share.ceil).is_some_and(|(rate, ceil)| rate >= ceil);
     let priority = match (strict, level.queueing.scheduler) {
-        // A class has priority up to its cap. Above this rate, it is last.
+        // A class has priority up to its cap. Above the cap, it is served last.
         (Some(_), _) if share.cap.is_some() => Priority::Levels(0, 1),
         (Some(number), _) => Priority::Strict(number),
         (None, SchedulerConfig::GuaranteeExcess) if is_limited && share.level.unwrap_or(0) == 0 => {

@@ -12,7 +12,7 @@ use crate::cos::LossPriority;
 const SIGNIFICANT: f64 = 0.01;
 /// The largest `excess-rate proportion`.
 const MOST_PROPORTION: f64 = 1000.0;
-/// The reciprocal of the unit of weights on MX.
+/// The number of units of weight on MX: weights are multiples of 1/125.
 const PARTS: f64 = 125.0;
 
 /// The queues of a policy, and the names of their classes and drop precedences.
@@ -106,7 +106,7 @@ impl Schedulers<'_> {
 fn buffer(queue: &Queue, notes: &mut NotesAt) -> Option<String> {
     let bytes = limit_bytes(queue.class.buffer.as_ref())?;
     if let Some(packets) = limit_packets(queue.class.buffer.as_ref()) {
-        let reason = format!("a buffer of Junos has bytes: {bytes}, for packets of {PACKET}");
+        let reason = format!("a buffer of Junos counts bytes: {bytes}, for packets of {PACKET} bytes");
         notes.report(format!("limit of {packets} packets"), reason);
     }
     let rate = match queue.priority {
@@ -137,15 +137,15 @@ fn rates(queue: &Queue, notes: &mut NotesAt) -> Vec<String> {
         (_, Some(rate)) => {
             words.push(format!("transmit-rate {rate} rate-limit"));
             let burst = queue.class.police.map_or(0, |police| police.burst.as_bytes());
-            notes.report(format!("burst of {burst} bytes"), "`rate-limit` has a burst of its own");
+            notes.report(format!("burst of {burst} bytes"), "`rate-limit` has a fixed burst");
             if queue.class.police.is_some_and(|police| police.when == PoliceWhen::Congested) {
-                let reason = "`rate-limit` drops packets beyond the rate also without congestion";
+                let reason = "`rate-limit` drops packets above the rate even without congestion";
                 notes.report(format!("policer of {rate} b/s under congestion"), reason);
             }
         }
         (Priority::Strict(_), None) => match queue.shaper {
             Some((rate, _)) => words.push(format!("transmit-rate {rate}")),
-            None => notes.report("strict priority without a limit", "others may get nothing, as before"),
+            None => notes.report("strict priority without a limit", "other queues can get nothing"),
         },
         // A queue without a guarantee gets only a part of the excess.
         _ if queue.guarantee < 1.0 => {}
@@ -163,7 +163,7 @@ fn priority(queue: &Queue, notes: &mut NotesAt) -> Vec<String> {
         Priority::None => return Vec::new(),
         Priority::Strict(0) => ("strict-high", None),
         Priority::Strict(level) => {
-            let reason = "MX serves strict-high and high queues in turns";
+            let reason = "MX serves strict-high and high queues alternately";
             notes.report(format!("priority level {}", level + 1), reason);
             (if level == 1 { "high" } else { "medium-high" }, None)
         }

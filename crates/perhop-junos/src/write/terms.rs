@@ -1,7 +1,7 @@
 //! [`Conditions`]: sets of packets as the conditions of terms.
 //!
-//! A term takes packets whose fields each have one of some values. Such packets are a box of a set of
-//! packets.
+//! A term takes the packets whose fields are each in a range of values. Such packets are a box in the space
+//! of all packets.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -81,7 +81,7 @@ set firewall three-color-policer T single-rate excess-burst-size 30k
 set interfaces ge-0/0/0 unit 0 family inet filter input F\n"
         )
     };
-    let findings = |text: &str| show(&parse(text, None)).contains("color-blind here");
+    let findings = |text: &str| show(&parse(text, None)).contains("perhop meters color-blind");
     assert!(!findings(&text("")));
     assert!(findings(&text("set firewall three-color-policer T filter-specific\n")));
 }
