@@ -196,7 +196,7 @@ def test_features_that_linux_lacks_are_listed(perhop: Command) -> None:
     for construct in ("under congestion", "scheduler scfq", "thresholds by drop precedence", "by precedence"):
         assert construct in constructs
     # The script contains each remark too.
-    assert ended.json()["text"].count("# Otherwise than in perhop:") == len(ended.json()["remarks"])
+    assert ended.json()["text"].count("# Different from perhop:") == len(ended.json()["remarks"])
 
 
 def test_commands_are_for_one_interface(perhop: Command) -> None:

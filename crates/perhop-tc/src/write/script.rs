@@ -60,7 +60,7 @@ impl Writer for TcWriter {
         let has_hooks = lines.iter().any(|line| line.contains(" ingress ") || line.contains(" egress "));
         let mut text = vec![head(policies, &sides)];
         text.extend(
-            not_expressed.iter().map(|note| format!("# Otherwise than in perhop: {}", comment(&note.line()))),
+            not_expressed.iter().map(|note| format!("# Different from perhop: {}", comment(&note.line()))),
         );
         text.extend((policers > 0).then(|| NUMBER.to_owned()));
         text.push(CLEAR.to_owned());

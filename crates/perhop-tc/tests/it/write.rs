@@ -220,5 +220,5 @@ fn a_loss_is_named_with_its_class_and_a_change_that_avoids_it() {
     let line = "policy out at eth0 input, class video: meter rfc4115: a policer of Linux is one token bucket \
                 (write a `token-bucket`)";
     assert_eq!(notes, [("policy out at eth0 input, class video", line.to_owned())]);
-    assert!(written.text.contains(&format!("# Otherwise than in perhop: {line}\n")), "{}", written.text);
+    assert!(written.text.contains(&format!("# Different from perhop: {line}\n")), "{}", written.text);
 }
