@@ -86,7 +86,7 @@ pub(super) fn has_intent(port: &Port) -> bool {
     !port.intent.input.is_empty() || !port.intent.output.is_empty()
 }
 
-/// A device in a list of devices.
+/// The summary of a device, for lists of devices.
 #[derive(Clone, Debug, Serialize)]
 pub struct DeviceSummary {
     /// Its name.

@@ -77,7 +77,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         }
     }
 
-    /// Returns the segment at a port; `None` if the wire has two ends.
+    /// Returns the segment node of the wire at a port; `None` if the wire has only two ends.
     pub(super) fn segment_at(&self, port: PortId) -> Option<Node> {
         let wire = self.snapshot.wire_of(port);
         let hosts = self.hosts_at.get(&wire).map_or(0, BTreeSet::len);

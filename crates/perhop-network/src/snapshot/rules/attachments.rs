@@ -35,7 +35,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         let is_usual = is_usual && attachments.len() - count == 1;
         for attachment in attachments.iter().filter(|one| is_usual && one.place != usual) {
             let message = format!(
-                "{name} is attached to {} of {}, but {count} of {} policies with this name to {}",
+                "{name} applies to {} of {}, but {count} of {} policies with this name apply to {}",
                 words(attachment.place),
                 snapshot.port_name(attachment.id),
                 attachments.len(),

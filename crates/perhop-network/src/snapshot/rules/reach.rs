@@ -79,7 +79,7 @@ fn check_lengths(snapshot: &Snapshot, device: usize, family: &BgpFamily, found: 
     }
 }
 
-/// Whether a device has a route to exactly a subnet.
+/// Whether a device has a route with exactly the prefix of a subnet.
 fn has_exactly(
     snapshot: &Snapshot,
     device: usize,

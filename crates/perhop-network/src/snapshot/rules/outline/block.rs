@@ -30,7 +30,7 @@ pub(super) struct Block {
     pub(super) device: usize,
     /// The first line.
     pub(super) header: Entry,
-    /// The lines inside, with the first lines of blocks in it.
+    /// The lines in the block, and the first lines of the blocks in it.
     pub(super) entries: Vec<Entry>,
     /// The words of the first line and of the enclosing first lines. Blocks with equal paths are compared.
     pub(super) path: String,

@@ -22,7 +22,7 @@ struct Map<'t> {
     largest: usize,
 }
 
-/// Reports the one scheduler map whose shares, including the share of the strict-high queue, add up to more
+/// Reports the only scheduler map whose shares, including the share of the strict-high queue, add up to more
 /// than 100 %.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let maps: Vec<Map> = trees.iter().enumerate().flat_map(|(device, nodes)| maps(device, nodes)).collect();

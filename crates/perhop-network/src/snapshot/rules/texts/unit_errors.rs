@@ -32,8 +32,9 @@ struct Stated {
     rate: u64,
 }
 
-/// Reports rates with a wrong unit, compared with rates of the same name or with the name itself, short
-/// bursts, and shapers above the circuit to which they send.
+/// Reports three kinds of values: rates that differ by a factor of units from the other rates of their name
+/// or from the name itself; short bursts; and shapers that are faster than the circuit that carries their
+/// packets.
 pub(super) fn check(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -104,7 +105,7 @@ fn check_name(snapshot: &Snapshot, name: &str, own: Stated, found: &mut Vec<Netw
     }
     let rate = Rate::from_bits_per_second;
     let message = format!("{name} has a rate of {}, but its name says {}", rate(own.rate), rate(named));
-    let effect = "packets are dropped or wait at a rate of another unit".to_owned();
+    let effect = "packets are dropped or wait, because the rate has the wrong unit".to_owned();
     found.push(snapshot.finding(own.device, &rules::NETWORK_RATE_NAME, own.line, (message, effect)));
 }
 
@@ -127,7 +128,7 @@ fn check_units(snapshot: &Snapshot, what: &str, rates: &[Stated], found: &mut Ve
         }
         let rate = Rate::from_bits_per_second;
         let message = format!(
-            "{what} has {} at {}, and {} elsewhere: one of the two has a wrong unit",
+            "{what} has {} at {}, but {} elsewhere: one of the two has a wrong unit",
             rate(own.rate),
             snapshot.devices[own.device].name,
             rate(other)
