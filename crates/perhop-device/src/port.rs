@@ -55,7 +55,8 @@ pub struct Port {
     /// then be the rate of a shaper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed_rate: Option<Rate>,
-    /// Whether the configuration names the line through which packets leave; serialized only if false.
+    /// Whether the configuration determines the physical interface through which packets leave: false for a
+    /// tunnel whose source it does not define. Serialized only if false.
     #[serde(skip_serializing_if = "std::clone::Clone::clone")]
     pub has_known_line: bool,
     /// Policy for arriving packets.
