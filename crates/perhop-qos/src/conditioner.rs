@@ -32,7 +32,7 @@ pub struct ConditionerConfig {
     #[serde(default, skip_serializing_if = "MeterScope::is_aggregate")]
     pub per: MeterScope,
     /// The name of a meter that several conditioners share: its buckets count the packets of all of them.
-    /// They have equal `meter` and `per`. Default: the conditioner has its own meter.
+    /// They must have equal `meter` and `per`. Default: the conditioner has its own meter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<String>,
     /// Actions for packets that are green after metering.

@@ -11,7 +11,7 @@ use crate::tcp::SharedTcp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BulkConfig {
-    /// TCP of both endpoints.
+    /// The TCP implementation of both endpoints: a profile, and parameters that differ from it.
     pub tcp: SharedTcp,
 }
 
@@ -19,7 +19,7 @@ pub struct BulkConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RequestResponseConfig {
-    /// TCP of both endpoints.
+    /// The TCP implementation of both endpoints: a profile, and parameters that differ from it.
     pub tcp: SharedTcp,
     /// Payload of a request from client to server, bytes.
     pub request: ByteSize,
@@ -31,7 +31,7 @@ pub struct RequestResponseConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConnectRequestResponseConfig {
-    /// TCP of both endpoints.
+    /// The TCP implementation of both endpoints: a profile, and parameters that differ from it.
     pub tcp: SharedTcp,
     /// Payload of a request from client to server, bytes.
     pub request: ByteSize,
@@ -58,7 +58,7 @@ pub enum Closing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FileTransferConfig {
-    /// TCP of both endpoints.
+    /// The TCP implementation of both endpoints: a profile, and parameters that differ from it.
     pub tcp: SharedTcp,
     /// Size of a file, bytes.
     #[serde(default = "bytes::<100_000>")]
@@ -86,7 +86,7 @@ pub enum FileConnection {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct WebConfig {
-    /// TCP of both endpoints.
+    /// The TCP implementation of both endpoints: a profile, and parameters that differ from it.
     pub tcp: SharedTcp,
     /// Mean time between the starts of two transfers; the gaps are exponentially distributed.
     pub mean_gap: Time,

@@ -12,7 +12,7 @@ use crate::tcp::SharedTcp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct VideoConfig {
-    /// TCP of both endpoints.
+    /// The TCP implementation of both endpoints: a profile, and parameters that differ from it.
     pub tcp: SharedTcp,
     /// The bitrates of the representations, in ascending order.
     #[serde(default = "ladder")]
@@ -115,7 +115,7 @@ fn gamma_p() -> f64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PageConfig {
-    /// TCP of both endpoints.
+    /// The TCP implementation of both endpoints: a profile, and parameters that differ from it.
     pub tcp: SharedTcp,
     /// Parallel connections, each with one request at a time; browsers open six per host (HTTP/1.1).
     #[serde(default = "number::<u32, 6>")]
@@ -175,7 +175,7 @@ fn think() -> Time {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SpeedTestConfig {
-    /// TCP of all endpoints.
+    /// The TCP implementation of all endpoints: a profile, and parameters that differ from it.
     pub tcp: SharedTcp,
     /// Connections with bulk data in parallel.
     #[serde(default = "number::<u32, 4>")]

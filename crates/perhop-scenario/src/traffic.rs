@@ -48,7 +48,7 @@ pub struct TrafficConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_dscp: Option<Dscp>,
     /// Whether datagrams have DF set. An interface drops a datagram with DF that exceeds its MTU. TCP
-    /// segments and IPv6 packets are always dropped then.
+    /// segments and IPv6 packets that exceed the MTU are always dropped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dont_fragment: bool,
     /// Earliest start of a flow.

@@ -13,7 +13,7 @@ use crate::packet::{Color, Dscp, IpPrecedence, LinkMark};
 pub enum Action {
     /// The packet leaves the conditioners. Later conditioners do not see it.
     Transmit,
-    /// The packet ends here.
+    /// The packet is dropped.
     Drop,
     /// The packet goes on to the next conditioner.
     Continue,

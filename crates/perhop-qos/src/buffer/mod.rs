@@ -76,7 +76,7 @@ pub enum BufferConfig {
     RioC(MredConfig),
     /// RED with in and out, decoupled: the average of a drop precedence counts its own packets only.
     RioDc(MredConfig),
-    /// The whole family: any averages with any number of drop precedences.
+    /// RED with any averages and any number of drop precedences.
     Mred(MredConfig),
     /// Controlled delay (RFC 8289): drops at the head by waiting time.
     Codel(CodelConfig),

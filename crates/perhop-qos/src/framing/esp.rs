@@ -54,7 +54,7 @@ pub enum EspCipher {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EspIntegrity {
-    /// The integrity algorithm; `None` if the cipher provides integrity.
+    /// No integrity algorithm, because the cipher provides integrity.
     #[default]
     None,
     /// HMAC-MD5-96: 12 bytes (RFC 2403).

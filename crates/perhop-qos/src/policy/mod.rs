@@ -172,7 +172,7 @@ pub struct ClassConfig {
     /// The source of the queue's drop precedences.
     #[serde(default)]
     pub precedence: PrecedenceSource,
-    /// Priority flow control. Such a class writes its `buffer`.
+    /// Priority flow control. A class with `pause` must have a `buffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<PauseConfig>,
     /// Inner classes instead of a queue.

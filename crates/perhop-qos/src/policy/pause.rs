@@ -44,9 +44,9 @@ pub enum PauseMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PauseBuffer {
-    /// The neighbor is paused above it.
+    /// The used memory above which the neighbor is paused.
     pub xoff: ByteSize,
-    /// The neighbor resumes at or below it.
+    /// The used memory at or below which the neighbor resumes.
     pub xon: ByteSize,
     /// Memory above `xoff` for packets that arrive before the pause has an effect. Packets beyond it are
     /// dropped.

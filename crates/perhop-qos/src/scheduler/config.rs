@@ -173,21 +173,21 @@ pub struct ShareConfig {
     /// The rate up to which the class keeps its priority. Default: no limit. For `priority`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<CapConfig>,
-    /// The guaranteed rate, bits per second. For `htb`, where every class except a direct one has a rate, and
-    /// for `guarantee-excess`, where a class without it has none.
+    /// The guaranteed rate, bits per second. For `htb`, where every class except a direct one needs it, and
+    /// for `guarantee-excess`, where a class without it has no guarantee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// The ceiling: the largest rate, bits per second, including borrowed bandwidth. Default: `rate`. For
-    /// `htb`, and for `guarantee-excess` (default: no limit), where a class whose `rate` is not lower is
-    /// always within its guarantee.
+    /// `htb`, and for `guarantee-excess` (default: no limit). Under `guarantee-excess`, a class whose `rate`
+    /// is at least `ceil` is always within its guarantee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceil: Option<Rate>,
-    /// The largest burst of the class at its rate, bytes. Default: 1600 B plus a nanosecond of the rate. For
+    /// The largest burst of the class at its rate, bytes. Default: 1600 B plus the rate times 1 ns. For
     /// `htb`, and for `guarantee-excess` (default: 3200 B).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<ByteSize>,
-    /// The largest burst of the class at its ceiling, bytes. Default: 1600 B plus a nanosecond of the
-    /// ceiling. For `htb`, and for `guarantee-excess` (default: 3200 B).
+    /// The largest burst of the class at its ceiling, bytes. Default: 1600 B plus the ceiling
+    /// times 1 ns. For `htb`, and for `guarantee-excess` (default: 3200 B).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceil_burst: Option<ByteSize>,
     /// The bytes that the rates count for a packet in addition to the bytes that the policy counts. For `htb`
