@@ -81,8 +81,7 @@ def check(
     fail_on
         The lowest severity that fails the check: error (the default), warning or note.
     strict
-        Fail on warnings, and treat lines that are not recognized or not modeled as warnings. Short for
-        --fail-on warning.
+        Fail on warnings, such as lines that are not recognized or not modeled. Short for --fail-on warning.
     lines
         List every line of a router configuration, including modeled and irrelevant lines, and every note.
     select
