@@ -51,8 +51,8 @@ pub(super) fn label_around(
     refused.into_iter().map(|(line, class)| Remark::TakenByNewMark { line, class }).collect()
 }
 
-/// Returns a remark on a class whose marks the queues of `queueing` would match, although the classifier of
-/// the device does not.
+/// Returns a remark on a class whose new marks the queues of `queueing` match. The device queues by the
+/// original mark, perhop by the new one.
 pub(super) fn queued_by_new_mark(policy: &ResolvedPolicy, queueing: &QueueingConfig) -> Option<Remark> {
     let class = writer(policy, fields_of_queues(queueing))?;
     Some(Remark::QueuedByNewMark { line: class.line, class: class.name.clone() })
