@@ -297,7 +297,7 @@ fn ranked(queueing: &QueueingConfig) -> Vec<(usize, &ClassConfig)> {
     queueing.classes.iter().zip(&levels).map(|(class, own)| (rank(*own), class)).collect()
 }
 
-/// The part of a class's share that rates do not reflect.
+/// Returns the properties of the share of a class, without those that its rate already compares.
 fn share(queueing: &QueueingConfig, class: &ClassConfig, rank: usize) -> Value {
     let mut share = match json!(class.share) {
         Value::Object(fields) => fields,
