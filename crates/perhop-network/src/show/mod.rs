@@ -48,7 +48,7 @@ pub struct ShownDevice {
     pub heading: String,
     /// The text for each port.
     pub texts: Vec<String>,
-    /// The numbers of the text for each port, unrounded.
+    /// For each port, a document with the numbers of its text, unrounded.
     pub documents: Vec<Value>,
     /// The ports without a link, whose counters are zero.
     pub without_link: Vec<String>,
