@@ -58,8 +58,9 @@ fn watched<P: FlowControl + Send>(
     duration: Time,
     expedited: Vec<(String, String, u64)>,
 ) -> PyResult<String> {
+    let ports: Vec<String> = (0..).map_while(|number| network.port_name(number)).collect();
     let place = |network: &Network<Hosts, Waits, P>, port: &str, queue: &str| {
-        let number = network.directions.iter().position(|direction| *direction.name == *port)?;
+        let number = ports.iter().position(|name| name == port)?;
         let names = &network.directions[number].queue_names;
         Some((number, names.iter().position(|name| name == queue)?))
     };
@@ -81,7 +82,7 @@ fn watched<P: FlowControl + Send>(
     for (number, port) in network.observers.ports.iter().enumerate() {
         let direction = &network.directions[number];
         for (wait, queue) in port.queues.iter().zip(direction.queue_names.iter()) {
-            queues.push(Seen::new(&direction.name, queue, wait));
+            queues.push(Seen::new(&ports[number], queue, wait));
         }
     }
     let waits = &network.observers;
