@@ -201,7 +201,7 @@ fn compare(seed: u64, scenario: &Scenario, bounds: &Bounds, tally: &mut Tally) {
     let setup = set_up(scenario, Path::new("."), seed, 0, &[]).unwrap();
     let mut network = setup.plain(Waits::default());
     network.run_until(scenario.duration);
-    let names: Vec<String> = network.directions.iter().map(|direction| direction.name.to_string()).collect();
+    let names: Vec<String> = (0..).map_while(|port| network.port_name(port)).collect();
     for row in &bounds.queues {
         let port = names.iter().position(|name| *name == row.port).unwrap();
         let place = network.directions[port].queue_names.iter().position(|name| *name == row.queue).unwrap();
