@@ -6,6 +6,11 @@ use perhop_qos::packet::Packet;
 /// The maximum number of flows.
 pub(crate) const FLOWS: usize = 1 << 24;
 
+/// The header fields that all packets of a flow share, in one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Template(pub(crate) Packet);
+
 /// The flow that a packet belongs to.
 pub(crate) fn flow_of(packet: &Packet) -> usize {
     flow_in(packet.payload)

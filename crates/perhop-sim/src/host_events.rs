@@ -9,8 +9,8 @@ use perhop_scenario::routing::LinkId;
 
 use crate::engine::Engine;
 use crate::event::HostEvent;
-use crate::flow::{flow_of, payload, sequence_of};
-use crate::hosts::{FlowSource, QueueProbe, Template};
+use crate::flow::{Template, flow_of, payload, sequence_of};
+use crate::hosts::{FlowSource, QueueProbe};
 use crate::session::{Carried, Sessions, sample_speed};
 
 /// The events at hosts, for both engines.

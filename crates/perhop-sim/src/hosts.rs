@@ -13,15 +13,10 @@ use perhop_qos::verdict::DropCause;
 use perhop_scenario::routing::LinkId;
 
 use crate::capture::{Contents, Tap};
-use crate::flow::{flow_of, payload, sequence_of};
+use crate::flow::{Template, flow_of, payload, sequence_of};
 use crate::fragments::{Fragments, Loss, Reassembled};
 use crate::link_ends::LinkEnds;
 use crate::session::Transport;
-
-/// The header fields that all packets of a flow share, in one cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub(crate) struct Template(pub(crate) Packet);
 
 /// A flow's source of datagrams, and the next packet.
 #[derive(Debug)]

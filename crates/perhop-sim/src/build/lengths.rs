@@ -7,7 +7,7 @@ use perhop_qos::packet::{Address, Packet, Protocol};
 use perhop_scenario::routing::LinkId;
 
 use super::Builder;
-use crate::hosts::Template;
+use crate::flow::Template;
 
 /// TCP header without options, and headers of IPv4 and IPv6, bytes (RFC 9293 §3.1, RFC 791 §3.1, RFC 8200
 /// §3).

@@ -5,7 +5,8 @@ use perhop_qos::packet::{FlowKey, Packet};
 use perhop_qos::units::Time;
 
 use super::{Builder, sessions};
-use crate::hosts::{FlowSource, Template};
+use crate::flow::Template;
+use crate::hosts::FlowSource;
 use perhop_measure::Flow;
 use perhop_net::Direction;
 use perhop_net::source::Source;

@@ -5,7 +5,7 @@ use perhop_qos::units::Time;
 
 use crate::engine::Engine;
 use crate::fast::World;
-use crate::hosts::Template;
+use crate::flow::Template;
 
 /// Times on one processor of the benchmark's machine, seconds, of a packet on a wire, an event, and a segment
 /// at the ends of its connection. Only their ratios to [`ROUND`] matter.

@@ -5,8 +5,7 @@ use perhop_qos::units::Time;
 
 use super::segments::Carried;
 use crate::event::SimAgenda;
-use crate::flow::{flow_in, rehashed};
-use crate::hosts::Template;
+use crate::flow::{Template, flow_in, rehashed};
 use crate::tcp::{Connection, ConnectionEvent as TcpEvent, Transmitted};
 use perhop_measure::counters::FlowCounters;
 use perhop_net::agenda::Slot;

@@ -16,8 +16,9 @@ use perhop_qos::units::Rate;
 use perhop_scenario::routing::LinkId;
 
 use crate::event::SimAgenda;
+use crate::flow::Template;
 use crate::fragments::Fragments;
-use crate::hosts::{FarNode, FlowSource, Hosts, QueueProbe, Template};
+use crate::hosts::{FarNode, FlowSource, Hosts, QueueProbe};
 use crate::link_ends::LinkEnds;
 use crate::parallel::numbering::Numbering;
 use crate::session::Transport;
