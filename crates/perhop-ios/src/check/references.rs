@@ -1,4 +1,4 @@
-//! Names that lines use and no line defines: route-maps, prefix lists, VRFs and profiles of IPsec.
+//! Names that lines use and no line defines: route-maps, prefix lists, VRFs, profiles of IPsec, interfaces.
 //!
 //! The text may be a part of a configuration. Therefore a name is reported only if the text defines another
 //! name of the same kind.
@@ -11,6 +11,7 @@ use super::meant;
 use crate::ast::Configuration;
 use crate::grammar::Grammar;
 use crate::rules;
+use crate::syntax::interface_name;
 
 /// A kind of named objects.
 struct Kind {
@@ -67,7 +68,49 @@ const KINDS: &[Kind] = &[
         used: &["key-chain"],
         effect: "the neighbors do not authenticate each other",
     },
+    Kind {
+        title: "member of dialer pool",
+        defined: &["pppoe-client dial-pool-number", "dialer pool-member"],
+        used: &["dialer pool"],
+        effect: "no physical interface carries the connection of the dialer interface",
+    },
+    Kind {
+        title: "dialer interface of pool",
+        defined: &["dialer pool"],
+        used: &["pppoe-client dial-pool-number", "dialer pool-member"],
+        effect: "the physical interface carries no connection",
+    },
+    Kind {
+        title: "process of BGP",
+        defined: &["router bgp"],
+        used: &["redistribute bgp"],
+        effect: NO_ROUTES,
+    },
+    Kind {
+        title: "process of OSPF",
+        defined: &["router ospf"],
+        used: &["redistribute ospf"],
+        effect: NO_ROUTES,
+    },
+    Kind {
+        title: "process of EIGRP",
+        defined: &["router eigrp"],
+        used: &["redistribute eigrp"],
+        effect: NO_ROUTES,
+    },
+    Kind {
+        title: "list of addresses",
+        defined: &["ip access-list extended", "ip access-list standard", "access-list"],
+        used: &["ip nat inside source list"],
+        effect: NO_TRANSLATION,
+    },
 ];
+
+const NO_ROUTES: &str = "the neighbors do not learn the routes that the line is to pass on";
+const NO_SOURCE: &str = "the tunnel or session has no source, and does not come up";
+const NO_TRANSLATION: &str = "the router translates no addresses, and answers from outside do not return";
+/// The beginning of a line that translates addresses into that of an interface.
+const TRANSLATION: &str = "ip nat inside source ";
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     if configuration.grammar != Grammar::Ios {
@@ -79,6 +122,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
         .filter(|line| !line.is_blank('!') && !line.text.trim_start().starts_with("no "))
         .map(|line| (line, line.text.split_whitespace().collect()))
         .collect();
+    check_interfaces(configuration, &lines, found);
     for kind in KINDS {
         let definitions = lines.iter().filter_map(|(_, words)| kind.defined_name(words));
         let known: BTreeSet<&str> = definitions.collect();
@@ -95,6 +139,45 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
             }
         }
     }
+}
+
+/// Reports interfaces whose address a line uses, and that do not exist although others of their kind do.
+fn check_interfaces(
+    configuration: &Configuration,
+    lines: &[(&Line, Vec<&str>)],
+    found: &mut Vec<Diagnostic>,
+) {
+    let kind = |name: &str| name.trim_end_matches(|letter: char| !letter.is_ascii_alphabetic()).to_owned();
+    let known: BTreeSet<&str> = configuration.interfaces.iter().map(|one| one.name.as_str()).collect();
+    let kinds: BTreeSet<String> = known.iter().map(|name| kind(name)).collect();
+    for (line, words) in lines {
+        let Some((written, effect)) = source(&line.text, words) else { continue };
+        let name = interface_name(&written);
+        if known.contains(name.as_str()) || !kinds.contains(&kind(&name)) {
+            continue;
+        }
+        let message = format!("interface {name} is not defined");
+        found.push(
+            Diagnostic::new(&rules::NAME_UNDEFINED, line.number, message, effect)
+                .mended_by(meant(&name, known.iter().copied())),
+        );
+    }
+}
+
+/// Returns the interface whose address a line uses, and the effect if it does not exist.
+fn source(text: &str, words: &[&str]) -> Option<(String, &'static str)> {
+    let (before, effect) = match words {
+        ["tunnel", "source", ..] => ("source", NO_SOURCE),
+        ["neighbor", _, "update-source", ..] => ("update-source", NO_SOURCE),
+        _ if text.trim_start().starts_with(TRANSLATION) => ("interface", NO_TRANSLATION),
+        _ => return None,
+    };
+    let place = words.iter().position(|word| *word == before)?;
+    let name = words.get(place + 1)?;
+    // A name may be written in two words: `Loopback 0`.
+    let number = words.get(place + 2).filter(|word| word.starts_with(|digit: char| digit.is_ascii_digit()));
+    let is_name = name.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    is_name.then(|| (format!("{name}{}", number.unwrap_or(&"")), effect))
 }
 
 impl Kind {
