@@ -224,6 +224,11 @@ impl<'a> NetworkDevice<'a> {
         Table { router: self.router(), given: &self.given }
     }
 
+    /// Whether a route to exactly a subnet is computed or given.
+    pub(crate) fn has_learned(&self, vrf: Option<&str>, subnet: Prefix) -> bool {
+        self.given.has_exactly(vrf, subnet)
+    }
+
     /// Returns the classes of packets with their lines, if the language has such classes.
     pub(crate) fn class_lines(&self) -> Option<&dyn ClassLines> {
         let own = self.configured()?;

@@ -126,6 +126,11 @@ impl Given {
         })
     }
 
+    /// Whether an additional route has exactly this destination.
+    pub(crate) fn has_exactly(&self, vrf: Option<&str>, subnet: Prefix) -> bool {
+        self.table(vrf).is_some_and(|table| table.routes.contains_key(&subnet))
+    }
+
     /// Whether the user gave the routes of a table.
     pub(crate) fn is_given(&self, vrf: Option<&str>) -> bool {
         self.table(vrf).is_some_and(|table| table.is_given)

@@ -64,7 +64,7 @@ pub(super) fn families<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec
 }
 
 /// Returns the prefix of `ADDRESS/LENGTH`, `ADDRESS mask MASK`, or an address with the mask of its class.
-fn prefix(words: &[&str]) -> Option<Prefix> {
+pub(super) fn prefix(words: &[&str]) -> Option<Prefix> {
     let (first, rest) = words.split_first()?;
     if let Some((address, length)) = first.split_once('/') {
         return Prefix::new(address.parse::<Ipv4Addr>().ok()?.into(), length.parse().ok()?).ok();

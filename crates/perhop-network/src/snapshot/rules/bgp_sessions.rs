@@ -3,98 +3,33 @@
 //! The rule reads lines of the text, as [`bgp`](super::bgp) does. It skips ends with `local-as` and
 //! confederations, because their neighbors see another AS number.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 
-use perhop_qos::classifier::Prefix;
+use perhop_device::Port;
+use rayon::prelude::*;
 
-use super::{NetworkFinding, Snapshot};
-use crate::forwarding::addresses;
+use super::bgp_process::{End, Process};
+use super::tree::{Numbered, tree};
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::forwarding::{Decision, addresses};
 use crate::rules;
+use crate::snapshot::carries_packets;
 
-/// The BGP process of a device.
-#[derive(Debug, Default)]
-struct Process {
-    line: usize,
-    number: String,
-    /// The settings, by the address of a neighbor or the name of a peer group.
-    ends: BTreeMap<String, End>,
-    /// The subnets from which the device accepts sessions (`bgp listen range`).
-    listens: Vec<Prefix>,
-    /// Whether neighbors can see another AS number than that of the process.
-    hides_number: bool,
-}
-
-/// The settings of a neighbor or of a peer group.
-#[derive(Debug, Default)]
-struct End {
-    line: usize,
-    group: Option<String>,
-    number: Option<(usize, String)>,
-    password: Option<usize>,
-    has_own_number: bool,
-}
-
-/// Reads the BGP process of a device.
-fn process<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Option<Process> {
-    let mut found: Option<Process> = None;
-    let mut is_inside = false;
-    for (line, text) in lines {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        if !text.starts_with(' ') {
-            is_inside = words.starts_with(&["router", "bgp"]);
-            if is_inside {
-                let number = words.get(2).map_or_else(String::new, ToString::to_string);
-                found = Some(Process { line, number, ..Process::default() });
-            }
-            continue;
-        }
-        if let Some(process) = found.as_mut().filter(|_| is_inside) {
-            process.read(line, &words);
-        }
-    }
-    found
-}
-
-impl Process {
-    fn read(&mut self, line: usize, words: &[&str]) {
-        match words {
-            ["bgp", "confederation", ..] => self.hides_number = true,
-            ["bgp", "listen", "range", subnet, ..] => self.listens.extend(subnet.parse::<Prefix>()),
-            ["neighbor", name, setting @ ..] => {
-                let end = self.ends.entry((*name).to_owned()).or_insert(End { line, ..End::default() });
-                match setting {
-                    ["remote-as", number, ..] => end.number = Some((line, (*number).to_owned())),
-                    ["peer-group", group, ..] => end.group = Some((*group).to_owned()),
-                    ["password", ..] => end.password = Some(line),
-                    // A neighbor with its own block (NX-OS, IOS XR) has settings that this function does not
-                    // read.
-                    [] => self.hides_number = true,
-                    ["local-as", ..] => end.has_own_number = true,
-                    _ => {}
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Returns the settings of a neighbor, completed with those of its peer group.
-    fn settings(&self, end: &End) -> (Option<(usize, String)>, Option<usize>, bool) {
-        let group = end.group.as_ref().and_then(|group| self.ends.get(group));
-        let number = end.number.clone().or_else(|| group.and_then(|group| group.number.clone()));
-        let password = end.password.or_else(|| group.and_then(|group| group.password));
-        (number, password, end.has_own_number || group.is_some_and(|group| group.has_own_number))
-    }
-
-    fn listens_to(&self, addresses: &BTreeSet<IpAddr>) -> bool {
-        self.listens.iter().any(|range| addresses.iter().any(|address| range.contains((*address).into())))
-    }
-}
+/// The shortest prefix of a link between two devices.
+const OF_LINKS: u8 = 30;
+/// Ports whose subnets are not in the configuration.
+const DYNAMIC: &[&str] = &["ip address dhcp", "ip address negotiated", "ip unnumbered", "unnumbered-address"];
+/// The length of the address of a host.
+const WHOLE: u8 = 32;
 
 /// Reports the sessions whose ends do not match.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    let processes: Vec<Option<Process>> =
-        snapshot.devices.iter().map(|member| process(member.device.numbered_lines())).collect();
+    let read = |device: usize| {
+        let lines: Vec<Numbered> = snapshot.devices[device].device.numbered_lines().collect();
+        Process::read(&tree(&lines))
+    };
+    let processes: Vec<Option<Process>> = (0..snapshot.devices.len()).into_par_iter().map(read).collect();
     let own: Vec<BTreeSet<IpAddr>> = (0..snapshot.devices.len())
         .map(|device| {
             let ports = snapshot.router(device).ports.iter();
@@ -105,7 +40,10 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         let Some(process) = process.as_ref().filter(|process| !process.hides_number) else { continue };
         for (name, end) in &process.ends {
             let Ok(address) = name.parse::<Ipv4Addr>() else { continue };
-            let Some(far) = snapshot.owner(address.into()).map(|id| id.device) else { continue };
+            let Some(far) = snapshot.owner(address.into()).map(|id| id.device) else {
+                check_link(snapshot, (device, process), end, address.into(), found);
+                continue;
+            };
             let Some(other) = processes[far].as_ref().filter(|other| !other.hides_number) else { continue };
             if far != device {
                 let back = other.ends.iter().find(|(name, _)| {
@@ -121,6 +59,41 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             }
         }
     }
+}
+
+/// Reports a neighbor whose address belongs to a link between two devices, and that neither of them has, or an
+/// external neighbor on no link of the device (RFC 4271 §5.1.3: external neighbors share a subnet).
+fn check_link(
+    snapshot: &Snapshot,
+    (device, process): (usize, &Process),
+    end: &End,
+    address: IpAddr,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let End { line, number, is_far, .. } = process.settings(end);
+    let is_external = number.is_some_and(|(_, number)| number != process.number);
+    let mut known = snapshot.router(device).ports.iter().flat_map(addresses);
+    let is_dynamic = snapshot.devices[device]
+        .device
+        .numbered_lines()
+        .any(|(_, text)| DYNAMIC.iter().any(|start| text.trim_start().starts_with(start)));
+    if is_external && !is_far && !is_dynamic && !known.any(|own| own.is_neighbor(address)) {
+        let message = format!("no subnet of the device contains the external neighbor {address}");
+        let effect = "the routers have no session and exchange no routes".to_owned();
+        found.push(snapshot.finding(device, &rules::NETWORK_SESSION_DIFFERS, line, (message, effect)));
+        return;
+    }
+    let router = snapshot.router(device);
+    let is_near = |port: &Port| {
+        let mut own = addresses(port);
+        own.any(|own| own.prefix_length >= OF_LINKS && own.is_neighbor(address))
+    };
+    let port = router.ports.iter().position(|port| carries_packets(router, port) && is_near(port));
+    let Some(link) = port.and_then(|port| snapshot.link_of(PortId { device, port })) else { return };
+    let Some(far) = link.ends.iter().find(|end| end.id.device != device) else { return };
+    let message = format!("no device has {address}: {} is the other end of the link", far.device);
+    let effect = "the routers have no session and exchange no routes".to_owned();
+    found.push(snapshot.finding(device, &rules::NETWORK_SESSION_DIFFERS, line, (message, effect)));
 }
 
 /// The settings of the far end of a session.
@@ -144,7 +117,7 @@ struct Session<'s, 'a> {
 
 impl Session<'_, '_> {
     fn check(&self, end: &End, far_end: FarEnd, found: &mut Vec<NetworkFinding>) {
-        let (number, password, has_own_number) = self.process.settings(end);
+        let End { number, password, source, has_own_number, .. } = self.process.settings(end);
         let near = &self.snapshot.devices[self.device].name;
         let far = &self.snapshot.devices[self.far].name;
         let back = match far_end {
@@ -159,7 +132,9 @@ impl Session<'_, '_> {
                 return;
             }
         };
-        let (_, back_password, back_has_own_number) = self.other.settings(back);
+        self.check_source(end.line, source.as_ref(), found);
+        let End { password: back_password, has_own_number: back_has_own_number, .. } =
+            self.other.settings(back);
         if let Some((line, number)) = number
             && number != self.other.number
             && !has_own_number
@@ -188,6 +163,52 @@ impl Session<'_, '_> {
         }
     }
 
+    /// Reports an end that connects from an address which the other end does not configure.
+    fn check_source(&self, line: usize, source: Option<&(usize, String)>, found: &mut Vec<NetworkFinding>) {
+        let device = &self.snapshot.devices[self.device].device;
+        let ports = &self.snapshot.router(self.device).ports;
+        let own: BTreeSet<IpAddr> = ports.iter().flat_map(addresses).map(|own| own.address).collect();
+        let named = self.other.ends.keys().filter_map(|name| name.parse::<IpAddr>().ok());
+        let named: BTreeSet<IpAddr> = named.filter(|name| name.is_ipv4() && own.contains(name)).collect();
+        let from: BTreeSet<IpAddr> = match source {
+            Some((_, name)) => match name.parse::<IpAddr>() {
+                Ok(address) => [address].into(),
+                // An undefined interface has no address.
+                Err(_) => device.port(name).map_or_else(|_| BTreeSet::new(), |port| of_port(port).collect()),
+            },
+            None => self.addresses_towards(),
+        };
+        let (Some(first), Some(expected)) = (from.first(), named.first()) else { return };
+        if !from.is_disjoint(&named) {
+            return;
+        }
+        let far = &self.snapshot.devices[self.far].name;
+        let message =
+            format!("the device connects to {far} from {first}, but {far} has {expected} as its neighbor");
+        let line = source.map_or(line, |(line, _)| *line);
+        let effect = "the other end refuses the connection; there is a session only if it connects itself";
+        let rule = &rules::NETWORK_SESSION_DIFFERS;
+        found.push(self.snapshot.finding(self.device, rule, line, (message, effect.to_owned())));
+    }
+
+    /// Returns the addresses from which a device connects without a configured source: those of the port
+    /// towards the other end, or of any port that can be one.
+    fn addresses_towards(&self) -> BTreeSet<IpAddr> {
+        let to = IpAddr::from(self.address);
+        let router = self.snapshot.router(self.device);
+        let up = || router.ports.iter().filter(|port| carries_packets(router, port));
+        if let Some(port) = up().find(|port| addresses(port).any(|own| own.is_neighbor(to))) {
+            return of_port(port).collect();
+        }
+        let table = self.snapshot.devices[self.device].device.table();
+        if let Decision::Leaves(exit) = table.decide(None, to) {
+            return of_port(exit.port).collect();
+        }
+        // Packets do not leave by a port without other hosts.
+        let has_others = |port: &&Port| addresses(port).all(|own| own.prefix_length < WHOLE);
+        up().filter(has_others).flat_map(of_port).collect()
+    }
+
     fn report(&self, device: usize, line: usize, message: String, found: &mut Vec<NetworkFinding>) {
         let effect = "the routers have no session and exchange no routes".to_owned();
         let rule = &rules::NETWORK_SESSION_DIFFERS;
@@ -195,19 +216,7 @@ impl Session<'_, '_> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::process;
-
-    #[test]
-    fn a_group_gives_its_settings_to_its_neighbors() {
-        let text = "router bgp 65000\n neighbor SPOKES peer-group\n neighbor SPOKES remote-as 65001\n \
-                    neighbor SPOKES password x\n neighbor 192.0.2.1 peer-group SPOKES\n \
-                    bgp listen range 10.0.0.0/24 peer-group SPOKES\nrouter ospf 1\n neighbor 192.0.2.9";
-        let found = process(text.lines().enumerate().map(|(place, line)| (place + 1, line))).unwrap();
-        let (number, password, _) = found.settings(&found.ends["192.0.2.1"]);
-        assert_eq!((number, password), (Some((3, "65001".to_owned())), Some(4)));
-        assert!(found.listens_to(&["10.0.0.7".parse().unwrap()].into()));
-        assert!(!found.ends.contains_key("192.0.2.9"), "a neighbor of another protocol");
-    }
+/// Generates the addresses of a port for IPv4.
+fn of_port(port: &Port) -> impl Iterator<Item = IpAddr> {
+    addresses(port).map(|own| own.address).filter(IpAddr::is_ipv4)
 }

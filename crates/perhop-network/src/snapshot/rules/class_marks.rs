@@ -14,6 +14,9 @@ use crate::rules;
 /// The minimum number of other marks with a class. With fewer, a mark without a class is not an exception.
 const LEAST_MATCHED: usize = 3;
 
+/// The minimum number of classes of a name with a mark for a class without one to be an exception.
+const LEAST_MARKED: usize = 3;
+
 /// A class of an attached policy.
 #[derive(Clone, Copy)]
 struct Member<'s> {
@@ -68,6 +71,10 @@ fn mark_line(class: &Class) -> usize {
 /// name.
 fn check_names(snapshot: &Snapshot, members: &[Member], found: &mut Vec<NetworkFinding>) {
     let mut by_name: BTreeMap<(&str, bool, &str), Vec<Marked>> = BTreeMap::new();
+    let mut all: BTreeMap<(&str, bool), Vec<&Member>> = BTreeMap::new();
+    for member in members.iter().filter(|member| !member.class.takes_rest) {
+        all.entry((&member.class.name, member.is_input)).or_default().push(member);
+    }
     for member in members.iter().filter(|member| !member.class.takes_rest) {
         let mut marks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (kind, value) in member.class.all_marks().filter_map(mark_words) {
@@ -77,6 +84,9 @@ fn check_names(snapshot: &Snapshot, members: &[Member], found: &mut Vec<NetworkF
             let key = (member.class.name.as_str(), member.is_input, kind);
             by_name.entry(key).or_default().push((*member, values.join(" and ")));
         }
+    }
+    for ((name, is_input, kind), classes) in &by_name {
+        check_unmarked(snapshot, (name, kind), classes, &all[&(*name, *is_input)], found);
     }
     for ((name, _, kind), classes) in by_name {
         // `namesakes` compares classes in policies with the same name.
@@ -97,8 +107,35 @@ fn check_names(snapshot: &Snapshot, members: &[Member], found: &mut Vec<NetworkF
     }
 }
 
-/// Reports a codepoint that one device writes and no queue has a class for, if queues have classes for all
-/// other codepoints.
+/// Reports the only class of a name that writes no mark of a kind, where most policies with this class write
+/// it.
+fn check_unmarked(
+    snapshot: &Snapshot,
+    (name, kind): (&str, &str),
+    marked: &[Marked],
+    all: &[&Member],
+    found: &mut Vec<NetworkFinding>,
+) {
+    let has = |member: &Member| {
+        marked.iter().any(|(other, _)| other.device == member.device && other.class.line == member.class.line)
+    };
+    let mut without = all.iter().filter(|member| !has(member));
+    let (Some(member), None) = (without.next(), without.next()) else { return };
+    let policies: BTreeSet<&str> = all.iter().map(|member| member.policy.name.as_str()).collect();
+    if marked.len() < LEAST_MARKED || policies.len() < 2 {
+        return;
+    }
+    let message = format!(
+        "class {name} of {} has no {kind}, and {} other classes of this name have one",
+        member.policy.name,
+        marked.len()
+    );
+    let effect = "the next devices treat its packets differently than those of the others".to_owned();
+    let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
+    found.push(snapshot.finding(member.device, rule, member.class.line, (message, effect)));
+}
+
+/// Reports codepoints that one device writes and no class of a queue matches, if all others have a class.
 fn check_matched(
     snapshot: &Snapshot,
     members: &[Member],

@@ -35,6 +35,46 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
     check_hosts(snapshot, &part, found);
     check_numbers(snapshot, &part, found);
+    check_written(snapshot, &part, found);
+}
+
+/// Reports two devices with the same number in lines that the model of devices does not read.
+fn check_written(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
+    let mut owners: BTreeMap<(usize, &str, String), Vec<(usize, usize)>> = BTreeMap::new();
+    for (device, member) in snapshot.devices.iter().enumerate() {
+        let mut block = "";
+        for (line, text) in member.device.numbered_lines() {
+            if !text.starts_with(' ') {
+                block = text.split(' ').next().unwrap_or_default();
+            }
+            let number = match (block, text.split_whitespace().collect::<Vec<_>>().as_slice()) {
+                ("router", ["eigrp", "router-id", number]) => Some(("EIGRP", *number)),
+                ("router", ["bgp", "router-id", number]) => Some(("BGP", *number)),
+                ("routing-options", ["router-id", number]) => Some(("all protocols", *number)),
+                _ => None,
+            };
+            if let Some((protocol, number)) = number {
+                let number = number.trim_end_matches(';').to_owned();
+                owners.entry((part[device], protocol, number)).or_default().push((device, line));
+            }
+        }
+    }
+    for ((_, protocol, number), devices) in owners.iter().filter(|(_, devices)| devices.len() == 2) {
+        for ([own, other], line) in
+            [([devices[0].0, devices[1].0], devices[0].1), ([devices[1].0, devices[0].0], devices[1].1)]
+        {
+            if own == other {
+                continue;
+            }
+            let message = format!(
+                "{} has the same number for {protocol}, {number}, as {}",
+                snapshot.devices[own].name, snapshot.devices[other].name
+            );
+            let effect = "routes and sessions of one of the two are ignored".to_owned();
+            let rule = &rules::NETWORK_ROUTER_ID_DUPLICATE;
+            found.push(snapshot.finding(own, rule, line, (message, effect)));
+        }
+    }
 }
 
 fn report_address(

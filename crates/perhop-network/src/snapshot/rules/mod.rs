@@ -6,6 +6,7 @@
 mod access_lists;
 mod attachments;
 mod bgp;
+mod bgp_process;
 mod bgp_sessions;
 mod circuits;
 mod class_marks;
@@ -38,6 +39,7 @@ mod texts;
 mod treatment;
 mod treatments;
 mod tree;
+mod tunnel_rates;
 mod tunnels;
 mod uncompared;
 mod uplinks;
@@ -54,9 +56,8 @@ type Check = fn(&Snapshot, &mut Vec<NetworkFinding>);
 /// Rules that also need the treatments of codepoints.
 type CheckOfTreatments = fn(&Snapshot, &Treatments, &mut Vec<NetworkFinding>);
 
-/// The rules that run in parallel. Slow rules are first, so that no processor waits for one of them at the
-/// end.
-const CHECKS: [Check; 22] = [
+/// The slow ones first, so that no processor waits for them at the end.
+const CHECKS: [Check; 23] = [
     namesakes::check,
     routes::check,
     attachments::check,
@@ -75,6 +76,7 @@ const CHECKS: [Check; 22] = [
     settings::check,
     strays::check,
     texts::check,
+    tunnel_rates::check,
     tunnels::check,
     subnets::check,
     uncompared::check,

@@ -16,6 +16,11 @@ use crate::rules;
 /// OSPF is protocol 89, and its hellos go to this address (RFC 2328 §A.1).
 const OSPF: u8 = 89;
 const ALL_ROUTERS: &str = "224.0.0.5";
+/// ESP is protocol 50 (RFC 4303 §2), and keys are exchanged at this port of UDP (RFC 7296 §2).
+const ESP: u8 = 50;
+const KEYS: u16 = 500;
+/// A host of the Internet (RFC 5737).
+const ANY_HOST: &str = "203.0.113.77";
 
 /// Reports access lists that deny hellos of OSPF, and access lists on the path of a tunnel that deny its
 /// packets.
@@ -37,6 +42,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for device in 0..snapshot.devices.len() {
         for port in 0..snapshot.router(device).ports.len() {
             check_tunnel(snapshot, PortId { device, port }, found);
+            check_encrypted(snapshot, PortId { device, port }, found);
         }
     }
 }
@@ -55,8 +61,36 @@ fn check_tunnel(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>
     }
 }
 
-/// Reports the access lists of a port in one direction that deny a packet. The finding is at the denying
-/// entry, or at the list if this entry denies all packets, because then an earlier entry is missing.
+/// Reports the lists at the source of encrypted tunnels that permit only one of the two protocols which these
+/// need: the exchange of keys and the packets themselves.
+fn check_encrypted(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>) {
+    let (port, member) = (snapshot.port(id), &snapshot.devices[id.device].device);
+    let source = port.forwarding.tunnel.as_ref().and_then(|tunnel| tunnel.source.as_ref());
+    let Some(TunnelSource::Interface(name)) = source.map(|at| &at.value) else { return };
+    let below = snapshot.router(id.device).ports.iter().position(|port| port.name == *name);
+    let Some(below) = below.filter(|_| member.line_in_block(port.line, "tunnel protection").is_some()) else {
+        return;
+    };
+    let below = PortId { device: id.device, port: below };
+    let own = addresses(snapshot.port(below)).find(|own| own.address.is_ipv4());
+    let Some(own) = own.map(|own| own.address) else { return };
+    let mut results = [
+        (format!("{ESP} {ANY_HOST} > {own}"), "packets of ESP"),
+        (format!("udp {ANY_HOST}:{KEYS} > {own}:{KEYS}"), "the exchange of keys"),
+    ]
+    .map(|(text, what)| {
+        let what = format!("{what} for {}", snapshot.port_name(id));
+        let mut denied = Vec::new();
+        check_lists(snapshot, (below, Direction::Input), &text, &what, &mut denied);
+        denied
+    });
+    if results.iter().any(Vec::is_empty) {
+        results.iter_mut().for_each(|denied| found.append(denied));
+    }
+}
+
+/// Reports the lists of a port in one direction that deny a packet, at the denying entry. If the entry denies
+/// all packets, the list is reported, because it lacks an earlier entry.
 fn check_lists(
     snapshot: &Snapshot,
     (id, direction): (PortId, Direction),

@@ -92,6 +92,7 @@ fn has_exactly(
         router.ports.iter().filter(|port| is_in(port.forwarding.vrf.as_ref().map(|vrf| &*vrf.value)));
     ports.any(|port| addresses(port).any(|own| own.subnet() == Some(subnet)))
         || router.forwarding.routes.iter().any(|route| is_in(route.vrf.as_deref()) && route.prefix == subnet)
+        || snapshot.devices[device].device.has_learned(vrf, subnet)
 }
 
 /// Reports host subnets that are not announced, if nearly all other host subnets are.

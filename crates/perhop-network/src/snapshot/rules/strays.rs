@@ -24,6 +24,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     pairs.extend(by_tag(snapshot, &strays));
     pairs.extend(by_description(snapshot, &strays));
     pairs.extend(by_tunnel(snapshot, &strays));
+    pairs.extend(by_address(snapshot, &strays));
     for [(own, address), (other, theirs)] in pairs {
         for (here, address, there, other) in [(own, address, other, theirs), (other, theirs, own, address)] {
             let message = format!(
@@ -114,7 +115,26 @@ fn by_description(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) ->
     found
 }
 
-/// Returns pairs of tunnels whose destinations are addresses of each other's device.
+/// Returns ports whose address has the length of a host, with the port of another device without a link whose
+/// subnet contains it.
+fn by_address(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
+    let mut found = Vec::new();
+    for (device, _) in snapshot.devices.iter().enumerate() {
+        let router = snapshot.router(device);
+        for (port, own) in router.ports.iter().enumerate().filter(|(_, port)| carries_packets(router, port)) {
+            let is_host = |own: &InterfaceAddress| own.address.is_ipv4() && own.prefix_length == 32;
+            for address in addresses(own).filter(is_host) {
+                let around = strays
+                    .iter()
+                    .filter(|(other, theirs)| other.device != device && theirs.is_neighbor(address.address));
+                found.extend(around.map(|other| [(PortId { device, port }, address), *other]));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the ends of tunnels whose destinations lead to each other's devices.
 fn by_tunnel(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
     let far = |id: PortId| {
         let tunnel = snapshot.port(id).forwarding.tunnel.as_ref();

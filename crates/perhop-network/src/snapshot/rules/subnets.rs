@@ -195,6 +195,10 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
         let Some(link) = snapshot.link_of(id).filter(|link| !has_address(snapshot, &link.ends, *hop)) else {
             continue;
         };
+        // Several devices know such a device outside the folder.
+        if link.ends.iter().any(|end| end.id.device != device && uses_hop(snapshot, end.id.device, *hop)) {
+            continue;
+        }
         let names: Vec<&str> = link.ends.iter().map(|end| end.device.as_str()).collect();
         let message = format!(
             "the next hop {hop} is not a device on the link of {} ({})",
@@ -208,7 +212,15 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
     }
 }
 
-/// Reports a route whose next hop is in subnets of other routing tables only.
+/// Whether a static route of a device has this next hop.
+fn uses_hop(snapshot: &Snapshot, device: usize, hop: IpAddr) -> bool {
+    snapshot.router(device).forwarding.routes.iter().any(|route| match &route.via {
+        RouteTarget::NextHop(own) | RouteTarget::Interface { next_hop: Some(own), .. } => *own == hop,
+        RouteTarget::Interface { .. } | RouteTarget::Discard | RouteTarget::Learned => false,
+    })
+}
+
+/// Reports a route whose next hop is only in subnets of other routing tables.
 fn check_table(snapshot: &Snapshot, id: PortId, route: &Route, hop: IpAddr, found: &mut Vec<NetworkFinding>) {
     let RouteTarget::NextHop(_) = route.via else { return };
     let table =

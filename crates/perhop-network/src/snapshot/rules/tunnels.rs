@@ -1,5 +1,6 @@
 //! Tunnels whose other end has no tunnel back, or has other addresses.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use perhop_device::intent::At;
@@ -25,6 +26,40 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                 check_back(snapshot, id, found);
             }
         }
+    }
+    check_maps(snapshot, found);
+}
+
+/// A configured outer destination: the tunnel, the line and the addresses.
+type Mapped = (PortId, perhop_device::TunnelMap);
+
+/// Reports the only outer destination of a next hop that is not the source of the tunnel with the address of
+/// this next hop, where other devices have the right one.
+fn check_maps(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let mut by_inside: BTreeMap<IpAddr, Vec<Mapped>> = BTreeMap::new();
+    for (id, _) in snapshot.inside_ports().filter(|(_, link)| link.is_tunnel) {
+        let maps = tunnel(snapshot, id).map_or(&[][..], |tunnel| &tunnel.maps);
+        for map in maps.iter().filter(|map| map.line > 0) {
+            by_inside.entry(map.inside).or_default().push((id, *map));
+        }
+    }
+    for (inside, maps) in &by_inside {
+        let Some(from) = snapshot.owner(*inside).and_then(|id| source(snapshot, id)) else { continue };
+        let is_right = |(_, map): &&Mapped| map.outside == from.value;
+        let others = maps.iter().filter(is_right).count();
+        let mut wrong = maps.iter().filter(|map| !is_right(map));
+        let (Some((id, map)), None) = (wrong.next(), wrong.next()) else { continue };
+        if others == 0 {
+            continue;
+        }
+        let message = format!(
+            "{} sends packets to {inside} in packets to {}, but the tunnel of {inside} has the source {}",
+            snapshot.port_name(*id),
+            map.outside,
+            from.value
+        );
+        let effect = "the device does not register at the other end: no packet passes the tunnel".to_owned();
+        found.push(snapshot.finding(id.device, &rules::NETWORK_TUNNEL_ONE_WAY, map.line, (message, effect)));
     }
 }
 

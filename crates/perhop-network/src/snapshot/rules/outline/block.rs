@@ -7,13 +7,18 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::super::tree::{Node, Numbered, tree};
+use super::lists::with_lists;
 use super::names::{NameUses, stem};
+use super::ports::merged;
 use super::words::{Entry, canonical, is_left_out, without_values};
 
 /// Blocks about the management of a device.
 const OF_MANAGEMENT: &[&str] = &["archive", "banner", "line"];
-/// The group of all interfaces. Their names differ between devices with the same task, so one group contains
-/// them all.
+/// The beginning of the paths of routing processes.
+pub(super) const PROCESS: &str = "router ";
+/// The beginning of the first line of a list whose entries may be divided.
+const ACCESS_LIST: &str = "ip access-list ";
+/// The group of all interfaces, whose names differ between devices with one task.
 pub(super) const INTERFACE: &str = "interface";
 
 /// The fraction of names that devices of one kind share.
@@ -100,7 +105,10 @@ impl Defined {
             let mask: Ipv4Addr = words.next()?.parse().ok()?;
             Some((address, mask.to_bits()))
         };
-        let own: Vec<(Ipv4Addr, u32)> = lines.filter_map(subnet).collect();
+        let mut own: Vec<(Ipv4Addr, u32)> = lines.filter_map(subnet).collect();
+        let blocks = nodes.iter().filter(|node| node.line.1.starts_with("interfaces {"));
+        // The device is the only one with such an address; the subnets of links are in few lines.
+        own.extend(blocks.flat_map(addresses_inside).map(|address| (address, u32::MAX)));
         let routed = nodes.iter().filter(|node| node.inner.is_empty()).filter_map(|node| routed(node.line.1));
         let own_subnets: Vec<(u32, u32)> =
             own.iter().map(|(address, mask)| (address.to_bits() & mask, *mask)).collect();
@@ -121,8 +129,9 @@ impl Defined {
         }
     }
 
-    /// Whether a word is an address in a subnet of the device or in a destination of its static routes.
+    /// Whether a word is an address of the device or of a subnet of it, with or without a length.
     pub(super) fn is_near(&self, word: &str) -> bool {
+        let word = word.split_once('/').map_or(word, |(address, _)| address);
         let Ok(address) = word.parse::<Ipv4Addr>() else { return false };
         self.subnets
             .iter()
@@ -177,14 +186,20 @@ impl Defined {
 impl Blocks {
     /// Reads the blocks of devices. Indented lines are inside the block of the line above them.
     pub(super) fn read(devices: &[Vec<Numbered>]) -> Blocks {
-        let trees: Vec<Vec<Node>> = devices.par_iter().map(|lines| tree(lines)).collect();
+        let trees: Vec<Vec<Node>> = devices.par_iter().map(|lines| with_lists(tree(lines))).collect();
         let mut defined: Vec<Defined> = trees.par_iter().map(|nodes| Defined::read(nodes)).collect();
-        let uses = Arc::new(NameUses::count(defined.iter().map(|own| &own.names)));
-        let all: BTreeSet<&str> = uses.names().collect();
-        defined.par_iter_mut().zip(&trees).for_each(|(own, nodes)| {
+        // Names of another kind of configuration are not those of the same objects.
+        let has_braces: Vec<bool> =
+            trees.iter().map(|nodes| nodes.iter().any(|node| node.line.1.ends_with('{'))).collect();
+        let uses = [false, true].map(|kind| {
+            let own = defined.iter().zip(&has_braces).filter(|(_, braces)| **braces == kind);
+            Arc::new(NameUses::count(own.map(|(own, _)| &own.names)))
+        });
+        let all: BTreeSet<&str> = uses.iter().flat_map(|uses| uses.names()).collect();
+        defined.par_iter_mut().zip(&trees).zip(&has_braces).for_each(|((own, nodes), braces)| {
             let lines = nodes.iter().filter(|node| node.inner.is_empty());
             own.top = lines.map(|node| header(node, &all)).collect();
-            own.all_names = Arc::clone(&uses);
+            own.all_names = Arc::clone(&uses[usize::from(*braces)]);
         });
         let named = shapes_of_named(&trees, &all);
         let opening = opening_shapes(&trees, &all);
@@ -227,6 +242,17 @@ impl Blocks {
     }
 }
 
+/// Returns the addresses of the ports in a block with braces.
+fn addresses_inside(node: &Node) -> Vec<Ipv4Addr> {
+    let mut found = Vec::new();
+    for inner in &node.inner {
+        let written = inner.line.1.trim().strip_prefix("address ").and_then(|rest| rest.split('/').next());
+        found.extend(written.and_then(|address| address.parse::<Ipv4Addr>().ok()));
+        found.extend(addresses_inside(inner));
+    }
+    found
+}
+
 /// Returns the destination of a static route other than the default: an address with its mask.
 fn routed(line: &str) -> Option<(u32, u32)> {
     let mut words =
@@ -262,10 +288,9 @@ fn opening_shapes(trees: &[Vec<Node>], names: &BTreeSet<&str>) -> BTreeSet<Strin
 }
 
 fn add(found: &mut BTreeMap<String, Vec<Block>>, device: usize, node: &Node, path: &str, words: &Words) {
-    let mut entries = Vec::new();
+    let mut all: Vec<(usize, Vec<String>)> = Vec::new();
     for inner in node.inner.iter().filter(|inner| !is_left_out(inner.line.1)) {
-        let own = canonical(inner.line.1);
-        entries.extend(own.iter().map(|line| Entry::new(inner.line.0, line, words.names)));
+        all.extend(canonical(inner.line.1).into_iter().map(|line| (inner.line.0, line)));
         let header = header(inner, words.names);
         // A class can be empty, and a faulty block can lack all its lines.
         let opens = !inner.inner.is_empty() || words.opening.contains(&header.shape);
@@ -274,6 +299,8 @@ fn add(found: &mut BTreeMap<String, Vec<Block>>, device: usize, node: &Node, pat
             add(found, device, inner, &format!("{path} / {name}"), words);
         }
     }
+    let all = if node.line.1.starts_with(ACCESS_LIST) { merged(all) } else { all };
+    let entries: Vec<Entry> = all.iter().map(|(line, own)| Entry::new(*line, own, words.names)).collect();
     add_parts(found, device, node, path, &entries);
     let block = Block::new(device, header(node, words.names), entries, path.to_owned());
     found.entry(path.to_owned()).or_default().push(block);

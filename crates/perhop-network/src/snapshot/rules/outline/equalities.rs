@@ -64,7 +64,7 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
             entry.text(),
             instead.text()
         );
-        let kind = DeviationKind::Unusual.of_entries([entry, instead]);
+        let kind = DeviationKind::Unusual.of_entries([entry, instead]).of_neighbors(&entry.text());
         found.push(Deviation { device: *device, line: entry.line, kind, message });
     }
 }

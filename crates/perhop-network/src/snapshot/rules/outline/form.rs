@@ -2,31 +2,58 @@
 
 use std::collections::BTreeMap;
 
-use super::block::{Block, INTERFACE, PART};
+use super::block::{Block, INTERFACE, PART, PROCESS};
 use super::words::Entry;
 
 /// The minimum number of other blocks that agree. It is larger for interfaces, because interfaces with
 /// different tasks can look alike. Blocks with one name have one task.
 pub(super) const OTHER_INTERFACES: usize = 3;
-const OTHER_NAMESAKES: usize = 2;
+pub(super) const OTHER_NAMESAKES: usize = 2;
 
-/// Commands of interfaces that determine marks, queues and tunnels of packets.
+/// Commands of interfaces that decide about the marks, queues, tunnels and neighbors of packets.
 const OF_PACKETS: &[&str] = &[
     "auto qos ",
+    "channel-group ",
     "crypto map ",
+    "dialer pool ",
+    "encapsulation ",
     "ip access-group ",
+    "ip mtu ",
+    "no ip next-hop-self ",
+    "no ip split-horizon ",
+    "ip nat ",
+    "ip nhrp ",
+    "ip ospf authentication",
+    "ip ospf message-digest-key ",
+    "ip ospf network ",
+    "ip policy ",
+    "ip router isis",
+    "ip tcp adjust-mss ",
+    "isis authentication ",
+    "isis circuit-type ",
+    "isis network ",
     "mls qos trust",
+    "mpls ip",
+    "mtu ",
+    "ppp authentication ",
+    "pppoe ",
+    "pppoe-client ",
     "priority-queue ",
     "qos pre-classify",
     "service-policy ",
+    "srr-queue ",
     "switchport voice ",
     "trust ",
+    "tunnel key ",
+    "tunnel mode ",
     "tunnel protection ",
+    "tunnel source ",
 ];
-/// Commands with a key or a number that must be equal at both ends of a link or session.
+/// Commands with a key, number or address that both ends of a link or session need.
 const OF_NEIGHBORS: &[&str] = &[
     "encapsulation ",
     "ip authentication ",
+    "ip helper-address ",
     "ip nhrp authentication ",
     "ip nhrp network-id ",
     "ip ospf authentication",
@@ -35,8 +62,26 @@ const OF_NEIGHBORS: &[&str] = &[
     "isis password ",
     "tunnel key ",
 ];
-/// Words of lines about a neighbor, whose values must be equal at both ends of the session.
-const OF_SESSIONS: &[&str] = &["remote-as", "password"];
+/// Words of such lines about a neighbor.
+const OF_SESSIONS: &[&str] = &[
+    "activate",
+    "as-override",
+    "next-hop-self",
+    "password",
+    "prefix-list",
+    "remote-as",
+    "route-map",
+    "route-reflector-client",
+    "send-community",
+    "update-source",
+];
+/// Commands of processes without which neighbors do not get routes.
+const OF_ROUTES: &[&str] = &["eigrp stub", "no passive-interface ", "redistribute "];
+/// Commands for groups of routers with one address, and words for the roles that the routers divide.
+const OF_GROUPS: &[&str] = &["glbp ", "standby ", "vrrp "];
+const OF_ROLES: &[&str] = &["decrement", "preempt", "priority", "timers", "track"];
+/// The beginning of the path of a list of routes, which may have its prefixes in one entry or in several.
+const ROUTES: &str = "ip prefix-list ";
 /// Commands of the entries of access lists.
 const OF_LISTS: &[&str] = &["deny", "permit"];
 /// Words in front of values that each site may choose: addresses, rates, weights, queue lengths, preferences.
@@ -109,7 +154,14 @@ pub(crate) enum DeviationKind {
 impl DeviationKind {
     /// Returns `Decisive` for a line whose value is not a choice of the site, otherwise this kind.
     pub(super) fn in_block(self, block: &Block, text: &str) -> DeviationKind {
-        let is_alike = block.is_of_interface() || block.has_name();
+        let is_session = block.is_part() && block.path.ends_with("neighbor #");
+        if is_session && OF_SESSIONS.contains(&text.split(' ').next().unwrap_or_default()) {
+            return DeviationKind::Decisive;
+        }
+        if block.path.starts_with(PROCESS) && !block.is_part() {
+            return self.of_neighbors(text).of_passed_routes(text);
+        }
+        let is_alike = block.is_of_interface() || block.has_name() && !block.path.starts_with(ROUTES);
         let is_free = is_chosen(text) || is_managed(&block.path) || is_managed(text);
         if is_alike && !is_free && !block.is_container() { DeviationKind::Decisive } else { self }
     }
@@ -121,7 +173,12 @@ impl DeviationKind {
         if is_needed { DeviationKind::Decisive } else { self }
     }
 
-    /// Returns `Decisive` if both lines are entries of access lists, otherwise this kind.
+    /// Returns `Decisive` for a line with which a process passes on the routes of others, otherwise this kind.
+    pub(super) fn of_passed_routes(self, text: &str) -> DeviationKind {
+        if OF_ROUTES.iter().any(|start| text.starts_with(start)) { DeviationKind::Decisive } else { self }
+    }
+
+    /// Returns `Decisive` for two entries of lists, otherwise this kind.
     pub(super) fn of_entries(self, entries: [&Entry; 2]) -> DeviationKind {
         let are_entries = entries.iter().all(|entry| OF_LISTS.contains(&entry.command()));
         if are_entries { DeviationKind::Decisive } else { self }
@@ -130,17 +187,33 @@ impl DeviationKind {
     /// Returns `Decisive` if the missing line changes the treatment of packets or is an entry of an access
     /// list, otherwise this kind.
     pub(super) fn of_missing(self, block: &Block, text: &str) -> DeviationKind {
+        // Neighbors of several roles may look alike.
+        if block.is_part() {
+            return self.of_passed_routes(text);
+        }
         let has = |command: &str| block.entries.iter().any(|entry| entry.command() == command);
-        let is_lost = OF_PACKETS.iter().any(|start| text.starts_with(start)) && !has("shutdown");
-        if block.is_of_interface() && !is_lost { self } else { self.in_block(block, text) }
+        let is_area = text.starts_with("ip ospf ") && text.contains(" area ");
+        let is_lost = is_area || OF_PACKETS.iter().any(|start| text.starts_with(start));
+        let is_lost = is_lost && !has("shutdown");
+        let kind = if block.is_of_interface() && !is_lost { self } else { self.in_block(block, text) };
+        kind.of_passed_routes(text)
     }
 }
 
-/// Whether a line has a value that each site may choose.
+/// Whether a line has a number that a site may choose. Ports of switches with one task have equal queues.
 fn is_chosen(text: &str) -> bool {
+    if text.starts_with("srr-queue ") {
+        return false;
+    }
     let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
     let mut behind = text.split(' ').skip_while(|word| !CHOSEN.contains(word)).skip(1);
-    behind.any(is_number)
+    behind.any(is_number) || is_of_role(text)
+}
+
+/// Whether a line gives a router a role in a group of routers.
+pub(super) fn is_of_role(text: &str) -> bool {
+    let is_group = OF_GROUPS.iter().any(|start| text.starts_with(start));
+    is_group && text.split(' ').any(|word| OF_ROLES.contains(&word))
 }
 
 /// Whether a path or a line is about the management of a device.

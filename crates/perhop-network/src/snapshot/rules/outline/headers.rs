@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::block::{Blocks, Defined};
-use super::form::{Deviation, DeviationKind, OTHER_INTERFACES};
+use super::block::{Blocks, Defined, INTERFACE};
+use super::form::{Deviation, DeviationKind, OTHER_INTERFACES, OTHER_NAMESAKES};
 use super::words::Entry;
 
 /// Commands about the management of a device.
@@ -48,7 +48,20 @@ const OF_MANAGEMENT: &[&str] = &[
     "version",
     "vtp",
 ];
-/// Commands about management that begin with `ip` or `ipv6`.
+/// Commands outside of blocks that decide about the marks, queues and labels of all ports.
+const OF_ALL_PORTS: &[&str] = &[
+    "crypto isakmp key",
+    "ip route 0.0.0.0 0.0.0.0",
+    "mls qos",
+    "mpls label protocol",
+    "mpls ldp router-id",
+    "qos",
+];
+/// The command of keys and methods of encryption, which both ends need alike.
+const CRYPTO: &str = "crypto";
+/// A line of an interface, and the lines that all devices with it need alike.
+const OF_LABELS: (&str, &str) = ("mpls ip", "mpls ");
+/// Commands that begin with `ip` or `ipv6` and concern management.
 const OF_IP: &[&str] = &[
     "bootp",
     "classless",
@@ -80,10 +93,19 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     for kind in kinds {
         let members: Vec<usize> =
             (0..blocks.kinds.len()).filter(|device| blocks.kinds[*device] == kind).collect();
-        if members.len() > OTHER_INTERFACES {
-            check_presence(blocks, &members, found);
-        }
+        check_presence(blocks, &members, |_| true, found);
     }
+    let (line, commands) = OF_LABELS;
+    let interfaces = blocks.by_path.iter().filter(|(path, _)| path.starts_with(INTERFACE));
+    let with_labels = interfaces.flat_map(|(_, group)| group);
+    let with_labels = with_labels.filter(|block| block.entries.iter().any(|entry| entry.text() == line));
+    let members: BTreeSet<usize> = with_labels.map(|block| block.device).collect();
+    check_presence(
+        blocks,
+        &members.into_iter().collect::<Vec<_>>(),
+        |text| text.starts_with(commands),
+        found,
+    );
     check_words(blocks, found);
 }
 
@@ -93,8 +115,23 @@ fn is_compared(entry: &Entry) -> bool {
     !(OF_MANAGEMENT.contains(&entry.command()) || is_ip && OF_IP.contains(&second))
 }
 
-/// Reports lines outside of blocks that one device of a kind lacks, at the line of its host name.
-fn check_presence(blocks: &Blocks, members: &[usize], found: &mut Vec<Deviation>) {
+/// Whether a line decides about all ports of a device.
+fn is_of_all_ports(text: &str) -> bool {
+    let begins = |command: &&str| {
+        text.strip_prefix(*command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    // Another rule compares the maps of switches mark by mark.
+    OF_ALL_PORTS.iter().any(|command| begins(command)) && !text.contains("map ")
+}
+
+/// Reports lines outside of blocks that the only device of a kind lacks, at the line that negates them or at
+/// that of its name.
+fn check_presence(
+    blocks: &Blocks,
+    members: &[usize],
+    is_meant: impl Fn(&str) -> bool,
+    found: &mut Vec<Deviation>,
+) {
     let key = |entry: &Entry| match entry.shape.as_str() {
         // Default routes are equal lines, regardless of their next hops.
         shape if shape.starts_with("ip route ") => {
@@ -107,21 +144,45 @@ fn check_presence(blocks: &Blocks, members: &[usize], found: &mut Vec<Deviation>
     for device in members {
         for entry in blocks.devices[*device].top.iter().filter(|entry| is_compared(entry)) {
             holders.entry(key(entry)).or_default().insert(*device);
+            // The next hop of a site is its own, and the interface of all sites may be one.
+            let is_address = |word: &String| word.parse::<std::net::Ipv4Addr>().is_ok();
+            if entry.values.last().is_some_and(|last| !is_address(last)) {
+                holders.entry(entry.text()).or_default().insert(*device);
+            }
             if !entry.values.is_empty() {
                 holders.entry(entry.shape.clone()).or_default().insert(*device);
             }
         }
     }
-    for (text, holders) in &holders {
+    for (text, holders) in holders.iter().filter(|(text, _)| is_meant(text)) {
         let mut lacking = members.iter().filter(|device| !holders.contains(device));
         let (Some(device), None) = (lacking.next(), lacking.next()) else { continue };
         let own = &blocks.devices[*device];
         let is_elsewhere = own.is_foreign(text.split(' '));
-        let Some(line) = name_line(own).filter(|_| !is_elsewhere) else { continue };
-        let count = holders.len();
-        let message = format!("the line `{text}` is missing, which {count} devices with the same task have");
-        found.push(Deviation { device: *device, line, kind: DeviationKind::Missing, message });
+        let (kind, least) = if is_of_all_ports(text) {
+            (DeviationKind::Decisive, OTHER_NAMESAKES)
+        } else {
+            (DeviationKind::Missing, OTHER_INTERFACES)
+        };
+        let is_instead = |entry: &&Entry| {
+            entry.text().strip_prefix("no ") == Some(text) || is_other_value(entry, text, members, blocks)
+        };
+        let negated = own.top.iter().find(is_instead);
+        let line = negated.map(|entry| entry.line).or_else(|| name_line(own));
+        let Some(line) = line.filter(|_| !is_elsewhere && holders.len() >= least) else { continue };
+        let message = format!("no line `{text}`, which {} devices with the same task have", holders.len());
+        found.push(Deviation { device: *device, line, kind, message });
     }
+}
+
+/// Whether a line is another one with other values, which no other device has.
+fn is_other_value(entry: &Entry, text: &str, members: &[usize], blocks: &Blocks) -> bool {
+    let own = entry.text();
+    let start = |text: &str| text.rsplit_once(' ').map(|(start, _)| start.to_owned());
+    let is_alike = |other: &Entry| other.shape == entry.shape || start(text) == start(&own);
+    let is_same_line = |other: &Entry| other.text() == text && is_alike(other);
+    let of_all = || members.iter().flat_map(|device| &blocks.devices[*device].top);
+    own != text && of_all().any(is_same_line) && of_all().filter(|other| other.text() == own).count() == 1
 }
 
 fn name_line(own: &Defined) -> Option<usize> {
@@ -146,15 +207,15 @@ fn check_words(blocks: &Blocks, found: &mut Vec<Deviation>) {
         let Some((odd, usual)) = super::values::only_exception(texts.iter().map(String::as_str)) else {
             continue;
         };
-        // A device can have several blocks with a name. Other rules compare values, and the packets of
-        // classes.
-        let is_value = lines.iter().all(|(_, entry)| entry.shape == lines[odd].1.shape);
-        let is_value = is_value || lines[odd].1.command() == "class-map";
-        if devices.len() < lines.len() || devices.len() < OTHER_INTERFACES || is_value {
+        // A device may have several blocks with a name. Other rules compare the packets of classes.
+        let is_class = lines[odd].1.command() == "class-map";
+        if devices.len() < lines.len() || devices.len() < OTHER_INTERFACES || is_class {
             continue;
         }
         let (device, entry) = lines[odd];
         let message = format!("`{}`: {} devices have `{usual}`", entry.text(), lines.len() - 1);
-        found.push(Deviation { device, line: entry.line, kind: DeviationKind::Unusual, message });
+        let is_key = entry.command() == CRYPTO;
+        let kind = if is_key { DeviationKind::Decisive } else { DeviationKind::Unusual };
+        found.push(Deviation { device, line: entry.line, kind, message });
     }
 }

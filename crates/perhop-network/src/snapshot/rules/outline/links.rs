@@ -71,7 +71,7 @@ fn check_presence(pairs: &[Pair], found: &mut Vec<Deviation>) {
             other.text(),
             pairs.len() - 1
         );
-        let kind = DeviationKind::Missing.of_neighbors(&other.text());
+        let kind = DeviationKind::Missing.of_missing(block, &other.text()).of_neighbors(&other.text());
         found.push(Deviation { device: block.device, line: block.header.line, kind, message });
     }
 }

@@ -12,9 +12,13 @@ const TAKING: &[&str] = &["shutdown"];
 /// The minimum number of lines that peers have in common. An interface with fewer common lines has another
 /// task.
 const LEAST_COMMON: usize = 3;
-/// If three interfaces share at least this number of lines that no other interface has, two peers are enough.
+/// Interfaces with one common line less have one task if at least this number of them is equal.
+const MANY: usize = 5;
+/// The number of interfaces that share this number of lines which no others have.
 const LEAST_ALIKE: usize = 2;
-/// Blocks with at least this number of common lines may differ in one further line.
+/// The first word of a part of a filter.
+const TERM: &str = "term ";
+/// A block of this many lines may differ in one more line.
 const LARGE: usize = 8;
 
 /// Reports lines that one block of a form lacks, and lines that only this block has.
@@ -76,6 +80,7 @@ fn is_near(own: &Form, other: &Form, block: &Block) -> bool {
         && (!block.is_of_interface()
             || block.is_inside_interface()
             || common >= least_common(block)
+            || common + 1 >= least_common(block) && other.blocks.len() >= MANY
             || is_same())
 }
 
@@ -161,11 +166,12 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
         return;
     }
     let instead = block.entries.iter().find(|entry| {
-        first_word(&entry.shape) == first_word(shape)
+        (first_word(&entry.shape) == first_word(shape) || is_opposite(&entry.shape, shape))
             && !peers.iter().any(|peer| peer.entries.iter().any(|other| other.shape == entry.shape))
     });
     let (line, kind, message) = match instead {
         Some(entry) if is_extension(entry, example) => return,
+        Some(entry) if are_terms(&entry.text(), &example.text()) => return,
         Some(entry) => (
             entry.line,
             DeviationKind::Unusual.in_block(block, &example.text()),
@@ -197,7 +203,18 @@ pub(super) fn line_beside(block: &Block, peers: &[&Block], text: &str) -> Option
     block.entries.iter().find(|entry| beside.contains(&entry.text())).map(|entry| entry.line)
 }
 
-/// Whether a line of a policy begins with all words of another line and has further words.
+/// Whether two lines begin parts of a filter, which have free names.
+pub(super) fn are_terms(own: &str, other: &str) -> bool {
+    [own, other].iter().all(|text| text.starts_with(TERM))
+}
+
+/// Whether an entry of a list denies the packets that another one permits.
+fn is_opposite(entry: &str, other: &str) -> bool {
+    let denied = entry.strip_prefix("deny ");
+    denied.is_some() && denied == other.strip_prefix("permit ")
+}
+
+/// Whether a line of a policy is another one with more words behind it.
 pub(super) fn is_extension(entry: &Entry, other: &Entry) -> bool {
     entry.text().strip_prefix(&other.text()).is_some_and(|rest| rest.starts_with(' '))
 }

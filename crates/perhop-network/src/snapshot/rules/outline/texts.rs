@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 
 use super::block::{Block, Defined};
 use super::form::{Deviation, DeviationKind};
-use super::missing::{are_enough, is_extension, line_beside};
+use super::missing::{are_enough, are_terms, is_extension, line_beside};
 use super::words::Entry;
 
 /// Commands whose numbers depend on the circuit of a site or on experience. Other rules compare them.
@@ -104,6 +104,7 @@ fn report(
     let instead = lines.iter().find(|(text, _)| !of_peers.contains(text.as_str())).map(|(_, entry)| *entry);
     let is_known = instead.is_some_and(|entry| {
         entry.shape == example.shape && OF_CIRCUITS.contains(&entry.command())
+            || are_terms(&entry.text(), text)
             || is_extension(entry, example)
             || is_extension(example, entry)
     });

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::block::{Block, Blocks, Defined, INTERFACE};
-use super::form::{Deviation, DeviationKind};
+use super::block::{Block, Blocks, Defined, INTERFACE, PROCESS};
+use super::form::{Deviation, DeviationKind, is_of_role};
 use super::missing::{first_word, is_extension};
 use super::values::is_mild;
 use super::words::Entry;
@@ -13,10 +13,10 @@ const SHARED: f64 = 0.8;
 
 /// The minimum number of shared named blocks for two devices to have the same task.
 const LEAST_SHARED: usize = 4;
-/// The minimum number of lines of an interface. Shorter interfaces can look alike and have different tasks.
+/// The blocks with names that are compared.
+const COMPARED: &[&str] = &["class-map ", "ip access-list ", "ip prefix-list ", "policy-map ", "route-map "];
+/// Interfaces with fewer lines may have several tasks.
 const LARGE: usize = 5;
-/// Words of commands by which two devices take different roles.
-const OF_ROLES: &[&str] = &["decrement", "preempt", "priority", "timers", "track"];
 
 /// Commands that change the treatment of a class.
 const OF_QUEUES: &[&str] = &["bandwidth", "class", "priority", "service-policy", "shape"];
@@ -50,14 +50,15 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     }
 }
 
-/// Reports lines that an interface has on one of two devices with the same task and lacks on the other, if no
-/// third device has this task.
+/// Reports lines that an interface or process of one of two twins lacks, and that of the other has, if no
+/// third device has their task.
 fn check_interfaces(blocks: &Blocks, paths: &[BTreeSet<&str>], found: &mut Vec<Deviation>) {
     for (device, own) in paths.iter().enumerate().filter(|(_, own)| own.len() >= LEAST_SHARED) {
         let mut twins = (0..paths.len()).filter(|other| *other != device && are_twins(own, &paths[*other]));
         let (Some(twin), None) = (twins.next(), twins.next()) else { continue };
-        let interfaces = blocks.by_path.iter().filter(|(path, _)| path.starts_with(INTERFACE));
-        for (_, group) in interfaces.filter(|(path, _)| !path.contains('/')) {
+        let is_paired = |path: &str| path.starts_with(INTERFACE) || path.starts_with(PROCESS);
+        let paired = blocks.by_path.iter().filter(|(path, _)| is_paired(path));
+        for (_, group) in paired.filter(|(path, _)| !path.contains('/')) {
             for block in group.iter().filter(|block| block.device == device) {
                 if let Some(other) = counterpart(block, group, twin) {
                     report_missing(block, other, &blocks.devices, found);
@@ -67,8 +68,7 @@ fn check_interfaces(blocks: &Blocks, paths: &[BTreeSet<&str>], found: &mut Vec<D
     }
 }
 
-/// Returns the corresponding interface of the other device: the one with the same name, or the only one of
-/// the group if both devices have one.
+/// Returns the interface or process of a twin with the same name, or the only one of its group at both.
 fn counterpart<'b>(block: &Block, group: &'b [Block], twin: usize) -> Option<&'b Block> {
     let of = |device: usize| group.iter().filter(move |other| other.device == device);
     let namesake = of(twin).find(|other| other.header.values == block.header.values);
@@ -76,7 +76,7 @@ fn counterpart<'b>(block: &Block, group: &'b [Block], twin: usize) -> Option<&'b
     namesake.or_else(|| of(twin).next().filter(|_| is_only))
 }
 
-/// Reports the one line that an interface lacks compared with the interface of the other device.
+/// Reports the only line in which an interface or process differs from that of a twin.
 fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut Vec<Deviation>) {
     let lacks = |one: &Block, other: &Block| {
         let mut shapes: Vec<(usize, String)> = Vec::new();
@@ -109,16 +109,16 @@ fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut
         other.title()
     );
     let (device, line) = (block.device, block.header.line);
-    found.push(Deviation { device, line, kind: DeviationKind::Missing, message });
-}
-
-fn is_of_role(shape: &str) -> bool {
-    let is_group = shape.starts_with("standby") || shape.starts_with("vrrp") || shape.starts_with("glbp");
-    is_group && shape.split(' ').any(|word| OF_ROLES.contains(&word))
+    let kind = if block.is_of_interface() {
+        DeviationKind::Missing.of_missing(block, &entry.text())
+    } else {
+        DeviationKind::Missing.of_passed_routes(&entry.text())
+    };
+    found.push(Deviation { device, line, kind, message });
 }
 
 fn is_compared(path: &str) -> bool {
-    ["policy-map ", "class-map ", "ip access-list "].iter().any(|start| path.starts_with(start))
+    COMPARED.iter().any(|start| path.starts_with(start))
 }
 
 fn are_twins(first: &BTreeSet<&str>, second: &BTreeSet<&str>) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::block::{Block, Defined};
 use super::form::{Deviation, DeviationKind, Form};
-use super::missing::{are_enough, line_beside};
+use super::missing::{are_enough, are_terms, line_beside};
 use super::words::Entry;
 
 /// Processes whose number is local to a device.
@@ -36,7 +36,9 @@ pub(super) fn check_headers(group: &[Block], devices: &[Defined], found: &mut Ve
     let is_shared = path.starts_with("router ") && !LOCAL.iter().any(|name| path.starts_with(name));
     if is_shared && *path == group[0].header.shape {
         let headers: Vec<&Entry> = group.iter().map(|block| &block.header).collect();
+        let before = found.len();
         check_single(&Form { shapes: Vec::new(), blocks: group.iter().collect() }, &headers, devices, found);
+        found[before..].iter_mut().for_each(|deviation| deviation.kind = DeviationKind::Decisive);
     }
 }
 
@@ -134,6 +136,9 @@ fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found:
             continue;
         }
         let own = texts[lacks].iter().find(|(own, _)| counts[own.as_str()] == 1);
+        if own.is_some_and(|(own, _)| are_terms(own, text)) {
+            continue;
+        }
         let (line, kind, message) = match own {
             Some((own, line)) => (
                 *line,

@@ -10,7 +10,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "description",
     "duplex",
     "exit-address-family",
-    "ip helper-address",
     "keepalive",
     "lldp",
     "load-interval",
@@ -26,6 +25,8 @@ const WITHOUT_EFFECT: &[&str] = &[
 const OF_POLICERS: &[&str] = &["conform-action", "exceed-action", "police", "violate-action"];
 /// Commands whose negation with `no` is a line of its own, and is compared.
 const NEGATED: &[&str] = &["passive-interface"];
+/// And `no ip` before one of these.
+const NEGATED_IP: &[&str] = &["next-hop-self", "split-horizon"];
 /// Words that may be left out without an effect.
 const FILLERS: &[&str] = &["bc", "be", "cir", "pir"];
 /// Words in front of a password that the device stores encrypted.
@@ -108,7 +109,9 @@ pub(super) fn is_left_out(text: &str) -> bool {
     let is_both = |known: &str| known.split_once(' ') == Some((first, second));
     let is_listed =
         OF_POLICERS.contains(&first) || WITHOUT_EFFECT.iter().any(|known| *known == first || is_both(known));
-    is_listed && !(first == "no" && NEGATED.contains(&second))
+    let is_negated = NEGATED.contains(&second)
+        || second == "ip" && words.next().is_some_and(|third| NEGATED_IP.contains(&third));
+    is_listed && !(first == "no" && is_negated)
 }
 
 /// Returns the words of a line inside a block in a canonical form, in which equivalent lines are equal.
@@ -148,6 +151,10 @@ pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
             found.extend(rest.iter().map(|word| (*word).to_owned()));
             vec![found]
         }
+        [.., "code-point" | "code-points", value] => {
+            let rest = &words[..words.len() - 1];
+            vec![rest.iter().map(|word| (*word).to_owned()).chain([bits(value)]).collect()]
+        }
         ["permit" | "deny", ..] => vec![words.iter().map(|word| port(word)).collect()],
         _ => vec![words.iter().map(|word| (*word).to_owned()).collect()],
     }
@@ -174,6 +181,13 @@ fn secret(words: &[&str]) -> Option<(usize, String)> {
 
 fn codepoint(word: &str) -> String {
     word.parse::<Dscp>().map_or_else(|_| word.to_owned(), |dscp| dscp.value().to_string())
+}
+
+/// Returns a codepoint of six bits as that of its name.
+fn bits(word: &str) -> String {
+    let is_bits = word.len() == 6 && word.bytes().all(|digit| matches!(digit, b'0' | b'1'));
+    let value = is_bits.then(|| u8::from_str_radix(word, 2).ok()).flatten();
+    value.and_then(Dscp::new).map_or_else(|| word.to_owned(), |dscp| dscp.to_string())
 }
 
 fn port(word: &str) -> String {

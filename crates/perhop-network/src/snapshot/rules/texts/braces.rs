@@ -2,23 +2,23 @@
 
 use super::super::tree::Node;
 
-/// Returns the words of a statement without braces, brackets, quotes and semicolon. For an inactive
-/// statement, the first word is `inactive:`.
-pub(super) fn words<'t>(node: &Node<'t>) -> Vec<&'t str> {
+/// Returns the words of a statement, without braces, brackets, quotes and semicolon. The words of an inactive
+/// statement begin with `inactive:`.
+pub(in super::super) fn words<'t>(node: &Node<'t>) -> Vec<&'t str> {
     let is_mark = |letter: char| "{}[];\"".contains(letter);
     let words = node.line.1.split_whitespace().map(|word| word.trim_matches(is_mark));
     words.filter(|word| !word.is_empty()).collect()
 }
 
-/// Returns the block at `path`. Each step takes the first block that begins with the word.
-pub(super) fn block<'n, 't>(nodes: &'n [Node<'t>], path: &[&str]) -> Option<&'n Node<'t>> {
+/// Returns the first block with these words at each depth.
+pub(in super::super) fn block<'n, 't>(nodes: &'n [Node<'t>], path: &[&str]) -> Option<&'n Node<'t>> {
     let (first, rest) = path.split_first()?;
     let found = nodes.iter().find(|node| words(node) == [*first])?;
     if rest.is_empty() { Some(found) } else { block(&found.inner, rest) }
 }
 
 /// Returns all statements inside a block whose first word is `command`, at any depth, in order.
-pub(super) fn inside<'n, 't>(node: &'n Node<'t>, command: &str) -> Vec<&'n Node<'t>> {
+pub(in super::super) fn inside<'n, 't>(node: &'n Node<'t>, command: &str) -> Vec<&'n Node<'t>> {
     let mut found = Vec::new();
     for inner in &node.inner {
         match words(inner).first() {
@@ -32,7 +32,7 @@ pub(super) fn inside<'n, 't>(node: &'n Node<'t>, command: &str) -> Vec<&'n Node<
 
 /// Returns the tree of a configuration with braces.
 #[cfg(test)]
-pub(super) fn read(text: &str) -> Vec<Node<'_>> {
+pub(in super::super) fn read(text: &str) -> Vec<Node<'_>> {
     let lines: Vec<super::super::tree::Numbered> =
         text.lines().enumerate().map(|(place, line)| (place + 1, line)).collect();
     super::super::tree::tree(&lines)

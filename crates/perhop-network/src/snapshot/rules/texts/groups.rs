@@ -12,7 +12,7 @@ use crate::rules;
 
 /// The maximum and minimum ratio of a hub's shaper to the circuit of the other end.
 const MOST: f64 = 1.05;
-const LEAST: f64 = 0.5;
+const LEAST: f64 = 0.7;
 
 /// A line that names a group, with its device and interface.
 struct Membership<'t> {
@@ -40,7 +40,19 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
     for hub in &hubs {
         for (device, circuit) in circuits.get(hub.group).map_or(&[][..], Vec::as_slice) {
-            check_shaper(snapshot, hub, (*device, *circuit), found);
+            // The policy of another group of the hub, which fits that one, is attached to the wrong group.
+            let is_of_other = |other: &&Membership| {
+                let circuits = circuits.get(other.group).map_or(&[][..], Vec::as_slice);
+                let shared = shaped_for(snapshot, other, *circuit).filter(|_| other.group != hub.group);
+                other.device == hub.device
+                    && shared.is_some_and(|(rate, line)| {
+                        shaped_for(snapshot, hub, *circuit).is_some_and(|(_, own)| own == line)
+                            && circuits.iter().all(|(_, circuit)| fits(rate, *circuit))
+                            && !circuits.is_empty()
+                    })
+            };
+            let is_mixed_up = hubs.iter().any(|other| is_of_other(&other));
+            check_shaper(snapshot, hub, (*device, *circuit), is_mixed_up.then_some(hub.line), found);
         }
     }
 }
@@ -103,18 +115,30 @@ fn shaped(port: &Port, around: u64) -> Option<(u64, usize)> {
     port.intent.output.iter().find_map(|policy| shaper(policy, around))
 }
 
+/// Returns the shaper of a hub for a group, with its line.
+fn shaped_for(snapshot: &Snapshot, hub: &Membership, circuit: u64) -> Option<(u64, usize)> {
+    let name = format!("{} {}", hub.interface, hub.group);
+    let port = snapshot.router(hub.device).ports.iter().find(|port| port.name == name)?;
+    shaped(port, circuit)
+}
+
+fn fits(rate: u64, circuit: u64) -> bool {
+    (LEAST..=MOST).contains(&(rate as f64 / circuit as f64))
+}
+
+/// Reports a shaper that does not fit the circuit of an end, at its line or at that of its attachment.
 fn check_shaper(
     snapshot: &Snapshot,
     hub: &Membership,
     (end, circuit): (usize, u64),
+    attached: Option<usize>,
     found: &mut Vec<NetworkFinding>,
 ) {
-    let name = format!("{} {}", hub.interface, hub.group);
-    let port = snapshot.router(hub.device).ports.iter().find(|port| port.name == name);
-    let Some((rate, line)) = port.and_then(|port| shaped(port, circuit)) else { return };
-    if (LEAST..=MOST).contains(&(rate as f64 / circuit as f64)) {
+    let Some((rate, line)) = shaped_for(snapshot, hub, circuit) else { return };
+    if fits(rate, circuit) {
         return;
     }
+    let line = attached.unwrap_or(line);
     let message = format!(
         "{} shapes to {} for the group {}, but the circuit of {} has {}",
         snapshot.devices[hub.device].name,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::peers::Peers;
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, words};
@@ -10,7 +11,10 @@ use crate::rules;
 /// The number of dotted groups of the system identifier (ISO 10589 §7.1.1).
 const SYSTEM: usize = 3;
 
-/// Whether level 1 and level 2 are enabled on a device or port.
+/// The minimum number of other links for one with two metrics to be an exception.
+const LEAST_LINKS: usize = 3;
+
+/// The levels of a device or port.
 type Levels = [bool; 2];
 
 /// The settings of IS-IS of a device.
@@ -20,9 +24,20 @@ struct Process<'t> {
     levels: Levels,
     /// The line that sets the levels, otherwise the first line.
     line: usize,
-    /// The ports with their levels, if the block of the protocol names them; `None` if the ports name the
-    /// protocol.
-    ports: Option<BTreeMap<&'t str, Levels>>,
+    /// Whether it announces large metrics (RFC 5305); `None` if the lines are in another rule.
+    is_wide: Option<bool>,
+    /// Whether it names its ports in the block of the protocol: these, with their settings.
+    ports: Option<BTreeMap<&'t str, PortOf<'t>>>,
+}
+
+/// The settings of a port in the block of the protocol.
+struct PortOf<'t> {
+    line: usize,
+    levels: Levels,
+    is_point_to_point: bool,
+    /// The metrics of its levels, with the line of the last one.
+    metrics: Vec<&'t str>,
+    metric_line: usize,
 }
 
 /// Reports devices with the same system identifier, and neighbors without a common level.
@@ -47,6 +62,69 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         }
     }
     check_levels(snapshot, &processes, found);
+    check_ports(snapshot, &processes, found);
+    check_wide(snapshot, &processes, found);
+}
+
+/// Returns the settings of IS-IS at both ends of a link, if both devices name their ports with braces.
+fn both<'p, 't>(
+    snapshot: &Snapshot,
+    processes: &'p [Option<Process<'t>>],
+    ends: [super::super::PortId; 2],
+) -> Option<[&'p PortOf<'t>; 2]> {
+    let [own, other] =
+        ends.map(|id| processes[id.device].as_ref()?.ports.as_ref()?.get(snapshot.port(id).name.as_str()));
+    Some([own?, other?])
+}
+
+/// Reports links of which only one end is a link between two routers, and the only link with two metrics.
+fn check_ports(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut Vec<NetworkFinding>) {
+    let ends: Vec<_> =
+        snapshot.wires().filter_map(|ends| Some((ends, both(snapshot, processes, ends)?))).collect();
+    // Each link counts in both directions.
+    let differ = |(_, [near, far]): &&(_, [&PortOf; 2])| near.metrics != far.metrics;
+    let is_only = ends.iter().filter(differ).count() == 2 && ends.len() > 2 * LEAST_LINKS;
+    for ([own, other], [near, far]) in &ends {
+        if near.is_point_to_point != far.is_point_to_point {
+            let message = format!(
+                "only one of {} and {} has `point-to-point` for IS-IS",
+                snapshot.port_name(*own),
+                snapshot.port_name(*other)
+            );
+            let effect = "the two routers do not become neighbors: packets take another path, or have none";
+            let rule = &rules::NETWORK_SETTING_DIFFERS;
+            found.push(snapshot.finding(own.device, rule, near.line, (message, effect.to_owned())));
+        }
+        if is_only && near.metrics != far.metrics {
+            let message = format!(
+                "{} and {} have different metrics of IS-IS, and the ends of all other links have equal ones",
+                snapshot.port_name(*own),
+                snapshot.port_name(*other)
+            );
+            let effect = "packets return by another path than they came, with other queues".to_owned();
+            let rule = &rules::NETWORK_COST_UNUSUAL;
+            found.push(snapshot.finding(own.device, rule, near.metric_line, (message, effect)));
+        }
+    }
+}
+
+/// Reports the only device with braces that does not announce large metrics.
+fn check_wide(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut Vec<NetworkFinding>) {
+    let known: Vec<(usize, &Process, bool)> = processes
+        .iter()
+        .enumerate()
+        .filter_map(|(device, own)| own.as_ref().and_then(|own| Some((device, own, own.is_wide?))))
+        .collect();
+    let peers: Peers<bool> = known.iter().map(|(.., is_wide)| *is_wide).collect();
+    for (device, own, _) in known.iter().filter(|(.., is_wide)| !is_wide && peers.is_exception(is_wide)) {
+        let message = format!(
+            "{} announces small metrics of IS-IS, and most of {} devices large ones",
+            snapshot.devices[*device].name,
+            known.len()
+        );
+        let effect = "the devices do not see the same costs, or not the links of each other".to_owned();
+        found.push(snapshot.finding(*device, &rules::NETWORK_SETTING_DIFFERS, own.line, (message, effect)));
+    }
 }
 
 /// Reports the ends of a link without a common level, if at least one is a configuration with braces. Another
@@ -56,7 +134,7 @@ fn check_levels(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut 
         let process = |id: super::super::PortId| processes[id.device].as_ref();
         let (Some(near), Some(far)) = (process(own), process(other)) else { continue };
         let levels = |process: &Process, id| match &process.ports {
-            Some(ports) => ports.get(snapshot.port(id).name.as_str()).copied(),
+            Some(ports) => ports.get(snapshot.port(id).name.as_str()).map(|port| port.levels),
             None => Some(process.levels),
         };
         let is_mixed = near.ports.is_some() || far.ports.is_some();
@@ -74,7 +152,9 @@ fn check_levels(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut 
         );
         let effect = "the two routers do not become neighbors: packets take another path, or have none";
         let rule = &rules::NETWORK_SETTING_DIFFERS;
-        found.push(snapshot.finding(own.device, rule, near.line, (message, effect.to_owned())));
+        let of_port = near.ports.as_ref().and_then(|ports| ports.get(snapshot.port(own).name.as_str()));
+        let line = of_port.filter(|port| port.levels != near.levels).map_or(near.line, |port| port.line);
+        found.push(snapshot.finding(own.device, rule, line, (message, effect.to_owned())));
     }
 }
 
@@ -84,7 +164,8 @@ fn process<'t>(nodes: &[Node<'t>]) -> Option<Process<'t>> {
 }
 
 fn of_lines<'t>(node: &Node<'t>) -> Process<'t> {
-    let mut found = Process { system: None, levels: [true; 2], line: node.line.0, ports: None };
+    let mut found =
+        Process { system: None, levels: [true; 2], line: node.line.0, is_wide: None, ports: None };
     for inner in &node.inner {
         match *inner.words().as_slice() {
             ["net", address] => found.system = system(address).map(|system| (system, inner.line.0)),
@@ -103,7 +184,7 @@ fn of_braces<'t>(nodes: &[Node<'t>], node: &Node<'t>) -> Process<'t> {
     let mut ports = BTreeMap::new();
     for inner in &node.inner {
         if let ["interface", name] = *words(inner).as_slice() {
-            ports.insert(name, without_disabled(inner, levels));
+            ports.insert(name, port_of(inner, levels));
         }
     }
     let mut open: Vec<&Node> = block(nodes, &["interfaces", "lo0"]).into_iter().collect();
@@ -114,7 +195,27 @@ fn of_braces<'t>(nodes: &[Node<'t>], node: &Node<'t>) -> Process<'t> {
         }
         open.extend(&node.inner);
     }
-    Process { system: address, levels, line: node.line.0, ports: Some(ports) }
+    let is_wide = node.inner.iter().any(|inner| words(inner).last() == Some(&"wide-metrics-only"));
+    Process { system: address, levels, line: node.line.0, is_wide: Some(is_wide), ports: Some(ports) }
+}
+
+/// Returns the settings of a port with braces.
+fn port_of<'t>(node: &Node<'t>, levels: Levels) -> PortOf<'t> {
+    let is_point_to_point = node.inner.iter().any(|inner| words(inner) == ["point-to-point"]);
+    let mut found = PortOf {
+        line: node.line.0,
+        levels: without_disabled(node, levels),
+        is_point_to_point,
+        metrics: Vec::new(),
+        metric_line: node.line.0,
+    };
+    for inner in &node.inner {
+        if let ["level", level, "metric", metric] = *words(inner).as_slice() {
+            found.metrics.extend([level, metric]);
+            found.metric_line = inner.line.0;
+        }
+    }
+    found
 }
 
 /// Returns the levels that a block does not disable.
@@ -164,6 +265,6 @@ mod tests {
         let found = process(&braces).unwrap();
         assert_eq!(found.system, Some(("0000.0000.0002".to_owned(), 5)));
         let ports = found.ports.unwrap();
-        assert_eq!((ports["ge-0/0/0.0"], ports["ge-0/0/1.0"]), ([false; 2], [false, true]));
+        assert_eq!((ports["ge-0/0/0.0"].levels, ports["ge-0/0/1.0"].levels), ([false; 2], [false, true]));
     }
 }

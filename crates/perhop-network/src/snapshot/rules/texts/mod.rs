@@ -2,14 +2,16 @@
 //!
 //! The device model lacks what they compare: the names of a class's access lists, and VLANs.
 
-mod braces;
+pub(super) mod braces;
 mod companions;
+mod filters;
 mod groups;
 mod isis;
 mod match_kinds;
 mod neighbors;
 mod parts;
 mod queues;
+mod redistribution;
 mod route_targets;
 mod service;
 mod services;
@@ -36,11 +38,13 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let trees: Vec<Vec<Node>> = lines.par_iter().map(|lines| tree(lines)).collect();
     let devices: Vec<Parts> = trees.par_iter().map(|nodes| Parts::read(nodes)).collect();
     companions::check(snapshot, &trees, &devices, found);
+    filters::check(snapshot, &trees, found);
     groups::check(snapshot, &trees, found);
     isis::check(snapshot, &trees, found);
     match_kinds::check(snapshot, &devices, found);
     neighbors::check(snapshot, &trees, found);
     queues::check(snapshot, &devices, found);
+    redistribution::check(snapshot, &trees, found);
     route_targets::check(snapshot, &trees, found);
     services::check(snapshot, &devices, found);
     shares::check(snapshot, &trees, found);

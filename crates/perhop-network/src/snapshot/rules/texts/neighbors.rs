@@ -1,9 +1,11 @@
 //! Lines that one BGP neighbor lacks and similar neighbors have.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
+use crate::forwarding::addresses;
 use crate::rules;
 
 /// Commands of a neighbor that affect its routes or its session.
@@ -22,12 +24,16 @@ const DECISIVE: &[&str] = &[
 ];
 /// The minimum number of other neighbors that have a line.
 const LEAST_OTHERS: usize = 2;
-/// A route-map with this word in its name lengthens paths.
+/// In place of an AS: each neighbor has an AS of its own.
+const EACH: &str = "each of their own";
+/// The word in the name of a route-map that makes paths longer.
 const PREPENDING: &str = "PREPEND";
 
 /// A BGP neighbor in one address family.
 struct Neighbor<'t> {
     device: usize,
+    /// The device of the network with its address.
+    far: Option<usize>,
     address: &'t str,
     /// The first line of the neighbor in the address family.
     line: usize,
@@ -35,23 +41,54 @@ struct Neighbor<'t> {
     lines: BTreeSet<String>,
 }
 
-/// The kind of a neighbor: the device's AS, the address family, and the neighbor's AS.
-type Kind<'t> = (&'t str, String, &'t str);
+/// Neighbors of one kind: the own AS, the address family, the AS of the neighbors, and whether the device and
+/// its neighbor reflect routes.
+type Kind<'t> = (&'t str, String, &'t str, [bool; 2]);
+/// The neighbors of all devices.
+type Kinds<'t> = BTreeMap<Kind<'t>, Vec<Neighbor<'t>>>;
+
+/// The facts about all devices that decide about the kind of a neighbor.
+struct Roles {
+    owners: BTreeMap<IpAddr, usize>,
+    reflectors: BTreeSet<usize>,
+}
+
+impl Roles {
+    fn new(snapshot: &Snapshot, trees: &[Vec<Node>]) -> Roles {
+        let mut owners = BTreeMap::new();
+        for device in (0..trees.len()).rev() {
+            let ports = snapshot.router(device).ports.iter();
+            owners.extend(ports.flat_map(addresses).map(|own| (own.address, device)));
+        }
+        let reflects = |device: &usize| {
+            let processes = trees[*device].iter().filter(|node| node.line.1.starts_with("router bgp "));
+            let lines = processes
+                .flat_map(|node| &node.inner)
+                .flat_map(|line| std::iter::once(line).chain(&line.inner));
+            lines.into_iter().any(|line| line.line.1.ends_with(" route-reflector-client"))
+        };
+        Roles { owners, reflectors: (0..trees.len()).filter(reflects).collect() }
+    }
+}
 
 /// Reports neighbors that lack a line of all similar neighbors, redistribution that omits internal routes,
 /// and route-maps whose name does not match their effect.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
-    let mut kinds: BTreeMap<Kind, Vec<Neighbor>> = BTreeMap::new();
+    let mut kinds = Kinds::new();
+    let roles = Roles::new(snapshot, trees);
     for (device, nodes) in trees.iter().enumerate() {
         for node in nodes {
             if let ["router", "bgp", number] = *node.words().as_slice() {
-                add_process(&mut kinds, device, node, number);
+                add_process(&mut kinds, &roles, device, node, number);
                 check_redistribution(snapshot, (device, nodes), node, number, found);
             }
         }
         check_prepending(snapshot, device, nodes, found);
     }
-    for ((_, family, number), neighbors) in &kinds {
+    check_pairs(snapshot, &kinds, found);
+    let mut kinds = kinds;
+    add_customers(&mut kinds);
+    for ((_, family, number, _), neighbors) in &kinds {
         let all: BTreeSet<&String> = neighbors.iter().flat_map(|own| &own.lines).collect();
         for line in all {
             let mut lacking = neighbors.iter().filter(|own| !own.lines.contains(line));
@@ -60,6 +97,65 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 report(snapshot, own, line, (family, number, neighbors.len() - 1), found);
             }
         }
+    }
+}
+
+/// Adds external neighbors that each have an AS of their own as neighbors of one kind.
+fn add_customers(kinds: &mut Kinds) {
+    let mut found = Kinds::new();
+    let is_external = |kind: &Kind| kind.0 != kind.2;
+    for (kind, neighbors) in
+        kinds.iter().filter(|(kind, neighbors)| is_external(kind) && neighbors.len() == 1)
+    {
+        let own = &neighbors[0];
+        let copy = Neighbor { lines: own.lines.clone(), ..*own };
+        found.entry((kind.0, kind.1.clone(), EACH, [false; 2])).or_default().push(copy);
+    }
+    kinds.extend(found);
+}
+
+/// Reports sessions of which only one end activates an address family, or changes the next hop although both
+/// ends have external neighbors.
+fn check_pairs(snapshot: &Snapshot, kinds: &Kinds, found: &mut Vec<NetworkFinding>) {
+    let mut ends: BTreeMap<(usize, usize, &str), (&Kind, &Neighbor)> = BTreeMap::new();
+    let mut have_external: BTreeSet<usize> = BTreeSet::new();
+    for (kind, neighbors) in kinds {
+        for own in neighbors {
+            if kind.0 != kind.2 {
+                have_external.insert(own.device);
+            }
+            if let Some(far) = own.far {
+                ends.insert((own.device, far, &kind.1), (kind, own));
+            }
+        }
+    }
+    for ((device, far, family), (kind, own)) in &ends {
+        let back = ends.get(&(*far, *device, *family));
+        let lacks = |line: &str| back.is_none_or(|(_, back)| !back.lines.contains(line));
+        // Routers activate the family of unicast IPv4 by themselves.
+        let is_explicit = !family.is_empty() && !family.starts_with("address-family ipv4");
+        let line = if own.lines.contains("activate") && is_explicit && lacks("activate") {
+            "activate"
+        } else if back.is_some()
+            && kind.0 == kind.2
+            && kind.3 == [false; 2]
+            && [device, far].iter().all(|end| have_external.contains(*end))
+            && own.lines.contains("next-hop-self")
+            && lacks("next-hop-self")
+        {
+            "next-hop-self"
+        } else {
+            continue;
+        };
+        let Some((_, back)) = back.or_else(|| ends.get(&(*far, *device, ""))) else { continue };
+        let family = if family.is_empty() { String::new() } else { format!(" in {family}") };
+        let message = format!(
+            "neighbor {} of {} lacks `{line}`{family}, which the other end of the session, {}, has",
+            back.address, snapshot.devices[*far].name, snapshot.devices[*device].name
+        );
+        let effect = "the other end gets no routes of this device, or cannot reach their next hops";
+        let rule = &rules::NETWORK_NEIGHBOR_INCOMPLETE;
+        found.push(snapshot.finding(*far, rule, back.line, (message, effect.to_owned())));
     }
 }
 
@@ -105,12 +201,7 @@ fn value<'t>(lines: &Lines<'t>, name: &str, command: &str) -> Option<&'t str> {
     })
 }
 
-fn add_process<'t>(
-    found: &mut BTreeMap<Kind<'t>, Vec<Neighbor<'t>>>,
-    device: usize,
-    node: &Node<'t>,
-    own: &'t str,
-) {
+fn add_process<'t>(found: &mut Kinds<'t>, roles: &Roles, device: usize, node: &Node<'t>, own: &'t str) {
     let global = lines(node);
     let families = node.inner.iter().filter(|inner| inner.line.1.trim_start().starts_with("address-family "));
     for family in std::iter::once(node).chain(families) {
@@ -140,8 +231,11 @@ fn add_process<'t>(
                     open.push(group);
                 }
             }
-            let neighbor = Neighbor { device, address: name, line: *line, lines: all };
-            found.entry((own, words.clone(), number)).or_default().push(neighbor);
+            let far = name.parse().ok().and_then(|address: IpAddr| roles.owners.get(&address)).copied();
+            let reflect =
+                [Some(device), far].map(|one| one.is_some_and(|one| roles.reflectors.contains(&one)));
+            let neighbor = Neighbor { device, far, address: name, line: *line, lines: all };
+            found.entry((own, words.clone(), number, reflect)).or_default().push(neighbor);
         }
     }
 }

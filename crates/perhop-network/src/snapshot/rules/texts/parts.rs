@@ -36,6 +36,8 @@ pub(super) struct Parts<'t> {
     pub(super) policies: BTreeMap<&'t str, usize>,
     /// The policies that an interface, the control plane or another policy uses.
     pub(super) used: BTreeSet<&'t str>,
+    /// The places of the classes of each policy.
+    by_policy: BTreeMap<&'t str, Vec<usize>>,
 }
 
 impl<'t> Parts<'t> {
@@ -79,6 +81,7 @@ impl<'t> Parts<'t> {
         for class in &node.inner {
             if let ["class", name, ..] = class.words().as_slice() {
                 let lines = inner(class).collect();
+                self.by_policy.entry(policy).or_default().push(self.classes.len());
                 self.classes.push(ClassPart { policy, name, lines });
             }
         }
@@ -92,7 +95,12 @@ impl<'t> Parts<'t> {
         }
     }
 
-    /// Returns the codepoints of a class that has only codepoints as criteria; `None` for other classes.
+    /// Generates the classes of a policy.
+    pub(super) fn classes_of(&self, policy: &str) -> impl Iterator<Item = &ClassPart<'t>> {
+        self.by_policy.get(policy).into_iter().flatten().map(|place| &self.classes[*place])
+    }
+
+    /// Returns the codepoints of a class whose criteria are codepoints only; `None` for other classes.
     pub(super) fn codepoints(&self, class: &str) -> Option<Vec<u8>> {
         let lines = &self.class_maps.get(class)?.lines;
         let mut found = Vec::new();

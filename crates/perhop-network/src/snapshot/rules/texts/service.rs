@@ -44,7 +44,17 @@ impl Service<'_> {
         }
     }
 
-    /// Returns the port if two services differ only in their port.
+    /// Whether its ports are a part of those of another service of the host.
+    pub(super) fn is_part_of(&self, other: &Service) -> bool {
+        let is_same = self.protocol == other.protocol && self.host == other.host;
+        let ranges = [range(&self.ports), range(&other.ports)];
+        let is_inside = |[own, other]: [(u32, u32); 2]| other.0 <= own.0 && own.1 <= other.1 && own != other;
+        is_same
+            && self.wildcard == other.wildcard
+            && matches!(ranges, [Some(own), Some(other)] if is_inside([own, other]))
+    }
+
+    /// Returns the port, if two services differ only by it.
     pub(super) fn other_port(&self, other: &Service) -> Option<(&'static str, &str)> {
         let is_same = self.protocol == other.protocol && self.host == other.host;
         (is_same && self.wildcard == other.wildcard && self.ports != other.ports)
@@ -73,7 +83,16 @@ pub(super) fn is_close(own: &str, other: &str) -> bool {
     }
 }
 
-/// Returns the services of an entry: the service of its source and the service of its destination, if any.
+/// Returns the first and the last port of `eq PORT` or `range FIRST LAST`.
+fn range(ports: &str) -> Option<(u32, u32)> {
+    match ports.split(' ').collect::<Vec<_>>().as_slice() {
+        ["eq", port] => Some((port.parse().ok()?, port.parse().ok()?)),
+        ["range", first, last] => Some((first.parse().ok()?, last.parse().ok()?)),
+        _ => None,
+    }
+}
+
+/// Returns the services of an entry: that of its source, and that of its destination.
 pub(super) fn services<'t>(words: &[&'t str]) -> Vec<Service<'t>> {
     let ["permit", protocol @ ("tcp" | "udp"), rest @ ..] = words else { return Vec::new() };
     let mut rest = rest;

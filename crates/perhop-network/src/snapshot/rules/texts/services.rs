@@ -130,6 +130,13 @@ fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFindin
                     && differs.is_some_and(|key| !is_known(key))
             });
             let Some((usual, devices)) = usual else { continue };
+            // Several entries of the device may be the parts of the service.
+            let is_part = |(other, devices): &(&Service, &BTreeMap<usize, usize>)| {
+                devices.contains_key(device) && other.is_part_of(usual)
+            };
+            if uses.iter().filter(is_part).count() > 1 {
+                continue;
+            }
             let message = format!(
                 "a list of {} has {own}, which no other device has, and lacks {usual}, which {} devices have",
                 snapshot.devices[*device].name,

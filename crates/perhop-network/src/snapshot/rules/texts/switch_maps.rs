@@ -1,63 +1,109 @@
-//! Maps of switches from a mark to another mark or to a queue, if one switch differs from the others.
+//! Maps from a mark or a class to another mark or to a queue, in which one device differs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::peers::Peers;
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
+use super::braces::{block, words};
 use crate::rules;
 
-/// The words of a map, and a mark that the map reads.
-type Key<'t> = (Vec<&'t str>, u8);
+/// A mark or class that a map reads: the words for the map, and the mark or class.
+type Key<'t> = (Vec<&'t str>, String);
+/// The words for the map from classes to queues.
+const QUEUE_OF_CLASS: &[&str] = &["queue of class"];
 
-/// Reports the one switch that maps a mark differently from most switches.
+/// The entries of one device: the value to which it maps each mark or class, with the line.
+type Entries<'t> = BTreeMap<Key<'t>, (String, usize)>;
+
+/// The value of a mark that a device does not map.
+const DEFAULT: &str = "the default";
+
+/// Reports the only device that maps a mark or class to another mark or to another queue.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
-    let mut maps: BTreeMap<Key, BTreeMap<usize, (&str, usize)>> = BTreeMap::new();
-    for (device, nodes) in trees.iter().enumerate() {
-        for node in nodes.iter().filter(|node| node.line.1.starts_with("mls qos ")) {
-            for (key, to) in entries(&node.words()) {
-                maps.entry(key).or_default().insert(device, (to, node.line.0));
-            }
-        }
-    }
+    let devices: Vec<Entries> = trees.iter().map(|nodes| of_device(nodes)).collect();
+    let maps: BTreeSet<&[&str]> = devices.iter().flatten().map(|((map, _), _)| map.as_slice()).collect();
     let mut odd: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
-    for ((map, from), devices) in &maps {
-        let peers: Peers<&str> = devices.values().map(|(to, _)| *to).collect();
-        let Some(usual) = peers.usual() else { continue };
-        for (device, (to, line)) in devices.iter().filter(|(_, (to, _))| peers.is_exception(to)) {
-            let words = format!("{} of {from} is {to}, but {usual} on most switches", map.join(" "));
-            odd.entry((*device, *line)).or_default().push(words);
+    for map in maps {
+        let is_of_map = |key: &&Key| key.0 == map;
+        // Only devices that have maps of the same kind are peers.
+        let members: Vec<usize> =
+            (0..devices.len()).filter(|device| has_maps_like(map, &devices[*device])).collect();
+        let keys: BTreeSet<&Key> =
+            members.iter().flat_map(|device| devices[*device].keys().filter(is_of_map)).collect();
+        for key in keys {
+            let value = |device: &usize| devices[*device].get(key).map_or(DEFAULT, |(to, _)| to.as_str());
+            let peers: Peers<&str> = members.iter().map(value).collect();
+            // A device may write the default as well.
+            let Some(usual) = peers.usual().filter(|usual| **usual != DEFAULT) else { continue };
+            for device in members.iter().filter(|device| peers.is_exception(&value(device))) {
+                let to = value(device);
+                let words = format!("{} of {} is {to}, and {usual} on most devices", map.join(" "), key.1);
+                let line = line_of(&devices[*device], key, usual).or_else(|| first_line(&trees[*device]));
+                odd.entry((*device, line.unwrap_or(1))).or_default().push(words);
+            }
         }
     }
     for ((device, line), words) in odd {
         let message = format!("{}: {}", snapshot.devices[device].name, words.join("; "));
-        let effect = "packets with this mark get another queue or mark at this switch than at the others";
+        let effect = "packets with this mark get another queue or mark at this device than at the others";
         let rule = &rules::NETWORK_MAP_DIFFERS;
         found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
     }
 }
 
-/// Returns the marks that a line maps, each with its new mark or queue.
-fn entries<'t>(words: &[&'t str]) -> Vec<(Key<'t>, &'t str)> {
-    let mark = |word: &&str| word.parse::<u8>().ok();
+/// Whether a device has a map of the kind of another: of switches, or of classes.
+fn has_maps_like(map: &[&str], own: &Entries) -> bool {
+    let is_of_classes = |map: &[&str]| map == QUEUE_OF_CLASS;
+    own.keys().any(|(other, _)| is_of_classes(other) == is_of_classes(map))
+}
+
+/// Returns the line that maps a mark; for a mark without an entry, the line that maps others to the usual
+/// value, otherwise another line of the map.
+fn line_of(own: &Entries, key: &Key, usual: &str) -> Option<usize> {
+    let of_map = || own.iter().filter(|(other, _)| other.0 == key.0).map(|(_, entry)| entry);
+    let entry = own.get(key).or_else(|| of_map().find(|(to, _)| to == usual)).or_else(|| of_map().next());
+    entry.map(|(_, line)| *line)
+}
+
+/// Returns the line of the name of a device.
+fn first_line(nodes: &[Node]) -> Option<usize> {
+    nodes.iter().find(|node| node.line.1.starts_with("hostname ")).map(|node| node.line.0)
+}
+
+fn of_device<'t>(nodes: &[Node<'t>]) -> Entries<'t> {
+    let mut found = Entries::new();
+    for node in nodes.iter().filter(|node| node.line.1.starts_with("mls qos ")) {
+        found.extend(entries(&node.words()).into_iter().map(|(key, to)| (key, (to, node.line.0))));
+    }
+    let classes = block(nodes, &["class-of-service", "forwarding-classes"]);
+    for class in classes.map_or(&[][..], |node| &node.inner) {
+        if let ["class", name, "queue-num", queue, ..] | ["queue", queue, name, ..] = *words(class).as_slice()
+        {
+            let key = (QUEUE_OF_CLASS.to_vec(), name.to_owned());
+            found.insert(key, (format!("queue {queue}"), class.line.0));
+        }
+    }
+    found
+}
+
+/// Returns the marks that a line maps, with the mark or queue to which it maps each.
+fn entries<'t>(words: &[&'t str]) -> Vec<(Key<'t>, String)> {
+    let mark = |word: &&str| Some(word.parse::<u8>().ok()?.to_string());
     match words {
         // The position of a value is the mark that it replaces.
         ["mls", "qos", "map", map @ ("cos-dscp" | "ip-prec-dscp"), to @ ..] => {
-            (0..).zip(to).map(|(from, to)| ((vec![*map], from), *to)).collect()
+            (0_u8..).zip(to).map(|(from, to)| ((vec![*map], from.to_string()), (*to).to_owned())).collect()
         }
         ["mls", "qos", "map", map, from @ .., "to", to] => {
-            from.iter().filter_map(mark).map(|from| ((vec![*map], from), *to)).collect()
+            from.iter().filter_map(mark).map(|from| ((vec![*map], from), (*to).to_owned())).collect()
         }
-        ["mls", "qos", "srr-queue", direction, map, "queue", queue, "threshold", _, from @ ..] => from
-            .iter()
-            .filter_map(mark)
-            .map(|from| ((vec![*direction, *map, "queue"], from), *queue))
-            .collect(),
-        ["mls", "qos", "srr-queue", direction, map, "queue", queue, from @ ..] => from
-            .iter()
-            .filter_map(mark)
-            .map(|from| ((vec![*direction, *map, "queue"], from), *queue))
-            .collect(),
+        ["mls", "qos", "srr-queue", direction, map, "queue", queue, from @ ..] => {
+            let from = if let ["threshold", _, from @ ..] = from { from } else { from };
+            let to = format!("queue {queue}");
+            let key = |from| (vec![*direction, *map], from);
+            from.iter().filter_map(mark).map(|from| (key(from), to.clone())).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -75,8 +121,11 @@ mod tests {
     fn maps_have_an_entry_for_each_mark() {
         assert_eq!(shown("mls qos map cos-dscp 0 8 16")[1..], ["1>8", "2>16"]);
         assert_eq!(shown("mls qos map dscp-cos 40 46 to 5"), ["40>5", "46>5"]);
-        assert_eq!(shown("mls qos srr-queue output dscp-map queue 1 threshold 3 40 46"), ["40>1", "46>1"]);
-        assert_eq!(shown("mls qos srr-queue input cos-map queue 2 5"), ["5>2"]);
+        assert_eq!(
+            shown("mls qos srr-queue output dscp-map queue 1 threshold 3 40 46"),
+            ["40>queue 1", "46>queue 1"]
+        );
+        assert_eq!(shown("mls qos srr-queue input cos-map queue 2 5"), ["5>queue 2"]);
         assert!(shown("mls qos queue-set output 1 buffers 10 30 35 25").is_empty());
     }
 }

@@ -133,12 +133,13 @@ fn check_classes(
     outer: &BTreeSet<&str>,
     found: &mut Vec<NetworkFinding>,
 ) {
+    // Tunnels of one source have one policy.
+    let mut known: BTreeMap<&str, Option<(&str, &str)>> = BTreeMap::new();
     for (name, tunnel) in own {
         let Some(line) = tunnel.pre_classify else { continue };
-        let policy = tunnel.source.and_then(|source| own.get(source)?.output);
-        let Some((class, address)) = policy.and_then(|policy| outer_class(parts, policy, outer)) else {
-            continue;
-        };
+        let Some(policy) = tunnel.source.and_then(|source| own.get(source)?.output) else { continue };
+        let of_policy = known.entry(policy).or_insert_with(|| outer_class(parts, policy, outer));
+        let Some((class, address)) = *of_policy else { continue };
         let message = format!(
             "{}:{name} has packets classified by their inner header, but class {class} matches the outer \
              address {address}",
@@ -154,8 +155,11 @@ fn check_classes(
 fn outer_class<'p>(parts: &'p Parts, policy: &'p str, outer: &BTreeSet<&str>) -> Option<(&'p str, &'p str)> {
     let mut open = vec![policy];
     let mut seen = BTreeSet::new();
-    while let Some(policy) = open.pop().filter(|policy| seen.insert(*policy)) {
-        for class in parts.classes.iter().filter(|class| class.policy == policy) {
+    while let Some(policy) = open.pop() {
+        if !seen.insert(policy) {
+            continue;
+        }
+        for class in parts.classes_of(policy) {
             open.extend(class.lines.iter().filter_map(|(_, words)| match *words.as_slice() {
                 ["service-policy", inner] => Some(inner),
                 _ => None,

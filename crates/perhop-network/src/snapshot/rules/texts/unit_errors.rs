@@ -23,6 +23,8 @@ const LEAST_BURSTS: usize = 5;
 const SHORT: u64 = 16;
 /// The maximum ratio of a shaper to the circuit behind it.
 const MOST: f64 = 1.05;
+/// A shaper below this part of the circuit leaves it unused.
+const FAR_BELOW: f64 = 0.7;
 
 /// A rate of a class, with its device and line.
 #[derive(Clone, Copy)]
@@ -235,7 +237,7 @@ fn check_shaping(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Netwo
         let is_written = far.line_in_block(snapshot.port(other).line, "bandwidth").is_some();
         let circuit = snapshot.port(other).bandwidth.map(Rate::as_bits_per_second).filter(|_| is_written);
         let (Some((line, rate)), Some(circuit)) = (shaper, circuit) else { continue };
-        if rate as f64 <= MOST * circuit as f64 {
+        if (FAR_BELOW..=MOST).contains(&(rate as f64 / circuit as f64)) {
             continue;
         }
         let message = format!(
@@ -245,7 +247,13 @@ fn check_shaping(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Netwo
             snapshot.port_name(other),
             Rate::from_bits_per_second(circuit)
         );
-        report_above(snapshot, (own.device, line), message, found);
+        if rate > circuit {
+            report_above(snapshot, (own.device, line), message, found);
+        } else {
+            let effect = "packets wait or are dropped although the circuit has unused rate".to_owned();
+            let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
+            found.push(snapshot.finding(own.device, rule, line, (message, effect)));
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::peers::Peers;
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
@@ -28,7 +29,11 @@ struct Unit {
     line: usize,
     /// Its line in `class-of-service`.
     service_line: Option<usize>,
+    /// The line of its interface in `class-of-service`.
+    interface_line: Option<usize>,
     parts: BTreeSet<String>,
+    /// The names of the classifiers, rewrite rules, scheduler maps and filters of its parts, with their lines.
+    values: BTreeMap<String, (String, usize)>,
 }
 
 /// Reports ports that lack one part, and blocks that name ports that do not exist.
@@ -43,6 +48,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         units.extend(own);
     }
     check_parts(snapshot, trees, &units, found);
+    check_values(snapshot, &units, found);
+    check_replaced(snapshot, &units, found);
 }
 
 /// Returns the units of the interfaces of a device, with their families.
@@ -56,17 +63,23 @@ fn of_device(device: usize, interfaces: &Node) -> Vec<Unit> {
         }
         for unit in interface.inner.iter().filter(|unit| !is_disabled(unit)) {
             let ["unit", number] = *words(unit).as_slice() else { continue };
-            let mut parts = BTreeSet::new();
+            let (mut parts, mut values) = (BTreeSet::new(), BTreeMap::new());
             for family in &unit.inner {
                 if let ["family", name] = *words(family).as_slice() {
                     parts.insert(format!("family {name}"));
                     let filters = block(&family.inner, &["filter"]).map_or(&[][..], |filter| &filter.inner);
-                    let directions = filters.iter().filter_map(|filter| words(filter).first().copied());
-                    parts.extend(directions.map(|direction| format!("filter {direction} of family {name}")));
+                    for filter in filters {
+                        if let [direction, filter_name, ..] = *words(filter).as_slice() {
+                            let part = format!("filter {direction} of family {name}");
+                            values.insert(part.clone(), (filter_name.to_owned(), filter.line.0));
+                            parts.insert(part);
+                        }
+                    }
                 }
             }
             let name = format!("{name}.{number}");
-            found.push(Unit { device, name, line: unit.line.0, service_line: None, parts });
+            let line = unit.line.0;
+            found.push(Unit { device, name, line, service_line: None, interface_line: None, parts, values });
         }
     }
     found
@@ -102,34 +115,50 @@ fn add_service(units: &mut [Unit], nodes: &[Node]) {
     for interface in &service.inner {
         let [name] = *words(interface).as_slice() else { continue };
         for unit in units.iter_mut() {
-            let Some((own, number)) = unit.name.rsplit_once('.') else { continue };
+            let unit_name = unit.name.clone();
+            let Some((own, number)) = unit_name.rsplit_once('.') else { continue };
             if !fits(name, own) {
                 continue;
             }
             unit.service_line.get_or_insert(interface.line.0);
+            unit.interface_line.get_or_insert(interface.line.0);
             for inner in &interface.inner {
                 match words(inner).as_slice() {
                     ["unit", pattern] if fits(pattern, number) => {
                         unit.service_line = Some(inner.line.0);
-                        unit.parts.extend(inner.inner.iter().flat_map(service_parts));
+                        inner.inner.iter().for_each(|part| unit.add_service_part(part));
                     }
                     ["unit", ..] => {}
-                    _ => unit.parts.extend(service_parts(inner)),
+                    _ => unit.add_service_part(inner),
                 }
             }
         }
     }
 }
 
-/// Returns the parts that a statement adds: one for each kind of classifier and rewrite rule.
-fn service_parts(node: &Node) -> Vec<String> {
-    match words(node).as_slice() {
-        ["classifiers" | "rewrite-rules"] => {
-            let kinds = node.inner.iter().filter_map(|inner| words(inner).first().copied());
-            kinds.map(|kind| format!("{} {kind}", words(node)[0])).collect()
+impl Unit {
+    /// Adds the parts of a statement: one for each kind of classifier and rewrite rule.
+    fn add_service_part(&mut self, node: &Node) {
+        match words(node).as_slice() {
+            ["classifiers" | "rewrite-rules"] => {
+                for inner in &node.inner {
+                    let own = words(inner);
+                    let Some(kind) = own.first() else { continue };
+                    let part = format!("{} {kind}", words(node)[0]);
+                    if let Some(name) = own.get(1) {
+                        self.values.insert(part.clone(), ((*name).to_owned(), inner.line.0));
+                    }
+                    self.parts.insert(part);
+                }
+            }
+            [command, name, ..] => {
+                if *command == "scheduler-map" {
+                    self.values.insert((*command).to_owned(), ((*name).to_owned(), node.line.0));
+                }
+                self.parts.insert((*command).to_owned());
+            }
+            _ => {}
         }
-        [command, _, ..] => vec![(*command).to_owned()],
-        _ => Vec::new(),
     }
 }
 
@@ -166,6 +195,71 @@ fn check_parts(snapshot: &Snapshot, trees: &[Vec<Node>], units: &[Unit], found: 
     }
 }
 
+/// Reports the only port with another classifier, rewrite rule, scheduler map or filter than all ports with its
+/// parts, at its device and at others.
+fn check_values(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFinding>) {
+    let mut by_part: BTreeMap<(&BTreeSet<String>, &str), Vec<(&Unit, &str, usize)>> = BTreeMap::new();
+    for unit in units {
+        for (part, (name, line)) in &unit.values {
+            by_part.entry((&unit.parts, part)).or_default().push((unit, name, *line));
+        }
+    }
+    for ((_, part), own) in by_part {
+        let peers: Peers<&str> = own.iter().map(|(_, name, _)| *name).collect();
+        let Some(usual) = peers.usual().copied() else { continue };
+        for (unit, name, line) in own.iter().filter(|(_, name, _)| peers.is_exception(name)) {
+            // A device may have a name of its own for all its ports.
+            if !defines(snapshot, unit.device, usual) {
+                continue;
+            }
+            let message = format!(
+                "{}:{} has `{part}` {name}, and {} other ports with its parts have {usual}",
+                snapshot.devices[unit.device].name,
+                unit.name,
+                own.len() - 1
+            );
+            let effect = effect(part).to_owned();
+            let rule = &rules::NETWORK_PORT_INCOMPLETE;
+            found.push(snapshot.finding(unit.device, rule, *line, (message, effect)));
+        }
+    }
+}
+
+/// Whether a block of a device has a name.
+fn defines(snapshot: &Snapshot, device: usize, name: &str) -> bool {
+    let mut lines = snapshot.devices[device].device.numbered_lines();
+    lines.any(|(_, text)| {
+        text.trim().strip_suffix('{').is_some_and(|head| head.split_whitespace().last() == Some(name))
+    })
+}
+
+/// Reports the only port with one part in place of another, such as a filter of the other direction.
+fn check_replaced(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFinding>) {
+    let mut forms: BTreeMap<&BTreeSet<String>, Vec<&Unit>> = BTreeMap::new();
+    for unit in units {
+        forms.entry(&unit.parts).or_default().push(unit);
+    }
+    for (parts, own) in forms.iter().filter(|(parts, _)| parts.len() > LEAST_COMMON) {
+        let [unit] = own.as_slice() else { continue };
+        let mut replaced = forms.iter().filter_map(|(others, ports)| {
+            let more: Vec<&String> = parts.difference(others).collect();
+            let missing: Vec<&String> = others.difference(parts).collect();
+            let ([more], [missing]) = (more.as_slice(), missing.as_slice()) else { return None };
+            let is_same_kind = more.split(' ').next() == missing.split(' ').next();
+            (is_same_kind && ports.len() >= LEAST_OTHERS).then(|| (*more, *missing, ports.len()))
+        });
+        let Some((more, missing, count)) = replaced.next() else { continue };
+        let message = format!(
+            "{}:{} has `{more}` and lacks `{missing}`, which {count} other ports with its other parts have",
+            snapshot.devices[unit.device].name, unit.name
+        );
+        let line = unit.values.get(more).map_or(unit.line, |(_, line)| *line);
+        let effect = effect(missing).to_owned();
+        let rule = &rules::NETWORK_PORT_INCOMPLETE;
+        found.push(snapshot.finding(unit.device, rule, line, (message, effect)));
+    }
+}
+
 /// Returns the line of the block in which a part of a port is missing.
 fn line_of(nodes: &[Node], unit: &Unit, part: &str) -> usize {
     match part.split(' ').collect::<Vec<_>>().as_slice() {
@@ -173,7 +267,8 @@ fn line_of(nodes: &[Node], unit: &Unit, part: &str) -> usize {
             block(nodes, &["protocols", protocol]).map_or(unit.line, |node| node.line.0)
         }
         ["family" | "filter", ..] | ["routing-instances"] => unit.line,
-        _ => unit.service_line.unwrap_or(unit.line),
+        ["classifiers" | "rewrite-rules", ..] => unit.service_line.unwrap_or(unit.line),
+        _ => unit.interface_line.unwrap_or(unit.line),
     }
 }
 
@@ -212,6 +307,7 @@ fn check_names(
             }
         }
     }
+    check_service_names(snapshot, device, nodes, &known, found);
     let protocols = PROTOCOLS.iter().filter_map(|protocol| block(nodes, &["protocols", protocol]));
     let instances = block(nodes, &["routing-instances"]).into_iter().flat_map(|node| &node.inner);
     for node in protocols.chain(instances) {
@@ -230,5 +326,44 @@ fn check_names(
             let rule = &rules::NETWORK_PORT_INCOMPLETE;
             found.push(snapshot.finding(device, rule, line, (message, effect)));
         }
+    }
+}
+
+/// Reports ports with class of service that `interfaces` does not have, if it has another one of them, and
+/// ports whose class of service is inactive.
+fn check_service_names(
+    snapshot: &Snapshot,
+    device: usize,
+    nodes: &[Node],
+    known: &BTreeSet<String>,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let ports: BTreeSet<&str> =
+        known.iter().filter_map(|unit| unit.rsplit_once('.')).map(|(port, _)| port).collect();
+    let service = block(nodes, &["class-of-service", "interfaces"]).map_or(&[][..], |node| &node.inner);
+    let named: Vec<(usize, bool, &str)> = service
+        .iter()
+        .filter_map(|node| match *words(node).as_slice() {
+            ["inactive:", name] => Some((node.line.0, true, name)),
+            [name] => Some((node.line.0, false, name)),
+            _ => None,
+        })
+        .filter(|(.., name)| !name.contains('*'))
+        .collect();
+    if !named.iter().any(|(_, is_inactive, name)| !is_inactive && ports.contains(*name)) {
+        return;
+    }
+    for (line, is_inactive, name) in named {
+        if !is_inactive && ports.contains(name) || is_inactive && !ports.contains(name) {
+            continue;
+        }
+        let message = if is_inactive {
+            format!("the class of service of {name} is inactive, and other ports have an active one")
+        } else {
+            format!("`class-of-service` names {name}, which `interfaces` does not have")
+        };
+        let effect = "the port has the default queues, and its packets keep their marks".to_owned();
+        let rule = &rules::NETWORK_PORT_INCOMPLETE;
+        found.push(snapshot.finding(device, rule, line, (message, effect)));
     }
 }

@@ -1,0 +1,61 @@
+//! Tunnels whose bandwidth is not that of the circuit below them, unlike all other tunnels.
+
+use perhop_device::TunnelSource;
+use perhop_qos::Rate;
+
+use super::peers::Peers;
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::rules;
+use crate::snapshot::carries_packets;
+
+/// A tunnel with its bandwidth as a part of that of its source, in thousandths.
+struct Part {
+    id: PortId,
+    line: usize,
+    bandwidth: u64,
+    circuit: u64,
+}
+
+impl Part {
+    fn thousandths(&self) -> u64 {
+        self.bandwidth.saturating_mul(1000) / self.circuit.max(1)
+    }
+}
+
+/// Reports the only tunnel with another ratio of its bandwidth to that of its source.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let parts: Vec<Part> = (0..snapshot.devices.len()).flat_map(|device| parts(snapshot, device)).collect();
+    let peers: Peers<u64> = parts.iter().map(Part::thousandths).collect();
+    for part in parts.iter().filter(|part| peers.is_exception(&part.thousandths())) {
+        let rate = Rate::from_bits_per_second;
+        let message = format!(
+            "{} has a bandwidth of {}, and its source one of {}; most of {} tunnels have another ratio of the two",
+            snapshot.port_name(part.id),
+            rate(part.bandwidth),
+            rate(part.circuit),
+            parts.len()
+        );
+        let effect = "routing protocols, and shares in percent, use a rate that the tunnel does not have";
+        let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
+        found.push(snapshot.finding(part.id.device, rule, part.line, (message, effect.to_owned())));
+    }
+}
+
+/// Returns the tunnels of a device whose bandwidth and that of whose source are configured.
+fn parts(snapshot: &Snapshot, device: usize) -> Vec<Part> {
+    let (router, member) = (snapshot.router(device), &snapshot.devices[device].device);
+    let written = |port: &perhop_device::Port| {
+        let line = member.line_in_block(port.line, "bandwidth")?;
+        Some((line, port.bandwidth?.as_bits_per_second()))
+    };
+    let mut found = Vec::new();
+    for (port, own) in router.ports.iter().enumerate().filter(|(_, port)| carries_packets(router, port)) {
+        let source = own.forwarding.tunnel.as_ref().and_then(|tunnel| tunnel.source.as_ref());
+        let Some(TunnelSource::Interface(name)) = source.map(|at| &at.value) else { continue };
+        let below = router.ports.iter().find(|port| port.name == *name);
+        if let (Some((line, bandwidth)), Some((_, circuit))) = (written(own), below.and_then(written)) {
+            found.push(Part { id: PortId { device, port }, line, bandwidth, circuit });
+        }
+    }
+    found
+}
