@@ -61,8 +61,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Reports a neighbor whose address belongs to a link between two devices, and that neither of them has, or an
-/// external neighbor on no link of the device (RFC 4271 §5.1.3: external neighbors share a subnet).
+/// Reports a neighbor whose address belongs to a link between two devices, and that neither of them has, or
+/// an external neighbor on no link of the device (RFC 4271 §5.1.3: external neighbors share a subnet).
 fn check_link(
     snapshot: &Snapshot,
     (device, process): (usize, &Process),

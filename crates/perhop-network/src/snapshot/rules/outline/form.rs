@@ -173,7 +173,8 @@ impl DeviationKind {
         if is_needed { DeviationKind::Decisive } else { self }
     }
 
-    /// Returns `Decisive` for a line with which a process passes on the routes of others, otherwise this kind.
+    /// Returns `Decisive` for a line with which a process passes on the routes of others, otherwise this
+    /// kind.
     pub(super) fn of_passed_routes(self, text: &str) -> DeviationKind {
         if OF_ROUTES.iter().any(|start| text.starts_with(start)) { DeviationKind::Decisive } else { self }
     }

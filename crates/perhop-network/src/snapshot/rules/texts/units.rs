@@ -32,7 +32,8 @@ struct Unit {
     /// The line of its interface in `class-of-service`.
     interface_line: Option<usize>,
     parts: BTreeSet<String>,
-    /// The names of the classifiers, rewrite rules, scheduler maps and filters of its parts, with their lines.
+    /// The names of the classifiers, rewrite rules, scheduler maps and filters of its parts, with their
+    /// lines.
     values: BTreeMap<String, (String, usize)>,
 }
 
@@ -195,8 +196,8 @@ fn check_parts(snapshot: &Snapshot, trees: &[Vec<Node>], units: &[Unit], found: 
     }
 }
 
-/// Reports the only port with another classifier, rewrite rule, scheduler map or filter than all ports with its
-/// parts, at its device and at others.
+/// Reports the only port with another classifier, rewrite rule, scheduler map or filter than all ports with
+/// its parts, at its device and at others.
 fn check_values(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFinding>) {
     let mut by_part: BTreeMap<(&BTreeSet<String>, &str), Vec<(&Unit, &str, usize)>> = BTreeMap::new();
     for unit in units {
