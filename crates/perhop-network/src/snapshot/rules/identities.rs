@@ -38,9 +38,12 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_written(snapshot, &part, found);
 }
 
+/// Lines, each with its device.
+type Lines = Vec<(usize, usize)>;
+
 /// Reports two devices with the same number in lines that the model of devices does not read.
 fn check_written(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
-    let mut owners: BTreeMap<(usize, &str, String), Vec<(usize, usize)>> = BTreeMap::new();
+    let mut owners: BTreeMap<(usize, &str, String), Lines> = BTreeMap::new();
     for (device, member) in snapshot.devices.iter().enumerate() {
         let mut block = "";
         for (line, text) in member.device.numbered_lines() {

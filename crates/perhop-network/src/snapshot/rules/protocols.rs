@@ -85,7 +85,9 @@ fn check_encrypted(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFindi
         denied
     });
     if results.iter().any(Vec::is_empty) {
-        results.iter_mut().for_each(|denied| found.append(denied));
+        for denied in &mut results {
+            found.append(denied);
+        }
     }
 }
 

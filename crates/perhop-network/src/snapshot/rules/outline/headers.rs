@@ -121,7 +121,7 @@ fn is_of_all_ports(text: &str) -> bool {
         text.strip_prefix(*command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     };
     // Another rule compares the maps of switches mark by mark.
-    OF_ALL_PORTS.iter().any(|command| begins(command)) && !text.contains("map ")
+    OF_ALL_PORTS.iter().any(begins) && !text.contains("map ")
 }
 
 /// Reports lines outside of blocks that the only device of a kind lacks, at the line that negates them or at

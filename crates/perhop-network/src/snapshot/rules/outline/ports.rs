@@ -29,7 +29,7 @@ pub(super) fn merged(entries: Vec<Words>) -> Vec<Words> {
             open.1.1 = open.1.1.max(next.1);
             found[place] = None;
             if let Some((_, words)) = &mut found[open.0] {
-                *words = rest.clone();
+                words.clone_from(&rest);
                 words.extend(["range".to_owned(), open.1.0.to_string(), open.1.1.to_string()]);
             }
         }

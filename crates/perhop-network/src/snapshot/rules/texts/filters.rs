@@ -255,7 +255,7 @@ fn tables<'t>(device: usize, nodes: &'t [Node<'t>]) -> Tables<'t> {
         for family in &process.inner {
             match *family.words().as_slice() {
                 ["address-family", "ipv4"] | ["address-family", "ipv4", "unicast"] => {
-                    all.push((None, family))
+                    all.push((None, family));
                 }
                 ["address-family", "ipv4", .., "vrf", vrf] => all.push((Some(vrf), family)),
                 _ => {}

@@ -86,7 +86,6 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         check_prepending(snapshot, device, nodes, found);
     }
     check_pairs(snapshot, &kinds, found);
-    let mut kinds = kinds;
     add_customers(&mut kinds);
     for ((_, family, number, _), neighbors) in &kinds {
         let all: BTreeSet<&String> = neighbors.iter().flat_map(|own| &own.lines).collect();

@@ -196,10 +196,13 @@ fn check_parts(snapshot: &Snapshot, trees: &[Vec<Node>], units: &[Unit], found: 
     }
 }
 
+/// A port, the name of one of its parts, and the line.
+type Named<'u> = (&'u Unit, &'u str, usize);
+
 /// Reports the only port with another classifier, rewrite rule, scheduler map or filter than all ports with
 /// its parts, at its device and at others.
 fn check_values(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFinding>) {
-    let mut by_part: BTreeMap<(&BTreeSet<String>, &str), Vec<(&Unit, &str, usize)>> = BTreeMap::new();
+    let mut by_part: BTreeMap<(&BTreeSet<String>, &str), Vec<Named>> = BTreeMap::new();
     for unit in units {
         for (part, (name, line)) in &unit.values {
             by_part.entry((&unit.parts, part)).or_default().push((unit, name, *line));
@@ -247,7 +250,7 @@ fn check_replaced(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFi
             let missing: Vec<&String> = others.difference(parts).collect();
             let ([more], [missing]) = (more.as_slice(), missing.as_slice()) else { return None };
             let is_same_kind = more.split(' ').next() == missing.split(' ').next();
-            (is_same_kind && ports.len() >= LEAST_OTHERS).then(|| (*more, *missing, ports.len()))
+            (is_same_kind && ports.len() >= LEAST_OTHERS).then_some((*more, *missing, ports.len()))
         });
         let Some((more, missing, count)) = replaced.next() else { continue };
         let message = format!(
