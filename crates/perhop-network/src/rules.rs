@@ -11,6 +11,7 @@ perhop_lint::declare_rules! {
     NETWORK_COST_UNUSUAL = "network-cost-unusual" Warning;
     NETWORK_DEVICE_NOT_COMPARED = "network-device-not-compared" Note;
     NETWORK_GROUP_DIFFERS = "network-group-differs" Warning;
+    NETWORK_KEY_DIFFERS = "network-key-differs" Warning;
     NETWORK_LINE_MISSING = "network-line-missing" Note;
     NETWORK_LINE_UNUSUAL = "network-line-unusual" Note;
     NETWORK_LIST_DIFFERS = "network-list-differs" Note;
@@ -39,6 +40,7 @@ perhop_lint::declare_rules! {
     NETWORK_ROUTE_MISSING = "network-route-missing" Warning;
     NETWORK_ROUTE_TARGET_DIFFERS = "network-route-target-differs" Warning;
     NETWORK_SERVICE_DIFFERS = "network-service-differs" Warning;
+    NETWORK_SERVICE_OFF = "network-service-off" Warning;
     NETWORK_SESSION_DIFFERS = "network-session-differs" Warning;
     NETWORK_SETTING_DIFFERS = "network-setting-differs" Warning;
     NETWORK_SHAPER_ABOVE_POLICER = "network-shaper-above-policer" Warning;

@@ -262,6 +262,10 @@ policy-map p
     let tagged = "interface GigabitEthernet0/0.1\n encapsulation dot1Q 1\n service-policy";
     let node = Node::from_text(&format!("{maps}{tagged} output p\n"), Profile::Hqf);
     assert!(node.says("class five matches by CoS in an output policy"));
+    let instance = "interface GigabitEthernet0/0\n service-policy output p\n service instance 1 ethernet\n  \
+                    encapsulation dot1q 1\n  bridge-domain 1\n";
+    let node = Node::from_text(&format!("{maps}{instance}"), Profile::Hqf);
+    assert!(!node.says("class five matches by CoS in an output policy"), "bridged frames keep their tag");
     let node = Node::from_text(&format!("{maps}{tagged} input p\n"), Profile::Hqf);
     let found = &node.configuration.diagnostics;
     assert!(found.iter().all(|diagnostic| diagnostic.severity == Severity::Note), "{found:?}");

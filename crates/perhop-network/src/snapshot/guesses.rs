@@ -73,6 +73,26 @@ impl Snapshot<'_> {
         found.into_iter().filter(|(pair, _)| is_clear(pair)).map(guess).collect()
     }
 
+    /// Returns the pairs of ports whose descriptions name each other: cables below ports that may have links.
+    pub(crate) fn described_pairs(&self) -> Vec<[PortId; 2]> {
+        let names: BTreeMap<String, usize> =
+            self.devices.iter().enumerate().map(|(place, one)| (one.name.to_lowercase(), place)).collect();
+        let all = (0..self.devices.len()).flat_map(|device| {
+            let router = self.router(device);
+            let up = (0..router.ports.len()).filter(|port| carries_packets(router, &router.ports[*port]));
+            up.map(move |port| PortId { device, port })
+        });
+        let named: BTreeMap<PortId, PortId> = all
+            .filter(|id| self.port(*id).forwarding.tunnel.is_none())
+            .filter_map(|id| {
+                let far = self.far_end(id, &names)?;
+                Some((id, PortId { device: far.device, port: far.port? }))
+            })
+            .collect();
+        let mutual = named.iter().filter(|(id, far)| *id < far && named.get(far) == Some(id));
+        mutual.map(|(id, far)| [*id, *far]).collect()
+    }
+
     /// Returns the ports without a link and a cable, including their sub-interfaces.
     fn free_ports(&self) -> BTreeSet<PortId> {
         let cabled: BTreeSet<PortId> = self

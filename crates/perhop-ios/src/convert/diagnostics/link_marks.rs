@@ -87,6 +87,8 @@ fn matches_by_cos(class: &Class) -> bool {
 fn without_class_of_service(class: &Class, direction: Direction, tag: Tag) -> Option<Diagnostic> {
     let name = &class.name;
     match (direction, tag) {
+        // Frames of service instances keep their tag, or get a new one with the same class of service.
+        (Direction::Output, Tag::OfInstance) => None,
         (Direction::Output, _) => Some(Diagnostic::new(
             &rules::COS_MATCH_ON_OUTPUT,
             class.line,

@@ -60,7 +60,7 @@ fn words((is_output, is_inside): Place) -> &'static str {
 
 /// Returns the attachments to ports that reach another device, and to ports with hosts.
 fn by_policy<'s>(snapshot: &'s Snapshot) -> BTreeMap<&'s str, Vec<Attachment>> {
-    let inside = snapshot.inside_ports().map(|(id, _)| (id, true));
+    let inside = snapshot.inside_ports().map(|(id, _)| (id, !snapshot.is_gateway(id)));
     let hosts = snapshot.host_ports();
     let mut found: BTreeMap<&str, Vec<Attachment>> = BTreeMap::new();
     for (id, is_inside) in inside.chain(hosts.into_iter().map(|id| (id, false))) {

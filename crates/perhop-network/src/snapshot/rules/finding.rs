@@ -3,11 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use perhop_device::Port;
+use perhop_device::{LineKind, Port};
 use perhop_lint::{Diagnostic, Rule};
 use serde::Serialize;
 
+use crate::forwarding::addresses;
 use crate::snapshot::{Link, PortId, Snapshot};
+
+/// The length from which on the prefixes of subnets connect devices only.
+const OF_HOSTS: u8 = 29;
 
 /// A finding about a network: a diagnostic at a line of one file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -72,7 +76,19 @@ impl Snapshot<'_> {
         found
     }
 
-    /// Generates the ports at the ends of links, each with its link.
+    /// Whether a port of a link is the gateway of a subnet of hosts: an interface of a VLAN at one end of the
+    /// link, and room for more hosts than devices.
+    pub(super) fn is_gateway(&self, id: PortId) -> bool {
+        let is_of_vlan = |id: PortId| {
+            let port = self.port(id);
+            port.kind == Some(LineKind::Virtual) && port.forwarding.tunnel.is_none()
+        };
+        let is_large = |length: u8| length < OF_HOSTS;
+        self.link_of(id).is_some_and(|link| link.ends.iter().any(|end| is_of_vlan(end.id)))
+            && addresses(self.port(id)).any(|own| own.address.is_ipv4() && is_large(own.prefix_length))
+    }
+
+    /// Generates the ports of links, with the link.
     pub(super) fn inside_ports(&self) -> impl Iterator<Item = (PortId, &Link)> {
         self.links.iter().flat_map(|link| link.ends.iter().map(move |end| (end.id, link)))
     }

@@ -111,29 +111,46 @@ fn check_labels(snapshot: &Snapshot, id: PortId, treatments: &Treatments, found:
                 continue;
             };
             let Some(by_codepoint) = treatment(policy, &names, &packet(*dscp)) else { continue };
+            // A policy for labels only has no class for the codepoint, which other ports treat.
             let is_rest = by_codepoint.kind == Kind::Rest || by_codepoint.class.takes_rest;
-            if by_label.class.id == by_codepoint.class.id || is_rest {
-                continue;
-            }
+            let priority =
+                || VALUES.clone().find(|value| kind_of_label(policy, &names, *value) == Some(Kind::Priority));
+            let loses = by_label.kind < Kind::Priority && treatments.kind(*dscp) == Kind::Priority;
+            let words = match is_rest {
+                false if by_label.class.id != by_codepoint.class.id => {
+                    format!("{dscp} gets class {}", by_codepoint.class.name)
+                }
+                true if loses => match priority() {
+                    Some(value) => format!("{dscp} has priority elsewhere, as EXP {value} has there"),
+                    None => continue,
+                },
+                _ => continue,
+            };
             let mut inner = snapshot.port(id).intent.input.iter().rev();
             let class = inner.find_map(|policy| treatment(policy, &names, &packet(*dscp)));
             let Some(class) = class.map(|own| own.class) else { continue };
-            let line = mark_line(class, Field::ExpOfNewLabels).unwrap_or(class.line);
+            let of_policer = class.police.as_ref().map(|police| police.line);
+            let line = mark_line(class, Field::ExpOfNewLabels).or(of_policer).unwrap_or(class.line);
             if !seen.insert(line) {
                 continue;
             }
             let message = format!(
-                "{dscp} enters the core at {} with EXP {}: the EXP gets class {} there, but {dscp} gets class {}",
+                "{dscp} enters the core at {} with EXP {}: the EXP gets class {} there, but {words}",
                 snapshot.port_name(id),
                 exp.value(),
-                by_label.class.name,
-                by_codepoint.class.name
+                by_label.class.name
             );
             let effect = "the core reads only the label: it treats the packets as the class of the EXP";
             let rule = &rules::NETWORK_MARK_CHANGED;
             found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));
         }
     }
+}
+
+/// Returns the kind of treatment of a label in a policy.
+fn kind_of_label(policy: &Policy, names: &[String], value: u8) -> Option<Kind> {
+    let label = marked(Dscp::default(), Field::ExpOfTopLabel, value)?;
+    treatment(policy, names, &label).map(|own| own.kind)
 }
 
 fn sets_labels(policy: &Policy) -> bool {

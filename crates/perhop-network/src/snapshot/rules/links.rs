@@ -6,6 +6,7 @@ use perhop_qos::framing::Header;
 
 use super::peers::Peers;
 use super::{NetworkFinding, PortId, Snapshot};
+use crate::forwarding::addresses;
 use crate::rules;
 
 /// The default MTU of Ethernet and of serial lines, IP bytes (RFC 894).
@@ -22,6 +23,10 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         check_mtu(snapshot, [first, second], found);
         check_mtu(snapshot, [second, first], found);
     }
+    for [first, second] in cables_of_frames(snapshot) {
+        check_mtu(snapshot, [first, second], found);
+        check_mtu(snapshot, [second, first], found);
+    }
     for link in snapshot.links.iter().filter(|link| link.ends.len() > 2) {
         let ends: Vec<PortId> = link.ends.iter().map(|end| end.id).collect();
         check_mtu_of_several(snapshot, &ends, found);
@@ -32,7 +37,14 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Reports both ends of a link whose MTUs differ.
+/// Returns the cables between ports without addresses, as descriptions of both ends show them.
+fn cables_of_frames(snapshot: &Snapshot) -> Vec<[PortId; 2]> {
+    let is_of_frames =
+        |id: &PortId| snapshot.link_of(*id).is_none() && addresses(snapshot.port(*id)).next().is_none();
+    snapshot.described_pairs().into_iter().filter(|ends| ends.iter().all(is_of_frames)).collect()
+}
+
+/// Reports both ends of a link with different MTUs: longer packets are fragmented or dropped.
 fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<NetworkFinding>) {
     let mtu = |id: PortId| snapshot.port(id).wire.mtu.map_or(USUAL_MTU, ByteSize::as_bytes);
     let line = |id: PortId| snapshot.port(id).forwarding.mtu_line;
@@ -88,8 +100,8 @@ pub(super) fn tags(port: &Port) -> Vec<u16> {
 fn check_tags(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
     let (here, there) = (tags(snapshot.port(own)), tags(snapshot.port(other)));
     let Some(line) = snapshot.port(own).forwarding.tag_line.filter(|_| here != there) else { return };
-    // A switch between the ends can remove tags. If both routers tag frames, their tags are usually equal.
-    if here.is_empty() || there.is_empty() {
+    // A switch between the ends may change tags. Two routers that both tag usually receive each other's tags.
+    if here.is_empty() || there.is_empty() || adds_tag(snapshot, &here, &there) {
         return;
     }
     let message = format!(
@@ -101,6 +113,21 @@ fn check_tags(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<N
     );
     let effect = "the ends do not reach each other, unless a switch between them changes the tag".to_owned();
     found.push(snapshot.finding(own.device, &rules::NETWORK_TAG_DIFFERS, line, (message, effect)));
+}
+
+/// Whether the tags differ by an outer one that another device of the network pushes.
+fn adds_tag(snapshot: &Snapshot, here: &[u16], there: &[u16]) -> bool {
+    let (short, long) = if here.len() < there.len() { (here, there) } else { (there, here) };
+    let [outer] = long.strip_prefix(short).unwrap_or_default() else { return false };
+    let pushes = |text: &str| {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words.windows(3).any(|three| {
+            let [command, kind, tag] = three else { return false };
+            *command == "push" && kind.starts_with("dot1") && tag.parse() == Ok(*outer)
+        })
+    };
+    let mut lines = snapshot.devices.iter().flat_map(|member| member.device.numbered_lines());
+    lines.any(|(_, text)| pushes(text))
 }
 
 fn numbers(tags: &[u16]) -> String {

@@ -12,6 +12,7 @@ use perhop_qos::policy::PolicyConfig;
 use super::treatment::{Kind, Treatments, conforming, interfaces, packet};
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
+use crate::snapshot::model::has_intent;
 
 /// A port trusts marks if it keeps at least this number of codepoints for each one that it resets.
 const LEAST_KEPT: usize = 3;
@@ -55,7 +56,8 @@ struct Found {
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     let (mut changed, mut reset) = (Vec::new(), Vec::new());
     for (id, _) in snapshot.inside_ports() {
-        for side in SIDES {
+        // A gateway marks the packets of its hosts.
+        for side in SIDES.into_iter().filter(|side| *side == Side::Output || !snapshot.is_gateway(id)) {
             let own = changes(snapshot, (id, side), &treatments.best);
             changed.extend(own.changed);
             reset.extend(own.reset);
@@ -80,7 +82,9 @@ fn changes(snapshot: &Snapshot, place: Place, best: &BTreeMap<Dscp, Kind>) -> Fo
     let (id, side) = place;
     let port = snapshot.port(id);
     let (config, links) = side.of_port(port);
-    if config.conditioners.is_empty() {
+    // A rewrite rule writes the mark of the class that the port of arrival gave, which is not in a packet.
+    let depends_on_class = side == Side::Output && !has_intent(port);
+    if config.conditioners.is_empty() || depends_on_class {
         return Found::default();
     }
     let names = interfaces(snapshot.router(id.device));

@@ -6,7 +6,6 @@
 mod access_lists;
 mod attachments;
 mod bgp;
-mod bgp_process;
 mod bgp_sessions;
 mod circuits;
 mod class_marks;
@@ -32,6 +31,7 @@ mod rates;
 mod reach;
 mod route_gaps;
 mod routes;
+mod secrets;
 mod settings;
 mod strays;
 mod subnets;
@@ -39,6 +39,7 @@ mod texts;
 mod treatment;
 mod treatments;
 mod tree;
+mod tunnel_exits;
 mod tunnel_rates;
 mod tunnels;
 mod uncompared;
@@ -57,7 +58,7 @@ type Check = fn(&Snapshot, &mut Vec<NetworkFinding>);
 type CheckOfTreatments = fn(&Snapshot, &Treatments, &mut Vec<NetworkFinding>);
 
 /// The slow ones first, so that no processor waits for them at the end.
-const CHECKS: [Check; 23] = [
+const CHECKS: [Check; 24] = [
     namesakes::check,
     routes::check,
     attachments::check,
@@ -77,6 +78,7 @@ const CHECKS: [Check; 23] = [
     strays::check,
     texts::check,
     tunnel_rates::check,
+    tunnel_exits::check,
     tunnels::check,
     subnets::check,
     uncompared::check,

@@ -15,6 +15,9 @@ use super::treatment::{Matcher, packet};
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
+/// The minimum number of classes without a kind of demand for a policy to be another design.
+const LEAST_ABSENT: usize = 3;
+
 /// A policy of a device.
 #[derive(Clone, Copy)]
 struct Member<'s> {
@@ -179,16 +182,42 @@ fn agreement(members: &[Member], agrees: impl Fn(&Member) -> bool) -> String {
     format!("{count} of {} devices with a policy of this name agree", members.len())
 }
 
-/// Reports demands of a class that differ from the class of the same name in policies of the same name.
+/// Returns the kinds of demands that a device has in no class of a policy, and most devices in several: its
+/// policy is another design.
+fn absent_kinds(members: &[Member]) -> BTreeSet<(usize, &'static str)> {
+    let mut usual: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut lacking: BTreeMap<(usize, &'static str), usize> = BTreeMap::new();
+    for name in class_names(members) {
+        let classes: Vec<(usize, BTreeMap<&'static str, Demand>)> = members
+            .iter()
+            .filter_map(|member| Some((member.device, demands(class(member.policy, name)?))))
+            .collect();
+        let kinds: BTreeSet<&'static str> =
+            classes.iter().flat_map(|(_, demands)| demands.keys().copied()).collect();
+        for kind in kinds {
+            let has: Peers<bool> = classes.iter().map(|(_, demands)| demands.contains_key(kind)).collect();
+            *usual.entry(kind).or_default() += usize::from(has.usual() == Some(&true));
+            for (device, _) in classes.iter().filter(|(_, demands)| !demands.contains_key(kind)) {
+                *lacking.entry((*device, kind)).or_default() += usize::from(has.is_exception(&false));
+            }
+        }
+    }
+    let is_design =
+        |((_, kind), count): &((usize, &str), usize)| *count >= LEAST_ABSENT && *count == usual[kind];
+    lacking.into_iter().filter(is_design).map(|(key, _)| key).collect()
+}
+
+/// Reports demands of a class that differ from its namesakes in policies with one name.
 fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &mut Vec<NetworkFinding>) {
     let Some(packets) = members.first().map(|member| member.packets) else { return };
+    let absent = absent_kinds(members);
     for name in class_names(members) {
         let classes: Vec<(usize, BTreeMap<&'static str, Demand>, &Class)> = members
             .iter()
             .filter_map(|member| Some((member.device, class(member.policy, name)?)))
             .map(|(device, class)| (device, demands(class), class))
             .collect();
-        let kinds: BTreeSet<&str> =
+        let kinds: BTreeSet<&'static str> =
             classes.iter().flat_map(|(_, demands, _)| demands.keys().copied()).collect();
         for kind in kinds {
             let has: Peers<bool> = classes.iter().map(|(_, demands, _)| demands.contains_key(kind)).collect();
@@ -196,7 +225,9 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
             let values: Peers<&Value> = of_kind.map(|demand| &demand.value).collect();
             for (device, demands, own) in &classes {
                 let (line, words) = match demands.get(kind) {
-                    None if has.is_exception(&false) => (own.line, format!("no {kind}")),
+                    None if has.is_exception(&false) && !absent.contains(&(*device, kind)) => {
+                        (own.line, format!("no {kind}"))
+                    }
                     Some(demand)
                         if has.is_exception(&true) && (demand.drops || marks_others(kind, demand, own)) =>
                     {

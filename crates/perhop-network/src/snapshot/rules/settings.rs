@@ -69,6 +69,10 @@ fn value<'s>(snapshot: &'s Snapshot, id: PortId, kind: LinkSettingKind) -> Optio
     let own = port.forwarding.settings.iter().find(|setting| setting.kind == kind);
     match own {
         Some(own) => Some(Value { text: &own.value, line: own.line, is_set: own.is_set }),
+        // The settings of a language that its front end does not read are unknown.
+        None if snapshot.router(id.device).ports.iter().all(|port| port.forwarding.settings.is_empty()) => {
+            None
+        }
         None => Some(Value { text: kind.absent()?, line: port.line, is_set: false }),
     }
 }

@@ -195,8 +195,7 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
         let Some(link) = snapshot.link_of(id).filter(|link| !has_address(snapshot, &link.ends, *hop)) else {
             continue;
         };
-        // Several devices know such a device outside the folder.
-        if link.ends.iter().any(|end| end.id.device != device && uses_hop(snapshot, end.id.device, *hop)) {
+        if is_next_hop_of_others(snapshot, device, *hop) {
             continue;
         }
         let names: Vec<&str> = link.ends.iter().map(|end| end.device.as_str()).collect();
@@ -212,12 +211,14 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
     }
 }
 
-/// Whether a static route of a device has this next hop.
-fn uses_hop(snapshot: &Snapshot, device: usize, hop: IpAddr) -> bool {
-    snapshot.router(device).forwarding.routes.iter().any(|route| match &route.via {
-        RouteTarget::NextHop(own) | RouteTarget::Interface { next_hop: Some(own), .. } => *own == hop,
-        RouteTarget::Interface { .. } | RouteTarget::Discard | RouteTarget::Learned => false,
-    })
+/// Whether another device has a route to this next hop: a device outside of the folder has the address.
+fn is_next_hop_of_others(snapshot: &Snapshot, device: usize, hop: IpAddr) -> bool {
+    let leads_there = |route: &Route| match &route.via {
+        RouteTarget::NextHop(other) | RouteTarget::Interface { next_hop: Some(other), .. } => *other == hop,
+        _ => false,
+    };
+    let mut others = (0..snapshot.devices.len()).filter(|other| *other != device);
+    others.any(|other| snapshot.router(other).forwarding.routes.iter().any(leads_there))
 }
 
 /// Reports a route whose next hop is only in subnets of other routing tables.

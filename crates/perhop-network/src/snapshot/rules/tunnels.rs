@@ -120,7 +120,10 @@ fn check_back(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>) 
             None => back.ends == TunnelEnds::Several,
         })
     });
-    if leads_back {
+    // The other end may lead to an address that the device gets at run time: one subnet shows the pair.
+    let link = snapshot.link_of(id);
+    let is_pair = link.is_some_and(|link| link.ends.iter().any(|end| end.id.device == far.device));
+    if leads_back || is_pair {
         return;
     }
     let message = format!(

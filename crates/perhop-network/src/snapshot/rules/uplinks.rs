@@ -1,6 +1,6 @@
 //! Ports towards a provider without queues per class.
 
-use perhop_device::PortRole;
+use perhop_device::{LineKind, PortRole};
 
 use super::treatment::{leads_out, queueing_policy};
 use super::treatments::line_of_queues;
@@ -40,7 +40,9 @@ fn uplinks(snapshot: &Snapshot) -> Vec<PortId> {
         let router = snapshot.router(device);
         for (port, own) in router.ports.iter().enumerate() {
             let id = PortId { device, port };
-            let is_wire = own.forwarding.role == PortRole::Interface && own.forwarding.tunnel.is_none();
+            let is_wire = own.forwarding.role == PortRole::Interface
+                && own.forwarding.tunnel.is_none()
+                && own.kind != Some(LineKind::Virtual);
             let is_last = snapshot.link_of(id).is_none() && carries_packets(router, own);
             if is_wire && is_last && leads_out(snapshot, id) {
                 found.push(id);

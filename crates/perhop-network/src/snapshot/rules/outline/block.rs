@@ -26,7 +26,9 @@ const ONE_KIND: f64 = 0.6;
 /// The maximum number of lines of a compared block that no other device has. A longer block is a list of one
 /// site.
 const LONG: usize = 200;
-/// Separates the path of a block from the path of its lines about one object, such as a neighbor.
+/// The word for an address of the device.
+pub(super) const OWN_ADDRESS: &str = "(own)";
+/// Separates the path of a block from that of its lines about one thing.
 pub(super) const PART: &str = " // ";
 
 /// A block of a configuration: its first line, and the lines inside.
@@ -37,7 +39,9 @@ pub(super) struct Block {
     pub(super) header: Entry,
     /// The lines in the block, and the first lines of the blocks in it.
     pub(super) entries: Vec<Entry>,
-    /// The words of the first line and of the enclosing first lines. Blocks with equal paths are compared.
+    /// The letters of its description, without numbers: ports of one task often have one.
+    pub(super) description: String,
+    /// The words of its first line and of those around it: blocks of devices with one path are compared.
     pub(super) path: String,
     /// The indexes of the lines, in the order of their shapes.
     by_shape: Vec<usize>,
@@ -52,7 +56,7 @@ impl Block {
         let runs = by_shape.chunk_by(|a, b| entries[*a].shape == entries[*b].shape);
         let mut single: Vec<usize> = runs.filter(|run| run.len() == 1).map(|run| run[0]).collect();
         single.sort_unstable();
-        Block { device, header, entries, path, by_shape, single }
+        Block { device, header, entries, description: String::new(), path, by_shape, single }
     }
 
     /// Generates the lines with a shape, in order.
@@ -87,6 +91,10 @@ pub(super) struct Defined {
     pub(super) names: BTreeSet<String>,
     /// The names of all devices.
     all_names: Arc<NameUses>,
+    /// The names of blocks with braces inside of other blocks.
+    inner_names: BTreeSet<String>,
+    /// Those of all devices.
+    all_inner_names: Arc<NameUses>,
     /// The subnets of its addresses, with masks.
     own_subnets: Vec<(u32, u32)>,
     /// The device's own subnets and the destinations of its static routes, by mask, sorted.
@@ -106,9 +114,10 @@ impl Defined {
             Some((address, mask.to_bits()))
         };
         let mut own: Vec<(Ipv4Addr, u32)> = lines.filter_map(subnet).collect();
-        let blocks = nodes.iter().filter(|node| node.line.1.starts_with("interfaces {"));
-        // The device is the only one with such an address; the subnets of links are in few lines.
-        own.extend(blocks.flat_map(addresses_inside).map(|address| (address, u32::MAX)));
+        let mut inner_names = BTreeSet::new();
+        for node in nodes.iter().filter(|node| node.line.1.ends_with('{')) {
+            add_statements(node, &mut own, &mut inner_names);
+        }
         let routed = nodes.iter().filter(|node| node.inner.is_empty()).filter_map(|node| routed(node.line.1));
         let own_subnets: Vec<(u32, u32)> =
             own.iter().map(|(address, mask)| (address.to_bits() & mask, *mask)).collect();
@@ -122,6 +131,8 @@ impl Defined {
         Defined {
             names: names(nodes),
             all_names: Arc::default(),
+            inner_names,
+            all_inner_names: Arc::default(),
             own_subnets,
             subnets,
             addresses: own.into_iter().map(|(address, _)| address).collect(),
@@ -131,8 +142,7 @@ impl Defined {
 
     /// Whether a word is an address of the device or of a subnet of it, with or without a length.
     pub(super) fn is_near(&self, word: &str) -> bool {
-        let word = word.split_once('/').map_or(word, |(address, _)| address);
-        let Ok(address) = word.parse::<Ipv4Addr>() else { return false };
+        let Ok(address) = without_length(word).parse::<Ipv4Addr>() else { return false };
         self.subnets
             .iter()
             .any(|(mask, networks)| networks.binary_search(&(address.to_bits() & mask)).is_ok())
@@ -145,12 +155,31 @@ impl Defined {
         subnets.map(|(network, mask)| (Ipv4Addr::from_bits(*network), *mask))
     }
 
-    /// Whether a word is one of the device's own addresses.
+    /// Returns the text of a line as any device would write it: with a word in place of its own addresses.
+    pub(super) fn text_of_any(&self, entry: &Entry) -> String {
+        let text = entry.text();
+        if !entry.values.iter().any(|value| self.is_near(value)) {
+            return text;
+        }
+        let words = text.split(' ').map(|word| if self.is_near(word) { OWN_ADDRESS } else { word });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether a word is an address of the device.
     pub(super) fn owns(&self, word: &str) -> bool {
         word.parse::<Ipv4Addr>().is_ok_and(|address| self.addresses.contains(&address))
     }
 
-    /// Whether one of the values is an address near the device ([`Defined::is_near`]).
+    /// Whether it has a name of its own for a block inside another one, in place of one that others use.
+    pub(super) fn renames(&self, own: &str, usual: &str) -> bool {
+        let uses = |name: &str| self.all_inner_names.of_name(name);
+        self.inner_names.contains(own)
+            && uses(own) == 1
+            && !self.inner_names.contains(usual)
+            && uses(usual) > 0
+    }
+
+    /// Whether one of the values is such an address: other devices write such a line in another form.
     pub(super) fn has_near(&self, values: &[String]) -> bool {
         values.iter().any(|value| self.is_near(value))
     }
@@ -195,11 +224,13 @@ impl Blocks {
             let own = defined.iter().zip(&has_braces).filter(|(_, braces)| **braces == kind);
             Arc::new(NameUses::count(own.map(|(own, _)| &own.names)))
         });
+        let inner = Arc::new(NameUses::count(defined.iter().map(|own| &own.inner_names)));
         let all: BTreeSet<&str> = uses.iter().flat_map(|uses| uses.names()).collect();
         defined.par_iter_mut().zip(&trees).zip(&has_braces).for_each(|((own, nodes), braces)| {
             let lines = nodes.iter().filter(|node| node.inner.is_empty());
             own.top = lines.map(|node| header(node, &all)).collect();
             own.all_names = Arc::clone(&uses[usize::from(*braces)]);
+            own.all_inner_names = Arc::clone(&inner);
         });
         let named = shapes_of_named(&trees, &all);
         let opening = opening_shapes(&trees, &all);
@@ -242,15 +273,27 @@ impl Blocks {
     }
 }
 
-/// Returns the addresses of the ports in a block with braces.
-fn addresses_inside(node: &Node) -> Vec<Ipv4Addr> {
-    let mut found = Vec::new();
+/// Returns a prefix without its length: `10.0.0.1` of `10.0.0.1/32`.
+fn without_length(word: &str) -> &str {
+    word.split('/').next().unwrap_or(word)
+}
+
+/// Adds the addresses of ports, and the names of blocks, inside a block with braces.
+fn add_statements(node: &Node, addresses: &mut Vec<(Ipv4Addr, u32)>, names: &mut BTreeSet<String>) {
     for inner in &node.inner {
-        let written = inner.line.1.trim().strip_prefix("address ").and_then(|rest| rest.split('/').next());
-        found.extend(written.and_then(|address| address.parse::<Ipv4Addr>().ok()));
-        found.extend(addresses_inside(inner));
+        let words: Vec<&str> = inner.words();
+        match words.as_slice() {
+            ["address", prefix, ..] => {
+                let (address, length) = prefix.trim_end_matches(';').split_once('/').unwrap_or_default();
+                if let (Ok(address), Ok(length)) = (address.parse(), length.parse::<u32>()) {
+                    addresses.push((address, u32::MAX.checked_shl(32 - length.min(32)).unwrap_or(0)));
+                }
+            }
+            [.., name, "{"] => _ = names.insert((*name).to_owned()),
+            _ => {}
+        }
+        add_statements(inner, addresses, names);
     }
-    found
 }
 
 /// Returns the destination of a static route other than the default: an address with its mask.
@@ -302,12 +345,20 @@ fn add(found: &mut BTreeMap<String, Vec<Block>>, device: usize, node: &Node, pat
     let all = if node.line.1.starts_with(ACCESS_LIST) { merged(all) } else { all };
     let entries: Vec<Entry> = all.iter().map(|(line, own)| Entry::new(*line, own, words.names)).collect();
     add_parts(found, device, node, path, &entries);
-    let block = Block::new(device, header(node, words.names), entries, path.to_owned());
+    let mut block = Block::new(device, header(node, words.names), entries, path.to_owned());
+    block.description = description(node);
     found.entry(path.to_owned()).or_default().push(block);
 }
 
-/// Adds the lines about one object, such as a neighbor, as a block. These lines begin with the same word and
-/// the same value.
+/// Returns the letters of the description of a block.
+fn description(node: &Node) -> String {
+    let mut lines = node.inner.iter().map(|inner| inner.line.1.trim_start());
+    let text = lines.find_map(|line| line.strip_prefix("description ")).unwrap_or_default();
+    text.chars().filter(|letter| letter.is_alphabetic()).flat_map(char::to_lowercase).collect()
+}
+
+/// Adds the lines about one thing, such as a neighbor, as blocks: those that begin with one word and one
+/// value.
 fn add_parts(
     found: &mut BTreeMap<String, Vec<Block>>,
     device: usize,

@@ -84,7 +84,8 @@ const OF_ROLES: &[&str] = &["decrement", "preempt", "priority", "timers", "track
 const ROUTES: &str = "ip prefix-list ";
 /// Commands of the entries of access lists.
 const OF_LISTS: &[&str] = &["deny", "permit"];
-/// Words in front of values that each site may choose: addresses, rates, weights, queue lengths, preferences.
+/// Words before values that a site may choose: addresses, rates, weights, lengths of queues, preferences, and
+/// the targets of routes, which another rule compares.
 const CHOSEN: &[&str] = &[
     "address",
     "bandwidth",
@@ -101,9 +102,11 @@ const CHOSEN: &[&str] = &[
     "priority",
     "queue-limit",
     "random-detect",
+    "route-target",
     "shape",
     "shaping-rate",
     "transmit-rate",
+    "vrf-target",
     "weight",
 ];
 /// Words of lines and blocks about the management of a device.
@@ -163,7 +166,8 @@ impl DeviationKind {
         }
         let is_alike = block.is_of_interface() || block.has_name() && !block.path.starts_with(ROUTES);
         let is_free = is_chosen(text) || is_managed(&block.path) || is_managed(text);
-        if is_alike && !is_free && !block.is_container() { DeviationKind::Decisive } else { self }
+        let is_part = block.is_container() && !block.sets_service(text);
+        if is_alike && !is_free && !is_part { DeviationKind::Decisive } else { self }
     }
 
     /// Returns `Decisive` for a key or number that must be equal at both ends, otherwise this kind.
@@ -274,7 +278,12 @@ impl Block {
         self.path.ends_with('{') && !self.path.contains(is_value)
     }
 
-    /// Whether the block consists of the lines about one object, such as a neighbor.
+    /// Whether a line in it is a setting of the class of service, and not the first line of another block.
+    fn sets_service(&self, text: &str) -> bool {
+        self.path.starts_with("class-of-service {") && self.path.contains('/') && !text.ends_with('{')
+    }
+
+    /// Whether it is the lines of a block about one thing.
     pub(super) fn is_part(&self) -> bool {
         self.path.contains(PART)
     }

@@ -1,6 +1,6 @@
 //! Lines whose values match at the two ends of every link except one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::block::{Block, Defined};
 use super::block::{Blocks, INTERFACE};
@@ -14,6 +14,44 @@ const OTHERS: usize = 3;
 /// Commands for groups of routers with one address (HSRP, VRRP).
 const GROUPS: &[&str] = &["standby", "vrrp"];
 
+/// Attachments of policies, which both ends of a link name alike without a common value.
+const ATTACHED: &[&str] = &["ip", "service-policy"];
+
+/// Turns a line that differs from those of other blocks into an unusual one if the other end of its link has
+/// the same line: the change is at both ends.
+pub(super) fn weaken_agreed(blocks: &Blocks, links: &[Vec<End>], found: &mut [Deviation]) {
+    let by_place = interfaces(blocks);
+    let mut agreed: BTreeSet<(usize, usize)> = BTreeSet::new();
+    for link in links {
+        let ends: Vec<&Block> = link.iter().filter_map(|end| by_place.get(end).copied()).collect();
+        let [first, second] = ends.as_slice() else { continue };
+        for entry in &first.entries {
+            let is_setting = !ATTACHED.contains(&entry.command()) || is_length(entry);
+            let theirs = second.entries_of(&entry.shape).find(|one| one.values == entry.values);
+            if let Some(theirs) = theirs.filter(|_| is_setting && !entry.values.is_empty()) {
+                agreed.extend([(first.device, entry.line), (second.device, theirs.line)]);
+            }
+        }
+    }
+    for one in found.iter_mut().filter(|one| one.kind == DeviationKind::Decisive) {
+        if agreed.contains(&(one.device, one.line)) {
+            one.kind = DeviationKind::Unusual;
+        }
+    }
+}
+
+/// Whether a line limits the length of packets or segments.
+fn is_length(entry: &Entry) -> bool {
+    entry.shape.split(' ').any(|word| ["mtu", "adjust-mss"].contains(&word))
+}
+
+/// Returns the interfaces by device and first line.
+fn interfaces(blocks: &Blocks) -> BTreeMap<End, &Block> {
+    let paths = blocks.by_path.iter().filter(|(path, _)| path.starts_with(INTERFACE) && !path.contains('/'));
+    let all = paths.flat_map(|(_, group)| group);
+    all.map(|block| ((block.device, block.header.line), block)).collect()
+}
+
 /// The lines of one shape at both ends of a link.
 struct Pair<'b> {
     blocks: [&'b Block; 2],
@@ -24,12 +62,7 @@ struct Pair<'b> {
 /// different values although the values at all other links are equal. In groups of routers (HSRP, VRRP), also
 /// reports equal values if the values at all other links differ.
 pub(super) fn check(blocks: &Blocks, links: &[Vec<End>], found: &mut Vec<Deviation>) {
-    let interfaces =
-        blocks.by_path.iter().filter(|(path, _)| path.starts_with(INTERFACE) && !path.contains('/'));
-    let by_place: BTreeMap<End, &Block> = interfaces
-        .flat_map(|(_, group)| group)
-        .map(|block| ((block.device, block.header.line), block))
-        .collect();
+    let by_place = interfaces(blocks);
     let mut by_shape: BTreeMap<&str, Vec<Pair>> = BTreeMap::new();
     for link in links {
         let ends: Vec<&Block> = link.iter().filter_map(|end| by_place.get(end).copied()).collect();

@@ -7,11 +7,13 @@
 
 mod announced;
 mod block;
+mod designs;
 mod equalities;
 mod form;
 mod headers;
 mod links;
 mod lists;
+mod management;
 mod mirrors;
 mod missing;
 mod names;
@@ -43,6 +45,9 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
     );
     found.extend(others.0);
     found.extend(others.1);
+    links::weaken_agreed(&blocks, links, &mut found);
+    management::weaken(&blocks, devices, &mut found);
+    designs::weaken(&blocks, &mut found);
     found.sort();
     // Several comparisons can find the same fault. One message per line is enough.
     found.dedup_by_key(|deviation| (deviation.device, deviation.line));

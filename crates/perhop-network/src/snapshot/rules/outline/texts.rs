@@ -7,7 +7,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
-use super::block::{Block, Defined};
+use super::block::{Block, Defined, OWN_ADDRESS};
 use super::form::{Deviation, DeviationKind};
 use super::missing::{are_enough, are_terms, is_extension, line_beside};
 use super::words::Entry;
@@ -30,7 +30,7 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
     let mut variants: BTreeMap<Vec<String>, Vec<Lines>> = BTreeMap::new();
     for block in group {
         let lines: BTreeMap<String, &Entry> =
-            block.entries.iter().map(|entry| (entry.text(), entry)).collect();
+            block.entries.iter().map(|entry| (devices[block.device].text_of_any(entry), entry)).collect();
         variants.entry(lines.keys().cloned().collect()).or_default().push((block, lines));
     }
     let variants: Vec<Vec<Lines>> = variants.into_values().collect();
@@ -84,6 +84,14 @@ fn without_one_line<'v, 'b>(variants: &'v [Vec<Lines<'b>>]) -> BTreeMap<u64, Vec
     found
 }
 
+/// Whether two lines differ only by names of blocks that the device has renamed.
+fn is_rename(own: &Defined, entry: &Entry, example: &Entry) -> bool {
+    let mut pairs = entry.values.iter().zip(&example.values).filter(|(one, other)| one != other).peekable();
+    entry.shape == example.shape
+        && pairs.peek().is_some()
+        && pairs.all(|(one, other)| own.renames(one, other))
+}
+
 fn report(
     (block, lines): (&Block, &BTreeMap<String, &Entry>),
     text: &str,
@@ -105,6 +113,8 @@ fn report(
     let is_known = instead.is_some_and(|entry| {
         entry.shape == example.shape && OF_CIRCUITS.contains(&entry.command())
             || are_terms(&entry.text(), text)
+            || own.has_near(&entry.values) && !text.contains(OWN_ADDRESS)
+            || is_rename(own, entry, example)
             || is_extension(entry, example)
             || is_extension(example, entry)
     });

@@ -9,7 +9,9 @@ use super::words::Entry;
 
 /// Processes whose number is local to a device.
 const LOCAL: &[&str] = &["router ospf"];
-/// Commands whose numbers operators choose by experience, so that similar numbers are not faults.
+/// The first word of lines about the VLANs of a port.
+const SWITCHPORT: &str = "switchport";
+/// Commands whose numbers are set by experience.
 const OF_BUFFERS: &[&str] = &["queue-limit", "random-detect"];
 /// The minimum factor between two such numbers for a contradiction.
 const UNEQUAL: u64 = 2;
@@ -22,7 +24,7 @@ pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviati
                 form.blocks.iter().map(|block| block.entries_of(shape).collect()).collect();
             if lines.iter().all(|lines| lines.len() == 1) {
                 let single: Vec<&Entry> = lines.iter().map(|lines| lines[0]).collect();
-                check_single(form, &single, devices, found);
+                check_single((form, forms), &single, devices, found);
             } else {
                 check_several(form, &lines, devices, found);
             }
@@ -37,13 +39,19 @@ pub(super) fn check_headers(group: &[Block], devices: &[Defined], found: &mut Ve
     if is_shared && *path == group[0].header.shape {
         let headers: Vec<&Entry> = group.iter().map(|block| &block.header).collect();
         let before = found.len();
-        check_single(&Form { shapes: Vec::new(), blocks: group.iter().collect() }, &headers, devices, found);
+        let form = Form { shapes: Vec::new(), blocks: group.iter().collect() };
+        check_single((&form, &[]), &headers, devices, found);
         found[before..].iter_mut().for_each(|deviation| deviation.kind = DeviationKind::Decisive);
     }
 }
 
-/// Compares the values of a line that each block has once.
-fn check_single(form: &Form, lines: &[&Entry], devices: &[Defined], found: &mut Vec<Deviation>) {
+/// Compares the values of a line that each block of a form has once.
+fn check_single(
+    (form, forms): (&Form, &[Form]),
+    lines: &[&Entry],
+    devices: &[Defined],
+    found: &mut Vec<Deviation>,
+) {
     let count = lines.iter().map(|line| line.values.len()).min().unwrap_or(0);
     for place in 0..count {
         let Some((odd, usual)) = only_exception(lines.iter().map(|line| line.values[place].as_str())) else {
@@ -66,12 +74,28 @@ fn check_single(form: &Form, lines: &[&Entry], devices: &[Defined], found: &mut 
             block.title(),
             others.len()
         );
-        let kind = DeviationKind::Unusual.in_block(block, &entry.text());
+        // Another rule knows both ends of a connection to an address of a device.
+        let is_of_device = devices.iter().any(|device| device.owns(own));
+        let kind = if is_of_device || is_of_other_task(block, entry, &others, forms) {
+            DeviationKind::Unusual
+        } else {
+            DeviationKind::Unusual.in_block(block, &entry.text())
+        };
         found.push(Deviation { device: block.device, line: entry.line, kind, message });
     }
 }
 
-/// Whether two values are similar numbers of a command whose numbers operators choose by experience.
+/// Whether a port of a switch differs in its description as well, and another port of the device has the same
+/// line: the port has the task of that one, and only looks like those of its form.
+fn is_of_other_task(block: &Block, entry: &Entry, others: &[&Block], forms: &[Form]) -> bool {
+    let all = forms.iter().flat_map(|form| form.blocks.iter().copied());
+    let mut namesakes = all.filter(|other| other.device == block.device && !std::ptr::eq(*other, block));
+    entry.command() == SWITCHPORT
+        && others.iter().all(|other| other.description != block.description)
+        && namesakes.any(|other| other.entries_of(&entry.shape).any(|one| one.values == entry.values))
+}
+
+/// Whether the values are numbers of one order in a line that is set by experience.
 pub(super) fn is_mild(entry: &Entry, own: &str, usual: &str) -> bool {
     OF_BUFFERS.contains(&entry.command()) && !are_unequal(own, usual)
 }
@@ -104,6 +128,9 @@ pub(super) fn only_exception<'v>(values: impl Iterator<Item = &'v str>) -> Optio
 /// Whether a device uses its own name where other devices use another name.
 pub(super) fn is_renamed(device: usize, own: &str, usual: &str, devices: &[Defined]) -> bool {
     let device = &devices[device];
+    if device.renames(own, usual) {
+        return true;
+    }
     let is_usual = device.uses(usual) > 0;
     let is_own = device.names.contains(own) && device.uses(own) == 1;
     is_usual && is_own && !device.names.contains(usual)
@@ -136,7 +163,9 @@ fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found:
             continue;
         }
         let own = texts[lacks].iter().find(|(own, _)| counts[own.as_str()] == 1);
-        if own.is_some_and(|(own, _)| are_terms(own, text)) {
+        // A line about a subnet of its own is not in place of another one.
+        let is_near = |own: &str| own.split(' ').any(|word| devices[block.device].is_near(word));
+        if own.is_some_and(|(own, _)| are_terms(own, text) || is_near(own)) {
             continue;
         }
         let (line, kind, message) = match own {

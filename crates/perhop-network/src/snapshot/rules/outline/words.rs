@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use perhop_qos::Dscp;
 
-/// Commands inside blocks that affect neither the path nor the delay of packets.
+use super::super::secrets::{key_of_type_7, reveal_type_7};
+
+/// Commands inside blocks that do not decide where packets go, and when.
 const WITHOUT_EFFECT: &[&str] = &[
     "cdp",
     "description",
@@ -15,6 +17,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "load-interval",
     "log-adjacency-changes",
     "logging",
+    "name",
     "negotiation",
     "no",
     "remark",
@@ -160,23 +163,15 @@ pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
     }
 }
 
-/// Returns the place of a password of type 7, and the password encrypted with a common salt. Each line can
-/// have its own salt (Cisco, "Cisco IOS Password Encryption Facts": the method is reversible), so equal
-/// passwords look different.
+/// Returns the place of a word that type 7 hides, and the word hidden with one salt: each line may have its
+/// own salt.
 fn secret(words: &[&str]) -> Option<(usize, String)> {
-    const KEY: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";
     words.iter().find(|word| OF_SECRETS.contains(word))?;
     let place = words.iter().position(|word| *word == "7")? + 1;
-    let hidden = words.get(place).filter(|word| word.len() > 2 && word.len().is_multiple_of(2))?;
-    let salt: usize = hidden.get(..2)?.parse().ok()?;
-    let bytes = (2..hidden.len()).step_by(2).map(|at| u8::from_str_radix(hidden.get(at..at + 2)?, 16).ok());
-    let bytes: Vec<u8> = bytes.collect::<Option<_>>()?;
-    // XOR with both salts converts the salt without the plain password, which must not appear in a message.
-    let shown = bytes.iter().enumerate().map(|(place, byte)| {
-        let change = KEY[(salt + place) % KEY.len()] ^ KEY[place % KEY.len()];
-        format!("{:02X}", byte ^ change)
-    });
-    Some((place, format!("00{}", shown.collect::<String>())))
+    let bytes = reveal_type_7(words.get(place)?)?;
+    // The salt of all lines is 0, so that the word itself is never in a message.
+    let hidden = bytes.iter().enumerate().map(|(place, byte)| format!("{:02X}", byte ^ key_of_type_7(place)));
+    Some((place, format!("00{}", hidden.collect::<String>())))
 }
 
 fn codepoint(word: &str) -> String {

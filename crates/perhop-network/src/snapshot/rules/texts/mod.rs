@@ -2,14 +2,22 @@
 //!
 //! The device model lacks what they compare: the names of a class's access lists, and VLANs.
 
+mod bare_ports;
 pub(super) mod braces;
 mod companions;
+mod cos_marks;
+mod dialers;
+mod directions;
+mod ends;
 mod filters;
+mod forwarding_classes;
 mod groups;
 mod isis;
 mod match_kinds;
 mod neighbors;
 mod parts;
+mod path_preferences;
+mod prefix_filters;
 mod queues;
 mod redistribution;
 mod route_targets;
@@ -18,10 +26,14 @@ mod services;
 mod shares;
 mod sources;
 mod switch_maps;
+mod switch_off;
+mod tag_numbers;
 mod tunnel_parts;
+mod twin_ports;
 mod unattached;
 mod unit_errors;
 mod units;
+mod unrouted_networks;
 mod vlan_ports;
 mod vlans;
 
@@ -37,12 +49,20 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         snapshot.devices.iter().map(|member| member.device.numbered_lines().collect()).collect();
     let trees: Vec<Vec<Node>> = lines.par_iter().map(|lines| tree(lines)).collect();
     let devices: Vec<Parts> = trees.par_iter().map(|nodes| Parts::read(nodes)).collect();
+    bare_ports::check(snapshot, &trees, found);
     companions::check(snapshot, &trees, &devices, found);
+    cos_marks::check(snapshot, &trees, &devices, found);
+    dialers::check(snapshot, &trees, found);
+    directions::check(snapshot, &trees, found);
+    ends::check(snapshot, &trees, found);
     filters::check(snapshot, &trees, found);
+    forwarding_classes::check(snapshot, &trees, found);
     groups::check(snapshot, &trees, found);
     isis::check(snapshot, &trees, found);
     match_kinds::check(snapshot, &devices, found);
     neighbors::check(snapshot, &trees, found);
+    path_preferences::check(snapshot, &trees, found);
+    prefix_filters::check(snapshot, &trees, found);
     queues::check(snapshot, &devices, found);
     redistribution::check(snapshot, &trees, found);
     route_targets::check(snapshot, &trees, found);
@@ -50,8 +70,12 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     shares::check(snapshot, &trees, found);
     sources::check(snapshot, &devices, found);
     switch_maps::check(snapshot, &trees, found);
+    switch_off::check(snapshot, &trees, found);
+    tag_numbers::check(snapshot, &trees, found);
     tunnel_parts::check(snapshot, &trees, &devices, found);
+    twin_ports::check(snapshot, &trees, found);
     unattached::check(snapshot, &devices, found);
+    unrouted_networks::check(snapshot, &trees, found);
     unit_errors::check(snapshot, &trees, &devices, found);
     units::check(snapshot, &trees, found);
     vlans::check(snapshot, &trees, found);

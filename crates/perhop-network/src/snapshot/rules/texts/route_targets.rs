@@ -15,6 +15,9 @@ enum Way {
     Export,
 }
 
+/// The name of a VRF, and the autonomous system of its device.
+type Name<'t> = (&'t str, Option<&'t str>);
+
 /// A VRF of a device with its route targets.
 #[derive(Default)]
 struct Vrf<'t> {
@@ -35,15 +38,17 @@ impl<'t> Vrf<'t> {
 /// Reports VRFs that share no route with the VRFs of the same name on other devices, and targets that only
 /// one of these VRFs lacks.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
-    let mut by_name: BTreeMap<&str, Vec<(usize, Vrf)>> = BTreeMap::new();
+    // The VRFs of two providers exchange no routes, although a customer has one name at both.
+    let mut by_name: BTreeMap<Name, Vec<(usize, Vrf)>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
+        let number = number_of_system(nodes);
         for (name, vrf) in vrfs(nodes) {
             if !vrf.targets.is_empty() {
-                by_name.entry(name).or_default().push((device, vrf));
+                by_name.entry((name, number)).or_default().push((device, vrf));
             }
         }
     }
-    for (name, members) in by_name.iter().filter(|(_, members)| members.len() > 1) {
+    for ((name, _), members) in by_name.iter().filter(|(_, members)| members.len() > 1) {
         for way in [Way::Import, Way::Export] {
             for (device, vrf) in members {
                 check_vrf(snapshot, name, members, (*device, vrf), way, found);
@@ -101,7 +106,22 @@ fn check_vrf(
     }
 }
 
-/// Returns the VRFs of a device whose targets are written as values. Targets in policies are not read.
+/// Returns the number of the autonomous system of a device.
+fn number_of_system<'t>(nodes: &[Node<'t>]) -> Option<&'t str> {
+    let of_lines = nodes.iter().find_map(|node| match *node.words().as_slice() {
+        ["router", "bgp", number] => Some(number),
+        _ => None,
+    });
+    let options = block(nodes, &["routing-options"]).map_or(&[][..], |node| &node.inner);
+    of_lines.or_else(|| {
+        options.iter().find_map(|inner| match *words(inner).as_slice() {
+            ["autonomous-system", number, ..] => Some(number),
+            _ => None,
+        })
+    })
+}
+
+/// Returns the VRFs of a device whose targets are written as values, not as policies.
 fn vrfs<'t>(nodes: &[Node<'t>]) -> Vec<(&'t str, Vrf<'t>)> {
     let mut found = Vec::new();
     for node in nodes {

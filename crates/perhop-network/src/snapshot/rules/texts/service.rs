@@ -54,6 +54,11 @@ impl Service<'_> {
             && matches!(ranges, [Some(own), Some(other)] if is_inside([own, other]))
     }
 
+    /// Whether the host is a subnet.
+    pub(super) fn is_subnet(&self) -> bool {
+        !self.wildcard.is_empty()
+    }
+
     /// Returns the port, if two services differ only by it.
     pub(super) fn other_port(&self, other: &Service) -> Option<(&'static str, &str)> {
         let is_same = self.protocol == other.protocol && self.host == other.host;

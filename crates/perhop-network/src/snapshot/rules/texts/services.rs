@@ -3,13 +3,16 @@
 //! Lists of clients name a service as the destination, lists of servers as the source. Both are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
+use perhop_device::InterfaceAddress;
 use perhop_qos::Dscp;
 
 use super::super::peers::Peers;
 use super::super::{NetworkFinding, Snapshot};
 use super::parts::{Parts, Words, list_of};
 use super::service::{Service, services};
+use crate::forwarding::addresses;
 use crate::rules;
 
 /// The minimum number of other devices that write a service in the same way.
@@ -39,6 +42,14 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
         }
     }
     check_writing(snapshot, &uses, found);
+}
+
+/// Whether a device has an address in a subnet, and not only on the way to another device.
+fn is_subnet(snapshot: &Snapshot, network: &str) -> bool {
+    let network: Option<IpAddr> = network.parse().ok();
+    let starts = |own: &InterfaceAddress| own.subnet().map(|subnet| subnet.network()) == network;
+    let mut ports = (0..snapshot.devices.len()).flat_map(|device| &snapshot.router(device).ports);
+    network.is_some() && ports.any(|port| addresses(port).any(|own| starts(&own)))
 }
 
 /// A mark of a service: the device, the codepoint, its line and the class.
@@ -117,8 +128,12 @@ fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFindin
     for (key, group) in groups.iter().filter(|(_, group)| (2..MOST_SERVICES).contains(&group.len())) {
         for (own, devices) in group.iter().filter(|(_, devices)| devices.len() == 1) {
             let Some((device, line)) = devices.first_key_value() else { continue };
-            // A host or port that other devices also name is not a typing error.
-            let is_known = |key| holders.get(&key).is_some_and(|devices| devices.len() > 1);
+            // A host or port that others name as well is not a typing error, and a subnet of the network
+            // neither.
+            let is_known = |key: (&str, &str)| {
+                holders.get(&key).is_some_and(|devices| devices.len() > 1)
+                    || key.0 == "host" && own.is_subnet() && is_subnet(snapshot, key.1)
+            };
             let others = holders[key].len() - usize::from(holders[key].contains(device));
             let usual = group.iter().find(|(other, devices)| {
                 // The group has this service and one other, so all other devices name the host with that one.

@@ -8,6 +8,11 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, words};
 use crate::rules;
 
+/// The map of classes of service to codepoints, and its default: eight codepoints for each class.
+const COS_TO_DSCP: &str = "cos-dscp";
+const CODEPOINTS_OF_COS: u8 = 8;
+const LAST_COS: u8 = 7;
+
 /// A mark or class that a map reads: the words for the map, and the mark or class.
 type Key<'t> = (Vec<&'t str>, String);
 /// The words for the map from classes to queues.
@@ -23,6 +28,9 @@ const DEFAULT: &str = "the default";
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let devices: Vec<Entries> = trees.iter().map(|nodes| of_device(nodes)).collect();
     let maps: BTreeSet<&[&str]> = devices.iter().flatten().map(|((map, _), _)| map.as_slice()).collect();
+    for own in devices.iter().enumerate() {
+        check_queues(snapshot, own, found);
+    }
     let mut odd: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
     for map in maps {
         let is_of_map = |key: &&Key| key.0 == map;
@@ -49,6 +57,35 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         let effect = "packets with this mark get another queue or mark at this device than at the others";
         let rule = &rules::NETWORK_MAP_DIFFERS;
         found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
+    }
+}
+
+/// Reports switches that send a codepoint to another queue than the class of service which they take for
+/// equal.
+fn check_queues(snapshot: &Snapshot, (device, maps): (usize, &Entries), found: &mut Vec<NetworkFinding>) {
+    for cos in 0..=LAST_COS {
+        let usual = (cos * CODEPOINTS_OF_COS).to_string();
+        let codepoint = maps.get(&(vec![COS_TO_DSCP], cos.to_string())).map_or(usual, |(to, _)| to.clone());
+        for direction in ["input", "output"] {
+            let queue =
+                |map: &'static str, mark: &str| maps.get(&(vec![direction, map, "queue"], mark.to_owned()));
+            let (Some((by_cos, cos_line)), Some((by_codepoint, line))) =
+                (queue("cos-map", &cos.to_string()), queue("dscp-map", &codepoint))
+            else {
+                continue;
+            };
+            if by_cos == by_codepoint {
+                continue;
+            }
+            let message = format!(
+                "{} sends DSCP {codepoint} to {direction} {by_codepoint}, and the equal CoS {cos} to \
+                 {by_cos} (line {cos_line})",
+                snapshot.devices[device].name
+            );
+            let effect = "the queue of a packet depends on whether its port trusts the tag or the codepoint";
+            let rule = &rules::NETWORK_MAP_DIFFERS;
+            found.push(snapshot.finding(device, rule, *line, (message, effect.to_owned())));
+        }
     }
 }
 

@@ -16,14 +16,15 @@ const LEAST_COMMON: usize = 2;
 /// end.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let switches: Vec<Switch> = trees.iter().map(|nodes| Switch::read(nodes)).collect();
-    for (device, own) in switches.iter().enumerate().filter(|(_, own)| !own.trunks.is_empty()) {
-        check_lost(snapshot, device, own, found);
-        check_uplinks(snapshot, device, own, found);
-    }
     if switches.iter().all(|own| own.trunks.is_empty()) {
         return;
     }
-    for [first, second] in cables(snapshot) {
+    let cables = cables(snapshot);
+    for (device, own) in switches.iter().enumerate().filter(|(_, own)| !own.trunks.is_empty()) {
+        check_lost(snapshot, device, own, found);
+        check_uplinks(snapshot, &switches, device, &cables, found);
+    }
+    for [first, second] in cables {
         for [own, other] in [[first, second], [second, first]] {
             check_ends(snapshot, &switches, [own, other], found);
         }
@@ -33,7 +34,9 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
 /// Returns the pairs of ports that a cable or a description connects.
 fn cables(snapshot: &Snapshot) -> Vec<[PortId; 2]> {
     let suggested = snapshot.guesses().into_iter().map(|guess| guess.ends.map(|end| end.id));
-    snapshot.wires().filter(|[own, other]| own < other).chain(suggested).collect()
+    let wires = snapshot.wires().filter(|[own, other]| own < other);
+    let all: BTreeSet<[PortId; 2]> = wires.chain(suggested).chain(snapshot.described_pairs()).collect();
+    all.into_iter().collect()
 }
 
 /// Reports VLANs of ports that no trunk of the device carries and in which the device has no interface.
@@ -63,8 +66,21 @@ fn check_lost(snapshot: &Snapshot, device: usize, own: &Switch, found: &mut Vec<
     }
 }
 
-/// Reports a trunk that lacks one used VLAN, if another trunk carries this VLAN and all VLANs of the first.
-fn check_uplinks(snapshot: &Snapshot, device: usize, own: &Switch, found: &mut Vec<NetworkFinding>) {
+/// Reports a trunk that lacks one VLAN in use, which another trunk with the same VLANs carries.
+fn check_uplinks(
+    snapshot: &Snapshot,
+    switches: &[Switch],
+    device: usize,
+    cables: &[[PortId; 2]],
+    found: &mut Vec<NetworkFinding>,
+) {
+    let own = &switches[device];
+    // The device at the other end of a trunk, if it does not use a VLAN.
+    let is_unused = |name: &str, vlan: u16| {
+        let ends = cables.iter().flat_map(|[one, other]| [(one, other), (other, one)]);
+        let mut far = ends.filter(|(near, _)| near.device == device && snapshot.port(**near).name == name);
+        far.any(|(_, far)| !switches[far.device].uses(vlan))
+    };
     let limited: Vec<(&str, &Trunk, &BTreeSet<u16>)> =
         own.trunks.iter().filter_map(|(name, trunk)| Some((*name, trunk, trunk.allowed.as_ref()?))).collect();
     let mut lacking: BTreeMap<usize, (u16, &str, &str)> = BTreeMap::new();
@@ -72,7 +88,8 @@ fn check_uplinks(snapshot: &Snapshot, device: usize, own: &Switch, found: &mut V
         for (other, _, more) in &limited {
             let mut missing = more.difference(allowed);
             let (Some(vlan), None) = (missing.next(), missing.next()) else { continue };
-            if allowed.len() >= LEAST_COMMON && allowed.is_subset(more) && own.uses(*vlan) {
+            let is_same = allowed.len() >= LEAST_COMMON && allowed.is_subset(more) && own.uses(*vlan);
+            if is_same && !is_unused(name, *vlan) {
                 lacking.entry(trunk.line).or_insert((*vlan, name, other));
             }
         }

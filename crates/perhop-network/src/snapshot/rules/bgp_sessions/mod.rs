@@ -1,0 +1,221 @@
+//! Sessions of BGP that only one end configures, or that both ends configure differently.
+//!
+//! The lines are read like those of [`bgp`](super::bgp). Ends with `local-as` and confederations are skipped,
+//! because they show other numbers to their neighbors.
+
+mod process;
+mod statements;
+mod strangers;
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr};
+
+use process::{End, Process, process};
+
+use super::tree::{Numbered, tree};
+use super::{NetworkFinding, Snapshot};
+use crate::forwarding::{Decision, addresses};
+use crate::rules;
+use crate::snapshot::carries_packets;
+
+/// Reports the sessions whose ends do not fit.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let processes: Vec<Option<Process>> = (0..snapshot.devices.len())
+        .map(|device| {
+            let lines = || snapshot.devices[device].device.numbered_lines();
+            process(lines()).or_else(|| statements::process(&tree(&lines().collect::<Vec<Numbered>>())))
+        })
+        .collect();
+    let own: Vec<BTreeSet<IpAddr>> = (0..snapshot.devices.len())
+        .map(|device| {
+            let ports = snapshot.router(device).ports.iter();
+            ports.flat_map(|port| addresses(port).map(|own| own.address)).collect()
+        })
+        .collect();
+    for (device, process) in processes.iter().enumerate() {
+        let Some(process) = process.as_ref().filter(|process| !process.hides_number) else { continue };
+        for (name, end) in &process.ends {
+            let Ok(address) = name.parse::<Ipv4Addr>() else { continue };
+            report_without_number(snapshot, device, (name, &process.settings(end)), found);
+            let Some(far) = snapshot.owner(address.into()).map(|id| id.device) else {
+                strangers::check(snapshot, (device, process), end, address.into(), found);
+                continue;
+            };
+            let Some(other) = processes[far].as_ref().filter(|other| !other.hides_number) else { continue };
+            if far == device {
+                continue;
+            }
+            let session = Session { snapshot, device, far, other, address, end: process.settings(end) };
+            let back = other.ends.iter().filter_map(|(name, end)| {
+                let address: IpAddr = name.parse().ok()?;
+                own[device].contains(&address).then_some((address, end))
+            });
+            let back: Vec<(IpAddr, &End)> = back.collect();
+            match session.best(&back) {
+                Some((address, end)) => session.check(address, &other.settings(end), found),
+                None if other.listens_to(&own[device]) => {}
+                None => session.report_absent(found),
+            }
+        }
+    }
+}
+
+/// Reports lines about a neighbor that has no AS number: the device refuses them.
+fn report_without_number(
+    snapshot: &Snapshot,
+    device: usize,
+    (name, end): (&str, &End),
+    found: &mut Vec<NetworkFinding>,
+) {
+    if end.number.is_some() || end.inherits {
+        return;
+    }
+    let message = format!("the neighbor {name} of {} has no AS number", snapshot.devices[device].name);
+    let effect = "the device refuses the line, and the neighbor that was meant lacks it".to_owned();
+    found.push(snapshot.finding(device, &rules::NETWORK_SESSION_DIFFERS, end.line, (message, effect)));
+}
+
+/// A session as one end configures it.
+struct Session<'s, 'a> {
+    snapshot: &'s Snapshot<'a>,
+    device: usize,
+    far: usize,
+    other: &'s Process,
+    address: Ipv4Addr,
+    end: End,
+}
+
+impl Session<'_, '_> {
+    /// Returns the line of the far end for this session: that for the address from which this end starts it,
+    /// if it has one.
+    fn best<'e>(&self, back: &[(IpAddr, &'e End)]) -> Option<(IpAddr, &'e End)> {
+        let sources = self.sources().unwrap_or_default();
+        let fitting = back.iter().find(|(address, _)| sources.contains(address));
+        fitting.or_else(|| back.first()).copied()
+    }
+
+    /// Returns the addresses from which this end starts the session; `None` if its routes are unknown.
+    fn sources(&self) -> Option<BTreeSet<IpAddr>> {
+        let ports = &self.snapshot.router(self.device).ports;
+        if let Some((_, source)) = &self.end.source {
+            if let Ok(address) = source.parse() {
+                return Some(BTreeSet::from([address]));
+            }
+            let port = self.snapshot.devices[self.device].device.port(source).ok()?;
+            return Some(addresses(port).map(|own| own.address).collect());
+        }
+        let near: BTreeSet<IpAddr> = ports
+            .iter()
+            .flat_map(addresses)
+            .filter(|own| own.is_neighbor(self.address.into()))
+            .map(|own| own.address)
+            .collect();
+        if !near.is_empty() {
+            return Some(near);
+        }
+        let table = self.snapshot.devices[self.device].device.table();
+        let Decision::Leaves(exit) = table.decide(None, self.address.into()) else { return None };
+        let is_up = carries_packets(self.snapshot.router(self.device), exit.port);
+        is_up.then(|| addresses(exit.port).map(|own| own.address).collect())
+    }
+
+    fn names(&self) -> [&str; 2] {
+        [self.device, self.far].map(|device| self.snapshot.devices[device].name.as_str())
+    }
+
+    fn report_absent(&self, found: &mut Vec<NetworkFinding>) {
+        let [near, far] = self.names();
+        let message = format!("{far} does not configure {near} as a neighbor");
+        self.report(self.device, self.end.line, message, found);
+        let message = format!("{near} configures {far} as a neighbor, but {far} does not configure {near}");
+        self.report(self.far, self.other.line, message, found);
+    }
+
+    /// Compares the ends; `own` is the address that the far end has for this one.
+    fn check(&self, own: IpAddr, back: &End, found: &mut Vec<NetworkFinding>) {
+        let [near, far] = self.names();
+        if let Some((line, number)) = &self.end.number
+            && *number != self.other.number
+            && !self.end.has_own_number
+            && !back.has_own_number
+        {
+            let message = format!(
+                "the neighbor {} has the number {number} here, but {far} is in {} ({})",
+                self.address,
+                self.other.number,
+                self.snapshot.place(self.far, self.other.line)
+            );
+            self.report(self.device, *line, message, found);
+        }
+        if let Some((line, _)) = self.end.password.as_ref().filter(|_| back.password.is_none()) {
+            let message = format!(
+                "the session with {far} has a password here, but none there ({})",
+                self.snapshot.place(self.far, back.line)
+            );
+            self.report(self.device, *line, message, found);
+            let block = in_block(back);
+            let message = format!("the session with {near} has a password there, but none here{block}");
+            self.report(self.far, back.line, message, found);
+        }
+        if let (Some((line, Some(secret))), Some((far_line, Some(other)))) =
+            (&self.end.password, &back.password)
+            && secret.differs(other)
+        {
+            let place = self.snapshot.place(self.far, *far_line);
+            let message = format!("the password for {far} differs from its password for {near} ({place})");
+            self.report(self.device, *line, message, found);
+        }
+        if !self.end.inherits && !back.inherits {
+            self.check_families(back, found);
+            self.check_source(own, found);
+        }
+    }
+
+    /// Reports ends that exchange no family of addresses.
+    fn check_families(&self, back: &End, found: &mut Vec<NetworkFinding>) {
+        if !self.end.families.is_disjoint(&back.families) {
+            return;
+        }
+        let [_, far] = self.names();
+        let words = |families: &BTreeSet<String>| {
+            let all = families.iter().cloned().collect::<Vec<_>>().join(", ");
+            if all.is_empty() { "no family of addresses".to_owned() } else { all }
+        };
+        let message = format!(
+            "the session with {far} exchanges {} here{}, and {} there ({})",
+            words(&self.end.families),
+            in_block(&self.end),
+            words(&back.families),
+            self.snapshot.place(self.far, back.line)
+        );
+        self.report(self.device, self.end.line, message, found);
+    }
+
+    /// Reports a session that starts from another address than the far end expects.
+    fn check_source(&self, own: IpAddr, found: &mut Vec<NetworkFinding>) {
+        let [near, far] = self.names();
+        let line = self.end.source.as_ref().map_or(self.end.line, |(line, _)| *line);
+        let starts = match self.sources() {
+            Some(sources) if sources.contains(&own) => return,
+            Some(sources) => {
+                let all: Vec<String> = sources.iter().map(IpAddr::to_string).collect();
+                if all.is_empty() { "an interface without an address".to_owned() } else { all.join(" or ") }
+            }
+            None => "the port towards it".to_owned(),
+        };
+        let message =
+            format!("the session with {far} starts from {starts}, but {far} expects {near} at {own}");
+        self.report(self.device, line, message, found);
+    }
+
+    fn report(&self, device: usize, line: usize, message: String, found: &mut Vec<NetworkFinding>) {
+        let effect = "the routers have no session and exchange no routes".to_owned();
+        let rule = &rules::NETWORK_SESSION_DIFFERS;
+        found.push(self.snapshot.finding(device, rule, line, (message, effect)));
+    }
+}
+
+/// Returns the words for the block of a family of addresses that names a neighbor.
+fn in_block(end: &End) -> String {
+    end.block.map_or_else(String::new, |line| format!(" (its block begins in line {line})"))
+}

@@ -1,0 +1,181 @@
+//! [`Process`]: the neighbors of a BGP process, as its lines configure them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use perhop_qos::classifier::Prefix;
+
+use super::super::secrets::Secret;
+
+/// The family of addresses that neighbors exchange without a line.
+pub(super) const IPV4: &str = "ipv4";
+
+/// The BGP process of a device.
+#[derive(Debug, Default)]
+pub(super) struct Process {
+    pub(super) line: usize,
+    pub(super) number: String,
+    /// By the address or the name of a group of neighbors.
+    pub(super) ends: BTreeMap<String, End>,
+    /// The subnets whose routers may connect.
+    pub(super) listens: Vec<Prefix>,
+    /// Whether neighbors may see another number.
+    pub(super) hides_number: bool,
+    /// Whether neighbors exchange nothing without a line that activates them.
+    pub(super) has_no_default: bool,
+}
+
+/// The settings of a neighbor or of a group of neighbors.
+#[derive(Clone, Debug, Default)]
+pub(super) struct End {
+    pub(super) line: usize,
+    pub(super) group: Option<String>,
+    pub(super) number: Option<(usize, String)>,
+    pub(super) password: Option<(usize, Option<Secret>)>,
+    pub(super) has_own_number: bool,
+    /// The families of addresses that it exchanges.
+    pub(super) families: BTreeSet<String>,
+    /// The families that a line takes away.
+    pub(super) removed: BTreeSet<String>,
+    /// The interface or address from which the session starts, with its line.
+    pub(super) source: Option<(usize, String)>,
+    /// The first line of the block with the family of addresses that names it last.
+    pub(super) block: Option<usize>,
+    /// Whether a template may have further settings.
+    pub(super) inherits: bool,
+    /// Whether the neighbor may be on no link of the device.
+    pub(super) is_far: bool,
+}
+
+/// Reads the process of a device.
+pub(super) fn process<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Option<Process> {
+    let mut found: Option<Process> = None;
+    let mut is_inside = false;
+    let mut family = IPV4.to_owned();
+    let mut block = None;
+    for (line, text) in lines {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if !text.starts_with(' ') {
+            is_inside = words.starts_with(&["router", "bgp"]);
+            if is_inside {
+                let number = words.get(2).map_or_else(String::new, ToString::to_string);
+                found = Some(Process { line, number, ..Process::default() });
+                IPV4.clone_into(&mut family);
+                block = None;
+            }
+            continue;
+        }
+        match words.as_slice() {
+            ["address-family", name, rest @ ..] => {
+                let is_plain = rest.first().is_none_or(|word| ["unicast", "vrf"].contains(word));
+                family = if is_plain { (*name).to_owned() } else { format!("{name} {}", rest[0]) };
+                block = Some(line);
+            }
+            ["exit-address-family"] => {
+                IPV4.clone_into(&mut family);
+                block = None;
+            }
+            _ => {}
+        }
+        if let Some(process) = found.as_mut().filter(|_| is_inside) {
+            process.read(line, &words, (&family, block));
+        }
+    }
+    found
+}
+
+impl Process {
+    fn read(&mut self, line: usize, words: &[&str], (family, block): (&str, Option<usize>)) {
+        match words {
+            ["no", "bgp", "default", "ipv4-unicast"] => self.has_no_default = true,
+            ["bgp", "confederation", ..] => self.hides_number = true,
+            ["bgp", "listen", "range", subnet, ..] => self.listens.extend(subnet.parse::<Prefix>()),
+            ["no", "neighbor", name, "activate"] => {
+                if let Some(end) = self.ends.get_mut(*name) {
+                    end.removed.insert(family.to_owned());
+                }
+            }
+            ["neighbor", name, setting @ ..] => {
+                let end = self.ends.entry((*name).to_owned()).or_insert(End { line, ..End::default() });
+                end.block = block.or(end.block);
+                match setting {
+                    ["remote-as", number, ..] => end.number = Some((line, (*number).to_owned())),
+                    ["peer-group", group, ..] => end.group = Some((*group).to_owned()),
+                    ["password", secret @ ..] => end.password = Some((line, Secret::read(secret))),
+                    ["activate"] => _ = end.families.insert(family.to_owned()),
+                    ["update-source", source, ..] => end.source = Some((line, (*source).to_owned())),
+                    ["inherit", ..] => end.inherits = true,
+                    ["disable-connected-check" | "ebgp-multihop" | "ttl-security", ..] => end.is_far = true,
+                    // Settings in a block of their own (NX-OS, IOS XR) are not read.
+                    [] => self.hides_number = true,
+                    ["local-as", ..] => end.has_own_number = true,
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the settings of a neighbor with those of its group in place of its missing ones.
+    pub(super) fn settings(&self, end: &End) -> End {
+        let mut found = end.clone();
+        if let Some(group) = end.group.as_ref().and_then(|group| self.ends.get(group)) {
+            found.number = found.number.or_else(|| group.number.clone());
+            found.password = found.password.or_else(|| group.password.clone());
+            found.source = found.source.or_else(|| group.source.clone());
+            found.has_own_number |= group.has_own_number;
+            found.inherits |= group.inherits;
+            found.is_far |= group.is_far;
+            found.families.extend(group.families.iter().cloned());
+        }
+        if !self.has_no_default {
+            found.families.insert(IPV4.to_owned());
+        }
+        for removed in &end.removed {
+            found.families.remove(removed);
+        }
+        found
+    }
+
+    pub(super) fn listens_to(&self, addresses: &BTreeSet<IpAddr>) -> bool {
+        self.listens.iter().any(|range| addresses.iter().any(|address| range.contains((*address).into())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::process;
+
+    fn read(text: &str) -> super::Process {
+        process(text.lines().enumerate().map(|(place, line)| (place + 1, line))).unwrap()
+    }
+
+    #[test]
+    fn a_group_gives_its_settings_to_its_neighbors() {
+        let text = "router bgp 65000\n neighbor SPOKES peer-group\n neighbor SPOKES remote-as 65001\n \
+                    neighbor SPOKES password x\n neighbor 192.0.2.1 peer-group SPOKES\n \
+                    bgp listen range 10.0.0.0/24 peer-group SPOKES\nrouter ospf 1\n neighbor 192.0.2.9";
+        let found = read(text);
+        let own = found.settings(&found.ends["192.0.2.1"]);
+        assert_eq!(
+            (own.number, own.password.map(|(line, _)| line)),
+            (Some((3, "65001".to_owned())), Some(4))
+        );
+        assert!(found.listens_to(&["10.0.0.7".parse().unwrap()].into()));
+        assert!(!found.ends.contains_key("192.0.2.9"), "a neighbor of another protocol");
+    }
+
+    #[test]
+    fn a_neighbor_exchanges_the_families_that_activate_it() {
+        let text = "router bgp 65000\n no bgp default ipv4-unicast\n neighbor 192.0.2.1 remote-as 65000\n \
+                    neighbor 192.0.2.2 remote-as 65000\n address-family vpnv4\n  neighbor 192.0.2.1 activate\n \
+                    exit-address-family\n address-family ipv4 vrf A\n  neighbor 10.0.0.1 remote-as 65001\n  \
+                    neighbor 10.0.0.1 activate";
+        let found = read(text);
+        let families =
+            |name: &str| found.settings(&found.ends[name]).families.into_iter().collect::<Vec<_>>();
+        assert_eq!(families("192.0.2.1"), ["vpnv4"]);
+        assert!(families("192.0.2.2").is_empty());
+        assert_eq!(families("10.0.0.1"), ["ipv4"]);
+    }
+}

@@ -1,0 +1,35 @@
+//! Policies of another design: lines that all their classes lack.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::block::{Block, Blocks};
+use super::form::{Deviation, DeviationKind};
+
+/// The path of policies.
+const POLICIES: &str = "policy-map ";
+/// The minimum number of classes of a policy that lack a line for it to be another design.
+const LEAST: usize = 3;
+
+/// Turns the missing lines of a policy of which every class lacks one into unusual ones.
+pub(super) fn weaken(blocks: &Blocks, found: &mut [Deviation]) {
+    let decisive = |one: &&mut Deviation| one.kind == DeviationKind::Decisive;
+    let at: BTreeSet<(usize, usize)> =
+        found.iter_mut().filter(decisive).map(|one| (one.device, one.line)).collect();
+    // The first lines of the classes of each policy of a device.
+    let mut classes: BTreeMap<(usize, &str), Vec<&Block>> = BTreeMap::new();
+    for (path, group) in blocks.by_path.iter().filter(|(path, _)| path.starts_with(POLICIES)) {
+        let Some((policy, _)) = path.split_once(" / ") else { continue };
+        for block in group {
+            classes.entry((block.device, policy)).or_default().push(block);
+        }
+    }
+    let lacks = |block: &&Block| at.contains(&(block.device, block.header.line));
+    let designs = classes.into_values().filter(|all| all.len() >= LEAST && all.iter().all(lacks));
+    let lines: BTreeSet<(usize, usize)> =
+        designs.flatten().map(|block| (block.device, block.header.line)).collect();
+    for one in found.iter_mut().filter(decisive) {
+        if lines.contains(&(one.device, one.line)) {
+            one.kind = DeviationKind::Unusual;
+        }
+    }
+}

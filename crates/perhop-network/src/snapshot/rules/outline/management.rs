@@ -1,0 +1,41 @@
+//! Access lists that protect the management of devices: each organization has its own addresses in them.
+
+use std::collections::BTreeSet;
+
+use super::super::tree::Numbered;
+use super::block::Blocks;
+use super::form::{Deviation, DeviationKind};
+
+/// The path of access lists with a name.
+const LISTS: &str = "ip access-list ";
+/// Words of lines that apply a list to sessions with the device, and not to packets through it.
+const OF_MANAGEMENT: &[&str] = &["access-class", "http", "ntp", "snmp-server"];
+
+/// Turns deviations in lists that only management uses into unusual lines.
+pub(super) fn weaken(blocks: &Blocks, devices: &[Vec<Numbered>], found: &mut [Deviation]) {
+    let mut lines: BTreeSet<(usize, usize)> = BTreeSet::new();
+    for (_, group) in blocks.by_path.iter().filter(|(path, _)| path.starts_with(LISTS)) {
+        for block in group {
+            let Some(name) = block.header.values.last() else { continue };
+            if is_of_management(&devices[block.device], name) {
+                let own = block.entries.iter().map(|entry| entry.line).chain([block.header.line]);
+                lines.extend(own.map(|line| (block.device, line)));
+            }
+        }
+    }
+    for one in found.iter_mut().filter(|one| one.kind == DeviationKind::Decisive) {
+        if lines.contains(&(one.device, one.line)) {
+            one.kind = DeviationKind::Unusual;
+        }
+    }
+}
+
+/// Whether lines of management use a list, and no others.
+fn is_of_management(lines: &[Numbered], name: &str) -> bool {
+    let uses = lines.iter().filter(|(_, text)| {
+        let text = text.trim_start();
+        !text.starts_with(LISTS) && text.split(' ').any(|word| word == name)
+    });
+    let mut uses = uses.map(|(_, text)| text.split(' ').any(|word| OF_MANAGEMENT.contains(&word))).peekable();
+    uses.peek().is_some() && uses.all(|is_of_management| is_of_management)
+}

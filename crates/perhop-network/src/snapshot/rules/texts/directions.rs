@@ -1,0 +1,100 @@
+//! Policies whose name says the direction in which they are attached, and one that is attached in the other.
+
+use super::super::tree::Node;
+use super::super::{NetworkFinding, Snapshot};
+use super::braces::words;
+use crate::rules;
+
+/// Words of names for policies of arriving and of departing packets.
+const INPUT: &[&str] = &["IN", "INPUT", "INGRESS", "INBOUND"];
+const OUTPUT: &[&str] = &["OUT", "OUTPUT", "EGRESS", "OUTBOUND"];
+/// The minimum number of policies that are attached as their name says.
+const LEAST: usize = 3;
+
+/// An attachment of a policy, filter or list.
+struct Attachment<'t> {
+    device: usize,
+    line: usize,
+    name: &'t str,
+    is_output: bool,
+}
+
+/// Reports the only policy that is attached in the direction that its name does not say, where names of at
+/// least three others say theirs.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    let mut all = Vec::new();
+    for (device, nodes) in trees.iter().enumerate() {
+        for node in nodes {
+            add(&mut all, device, node, false);
+        }
+    }
+    let named: Vec<(&Attachment, bool)> =
+        all.iter().filter_map(|one| Some((one, says_output(one.name)?))).collect();
+    let odd: Vec<&Attachment> =
+        named.iter().filter(|(one, says)| one.is_output != *says).map(|(one, _)| *one).collect();
+    let [one] = odd.as_slice() else { return };
+    if named.len() <= LEAST {
+        return;
+    }
+    let [here, there] = if one.is_output { ["output", "input"] } else { ["input", "output"] };
+    let message = format!(
+        "{} is attached to {here}, but its name says {there}, and {} other policies are attached as their names \
+         say",
+        one.name,
+        named.len() - 1
+    );
+    let effect = "packets of one direction miss the policy, and those of the other get it".to_owned();
+    let rule = &rules::NETWORK_ATTACHMENT_UNUSUAL;
+    found.push(snapshot.finding(one.device, rule, one.line, (message, effect)));
+}
+
+/// Returns whether a name says that its packets depart; `None` if it says nothing, or both.
+fn says_output(name: &str) -> Option<bool> {
+    let upper = name.to_ascii_uppercase();
+    let parts: Vec<&str> = upper.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
+    let has = |words: &[&str]| parts.iter().any(|part| words.contains(part));
+    match (has(INPUT), has(OUTPUT)) {
+        (true, false) => Some(false),
+        (false, true) => Some(true),
+        _ => None,
+    }
+}
+
+/// Adds the attachments of a block; `is_filter` is whether it is a block of filters.
+fn add<'t>(found: &mut Vec<Attachment<'t>>, device: usize, node: &Node<'t>, is_filter: bool) {
+    let line = node.line.0;
+    let words = words(node);
+    let attached = match *words.as_slice() {
+        ["service-policy" | "filter", direction @ ("input" | "output"), name] => {
+            Some((direction == "output", name))
+        }
+        ["ip" | "ipv6", "access-group" | "traffic-filter", name, direction @ ("in" | "out")] => {
+            Some((direction == "out", name))
+        }
+        [direction @ ("input" | "output"), name] if is_filter => Some((direction == "output", name)),
+        _ => None,
+    };
+    found.extend(attached.map(|(is_output, name)| Attachment { device, line, name, is_output }));
+    let is_filter = words == ["filter"];
+    for inner in &node.inner {
+        add(found, device, inner, is_filter);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_output;
+
+    #[test]
+    fn words_of_a_name_say_the_direction() {
+        for (name, says) in [
+            ("CE-IN-50M", Some(false)),
+            ("wan_out", Some(true)),
+            ("MAIN", None),
+            ("IN-OUT", None),
+            ("egress.queues", Some(true)),
+        ] {
+            assert_eq!(says_output(name), says, "{name}");
+        }
+    }
+}

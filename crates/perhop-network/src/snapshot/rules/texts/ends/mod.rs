@@ -1,0 +1,20 @@
+//! Settings that both ends of a link, a session or a tunnel must have alike, read as they are written.
+
+mod credentials;
+mod eigrp;
+mod ike;
+mod parts;
+mod text;
+
+use text::Text;
+
+use super::super::tree::Node;
+use super::super::{NetworkFinding, Snapshot};
+
+/// Reports ends that do not fit each other.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    let texts: Vec<Text> = trees.iter().map(|nodes| Text::new(nodes)).collect();
+    credentials::check(snapshot, &texts, found);
+    eigrp::check(snapshot, &texts, found);
+    ike::check(snapshot, &texts, found);
+}

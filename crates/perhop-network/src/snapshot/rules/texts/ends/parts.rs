@@ -1,0 +1,192 @@
+//! [`Part`]: the part of a port in a protocol of neighbors, with the credential that it shows them.
+
+use std::collections::BTreeMap;
+
+use perhop_device::RoutingProtocol;
+
+use super::super::super::secrets::Secret;
+use super::super::super::tree::Node;
+use super::super::super::{PortId, Snapshot};
+use super::super::braces::{block, words};
+use super::text::Text;
+
+/// The method of a credential that a chain of keys gives.
+pub(super) const KEY_CHAIN: &str = "a key chain";
+
+/// A key of a credential.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    pub(super) line: usize,
+    pub(super) secret: Option<Secret>,
+    pub(super) algorithm: Option<String>,
+}
+
+/// The proof that a port adds to the packets of a protocol.
+#[derive(Debug)]
+pub(super) struct Credential {
+    pub(super) line: usize,
+    /// The method, in words.
+    pub(super) method: &'static str,
+    /// The keys by number.
+    pub(super) keys: BTreeMap<String, Key>,
+}
+
+/// The part of a port in a protocol: the line to look at, and the credential.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) line: usize,
+    pub(super) credential: Option<Credential>,
+}
+
+/// The parts of a port by the protocol, in words.
+pub(super) type Parts = BTreeMap<String, Part>;
+
+/// Returns the parts of a port.
+pub(super) fn parts(snapshot: &Snapshot, texts: &[Text], id: PortId) -> Parts {
+    let text = &texts[id.device];
+    match text.interface(snapshot, id) {
+        Some(node) => of_interface(snapshot, text, id, node),
+        None => of_statements(text, &snapshot.port(id).name),
+    }
+}
+
+fn of_interface(snapshot: &Snapshot, text: &Text, id: PortId, node: &Node) -> Parts {
+    let lines: Vec<(usize, Vec<&str>)> =
+        node.inner.iter().map(|inner| (inner.line.0, inner.words())).collect();
+    let mut found = Parts::new();
+    let processes = &snapshot.router(id.device).forwarding.processes;
+    let routing = &snapshot.port(id).forwarding.routing;
+    let mut active = routing.iter().filter(|part| part.passive.is_none());
+    if active.any(|part| processes[part.process].protocol == RoutingProtocol::Ospf) {
+        let credential = ospf(text, &lines);
+        found.insert("OSPF".to_owned(), Part { line: node.line.0, credential });
+    }
+    for (_, words) in &lines {
+        if let [kind @ ("standby" | "vrrp"), group, "ip", ..] = words.as_slice() {
+            let name = format!("{kind} group {group}");
+            let credential = of_group(text, &lines, kind, group);
+            found.insert(name, Part { line: node.line.0, credential });
+        }
+    }
+    found
+}
+
+/// Returns the credential of OSPF of an interface, or of its process.
+fn ospf(text: &Text, lines: &[(usize, Vec<&str>)]) -> Option<Credential> {
+    let mut method: Option<(&'static str, usize)> = None;
+    let mut keys = BTreeMap::new();
+    for (line, words) in lines {
+        match words.as_slice() {
+            ["ip", "ospf", "authentication", "null"] => return None,
+            ["ip", "ospf", "authentication", "key-chain", name] => {
+                method = Some((KEY_CHAIN, *line));
+                keys = chain(text, name);
+            }
+            ["ip", "ospf", "authentication", "message-digest"] => method = Some(("MD5", *line)),
+            ["ip", "ospf", "authentication"] => method = Some(("a password", *line)),
+            ["ip", "ospf", "message-digest-key", number, "md5", secret @ ..] => {
+                let key = Key { line: *line, secret: Secret::read(secret), algorithm: None };
+                keys.insert((*number).to_owned(), key);
+            }
+            ["ip", "ospf", "authentication-key", secret @ ..] => {
+                let key = Key { line: *line, secret: Secret::read(secret), algorithm: None };
+                keys.insert("0".to_owned(), key);
+            }
+            _ => {}
+        }
+    }
+    let (method, line) = method.or_else(|| of_area(text))?;
+    Some(Credential { line, method, keys })
+}
+
+/// Returns the method that the process of OSPF sets for an area.
+fn of_area(text: &Text) -> Option<(&'static str, usize)> {
+    let processes = text.nodes.iter().filter(|node| node.line.1.starts_with("router ospf "));
+    let mut lines = processes.flat_map(|node| &node.inner);
+    lines.find_map(|inner| match *inner.words().as_slice() {
+        ["area", _, "authentication", "message-digest"] => Some(("MD5", inner.line.0)),
+        ["area", _, "authentication"] => Some(("a password", inner.line.0)),
+        _ => None,
+    })
+}
+
+/// Returns the credential of a group of routers with one address.
+fn of_group(text: &Text, lines: &[(usize, Vec<&str>)], kind: &str, group: &str) -> Option<Credential> {
+    lines.iter().find_map(|(line, words)| {
+        let [own, number, "authentication", rest @ ..] = words.as_slice() else { return None };
+        if *own != kind || *number != group {
+            return None;
+        }
+        let (method, keys) = match rest {
+            ["md5", "key-chain", name, ..] => ("MD5", chain(text, name)),
+            ["md5", "key-string", secret @ ..] | ["text", secret @ ..] | secret => {
+                let method = if rest.first() == Some(&"md5") { "MD5" } else { "a password" };
+                let key = Key { line: *line, secret: Secret::read(secret), algorithm: None };
+                (method, BTreeMap::from([("0".to_owned(), key)]))
+            }
+        };
+        Some(Credential { line: *line, method, keys })
+    })
+}
+
+/// Returns the keys of a key chain.
+pub(super) fn chain(text: &Text, name: &str) -> BTreeMap<String, Key> {
+    let mut found = BTreeMap::new();
+    for node in text.nodes.iter().filter(|node| node.words() == ["key", "chain", name]) {
+        for key in &node.inner {
+            let ["key", number] = *key.words().as_slice() else { continue };
+            let mut own = Key { line: key.line.0, secret: None, algorithm: None };
+            for inner in &key.inner {
+                match inner.words().as_slice() {
+                    ["key-string", secret @ ..] => {
+                        own.line = inner.line.0;
+                        own.secret = Secret::read(secret);
+                    }
+                    ["cryptographic-algorithm", algorithm] => own.algorithm = Some((*algorithm).to_owned()),
+                    _ => {}
+                }
+            }
+            found.insert(number.to_owned(), own);
+        }
+    }
+    found
+}
+
+/// Returns the part in OSPF of a port that `protocols ospf` names.
+fn of_statements(text: &Text, name: &str) -> Parts {
+    let mut found = Parts::new();
+    let areas = block(text.nodes, &["protocols", "ospf"]).map_or(&[][..], |node| &node.inner);
+    for area in areas {
+        for interface in area.inner.iter().filter(|inner| words(inner) == ["interface", name]) {
+            let is_passive = |inner: &Node| words(inner).first() == Some(&"passive");
+            if interface.inner.iter().any(is_passive) {
+                continue;
+            }
+            let credential = interface.inner.iter().find(|inner| words(inner) == ["authentication"]);
+            let part = Part { line: interface.line.0, credential: credential.map(statement) };
+            found.insert("OSPF".to_owned(), part);
+        }
+    }
+    found
+}
+
+/// Returns the credential of an `authentication` statement.
+fn statement(node: &Node) -> Credential {
+    let mut found = Credential { line: node.line.0, method: "MD5", keys: BTreeMap::new() };
+    for inner in &node.inner {
+        let line = inner.line.0;
+        match words(inner).as_slice() {
+            ["md5", number, "key", secret @ ..] => {
+                let key = Key { line, secret: Secret::read(secret), algorithm: None };
+                found.keys.insert((*number).to_owned(), key);
+            }
+            ["simple-password", secret @ ..] => {
+                found.method = "a password";
+                let key = Key { line, secret: Secret::read(secret), algorithm: None };
+                found.keys.insert("0".to_owned(), key);
+            }
+            _ => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,95 @@
+//! Ports of one device with one task, of which one lacks a line about the marks and queues of packets.
+
+use std::collections::BTreeSet;
+
+use super::super::tree::Node;
+use super::super::{NetworkFinding, Snapshot};
+use crate::rules;
+
+/// Commands about marks and queues.
+const OF_SERVICE: &[&str] = &[
+    "auto qos ",
+    "mls qos cos ",
+    "mls qos trust ",
+    "mls qos vlan-based",
+    "priority-queue out",
+    "qos trust ",
+    "queue-set ",
+    "service-policy ",
+    "srr-queue ",
+    "trust ",
+];
+/// Commands that say nothing about the task of a port.
+const WITHOUT_TASK: &[&str] =
+    &["cdp", "description", "duplex", "lldp", "load-interval", "negotiation", "speed"];
+/// The minimum number of common lines of two ports for them to have one task.
+const LEAST_COMMON: usize = 4;
+/// The number of lines that may be missing together.
+const MOST_MISSING: usize = 2;
+
+/// A port of a device.
+struct Port<'t> {
+    name: &'t str,
+    line: usize,
+    /// The letters of its description, without numbers.
+    description: String,
+    lines: BTreeSet<&'t str>,
+}
+
+/// Reports ports that lack lines about service, and differ only by them from other ports of their device.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    for (device, nodes) in trees.iter().enumerate() {
+        let ports: Vec<Port> = nodes.iter().filter_map(port).collect();
+        for (place, own) in ports.iter().enumerate() {
+            let like = |other: &&Port| other.description == own.description;
+            let others =
+                || ports.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, other)| other);
+            // Two ports without the lines show that this is on purpose.
+            if others().filter(like).any(|other| other.lines == own.lines) {
+                continue;
+            }
+            let twins: Vec<(&Port, Vec<&str>)> =
+                others().filter(like).filter_map(|other| Some((other, missing(own, other)?))).collect();
+            let Some((twin, missing)) = twins.first() else { continue };
+            let lines: Vec<String> = missing.iter().map(|line| format!("`{line}`")).collect();
+            let message = format!(
+                "{} of {} lacks {}, and has all other lines of {} and of {} more",
+                own.name,
+                snapshot.devices[device].name,
+                lines.join(" and "),
+                twin.name,
+                twins.len() - 1
+            );
+            let effect = "its packets lose their marks, or wait in other queues than those of the like port";
+            let rule = &rules::NETWORK_PEERS_DISAGREE;
+            found.push(snapshot.finding(device, rule, own.line, (message, effect.to_owned())));
+        }
+    }
+}
+
+/// Returns the lines about service that a port lacks, if it differs from another one by them only.
+fn missing<'t>(own: &Port<'t>, other: &Port<'t>) -> Option<Vec<&'t str>> {
+    let missing: Vec<&str> = other.lines.difference(&own.lines).copied().collect();
+    let is_of_service = |line: &&str| OF_SERVICE.iter().any(|start| line.starts_with(start));
+    let fits = own.lines.is_subset(&other.lines)
+        && own.lines.len() >= LEAST_COMMON
+        && (1..=MOST_MISSING).contains(&missing.len())
+        && missing.iter().all(is_of_service);
+    fits.then_some(missing)
+}
+
+/// Returns a port of hardware with a description that is up.
+fn port<'t>(node: &Node<'t>) -> Option<Port<'t>> {
+    let ["interface", name] = *node.words().as_slice() else { return None };
+    let lines: Vec<&str> = node.inner.iter().map(|inner| inner.line.1.trim()).collect();
+    if !name.contains('/') || name.contains('.') || lines.contains(&"shutdown") {
+        return None;
+    }
+    let text = lines.iter().find_map(|line| line.strip_prefix("description "))?;
+    let description = text.chars().filter(|letter| letter.is_alphabetic()).collect();
+    let is_of_task = |line: &&str| {
+        let first = line.split(' ').next().unwrap_or_default();
+        !WITHOUT_TASK.contains(&first)
+    };
+    Some(Port { name, line: node.line.0, description, lines: lines.into_iter().filter(is_of_task).collect() })
+}
