@@ -1,7 +1,7 @@
-//! Sessions of BGP that only one end configures, or that both ends configure differently.
+//! BGP sessions that only one end configures, or that both ends configure differently.
 //!
-//! The lines are read like those of [`bgp`](super::bgp). Ends with `local-as` and confederations are skipped,
-//! because they show other numbers to their neighbors.
+//! The rule reads lines of the text, as [`bgp`](super::bgp) does. It skips ends with `local-as` and
+//! confederations, because their neighbors see another AS number.
 
 mod process;
 mod statements;

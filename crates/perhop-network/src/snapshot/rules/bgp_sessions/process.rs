@@ -15,17 +15,17 @@ pub(super) const IPV4: &str = "ipv4";
 pub(super) struct Process {
     pub(super) line: usize,
     pub(super) number: String,
-    /// By the address or the name of a group of neighbors.
+    /// The settings, by the address of a neighbor or the name of a peer group.
     pub(super) ends: BTreeMap<String, End>,
-    /// The subnets whose routers may connect.
+    /// The subnets from which the device accepts sessions (`bgp listen range`).
     pub(super) listens: Vec<Prefix>,
-    /// Whether neighbors may see another number.
+    /// Whether neighbors can see another AS number than that of the process.
     pub(super) hides_number: bool,
     /// Whether neighbors exchange nothing without a line that activates them.
     pub(super) has_no_default: bool,
 }
 
-/// The settings of a neighbor or of a group of neighbors.
+/// The settings of a neighbor or of a peer group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct End {
     pub(super) line: usize,
@@ -47,7 +47,7 @@ pub(super) struct End {
     pub(super) is_far: bool,
 }
 
-/// Reads the process of a device.
+/// Reads the BGP process of a device.
 pub(super) fn process<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Option<Process> {
     let mut found: Option<Process> = None;
     let mut is_inside = false;
