@@ -143,7 +143,7 @@ impl Session<'_, '_> {
                 "the neighbor {} has the number {number} here, but {far} is in {} ({})",
                 self.address,
                 self.other.number,
-                self.snapshot.place(self.far, self.other.line)
+                self.snapshot.place(self.far, self.other.number_line)
             );
             self.report(self.device, *line, message, found);
         }

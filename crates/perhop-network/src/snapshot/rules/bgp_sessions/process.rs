@@ -15,6 +15,8 @@ pub(super) const IPV4: &str = "ipv4";
 pub(super) struct Process {
     pub(super) line: usize,
     pub(super) number: String,
+    /// The line of its number.
+    pub(super) number_line: usize,
     /// The settings, by the address of a neighbor or the name of a peer group.
     pub(super) ends: BTreeMap<String, End>,
     /// The subnets from which the device accepts sessions (`bgp listen range`).
@@ -59,7 +61,7 @@ pub(super) fn process<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Opti
             is_inside = words.starts_with(&["router", "bgp"]);
             if is_inside {
                 let number = words.get(2).map_or_else(String::new, ToString::to_string);
-                found = Some(Process { line, number, ..Process::default() });
+                found = Some(Process { line, number, number_line: line, ..Process::default() });
                 IPV4.clone_into(&mut family);
                 block = None;
             }

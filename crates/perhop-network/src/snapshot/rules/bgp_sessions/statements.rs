@@ -20,7 +20,7 @@ pub(super) fn process(nodes: &[Node]) -> Option<Process> {
     let options = block(nodes, &["routing-options"])?;
     let mut found = options.inner.iter().find_map(|inner| match *words(inner).as_slice() {
         ["autonomous-system", number, ..] => {
-            Some(Process { line: inner.line.0, number: number.to_owned(), ..Process::default() })
+            Some(Process { number_line: inner.line.0, number: number.to_owned(), ..Process::default() })
         }
         _ => None,
     })?;
@@ -35,9 +35,12 @@ pub(super) fn process(nodes: &[Node]) -> Option<Process> {
             .is_some_and(|options| !inside(options, "autonomous-system").is_empty());
         Some((block(&instance.inner, &["protocols", "bgp"])?, has_own_number))
     });
-    for (bgp, has_own_number) in main.into_iter().chain(of_instances) {
+    let all: Vec<(&Node, bool)> = main.into_iter().chain(of_instances).collect();
+    found.line = all.first()?.0.line.0;
+    for (bgp, has_own_number) in all {
         let mut common = End { has_own_number, ..End::default() };
-        bgp.inner.iter().for_each(|inner| read(&mut common, inner, &found.number));
+        let number = (found.number_line, found.number.clone());
+        bgp.inner.iter().for_each(|inner| read(&mut common, inner, &number));
         for group in bgp.inner.iter().filter(|inner| words(inner).first() == Some(&"group")) {
             add_group(&mut found, group, &common);
         }
@@ -47,12 +50,13 @@ pub(super) fn process(nodes: &[Node]) -> Option<Process> {
 
 fn add_group(found: &mut Process, group: &Node, common: &End) {
     let mut of_group = common.clone();
-    group.inner.iter().for_each(|inner| read(&mut of_group, inner, &found.number));
+    let number = (found.number_line, found.number.clone());
+    group.inner.iter().for_each(|inner| read(&mut of_group, inner, &number));
     for neighbor in &group.inner {
         let ["neighbor", address] = *words(neighbor).as_slice() else { continue };
         let mut end = of_group.clone();
         end.line = neighbor.line.0;
-        neighbor.inner.iter().for_each(|inner| read(&mut end, inner, &found.number));
+        neighbor.inner.iter().for_each(|inner| read(&mut end, inner, &number));
         if end.families.is_empty() {
             end.families.insert(IPV4.to_owned());
         }
@@ -61,11 +65,11 @@ fn add_group(found: &mut Process, group: &Node, common: &End) {
 }
 
 /// Reads a statement of a process, of a group or of a neighbor.
-fn read(end: &mut End, node: &Node, own_number: &str) {
+fn read(end: &mut End, node: &Node, own_number: &(usize, String)) {
     let line = node.line.0;
     match words(node).as_slice() {
         ["peer-as", number] => end.number = Some((line, (*number).to_owned())),
-        ["type", "internal"] => end.number = Some((line, own_number.to_owned())),
+        ["type", "internal"] => end.number = Some(own_number.clone()),
         ["local-as", ..] => end.has_own_number = true,
         ["multihop", ..] => end.is_far = true,
         ["local-address", address] => end.source = Some((line, (*address).to_owned())),

@@ -67,8 +67,7 @@ fn check_queues(snapshot: &Snapshot, (device, maps): (usize, &Entries), found: &
         let usual = (cos * CODEPOINTS_OF_COS).to_string();
         let codepoint = maps.get(&(vec![COS_TO_DSCP], cos.to_string())).map_or(usual, |(to, _)| to.clone());
         for direction in ["input", "output"] {
-            let queue =
-                |map: &'static str, mark: &str| maps.get(&(vec![direction, map, "queue"], mark.to_owned()));
+            let queue = |map: &'static str, mark: &str| maps.get(&(vec![direction, map], mark.to_owned()));
             let (Some((by_cos, cos_line)), Some((by_codepoint, line))) =
                 (queue("cos-map", &cos.to_string()), queue("dscp-map", &codepoint))
             else {
