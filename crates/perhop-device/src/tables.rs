@@ -36,7 +36,7 @@ pub struct ShownTable {
 /// A device at the other end of a cable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownNeighbor {
-    /// The interface of the device that prints it.
+    /// The local interface, on the device that prints the neighbor.
     pub interface: String,
     /// The name of the neighbor, which may have a domain or be cut off.
     pub device: String,

@@ -12,7 +12,7 @@ const COLORS: [&str; 3] = ["conformed", "exceeded", "violated"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Part {
-    /// The configuration of the device.
+    /// The configured values.
     Configured,
     /// The offered traffic of the class.
     Load,
