@@ -40,7 +40,7 @@ impl<'s> PathLinks<'s> {
         Ok(PathLinks { scenario, router, neighbors, number, arriving: link(from)?, departing: link(to)? })
     }
 
-    /// Returns the end at the router of the link by which packets leave.
+    /// Returns the router's end of the link through which packets leave.
     pub(crate) fn leaving(&self) -> Option<&'s InterfaceConfig> {
         self.departing.interfaces.get(self.router)
     }
