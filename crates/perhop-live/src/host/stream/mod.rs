@@ -258,7 +258,7 @@ impl Exchange {
         }
     }
 
-    /// Reads and writes as much as possible.
+    /// Reads and writes as many bytes as possible.
     fn converse(&mut self, now: u64, connection: &mut Connection, ready: system::Ready) -> io::Result<()> {
         if !connection.open {
             if !ready.writable {
