@@ -16,7 +16,7 @@ use crate::pauses::FlowControl;
 /// An event. `X` is the type of the events of the edge.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<X> {
-    /// The first packet in flight on a direction reaches the far end.
+    /// The first packet in flight in a direction reaches the far end.
     Arrival(LinkId),
     /// The port of a direction may have a packet to send.
     Poll(LinkId),
