@@ -52,8 +52,8 @@ impl ClassConfig {
 }
 
 impl QueueingConfig {
-    /// Checks that the scheduler can serve other classes while one is paused, and that no priority has two
-    /// memories, also in classes inside others.
+    /// Checks that the scheduler can serve other classes while a class is paused, and that no priority has
+    /// two memories. Nested classes count as well.
     pub(crate) fn check_pauses(&self) -> Result<(), ConfigError> {
         let mut known = [false; 8];
         let is_paused = |class: &ClassConfig| class.pause.is_some_and(|pause| pause.mode == PauseMode::On);
