@@ -224,7 +224,7 @@ impl<'a> NetworkDevice<'a> {
         Table { router: self.router(), given: &self.given }
     }
 
-    /// Whether a route to exactly a subnet is computed or given.
+    /// Whether a computed or given route has exactly this subnet as its destination.
     pub(crate) fn has_learned(&self, vrf: Option<&str>, subnet: Prefix) -> bool {
         self.given.has_exactly(vrf, subnet)
     }

@@ -141,7 +141,8 @@ impl Given {
         self.table(vrf).is_some_and(|table| table.connected.is_some())
     }
 
-    /// Whether the device can reach a subnet of a port. It cannot if it printed a table without this subnet.
+    /// Whether the device can reach the subnet of a port: not if the device printed a table without this
+    /// subnet.
     pub(crate) fn may_be_connected(&self, vrf: Option<&str>, subnet: Option<Prefix>) -> bool {
         let connected = self.table(vrf).and_then(|table| table.connected.as_ref());
         connected.is_none_or(|connected| subnet.is_none_or(|subnet| connected.contains(&subnet)))

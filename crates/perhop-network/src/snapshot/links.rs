@@ -86,8 +86,8 @@ pub(super) fn find(
 type Ports = Vec<(PortId, IpAddr)>;
 
 /// Returns the ports with addresses in each subnet. Tunnels have separate entries. Host addresses (`/32`,
-/// `/128`) are in no subnet. A tunnel with a policy per group of ends consists of several ports with the same
-/// address line, of which only the first is listed.
+/// `/128`) are in no subnet. A tunnel with a policy for each group of ends is several ports with the same
+/// address line. Only the first of them is listed.
 fn by_subnet(devices: &[SnapshotDevice], taken: &BTreeSet<PortId>) -> BTreeMap<(Prefix, bool), Ports> {
     let mut found: BTreeMap<(Prefix, bool), Ports> = BTreeMap::new();
     for (device, member) in devices.iter().enumerate() {

@@ -144,7 +144,7 @@ pub struct PortId {
     pub(crate) port: usize,
 }
 
-/// Ports that reach each other directly: the ends of a wire, or the ports in one subnet.
+/// Ports that reach each other directly: the ends of a wire, or the ports in the same subnet.
 #[derive(Clone, Debug, Serialize)]
 pub struct Link {
     /// The ends: at least two.
@@ -180,7 +180,7 @@ pub enum LinkReason {
         /// The subnet of the ports, if it is one.
         subnet: Option<String>,
     },
-    /// The ports have addresses of one subnet.
+    /// The ports have addresses in the same subnet.
     Subnet {
         /// The subnet.
         subnet: String,

@@ -1,4 +1,4 @@
-//! Policies attached in another direction or at another kind of port than most policies of the same name.
+//! Policies attached in another direction or at another kind of port than most policies with the same name.
 
 use std::collections::BTreeMap;
 

@@ -107,7 +107,7 @@ fn check_neighbor(
             carries_packets(router, port) && addresses(port).any(|own| own.is_neighbor(neighbor.into()))
         })
         .collect();
-    // A family can activate neighbors that lines outside of families define.
+    // A family can activate neighbors that are defined outside of address families.
     let fits = |port: &usize| table(&router.ports[*port]) == family.vrf;
     let (Some(port), false) = (near.first(), near.iter().any(fits)) else { return };
     let Some(vrf) = &family.vrf else { return };

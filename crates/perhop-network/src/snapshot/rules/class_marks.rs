@@ -14,7 +14,8 @@ use crate::rules;
 /// The minimum number of other marks with a class. With fewer, a mark without a class is not an exception.
 const LEAST_MATCHED: usize = 3;
 
-/// The minimum number of classes of a name with a mark for a class without one to be an exception.
+/// The minimum number of classes with the same name that write a mark. With fewer, a class without a mark is
+/// not an exception.
 const LEAST_MARKED: usize = 3;
 
 /// A class of an attached policy.
@@ -26,8 +27,8 @@ struct Member<'s> {
     class: &'s Class,
 }
 
-/// Reports a class whose mark differs from all other classes of its name, and a mark that only one device
-/// writes and no port has a class for.
+/// Reports a class whose mark differs from all other classes with its name. Also reports a mark that only one
+/// device writes and that no class of a port matches.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     let members = members(snapshot);
     check_names(snapshot, &members, found);
@@ -107,8 +108,8 @@ fn check_names(snapshot: &Snapshot, members: &[Member], found: &mut Vec<NetworkF
     }
 }
 
-/// Reports the only class of a name that writes no mark of a kind, where most policies with this class write
-/// it.
+/// Reports a class that writes no mark of some kind, if most policies with a class of the same name write
+/// this mark.
 fn check_unmarked(
     snapshot: &Snapshot,
     (name, kind): (&str, &str),

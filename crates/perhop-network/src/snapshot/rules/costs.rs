@@ -15,8 +15,8 @@ const OTHERS: usize = 3;
 struct End<'s> {
     id: PortId,
     part: &'s PortRouting,
-    /// Whether a line sets the cost. Otherwise the device computes it from the bandwidth, and the line is
-    /// that of the process.
+    /// Whether a line sets the cost. If not, the device computes the cost from the bandwidth, and `line` is
+    /// the line of the process.
     is_set: bool,
 }
 

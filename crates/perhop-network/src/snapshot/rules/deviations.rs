@@ -7,7 +7,8 @@ use super::tree::Numbered;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// Returns the lines that one of several equal blocks lacks, or in which it has another value.
+/// Returns the lines that one of several otherwise equal blocks lacks, or in which this block has a different
+/// value.
 pub(super) fn of_lines(snapshot: &Snapshot) -> Vec<Deviation> {
     let lines: Vec<Vec<Numbered>> =
         snapshot.devices.iter().map(|member| member.device.numbered_lines().collect()).collect();

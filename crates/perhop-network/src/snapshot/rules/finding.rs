@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::forwarding::addresses;
 use crate::snapshot::{Link, PortId, Snapshot};
 
-/// The length from which on the prefixes of subnets connect devices only.
+/// The minimum prefix length of subnets that only connect devices.
 const OF_HOSTS: u8 = 29;
 
 /// A finding about a network: a diagnostic at a line of one file.

@@ -41,7 +41,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
 /// Lines, each with its device.
 type Lines = Vec<(usize, usize)>;
 
-/// Reports two devices with the same number in lines that the model of devices does not read.
+/// Reports two devices with the same number in lines that are not part of the device model.
 fn check_written(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
     let mut owners: BTreeMap<(usize, &str, String), Lines> = BTreeMap::new();
     for (device, member) in snapshot.devices.iter().enumerate() {

@@ -115,7 +115,7 @@ fn check_tags(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<N
     found.push(snapshot.finding(own.device, &rules::NETWORK_TAG_DIFFERS, line, (message, effect)));
 }
 
-/// Whether the tags differ by an outer one that another device of the network pushes.
+/// Whether the tags differ only by an outer tag that another device of the network adds.
 fn adds_tag(snapshot: &Snapshot, here: &[u16], there: &[u16]) -> bool {
     let (short, long) = if here.len() < there.len() { (here, there) } else { (there, here) };
     let [outer] = long.strip_prefix(short).unwrap_or_default() else { return false };
@@ -134,7 +134,7 @@ fn numbers(tags: &[u16]) -> String {
     tags.iter().map(u16::to_string).collect::<Vec<_>>().join(" in ")
 }
 
-/// Reports an end of a link that prevents two routers of one protocol from becoming neighbors.
+/// Reports an end of a link that prevents two routers with the same protocol from becoming neighbors.
 fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
     let protocols = [
         (RoutingProtocol::Ospf, "OSPF"),

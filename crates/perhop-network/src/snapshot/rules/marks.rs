@@ -82,7 +82,8 @@ fn changes(snapshot: &Snapshot, place: Place, best: &BTreeMap<Dscp, Kind>) -> Fo
     let (id, side) = place;
     let port = snapshot.port(id);
     let (config, links) = side.of_port(port);
-    // A rewrite rule writes the mark of the class that the port of arrival gave, which is not in a packet.
+    // A rewrite rule writes the mark of the class that the port of arrival assigned. This class is not a
+    // field of the packet.
     let depends_on_class = side == Side::Output && !has_intent(port);
     if config.conditioners.is_empty() || depends_on_class {
         return Found::default();

@@ -182,8 +182,8 @@ fn agreement(members: &[Member], agrees: impl Fn(&Member) -> bool) -> String {
     format!("{count} of {} devices with a policy of this name agree", members.len())
 }
 
-/// Returns the kinds of demands that a device has in no class of a policy, and most devices in several: its
-/// policy is another design.
+/// Returns the kinds of demands that a device has in no class of a policy, although most devices have them in
+/// several classes. The policy of this device then has a different design.
 fn absent_kinds(members: &[Member]) -> BTreeSet<(usize, &'static str)> {
     let mut usual: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut lacking: BTreeMap<(usize, &'static str), usize> = BTreeMap::new();
@@ -207,7 +207,7 @@ fn absent_kinds(members: &[Member]) -> BTreeSet<(usize, &'static str)> {
     lacking.into_iter().filter(is_design).map(|(key, _)| key).collect()
 }
 
-/// Reports demands of a class that differ from its namesakes in policies with one name.
+/// Reports demands of a class that differ from classes of the same name in policies with the same name.
 fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &mut Vec<NetworkFinding>) {
     let Some(packets) = members.first().map(|member| member.packets) else { return };
     let absent = absent_kinds(members);

@@ -61,8 +61,8 @@ fn check_tunnel(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>
     }
 }
 
-/// Reports the lists at the source of encrypted tunnels that permit only one of the two protocols which these
-/// need: the exchange of keys and the packets themselves.
+/// Reports the lists at the source of encrypted tunnels that permit only the key exchange or only the
+/// encrypted packets. A tunnel needs both.
 fn check_encrypted(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>) {
     let (port, member) = (snapshot.port(id), &snapshot.devices[id.device].device);
     let source = port.forwarding.tunnel.as_ref().and_then(|tunnel| tunnel.source.as_ref());

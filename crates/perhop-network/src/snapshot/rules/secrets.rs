@@ -4,25 +4,25 @@
 
 /// The constant of type 7 (Cisco, "Cisco IOS Password Encryption Facts": the method is reversible).
 const KEY_OF_TYPE_7: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";
-/// The letters of `$9$`, in families: the family of the first letter gives the number of letters that follow
-/// it at random.
+/// The letters of `$9$`, in families. The family of the first letter determines the number of random letters
+/// after it.
 const FAMILIES_OF_9: [&str; 4] =
     ["QzF3n6/9CAtpu0O", "B1IREhcSyrleKvMW8LXx", "7N-dVbwsY2g4oaJZGUDj", "iHkq.mPf5T"];
 /// The weights of the letters of each byte of `$9$`, in turn.
 const WEIGHTS_OF_9: [&[usize]; 7] =
     [&[1, 4, 32], &[1, 16, 32], &[1, 8, 32], &[1, 64], &[1, 32], &[1, 4, 16, 128], &[1, 32, 64]];
 
-/// The way in which a secret is written.
+/// The encoding of a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Writing {
     Plain,
     Type7,
     Type9,
-    /// A way that cannot be reversed.
+    /// An encoding that cannot be reversed.
     Sealed,
 }
 
-/// A secret as a configuration writes it.
+/// A secret of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Secret {
     writing: Writing,
@@ -30,7 +30,7 @@ pub(super) struct Secret {
 }
 
 impl Secret {
-    /// Reads the words behind the command of a secret: `KEY`, `0 KEY`, `7 HIDDEN`, `"$9$…"`.
+    /// Reads the words after the command of a secret: `KEY`, `0 KEY`, `7 HIDDEN`, `"$9$…"`.
     pub(super) fn read(words: &[&str]) -> Option<Secret> {
         let words: Vec<&str> = words.iter().map(|word| word.trim_matches(['"', ';'])).collect();
         let found = |writing, bytes| Some(Secret { writing, bytes });
@@ -52,8 +52,8 @@ impl Secret {
         }
     }
 
-    /// Whether two secrets differ for certain. Secrets in two ways of writing may have been replaced
-    /// separately, so that a configuration can be published.
+    /// Whether two secrets differ for certain. Secrets in two encodings are not compared, because an operator
+    /// who publishes a configuration may replace each encoding separately.
     pub(super) fn differs(&self, other: &Secret) -> bool {
         self.writing == other.writing && self.writing != Writing::Sealed && self.bytes != other.bytes
     }
@@ -70,12 +70,12 @@ pub(super) fn reveal_type_7(hidden: &str) -> Option<Vec<u8>> {
     Some(bytes.iter().enumerate().map(|(place, byte)| byte ^ key_of_type_7(salt + place)).collect())
 }
 
-/// Returns the byte of the constant of type 7 at a place.
+/// Returns the byte of the type 7 constant at an index.
 pub(super) fn key_of_type_7(place: usize) -> u8 {
     KEY_OF_TYPE_7[place % KEY_OF_TYPE_7.len()]
 }
 
-/// Returns the bytes of a secret of Junos: each letter counts by its distance from the one before.
+/// Returns the bytes of a secret of Junos: the distance of each letter from the previous letter is its value.
 fn reveal_type_9(hidden: &str) -> Option<Vec<u8>> {
     let letters: Vec<char> = hidden.strip_prefix("$9$")?.chars().collect();
     let all: Vec<char> = FAMILIES_OF_9.iter().flat_map(|family| family.chars()).collect();

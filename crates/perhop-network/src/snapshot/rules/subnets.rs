@@ -10,7 +10,8 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// The minimum number and fraction of host subnets of one size. With fewer, another size is not an exception.
+/// The minimum number and fraction of host subnets with the same size. With fewer, another size is not an
+/// exception.
 const LEAST_SITES: usize = 8;
 const NEARLY_ALL: f64 = 0.9;
 

@@ -1,4 +1,4 @@
-//! Tunnels whose packets leave the device by another port than the one from which they start.
+//! Tunnels whose packets leave through a port that is not the source of the tunnel.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use crate::forwarding::{Decision, Origin, addresses};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// Reports tunnels with a port as their source, to which no route to the destination leads.
+/// Reports tunnels whose source is a port, if no route to the tunnel destination leaves through this port.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for device in 0..snapshot.devices.len() {
         let router = snapshot.router(device);

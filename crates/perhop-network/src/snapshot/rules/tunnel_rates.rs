@@ -1,4 +1,4 @@
-//! Tunnels whose bandwidth is not that of the circuit below them, unlike all other tunnels.
+//! Tunnels with an unusual ratio of their bandwidth to the bandwidth of their source.
 
 use perhop_device::TunnelSource;
 use perhop_qos::Rate;
@@ -8,7 +8,7 @@ use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// A tunnel with its bandwidth as a part of that of its source, in thousandths.
+/// A tunnel, with the ratio of its bandwidth to the bandwidth of its source, in thousandths.
 struct Part {
     id: PortId,
     line: usize,
@@ -22,7 +22,7 @@ impl Part {
     }
 }
 
-/// Reports the only tunnel with another ratio of its bandwidth to that of its source.
+/// Reports the only tunnel with a different ratio of its bandwidth to the bandwidth of its source.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let parts: Vec<Part> = (0..snapshot.devices.len()).flat_map(|device| parts(snapshot, device)).collect();
     let peers: Peers<u64> = parts.iter().map(Part::thousandths).collect();
@@ -41,7 +41,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Returns the tunnels of a device whose bandwidth and that of whose source are configured.
+/// Returns the tunnels of a device for which the bandwidths of the tunnel and of its source are configured.
 fn parts(snapshot: &Snapshot, device: usize) -> Vec<Part> {
     let (router, member) = (snapshot.router(device), &snapshot.devices[device].device);
     let written = |port: &perhop_device::Port| {

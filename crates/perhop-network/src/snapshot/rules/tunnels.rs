@@ -33,8 +33,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
 /// A configured outer destination: the tunnel, the line and the addresses.
 type Mapped = (PortId, perhop_device::TunnelMap);
 
-/// Reports the only outer destination of a next hop that is not the source of the tunnel with the address of
-/// this next hop, where other devices have the right one.
+/// Reports a map of a next hop to an outer destination that is not the source of the tunnel with this next
+/// hop, if it is the only wrong map and other devices have the correct map.
 fn check_maps(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut by_inside: BTreeMap<IpAddr, Vec<Mapped>> = BTreeMap::new();
     for (id, _) in snapshot.inside_ports().filter(|(_, link)| link.is_tunnel) {
@@ -120,7 +120,8 @@ fn check_back(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>) 
             None => back.ends == TunnelEnds::Several,
         })
     });
-    // The other end may lead to an address that the device gets at run time: one subnet shows the pair.
+    // The destination of the other end may be an address that this device receives at run time. The common
+    // subnet then identifies the pair.
     let link = snapshot.link_of(id);
     let is_pair = link.is_some_and(|link| link.ends.iter().any(|end| end.id.device == far.device));
     if leads_back || is_pair {

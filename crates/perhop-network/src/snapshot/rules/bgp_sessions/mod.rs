@@ -18,7 +18,7 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// Reports the sessions whose ends do not fit.
+/// Reports sessions whose ends do not match.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let processes: Vec<Option<Process>> = (0..snapshot.devices.len())
         .map(|device| {
@@ -60,7 +60,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Reports lines about a neighbor that has no AS number: the device refuses them.
+/// Reports lines about a neighbor without an AS number, because the device refuses these lines.
 fn report_without_number(
     snapshot: &Snapshot,
     device: usize,
@@ -86,8 +86,8 @@ struct Session<'s, 'a> {
 }
 
 impl Session<'_, '_> {
-    /// Returns the line of the far end for this session: that for the address from which this end starts it,
-    /// if it has one.
+    /// Returns the settings of the far end for this session: if possible, the settings for the address from
+    /// which this end starts the session.
     fn best<'e>(&self, back: &[(IpAddr, &'e End)]) -> Option<(IpAddr, &'e End)> {
         let sources = self.sources().unwrap_or_default();
         let fitting = back.iter().find(|(address, _)| sources.contains(address));
@@ -131,7 +131,7 @@ impl Session<'_, '_> {
         self.report(self.far, self.other.line, message, found);
     }
 
-    /// Compares the ends; `own` is the address that the far end has for this one.
+    /// Compares the ends; `own` is the address that the far end configures for this end.
     fn check(&self, own: IpAddr, back: &End, found: &mut Vec<NetworkFinding>) {
         let [near, far] = self.names();
         if let Some((line, number)) = &self.end.number
@@ -171,7 +171,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Reports ends that exchange no family of addresses.
+    /// Reports ends without a common address family.
     fn check_families(&self, back: &End, found: &mut Vec<NetworkFinding>) {
         if !self.end.families.is_disjoint(&back.families) {
             return;
@@ -215,7 +215,7 @@ impl Session<'_, '_> {
     }
 }
 
-/// Returns the words for the block of a family of addresses that names a neighbor.
+/// Returns text that names the address-family block of a neighbor.
 fn in_block(end: &End) -> String {
     end.block.map_or_else(String::new, |line| format!(" (its block begins in line {line})"))
 }

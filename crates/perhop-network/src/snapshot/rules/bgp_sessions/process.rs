@@ -7,7 +7,7 @@ use perhop_qos::classifier::Prefix;
 
 use super::super::secrets::Secret;
 
-/// The family of addresses that neighbors exchange without a line.
+/// The address family that neighbors exchange by default.
 pub(super) const IPV4: &str = "ipv4";
 
 /// The BGP process of a device.
@@ -15,15 +15,15 @@ pub(super) const IPV4: &str = "ipv4";
 pub(super) struct Process {
     pub(super) line: usize,
     pub(super) number: String,
-    /// The line of its number.
+    /// The line with its AS number.
     pub(super) number_line: usize,
     /// The settings, by the address of a neighbor or the name of a peer group.
     pub(super) ends: BTreeMap<String, End>,
     /// The subnets from which the device accepts sessions (`bgp listen range`).
     pub(super) listens: Vec<Prefix>,
-    /// Whether neighbors can see another AS number than that of the process.
+    /// Whether neighbors can see an AS number other than the number of the process.
     pub(super) hides_number: bool,
-    /// Whether neighbors exchange nothing without a line that activates them.
+    /// Whether neighbors exchange routes only if a line activates them.
     pub(super) has_no_default: bool,
 }
 
@@ -35,17 +35,17 @@ pub(super) struct End {
     pub(super) number: Option<(usize, String)>,
     pub(super) password: Option<(usize, Option<Secret>)>,
     pub(super) has_own_number: bool,
-    /// The families of addresses that it exchanges.
+    /// The address families that it exchanges.
     pub(super) families: BTreeSet<String>,
-    /// The families that a line takes away.
+    /// The address families that a line deactivates.
     pub(super) removed: BTreeSet<String>,
     /// The interface or address from which the session starts, with its line.
     pub(super) source: Option<(usize, String)>,
-    /// The first line of the block with the family of addresses that names it last.
+    /// The first line of the last address-family block that names it.
     pub(super) block: Option<usize>,
-    /// Whether a template may have further settings.
+    /// Whether a template may contain further settings of the neighbor.
     pub(super) inherits: bool,
-    /// Whether the neighbor may be on no link of the device.
+    /// Whether the neighbor may be outside of the links of the device.
     pub(super) is_far: bool,
 }
 
@@ -118,7 +118,7 @@ impl Process {
         }
     }
 
-    /// Returns the settings of a neighbor with those of its group in place of its missing ones.
+    /// Returns the settings of a neighbor. The settings of its group replace missing settings.
     pub(super) fn settings(&self, end: &End) -> End {
         let mut found = end.clone();
         if let Some(group) = end.group.as_ref().and_then(|group| self.ends.get(group)) {

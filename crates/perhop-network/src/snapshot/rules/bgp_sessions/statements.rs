@@ -1,11 +1,11 @@
-//! Reads the neighbors of BGP of a configuration with braces.
+//! Reads the BGP neighbors of a configuration with braces.
 
 use super::super::secrets::Secret;
 use super::super::texts::braces::{block, inside, words};
 use super::super::tree::Node;
 use super::process::{End, IPV4, Process};
 
-/// The families of addresses by their statements.
+/// The address families, by their statements.
 const FAMILIES: &[(&str, &str)] = &[
     ("inet", IPV4),
     ("inet6", "ipv6"),
@@ -25,7 +25,7 @@ pub(super) fn process(nodes: &[Node]) -> Option<Process> {
         _ => None,
     })?;
     found.has_no_default = true;
-    // Groups of statements may add neighbors and settings, and are not applied here.
+    // Configuration groups (`groups`) may add neighbors and settings, but are not applied here.
     let may_add = block(nodes, &["groups"]).is_some_and(|groups| !inside(groups, "bgp").is_empty());
     found.hides_number = may_add || !inside(options, "confederation").is_empty();
     let main = block(nodes, &["protocols", "bgp"]).map(|bgp| (bgp, false));
@@ -74,7 +74,7 @@ fn read(end: &mut End, node: &Node, own_number: &(usize, String)) {
         ["multihop", ..] => end.is_far = true,
         ["local-address", address] => end.source = Some((line, (*address).to_owned())),
         ["authentication-key", secret @ ..] => end.password = Some((line, Secret::read(secret))),
-        // The keys of a chain are not read.
+        // The reader ignores key chains.
         ["authentication-key-chain", ..] => end.password = Some((line, None)),
         ["family", name, ..] => {
             let known = FAMILIES.iter().find(|(statement, _)| statement == name);

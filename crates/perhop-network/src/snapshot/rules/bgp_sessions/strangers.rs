@@ -1,4 +1,4 @@
-//! Neighbors of BGP whose address no device of the snapshot has.
+//! BGP neighbors whose address belongs to no device of the snapshot.
 
 use std::net::IpAddr;
 
@@ -12,11 +12,12 @@ use crate::snapshot::carries_packets;
 
 /// The shortest prefix of a link between two devices.
 const OF_LINKS: u8 = 30;
-/// Ports whose subnets are not in the configuration.
+/// Lines of ports whose subnets are not in the configuration.
 const DYNAMIC: &[&str] = &["ip address dhcp", "ip address negotiated", "ip unnumbered", "unnumbered-address"];
 
-/// Reports a neighbor whose address belongs to a link between two devices, and that neither of them has, or
-/// an external neighbor on no link of the device (RFC 4271 §5.1.3: external neighbors share a subnet).
+/// Reports a neighbor whose address is in the subnet of a link between two devices, but belongs to neither
+/// device. Also reports an external neighbor that is on no link of the device (RFC 4271 §5.1.3: external
+/// neighbors share a subnet).
 pub(super) fn check(
     snapshot: &Snapshot,
     (device, process): (usize, &Process),

@@ -18,10 +18,10 @@ const OF_MANAGEMENT: &[&str] = &["archive", "banner", "line"];
 pub(super) const PROCESS: &str = "router ";
 /// The beginning of the first line of a list whose entries may be divided.
 const ACCESS_LIST: &str = "ip access-list ";
-/// The group of all interfaces, whose names differ between devices with one task.
+/// The group of all interfaces, whose names differ between devices with the same task.
 pub(super) const INTERFACE: &str = "interface";
 
-/// The fraction of names that devices of one kind share.
+/// The minimum fraction of common names of two devices of the same kind.
 const ONE_KIND: f64 = 0.6;
 /// The maximum number of lines of a compared block that no other device has. A longer block is a list of one
 /// site.
@@ -39,7 +39,7 @@ pub(super) struct Block {
     pub(super) header: Entry,
     /// The lines in the block, and the first lines of the blocks in it.
     pub(super) entries: Vec<Entry>,
-    /// The letters of its description, without numbers: ports of one task often have one.
+    /// The letters of its description, without numbers. Ports with the same task often have the same letters.
     pub(super) description: String,
     /// The words of its first line and of those around it: blocks of devices with one path are compared.
     pub(super) path: String,
@@ -80,7 +80,8 @@ impl Block {
 
 /// The blocks of all devices, by path, and the names that each device defines.
 pub(super) struct Blocks {
-    /// The kind of each device, as a number. Devices of one kind have nearly the same policies and classes.
+    /// The kind of each device, as a number. Devices of the same kind have nearly the same policies and
+    /// classes.
     pub(super) kinds: Vec<usize>,
     pub(super) by_path: BTreeMap<String, Vec<Block>>,
     pub(super) devices: Vec<Defined>,
@@ -91,9 +92,9 @@ pub(super) struct Defined {
     pub(super) names: BTreeSet<String>,
     /// The names of all devices.
     all_names: Arc<NameUses>,
-    /// The names of blocks with braces inside of other blocks.
+    /// The names of blocks with braces that are inside other blocks of the device.
     inner_names: BTreeSet<String>,
-    /// Those of all devices.
+    /// The names of such blocks on all devices.
     all_inner_names: Arc<NameUses>,
     /// The subnets of its addresses, with masks.
     own_subnets: Vec<(u32, u32)>,
@@ -170,7 +171,7 @@ impl Defined {
         word.parse::<Ipv4Addr>().is_ok_and(|address| self.addresses.contains(&address))
     }
 
-    /// Whether it has a name of its own for a block inside another one, in place of one that others use.
+    /// Whether the device has its own name for a nested block, where other devices use a common name.
     pub(super) fn renames(&self, own: &str, usual: &str) -> bool {
         let uses = |name: &str| self.all_inner_names.of_name(name);
         self.inner_names.contains(own)
@@ -217,7 +218,7 @@ impl Blocks {
     pub(super) fn read(devices: &[Vec<Numbered>]) -> Blocks {
         let trees: Vec<Vec<Node>> = devices.par_iter().map(|lines| with_lists(tree(lines))).collect();
         let mut defined: Vec<Defined> = trees.par_iter().map(|nodes| Defined::read(nodes)).collect();
-        // Names of another kind of configuration are not those of the same objects.
+        // A name in a different configuration language does not identify the same object.
         let has_braces: Vec<bool> =
             trees.iter().map(|nodes| nodes.iter().any(|node| node.line.1.ends_with('{'))).collect();
         let uses = [false, true].map(|kind| {

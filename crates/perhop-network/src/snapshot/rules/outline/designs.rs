@@ -10,7 +10,7 @@ const POLICIES: &str = "policy-map ";
 /// The minimum number of classes of a policy that lack a line for it to be another design.
 const LEAST: usize = 3;
 
-/// Turns the missing lines of a policy of which every class lacks one into unusual ones.
+/// Reclassifies missing lines as unusual if every class of the policy lacks a line.
 pub(super) fn weaken(blocks: &Blocks, found: &mut [Deviation]) {
     let decisive = |one: &&mut Deviation| one.kind == DeviationKind::Decisive;
     let at: BTreeSet<(usize, usize)> =

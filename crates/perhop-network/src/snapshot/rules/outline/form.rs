@@ -6,7 +6,7 @@ use super::block::{Block, INTERFACE, PART, PROCESS};
 use super::words::Entry;
 
 /// The minimum number of other blocks that agree. It is larger for interfaces, because interfaces with
-/// different tasks can look alike. Blocks with one name have one task.
+/// different tasks can look alike. Blocks with the same name have the same task.
 pub(super) const OTHER_INTERFACES: usize = 3;
 pub(super) const OTHER_NAMESAKES: usize = 2;
 
@@ -77,15 +77,16 @@ const OF_SESSIONS: &[&str] = &[
 ];
 /// Commands of processes without which neighbors do not get routes.
 const OF_ROUTES: &[&str] = &["eigrp stub", "no passive-interface ", "redistribute "];
-/// Commands for groups of routers with one address, and words for the roles that the routers divide.
+/// Commands of HSRP, VRRP and GLBP groups, and words for the different roles of their routers.
 const OF_GROUPS: &[&str] = &["glbp ", "standby ", "vrrp "];
 const OF_ROLES: &[&str] = &["decrement", "preempt", "priority", "timers", "track"];
-/// The beginning of the path of a list of routes, which may have its prefixes in one entry or in several.
+/// The beginning of the path of a list of routes. Such a list may have its prefixes in one entry or in
+/// several.
 const ROUTES: &str = "ip prefix-list ";
 /// Commands of the entries of access lists.
 const OF_LISTS: &[&str] = &["deny", "permit"];
-/// Words before values that a site may choose: addresses, rates, weights, lengths of queues, preferences, and
-/// the targets of routes, which another rule compares.
+/// Words before values that a site may choose: addresses, rates, weights, queue lengths and preferences. Also
+/// words before route targets, because another rule compares them.
 const CHOSEN: &[&str] = &[
     "address",
     "bandwidth",
@@ -177,8 +178,7 @@ impl DeviationKind {
         if is_needed { DeviationKind::Decisive } else { self }
     }
 
-    /// Returns `Decisive` for a line with which a process passes on the routes of others, otherwise this
-    /// kind.
+    /// Returns `Decisive` for a line that redistributes routes of other protocols, otherwise this kind.
     pub(super) fn of_passed_routes(self, text: &str) -> DeviationKind {
         if OF_ROUTES.iter().any(|start| text.starts_with(start)) { DeviationKind::Decisive } else { self }
     }
@@ -205,7 +205,7 @@ impl DeviationKind {
     }
 }
 
-/// Whether a line has a number that a site may choose. Ports of switches with one task have equal queues.
+/// Whether a line has a number that a site may choose. Switch ports with the same task have equal queues.
 fn is_chosen(text: &str) -> bool {
     if text.starts_with("srr-queue ") {
         return false;
@@ -215,7 +215,7 @@ fn is_chosen(text: &str) -> bool {
     behind.any(is_number) || is_of_role(text)
 }
 
-/// Whether a line gives a router a role in a group of routers.
+/// Whether a line assigns a router its role in an HSRP, VRRP or GLBP group.
 pub(super) fn is_of_role(text: &str) -> bool {
     let is_group = OF_GROUPS.iter().any(|start| text.starts_with(start));
     is_group && text.split(' ').any(|word| OF_ROLES.contains(&word))
@@ -278,7 +278,7 @@ impl Block {
         self.path.ends_with('{') && !self.path.contains(is_value)
     }
 
-    /// Whether a line in it is a setting of the class of service, and not the first line of another block.
+    /// Whether a line of the block sets class of service, and is not the first line of a nested block.
     /// `network-map-differs` compares the queues of classes, because a line about them has two forms.
     fn sets_service(&self, text: &str) -> bool {
         let has_own_rule = self.path.contains("forwarding-classes");

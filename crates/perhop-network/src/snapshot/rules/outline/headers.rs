@@ -1,4 +1,4 @@
-//! Lines outside of blocks, and first lines of blocks, that all devices of one kind except one have.
+//! Lines outside of blocks, and first lines of blocks, that only one device of a kind lacks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,9 +57,9 @@ const OF_ALL_PORTS: &[&str] = &[
     "mpls ldp router-id",
     "qos",
 ];
-/// The command of keys and methods of encryption, which both ends need alike.
+/// The command for keys and methods of encryption, which must be equal at both ends.
 const CRYPTO: &str = "crypto";
-/// A line of an interface, and the lines that all devices with it need alike.
+/// A line of an interface, and the lines that must be equal on all devices with it.
 const OF_LABELS: (&str, &str) = ("mpls ip", "mpls ");
 /// Commands that begin with `ip` or `ipv6` and concern management.
 const OF_IP: &[&str] = &[
@@ -115,7 +115,7 @@ fn is_compared(entry: &Entry) -> bool {
     !(OF_MANAGEMENT.contains(&entry.command()) || is_ip && OF_IP.contains(&second))
 }
 
-/// Whether a line decides about all ports of a device.
+/// Whether a line affects all ports of a device.
 fn is_of_all_ports(text: &str) -> bool {
     let begins = |command: &&str| {
         text.strip_prefix(*command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
@@ -124,8 +124,8 @@ fn is_of_all_ports(text: &str) -> bool {
     OF_ALL_PORTS.iter().any(begins) && !text.contains("map ")
 }
 
-/// Reports lines outside of blocks that the only device of a kind lacks, at the line that negates them or at
-/// that of its name.
+/// Reports lines outside of blocks that only one device of a kind lacks. The finding is at the line that
+/// negates the missing line, otherwise at the line with the device name.
 fn check_presence(
     blocks: &Blocks,
     members: &[usize],
@@ -144,7 +144,7 @@ fn check_presence(
     for device in members {
         for entry in blocks.devices[*device].top.iter().filter(|entry| is_compared(entry)) {
             holders.entry(key(entry)).or_default().insert(*device);
-            // The next hop of a site is its own, and the interface of all sites may be one.
+            // Each site has its own next hop, but the interface may have the same name at all sites.
             let is_address = |word: &String| word.parse::<std::net::Ipv4Addr>().is_ok();
             if entry.values.last().is_some_and(|last| !is_address(last)) {
                 holders.entry(entry.text()).or_default().insert(*device);
@@ -175,7 +175,7 @@ fn check_presence(
     }
 }
 
-/// Whether a line is another one with other values, which no other device has.
+/// Whether `entry` is the line `text` with different values that no other device has.
 fn is_other_value(entry: &Entry, text: &str, members: &[usize], blocks: &Blocks) -> bool {
     let own = entry.text();
     let start = |text: &str| text.rsplit_once(' ').map(|(start, _)| start.to_owned());
@@ -189,8 +189,8 @@ fn name_line(own: &Defined) -> Option<usize> {
     own.top.iter().find(|entry| entry.command() == "hostname").map(|entry| entry.line)
 }
 
-/// Reports the one first line of a named block whose other words differ from those of all devices with the
-/// name.
+/// Reports a first line of a named block if only its words after the name differ from the same block on all
+/// other devices.
 fn check_words(blocks: &Blocks, found: &mut Vec<Deviation>) {
     // The first lines by command and name.
     let mut by_name: BTreeMap<(&str, &str), Vec<(usize, &Entry)>> = BTreeMap::new();

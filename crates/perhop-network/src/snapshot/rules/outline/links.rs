@@ -11,14 +11,14 @@ use super::words::Entry;
 /// The minimum number of other links that follow a rule.
 const OTHERS: usize = 3;
 
-/// Commands for groups of routers with one address (HSRP, VRRP).
+/// Commands for groups of routers with a virtual address (HSRP, VRRP).
 const GROUPS: &[&str] = &["standby", "vrrp"];
 
-/// Attachments of policies, which both ends of a link name alike without a common value.
+/// Lines that attach policies. Both ends of a link can use the same policy name without having to.
 const ATTACHED: &[&str] = &["ip", "service-policy"];
 
-/// Turns a line that differs from those of other blocks into an unusual one if the other end of its link has
-/// the same line: the change is at both ends.
+/// Reclassifies a different line as unusual if the other end of its link has the same line, because both ends
+/// were changed.
 pub(super) fn weaken_agreed(blocks: &Blocks, links: &[Vec<End>], found: &mut [Deviation]) {
     let by_place = interfaces(blocks);
     let mut agreed: BTreeSet<(usize, usize)> = BTreeSet::new();

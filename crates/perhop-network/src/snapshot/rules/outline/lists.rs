@@ -2,7 +2,7 @@
 
 use super::super::tree::Node;
 
-/// The words in front of the name of such a list.
+/// The words before the name of such a list.
 const LISTS: &[[&str; 2]] = &[["ip", "prefix-list"], ["ipv6", "prefix-list"]];
 /// The number of words up to the name.
 const NAMED: usize = 3;
@@ -25,7 +25,7 @@ pub(super) fn with_lists(nodes: Vec<Node<'_>>) -> Vec<Node<'_>> {
     found
 }
 
-/// Returns the words up to the name of a list, and those of its entry without its number.
+/// Returns the words up to the name of a list, and the words of the entry without its sequence number.
 fn parts(text: &str) -> Option<(&str, &str)> {
     let mut words = text.split(' ');
     let first = [words.next()?, words.next()?];

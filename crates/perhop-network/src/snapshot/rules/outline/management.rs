@@ -1,4 +1,4 @@
-//! Access lists that protect the management of devices: each organization has its own addresses in them.
+//! Access lists that protect the management of devices. Each organization uses its own addresses in them.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ const LISTS: &str = "ip access-list ";
 /// Words of lines that apply a list to sessions with the device, and not to packets through it.
 const OF_MANAGEMENT: &[&str] = &["access-class", "http", "ntp", "snmp-server"];
 
-/// Turns deviations in lists that only management uses into unusual lines.
+/// Reclassifies deviations in lists that only management uses as unusual.
 pub(super) fn weaken(blocks: &Blocks, devices: &[Vec<Numbered>], found: &mut [Deviation]) {
     let mut lines: BTreeSet<(usize, usize)> = BTreeSet::new();
     for (_, group) in blocks.by_path.iter().filter(|(path, _)| path.starts_with(LISTS)) {
@@ -30,7 +30,7 @@ pub(super) fn weaken(blocks: &Blocks, devices: &[Vec<Numbered>], found: &mut [De
     }
 }
 
-/// Whether lines of management use a list, and no others.
+/// Whether only lines about management use a list.
 fn is_of_management(lines: &[Numbered], name: &str) -> bool {
     let uses = lines.iter().filter(|(_, text)| {
         let text = text.trim_start();

@@ -12,7 +12,7 @@ const TAKING: &[&str] = &["shutdown"];
 /// The minimum number of lines that peers have in common. An interface with fewer common lines has another
 /// task.
 const LEAST_COMMON: usize = 3;
-/// Interfaces with one common line less have one task if at least this number of them is equal.
+/// Interfaces with one fewer common line have the same task if at least this number of them is equal.
 const MANY: usize = 5;
 /// The number of interfaces that share this number of lines which no others have.
 const LEAST_ALIKE: usize = 2;
@@ -91,8 +91,8 @@ fn least_common(block: &Block) -> usize {
     if is_part { LEAST_COMMON - 1 } else { LEAST_COMMON }
 }
 
-/// Reports lines that one of several blocks with the same name lacks, on devices of one kind. The blocks may
-/// differ in any other lines.
+/// Reports lines that one of several blocks with the same name lacks, on devices of the same kind. The blocks
+/// may differ in any other lines.
 pub(super) fn check_lacking(group: &[&Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     if group[0].is_of_interface() || group[0].is_part() || group.len() <= OTHER_INTERFACES {
         return;
@@ -124,8 +124,8 @@ pub(super) fn first_word(shape: &str) -> &str {
     &shape[..end]
 }
 
-/// Whether two peers are enough. They are if they share lines with the block that no other interface has, so
-/// that the three certainly have one task.
+/// Whether two peers are enough: they share lines with the block that no other interface has, so the three
+/// certainly have the same task.
 fn are_alike(own: &Form, block: &Block, peers: &[&Block], forms: &[Form]) -> bool {
     if !block.is_of_interface() || peers.len() < LEAST_ALIKE {
         return false;
@@ -208,7 +208,7 @@ pub(super) fn are_terms(own: &str, other: &str) -> bool {
     [own, other].iter().all(|text| text.starts_with(TERM))
 }
 
-/// Whether an entry of a list denies the packets that another one permits.
+/// Whether an entry of a list denies the packets that another entry permits.
 fn is_opposite(entry: &str, other: &str) -> bool {
     let denied = entry.strip_prefix("deny ");
     denied.is_some() && denied == other.strip_prefix("permit ")

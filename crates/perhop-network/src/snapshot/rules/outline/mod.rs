@@ -1,9 +1,9 @@
-//! Lines that one of several equal blocks lacks, or in which it has another value.
+//! Lines that one of several otherwise equal blocks lacks, or in which this block has a different value.
 //!
-//! Devices with the same task have equal blocks: interfaces of one kind, classes, protocols. A line that only
-//! one block lacks was probably forgotten. A value in which one block differs from all others, or breaks a
-//! rule that all others follow, is probably a mistake (Kakarla et al., "Finding Network Misconfigurations by
-//! Automatic Template Inference", NSDI 2020).
+//! Devices with the same task have equal blocks: interfaces of the same kind, classes, protocols. A line that
+//! only one block lacks was probably forgotten. A value in which one block differs from all others, or breaks
+//! a rule that all others follow, is probably a mistake (Kakarla et al., "Finding Network Misconfigurations
+//! by Automatic Template Inference", NSDI 2020).
 
 mod announced;
 mod block;
@@ -74,7 +74,7 @@ fn of_groups(blocks: &Blocks) -> Vec<Deviation> {
     groups.flat_map_iter(check).collect()
 }
 
-/// Compares the interfaces with the same name on devices of one kind.
+/// Compares the interfaces with the same name on devices of the same kind.
 fn of_ports(blocks: &Blocks) -> Vec<Deviation> {
     let groups = ports_of_kinds(blocks);
     let check = |(_, group): (_, &Vec<&Block>)| {
@@ -108,7 +108,7 @@ fn by_kind<'b>(group: &'b [Block], kinds: &[usize]) -> BTreeMap<usize, Vec<&'b B
     found
 }
 
-/// Groups interfaces of devices of one kind: hardware interfaces by name, tunnels and other virtual
+/// Groups interfaces of devices of the same kind: hardware interfaces by name, tunnels and other virtual
 /// interfaces by their kind.
 fn ports_of_kinds(blocks: &Blocks) -> BTreeMap<(usize, &str, &[String]), Vec<&Block>> {
     let mut found: BTreeMap<(usize, &str, &[String]), Vec<&Block>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Entries of access lists that differ only by adjacent ports, as one entry.
+//! Merges entries of access lists that differ only by adjacent ports.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ type Words = (usize, Vec<String>);
 /// The first and the last port.
 type Range = (u32, u32);
 
-/// Returns the entries of a list, of which those with adjacent ranges of destination ports are one: a list
-/// may have a range in one entry or in several.
+/// Returns the entries of a list. Entries with adjacent ranges of destination ports are merged, because a
+/// list may write a range in one entry or in several.
 pub(super) fn merged(entries: Vec<Words>) -> Vec<Words> {
     let mut by_rest: BTreeMap<Vec<String>, Vec<(usize, Range)>> = BTreeMap::new();
     for (place, (_, words)) in entries.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Whole lines that all other blocks of one name have and one block lacks.
+//! Whole lines that one block lacks and all other blocks with its name have.
 //!
 //! Shapes of lines do not show that an entry of a list has its source and destination exchanged. The
 //! comparison of whole lines does.

@@ -50,8 +50,8 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     }
 }
 
-/// Reports lines that an interface or process of one of two twins lacks, and that of the other has, if no
-/// third device has their task.
+/// Reports lines that an interface or process of one twin lacks and the other twin has, if no third device
+/// has the same task.
 fn check_interfaces(blocks: &Blocks, paths: &[BTreeSet<&str>], found: &mut Vec<Deviation>) {
     for (device, own) in paths.iter().enumerate().filter(|(_, own)| own.len() >= LEAST_SHARED) {
         let mut twins = (0..paths.len()).filter(|other| *other != device && are_twins(own, &paths[*other]));
@@ -76,7 +76,7 @@ fn counterpart<'b>(block: &Block, group: &'b [Block], twin: usize) -> Option<&'b
     namesake.or_else(|| of(twin).next().filter(|_| is_only))
 }
 
-/// Reports the only line in which an interface or process differs from that of a twin.
+/// Reports the only line in which an interface or process differs from the same block of its twin.
 fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut Vec<Deviation>) {
     let lacks = |one: &Block, other: &Block| {
         let mut shapes: Vec<(usize, String)> = Vec::new();
@@ -159,8 +159,8 @@ fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Devia
             report_lacking([other, own], entry, devices, found);
             continue;
         };
-        // Two devices of one site have the same subnets. Devices of two sites may each write their own side
-        // first, so lines about their own subnets are skipped.
+        // Two devices of the same site have the same subnets. Devices of two sites may each write their own
+        // side first, so lines about their own subnets are skipped.
         let near = |device: usize| [entry, instead].map(|one| devices[device].has_near(&one.values));
         let (here, there) = (near(own.device), near(other.device));
         let is_site = here != there || entry.values != instead.values && here.contains(&true);

@@ -85,8 +85,8 @@ fn check_single(
     }
 }
 
-/// Whether a port of a switch differs in its description as well, and another port of the device has the same
-/// line: the port has the task of that one, and only looks like those of its form.
+/// Whether a switch port also differs in its description, and another port of the device has the same line.
+/// The port then has the task of that other port, and only resembles the ports of its form.
 fn is_of_other_task(block: &Block, entry: &Entry, others: &[&Block], forms: &[Form]) -> bool {
     let all = forms.iter().flat_map(|form| form.blocks.iter().copied());
     let mut namesakes = all.filter(|other| other.device == block.device && !std::ptr::eq(*other, block));
@@ -163,7 +163,7 @@ fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found:
             continue;
         }
         let own = texts[lacks].iter().find(|(own, _)| counts[own.as_str()] == 1);
-        // A line about a subnet of its own is not in place of another one.
+        // A line about the device's own subnet does not replace a line about another subnet.
         let is_near = |own: &str| own.split(' ').any(|word| devices[block.device].is_near(word));
         if own.is_some_and(|(own, _)| are_terms(own, text) || is_near(own)) {
             continue;

@@ -28,11 +28,11 @@ const WITHOUT_EFFECT: &[&str] = &[
 const OF_POLICERS: &[&str] = &["conform-action", "exceed-action", "police", "violate-action"];
 /// Commands whose negation with `no` is a line of its own, and is compared.
 const NEGATED: &[&str] = &["passive-interface"];
-/// And `no ip` before one of these.
+/// The same commands after `no ip`.
 const NEGATED_IP: &[&str] = &["next-hop-self", "split-horizon"];
 /// Words that may be left out without an effect.
 const FILLERS: &[&str] = &["bc", "be", "cir", "pir"];
-/// Words in front of a password that the device stores encrypted.
+/// Words before a password that the device stores encrypted.
 const OF_SECRETS: &[&str] = &["authenticate", "authentication", "key", "key-string", "md5", "password"];
 /// Names of ports in access lists, with their numbers (IANA, service names).
 const PORTS: &[(&str, &str)] = &[
@@ -178,7 +178,7 @@ fn codepoint(word: &str) -> String {
     word.parse::<Dscp>().map_or_else(|_| word.to_owned(), |dscp| dscp.value().to_string())
 }
 
-/// Returns a codepoint of six bits as that of its name.
+/// Returns the usual form of a codepoint that is written as six bits; other words do not change.
 fn bits(word: &str) -> String {
     let is_bits = word.len() == 6 && word.bytes().all(|digit| matches!(digit, b'0' | b'1'));
     let value = is_bits.then(|| u8::from_str_radix(word, 2).ok()).flatten();

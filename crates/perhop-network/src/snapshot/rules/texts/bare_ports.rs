@@ -1,4 +1,4 @@
-//! Ports without an address at the other end of a cable whose port has one.
+//! Ports without an address, if the port at the other end of the cable has an address.
 
 use std::net::IpAddr;
 
@@ -7,9 +7,9 @@ use super::super::{NetworkFinding, PortId, Snapshot};
 use crate::forwarding::addresses;
 use crate::rules;
 
-/// The least length of a prefix that connects two devices.
+/// The minimum length of a prefix that connects two devices.
 const OF_LINKS: u8 = 29;
-/// Words of lines by which a port needs no address.
+/// Words of lines that let a port work without an address.
 const WITHOUT_ADDRESS: &[&str] = &[
     "bridge-domain",
     "bridge-group",
@@ -26,7 +26,7 @@ const WITHOUT_ADDRESS: &[&str] = &[
     "xconnect",
 ];
 
-/// Reports ports without an address whose description and whose neighbor's description show a link.
+/// Reports ports without an address if their description and the neighbor's description name a common link.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for ends in snapshot.described_pairs() {
         for [own, other] in [ends, [ends[1], ends[0]]] {
@@ -49,7 +49,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Whether a port routes packets, has no address, and has no part with one.
+/// Whether a port routes packets, but neither the port nor a sub-interface has an address.
 fn needs_address(snapshot: &Snapshot, nodes: &[Node], id: PortId) -> bool {
     let port = snapshot.port(id);
     let parts = snapshot.router(id.device).ports.iter();

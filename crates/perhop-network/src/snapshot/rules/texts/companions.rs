@@ -1,5 +1,5 @@
-//! Codepoints that share a class on all devices except one, which has another codepoint instead of one of
-//! them.
+//! Codepoints that share a class on all devices except one, whose class has a different codepoint instead of
+//! one of these.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Classes of service that a neighbor writes into frames, and that no class of a switch matches.
+//! Classes of service that a neighbor writes into frames, but that no class of a switch matches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::super::{NetworkFinding, PortId, Snapshot};
 use super::parts::Parts;
 use crate::rules;
 
-/// Commands that give a class a better treatment than the rest.
+/// Commands that give a class a better treatment than other classes.
 const BETTER: &[&str] = &["bandwidth", "priority"];
 
 /// Reports policies for frames without a class for a mark that a neighbor writes into frames of a class with
@@ -48,7 +48,8 @@ pub(super) fn check(
     }
 }
 
-/// Returns the policies whose classes, except the default one, all match classes of service, with these.
+/// Returns the policies of which all classes except the default class match classes of service, with these
+/// classes of service.
 fn policies_of_frames<'t>(nodes: &[Node], parts: &Parts<'t>) -> BTreeMap<&'t str, BTreeSet<u8>> {
     let outputs = attached(nodes, "output");
     let mut found: BTreeMap<&str, BTreeSet<u8>> = BTreeMap::new();
@@ -64,7 +65,7 @@ fn policies_of_frames<'t>(nodes: &[Node], parts: &Parts<'t>) -> BTreeMap<&'t str
     found
 }
 
-/// Returns the classes of service of criteria; `None` if one is another criterion.
+/// Returns the classes of service that criteria match; `None` if a criterion matches anything else.
 fn classes_of_service(lines: &[(usize, Vec<&str>)]) -> Option<Vec<u8>> {
     let mut found = Vec::new();
     for (_, words) in lines {

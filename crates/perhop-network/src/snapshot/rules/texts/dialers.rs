@@ -13,7 +13,7 @@ struct Uses<'t> {
     offered: BTreeMap<&'t str, usize>,
 }
 
-/// Reports pools of dialers that no line is a member of, and the other way around.
+/// Reports dialer pools without a line, and lines in pools that no dialer uses.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let (mut pools, mut lists) = (Uses::default(), Uses::default());

@@ -1,4 +1,4 @@
-//! Policies whose name says the direction in which they are attached, and one that is attached in the other.
+//! Policies that are attached in the opposite direction of the one in their name.
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
@@ -8,7 +8,7 @@ use crate::rules;
 /// Words of names for policies of arriving and of departing packets.
 const INPUT: &[&str] = &["IN", "INPUT", "INGRESS", "INBOUND"];
 const OUTPUT: &[&str] = &["OUT", "OUTPUT", "EGRESS", "OUTBOUND"];
-/// The minimum number of policies that are attached as their name says.
+/// The minimum number of policies that are attached in the direction of their name.
 const LEAST: usize = 3;
 
 /// An attachment of a policy, filter or list.
@@ -19,8 +19,8 @@ struct Attachment<'t> {
     is_output: bool,
 }
 
-/// Reports the only policy that is attached in the direction that its name does not say, where names of at
-/// least three others say theirs.
+/// Reports a policy that is attached in the opposite direction of its name, if it is the only one and at
+/// least three others are attached in the direction of their name.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut all = Vec::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -48,7 +48,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     found.push(snapshot.finding(one.device, rule, one.line, (message, effect)));
 }
 
-/// Returns whether a name says that its packets depart; `None` if it says nothing, or both.
+/// Returns whether a name states the output direction; `None` if it states no direction, or both.
 fn says_output(name: &str) -> Option<bool> {
     let upper = name.to_ascii_uppercase();
     let parts: Vec<&str> = upper.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();

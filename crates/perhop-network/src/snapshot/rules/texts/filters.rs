@@ -1,4 +1,4 @@
-//! Filters of BGP that deny subnets which the device, or its neighbor, announces.
+//! BGP filters that deny subnets which the device or its neighbor announces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ use crate::rules;
 
 /// The minimum number of other filters that permit all announced subnets.
 const LEAST_OTHERS: usize = 2;
-/// The length of an address.
+/// The length of an IPv4 address, bits.
 const WHOLE: u8 = 32;
 
 /// An entry of a prefix list.
@@ -42,7 +42,8 @@ struct Filter<'t> {
     device: usize,
     line: usize,
     neighbor: &'t str,
-    /// `prefix-list` or `route-map`, its name and its direction; a route-map of another process has none.
+    /// `prefix-list` or `route-map`, the name, and the direction. A route-map for the routes of another
+    /// process has no direction.
     kind: &'t str,
     name: &'t str,
     way: &'t str,
@@ -51,7 +52,8 @@ struct Filter<'t> {
 /// The subnets and filters of a device, by routing table.
 type Tables<'t> = BTreeMap<Option<&'t str>, (Vec<(usize, Prefix)>, Vec<Filter<'t>>)>;
 
-/// Reports the only filter in one direction that denies some of the subnets which are announced through it.
+/// Reports a filter that denies some of the subnets announced through it, if it is the only such filter in
+/// its direction.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let policies: Vec<Policies> = trees.iter().map(|nodes| Policies::read(nodes)).collect();
     let tables: Vec<Tables> = trees.iter().enumerate().map(|(device, nodes)| tables(device, nodes)).collect();
@@ -95,8 +97,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Reports the only device whose list or route-map of a name denies a subnet which another device announces,
-/// where all other lists or route-maps of this name permit it.
+/// Reports a list or route-map that denies a subnet of another device, if all others with the same name
+/// permit this subnet.
 fn check_namesakes(
     snapshot: &Snapshot,
     policies: &[Policies],
@@ -111,7 +113,7 @@ fn check_namesakes(
         }
     }
     for ((kind, name), devices) in filters.iter().filter(|(_, devices)| devices.len() > 1) {
-        // Lists of one name about the own subnets of each device differ.
+        // Lists with the same name differ if each contains the subnets of its own device.
         let others = (0..tables.len()).filter(|device| !devices.contains_key(device));
         let announced: Vec<Prefix> = others
             .flat_map(|device| tables[device].values().flat_map(|(own, _)| own))
@@ -183,7 +185,7 @@ impl<'t> Policies<'t> {
                     }
                     _ => return true,
                 },
-                // The subnets of other criteria are unknown.
+                // The subnets that other criteria select are unknown.
                 _ => return true,
             };
             if is_match {
@@ -206,8 +208,8 @@ impl<'t> Policies<'t> {
         }
     }
 
-    /// Returns the entry that denies the subnet, otherwise one that permits no announced subnet, otherwise
-    /// the first one.
+    /// Returns the entry that denies the subnet, otherwise an entry that permits no announced subnet,
+    /// otherwise the first entry.
     fn line_at_fault(&self, filter: &Filter, announced: &[Prefix], denied: Prefix) -> usize {
         let Some(entries) = self.lists.get(filter.name).filter(|_| filter.kind == "prefix-list") else {
             return self.line_of(filter).unwrap_or(filter.line);
@@ -219,7 +221,7 @@ impl<'t> Policies<'t> {
     }
 }
 
-/// Returns the entry of a line behind the name of a list.
+/// Returns the entry that a line contains after the name of the list.
 fn entry(line: usize, words: &[&str]) -> Option<Entry> {
     let words = if let ["seq", _, rest @ ..] = words { rest } else { words };
     let [action @ ("permit" | "deny"), around, lengths @ ..] = words else { return None };

@@ -1,4 +1,4 @@
-//! Codepoints and their forwarding classes, in which one statement differs from all others of the network.
+//! Forwarding classes of codepoints, if one statement differs from all others of the network.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,14 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, inside, words};
 use crate::rules;
 
-/// The minimum number of other statements with one class.
+/// The minimum number of other statements with the same class.
 const LEAST_OTHERS: usize = 3;
 
-/// A statement that gives a codepoint a class: the device, the line and the class.
+/// A statement that assigns a forwarding class to a codepoint: the device, the line and the class.
 type Statement<'t> = (usize, usize, &'t str);
 
-/// Reports the only statement about a codepoint with another forwarding class than all others.
+/// Reports the only statement that assigns a codepoint a different forwarding class than all other
+/// statements.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut statements: BTreeMap<&str, Vec<Statement>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {

@@ -40,7 +40,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
     for hub in &hubs {
         for (device, circuit) in circuits.get(hub.group).map_or(&[][..], Vec::as_slice) {
-            // The policy of another group of the hub, which fits that one, is attached to the wrong group.
+            // The shaper fits another group of the hub, so its policy is attached to the wrong group.
             let is_of_other = |other: &&Membership| {
                 let circuits = circuits.get(other.group).map_or(&[][..], Vec::as_slice);
                 let shared = shaped_for(snapshot, other, *circuit).filter(|_| other.group != hub.group);
@@ -126,7 +126,8 @@ fn fits(rate: u64, circuit: u64) -> bool {
     (LEAST..=MOST).contains(&(rate as f64 / circuit as f64))
 }
 
-/// Reports a shaper that does not fit the circuit of an end, at its line or at that of its attachment.
+/// Reports a shaper that does not match the circuit of an end. The finding is at the line of the shaper or of
+/// its attachment.
 fn check_shaper(
     snapshot: &Snapshot,
     hub: &Membership,

@@ -8,10 +8,10 @@ use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, words};
 use crate::rules;
 
-/// The number of dotted groups of the system identifier (ISO 10589 §7.1.1).
+/// The number of groups between dots in the system identifier (ISO 10589 §7.1.1).
 const SYSTEM: usize = 3;
 
-/// The minimum number of other links for one with two metrics to be an exception.
+/// The minimum number of other links. With fewer, a link with two metrics is not an exception.
 const LEAST_LINKS: usize = 3;
 
 /// The levels of a device or port.
@@ -24,9 +24,9 @@ struct Process<'t> {
     levels: Levels,
     /// The line that sets the levels, otherwise the first line.
     line: usize,
-    /// Whether it announces large metrics (RFC 5305); `None` if the lines are in another rule.
+    /// Whether it announces wide metrics (RFC 5305); `None` if another rule compares these lines.
     is_wide: Option<bool>,
-    /// Whether it names its ports in the block of the protocol: these, with their settings.
+    /// The ports with their settings, if the block of the protocol names them.
     ports: Option<BTreeMap<&'t str, PortOf<'t>>>,
 }
 
@@ -35,7 +35,7 @@ struct PortOf<'t> {
     line: usize,
     levels: Levels,
     is_point_to_point: bool,
-    /// The metrics of its levels, with the line of the last one.
+    /// The metrics of its levels, and the line of the last metric.
     metrics: Vec<&'t str>,
     metric_line: usize,
 }
@@ -77,7 +77,8 @@ fn both<'p, 't>(
     Some([own?, other?])
 }
 
-/// Reports links of which only one end is a link between two routers, and the only link with two metrics.
+/// Reports links of which only one end has `point-to-point`, and the only link whose ends have different
+/// metrics.
 fn check_ports(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut Vec<NetworkFinding>) {
     let ends: Vec<_> =
         snapshot.wires().filter_map(|ends| Some((ends, both(snapshot, processes, ends)?))).collect();
@@ -108,7 +109,7 @@ fn check_ports(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut V
     }
 }
 
-/// Reports the only device with braces that does not announce large metrics.
+/// Reports the only device with braces that does not announce wide metrics.
 fn check_wide(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut Vec<NetworkFinding>) {
     let known: Vec<(usize, &Process, bool)> = processes
         .iter()

@@ -24,7 +24,7 @@ const DECISIVE: &[&str] = &[
 ];
 /// The minimum number of other neighbors that have a line.
 const LEAST_OTHERS: usize = 2;
-/// In place of an AS: each neighbor has an AS of its own.
+/// Replaces the AS number if each neighbor has a different AS.
 const EACH: &str = "each of their own";
 /// The word in the name of a route-map that makes paths longer.
 const PREPENDING: &str = "PREPEND";
@@ -41,13 +41,13 @@ struct Neighbor<'t> {
     lines: BTreeSet<String>,
 }
 
-/// Neighbors of one kind: the own AS, the address family, the AS of the neighbors, and whether the device and
-/// its neighbor reflect routes.
+/// The kind of a neighbor: the local AS, the address family, the remote AS, and whether the device and its
+/// neighbor reflect routes.
 type Kind<'t> = (&'t str, String, &'t str, [bool; 2]);
 /// The neighbors of all devices.
 type Kinds<'t> = BTreeMap<Kind<'t>, Vec<Neighbor<'t>>>;
 
-/// The facts about all devices that decide about the kind of a neighbor.
+/// The facts about all devices that determine the kind of a neighbor.
 struct Roles {
     owners: BTreeMap<IpAddr, usize>,
     reflectors: BTreeSet<usize>,
@@ -99,7 +99,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Adds external neighbors that each have an AS of their own as neighbors of one kind.
+/// Adds external neighbors as neighbors of the same kind, if each has a different AS.
 fn add_customers(kinds: &mut Kinds) {
     let mut found = Kinds::new();
     let is_external = |kind: &Kind| kind.0 != kind.2;
@@ -131,7 +131,7 @@ fn check_pairs(snapshot: &Snapshot, kinds: &Kinds, found: &mut Vec<NetworkFindin
     for ((device, far, family), (kind, own)) in &ends {
         let back = ends.get(&(*far, *device, *family));
         let lacks = |line: &str| back.is_none_or(|(_, back)| !back.lines.contains(line));
-        // Routers activate the family of unicast IPv4 by themselves.
+        // Routers activate unicast IPv4 by default.
         let is_explicit = !family.is_empty() && !family.starts_with("address-family ipv4");
         let line = if own.lines.contains("activate") && is_explicit && lacks("activate") {
             "activate"

@@ -1,4 +1,4 @@
-//! Neighbors of BGP of one site: the one that departing packets prefer, and the one for arriving packets.
+//! Sites whose departing and arriving packets prefer different BGP neighbors.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,22 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The preference of routes without a line (RFC 4271 §5.1.5 leaves it to the device; IOS uses 100).
+/// The local preference of routes without a configured value (RFC 4271 §5.1.5 leaves it to the device; IOS
+/// uses 100).
 const USUAL_PREFERENCE: u32 = 100;
 
 /// A neighbor in another autonomous system.
 struct Neighbor<'t> {
     device: usize,
     address: &'t str,
-    /// The preference of its routes, with its line.
+    /// The local preference of its routes, with the line that sets it.
     preference: (u32, Option<usize>),
-    /// The number of times that the own system is added to the paths of routes to it, with the line.
+    /// The number of prepended AS numbers in the routes announced to it, with the line that prepends them.
     added: (usize, Option<usize>),
 }
 
-/// Reports sites whose departing packets prefer one neighbor, and whose announcements make arriving packets
-/// prefer another one.
+/// Reports sites whose departing packets prefer one neighbor, although their announcements make arriving
+/// packets prefer a different neighbor.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut systems: BTreeMap<&str, Vec<Neighbor>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -57,7 +58,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the neighbor with the highest value, if no other one has it.
+/// Returns the neighbor with the highest value, if no other neighbor has this value.
 fn only_best<'n, 't, T: Ord>(
     neighbors: &'n [Neighbor<'t>],
     value: impl Fn(&Neighbor) -> T,
@@ -67,7 +68,7 @@ fn only_best<'n, 't, T: Ord>(
     (count == 1).then_some(best)
 }
 
-/// Returns the neighbors of a process in other systems.
+/// Returns the neighbors of a process in other autonomous systems.
 fn neighbors<'t>(device: usize, nodes: &[Node<'t>], process: &Node<'t>, own: &str) -> Vec<Neighbor<'t>> {
     let mut found: BTreeMap<&str, Neighbor> = BTreeMap::new();
     let lines = process.inner.iter().chain(process.inner.iter().flat_map(|inner| &inner.inner));

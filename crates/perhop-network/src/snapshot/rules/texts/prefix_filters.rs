@@ -1,4 +1,4 @@
-//! Prefix lists of BGP that do not permit a network which another device of the folder announces.
+//! BGP prefix lists that do not permit a network which another device of the folder announces.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -8,7 +8,7 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The minimum number of other networks of one size that a list permits one by one.
+/// The minimum number of other networks of the same size that a list permits with one entry each.
 const LEAST_PERMITTED: usize = 2;
 
 /// An entry of a prefix list.
@@ -16,7 +16,7 @@ struct Entry {
     permits: bool,
     network: u32,
     length: u8,
-    /// The lengths of the prefixes that it takes.
+    /// The prefix lengths that it matches.
     from: u8,
     to: u8,
 }
@@ -30,8 +30,8 @@ struct List {
 /// A network that a device announces: the device, its autonomous system, the address and the length.
 type Network<'t> = (usize, &'t str, u32, u8);
 
-/// Reports lists for arriving routes that permit the networks of several devices and lack that of another
-/// one, and lists for departing routes that permit no network of their device.
+/// Reports lists for received routes that permit the networks of several devices, but lack the network of one
+/// device. Also reports lists for announced routes that permit no network of their device.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let networks: Vec<Network> =
         trees.iter().enumerate().flat_map(|(device, nodes)| networks(snapshot, device, nodes)).collect();
@@ -85,7 +85,7 @@ fn check_output(
 ) {
     let own = || networks.iter().filter(|(owner, ..)| *owner == device);
     let permits = |(_, _, network, length): &Network| list.permits(*network, *length);
-    // A list for the default route, or for networks of others, has another task.
+    // A list for the default route, or for the networks of other devices, has a different task.
     if own().next().is_none() || networks.iter().any(permits) || list.permits(0, 0) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Routes that a process passes on at all devices but one, and subnets that are not passed on.
+//! Routes that only one device does not redistribute, and subnets that are not redistributed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +6,22 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The minimum number of other devices that pass on the routes of connected and static subnets, which a
-/// device may also announce in another way.
+/// The minimum number of other devices that redistribute connected and static routes. A device may also
+/// announce these in another way.
 const LEAST_OTHERS: usize = 2;
-/// The word without which OSPF passes on only the networks of a class (Cisco, "OSPF Command Reference").
+/// The keyword without which OSPF redistributes only classful networks (Cisco, "OSPF Command Reference").
 const SUBNETS: &str = "subnets";
 
 /// A process, or an address family of it, at a device.
 struct Process<'t> {
     device: usize,
     line: usize,
-    /// The protocols whose routes it passes on, with the line and its words.
+    /// The protocols whose routes it redistributes, with the line and its words.
     passed: BTreeMap<&'t str, (usize, Vec<&'t str>)>,
 }
 
-/// Reports processes that lack a `redistribute` which the same process has at all other devices with the
-/// routes of this kind, and the only one without `subnets`.
+/// Reports processes that lack a `redistribute` line which the same process has on all other devices with
+/// such routes. Also reports the only `redistribute` line without `subnets`.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let mut by_kind: BTreeMap<String, Vec<Process>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
@@ -57,7 +57,8 @@ fn process<'t>(device: usize, node: &Node<'t>) -> Process<'t> {
     Process { device, line: node.line.0, passed: lines.collect() }
 }
 
-/// Reports the only process that does not pass on the routes of a protocol, of those with such routes.
+/// Reports the only process that does not redistribute the routes of a protocol, among the devices with such
+/// routes.
 fn check_missing(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
@@ -97,7 +98,7 @@ fn has_routes(nodes: &[Node], protocol: &str) -> bool {
     }
 }
 
-/// Reports the only line of OSPF that passes on no subnets.
+/// Reports the only OSPF line that redistributes no subnets.
 fn check_subnets(snapshot: &Snapshot, processes: &[Process], found: &mut Vec<NetworkFinding>) {
     let lines = processes.iter().flat_map(|process| {
         process.passed.values().map(|(line, words)| (process.device, *line, words.contains(&SUBNETS)))

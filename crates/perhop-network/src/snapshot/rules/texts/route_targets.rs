@@ -38,7 +38,7 @@ impl<'t> Vrf<'t> {
 /// Reports VRFs that share no route with the VRFs of the same name on other devices, and targets that only
 /// one of these VRFs lacks.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
-    // The VRFs of two providers exchange no routes, although a customer has one name at both.
+    // The VRFs of two providers exchange no routes, although a customer can have the same name at both.
     let mut by_name: BTreeMap<Name, Vec<(usize, Vrf)>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
         let number = number_of_system(nodes);

@@ -44,7 +44,7 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
     check_writing(snapshot, &uses, found);
 }
 
-/// Whether a device has an address in a subnet, and not only on the way to another device.
+/// Whether a device has an address in a subnet that is not only a link to another device.
 fn is_subnet(snapshot: &Snapshot, network: &str) -> bool {
     let network: Option<IpAddr> = network.parse().ok();
     let starts = |own: &InterfaceAddress| own.subnet().map(|subnet| subnet.network()) == network;
@@ -128,8 +128,8 @@ fn check_writing(snapshot: &Snapshot, uses: &Uses, found: &mut Vec<NetworkFindin
     for (key, group) in groups.iter().filter(|(_, group)| (2..MOST_SERVICES).contains(&group.len())) {
         for (own, devices) in group.iter().filter(|(_, devices)| devices.len() == 1) {
             let Some((device, line)) = devices.first_key_value() else { continue };
-            // A host or port that others name as well is not a typing error, and a subnet of the network
-            // neither.
+            // Neither a host or port that other devices also name, nor a subnet of the network, is a typing
+            // error.
             let is_known = |key: (&str, &str)| {
                 holders.get(&key).is_some_and(|devices| devices.len() > 1)
                     || key.0 == "host" && own.is_subnet() && is_subnet(snapshot, key.1)

@@ -1,4 +1,4 @@
-//! Maps from a mark or a class to another mark or to a queue, in which one device differs.
+//! Maps from a mark or a class to another mark or to a queue, if one device differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,8 +60,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Reports switches that send a codepoint to another queue than the class of service which they take for
-/// equal.
+/// Reports switches that send a codepoint and the equivalent class of service to different queues.
 fn check_queues(snapshot: &Snapshot, (device, maps): (usize, &Entries), found: &mut Vec<NetworkFinding>) {
     for cos in 0..=LAST_COS {
         let usual = (cos * CODEPOINTS_OF_COS).to_string();
@@ -88,21 +87,21 @@ fn check_queues(snapshot: &Snapshot, (device, maps): (usize, &Entries), found: &
     }
 }
 
-/// Whether a device has a map of the kind of another: of switches, or of classes.
+/// Whether a device has a map of the same kind as another device: for switches, or for classes.
 fn has_maps_like(map: &[&str], own: &Entries) -> bool {
     let is_of_classes = |map: &[&str]| map == QUEUE_OF_CLASS;
     own.keys().any(|(other, _)| is_of_classes(other) == is_of_classes(map))
 }
 
-/// Returns the line that maps a mark; for a mark without an entry, the line that maps others to the usual
-/// value, otherwise another line of the map.
+/// Returns the line that maps a mark. For a mark without an entry, returns the line that maps other marks to
+/// the usual value, otherwise any line of the map.
 fn line_of(own: &Entries, key: &Key, usual: &str) -> Option<usize> {
     let of_map = || own.iter().filter(|(other, _)| other.0 == key.0).map(|(_, entry)| entry);
     let entry = own.get(key).or_else(|| of_map().find(|(to, _)| to == usual)).or_else(|| of_map().next());
     entry.map(|(_, line)| *line)
 }
 
-/// Returns the line of the name of a device.
+/// Returns the line with the name of a device.
 fn first_line(nodes: &[Node]) -> Option<usize> {
     nodes.iter().find(|node| node.line.1.starts_with("hostname ")).map(|node| node.line.0)
 }

@@ -1,26 +1,27 @@
-//! Sub-interfaces whose number is their VLAN, and one whose VLAN is another number.
+//! A sub-interface whose number differs from its VLAN, although the numbers are equal on all others.
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use super::braces::{block, words};
 use crate::rules;
 
-/// The minimum number of sub-interfaces with the number of their VLAN.
+/// The minimum number of other sub-interfaces whose number equals their VLAN.
 const LEAST: usize = 4;
 
-/// Words before a VLAN.
+/// The words before the number of a VLAN.
 const OF_VLANS: &[&str] = &["dot1Q", "dot1q", "vlan", "vlan-id"];
 
 /// A sub-interface with one tag: the device, the line of the tag, its name, its number and its VLAN.
 type Part = (usize, usize, String, u32, u32);
 
-/// Reports the only sub-interface of the network whose number is not that of its VLAN.
+/// Reports the only sub-interface of the network whose number differs from its VLAN.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let parts: Vec<Part> =
         trees.iter().enumerate().flat_map(|(device, nodes)| parts(device, nodes)).collect();
     let odd: Vec<&Part> = parts.iter().filter(|(.., number, vlan)| number != vlan).collect();
     let [(device, line, name, number, vlan)] = odd.as_slice() else { return };
-    // The other end has the VLAN, and not the number: the sub-interface has kept its name.
+    // The other end has this VLAN, and no device has a VLAN with the number of the sub-interface. The
+    // sub-interface kept its name after a change of the VLAN.
     let has = |wanted: u32| {
         let mut others = trees.iter().enumerate().filter(|(other, _)| other != device);
         others.any(|(_, nodes)| has_vlan(nodes, wanted))

@@ -133,7 +133,7 @@ fn check_classes(
     outer: &BTreeSet<&str>,
     found: &mut Vec<NetworkFinding>,
 ) {
-    // Tunnels of one source have one policy.
+    // Tunnels with the same source share a policy.
     let mut known: BTreeMap<&str, Option<(&str, &str)>> = BTreeMap::new();
     for (name, tunnel) in own {
         let Some(line) = tunnel.pre_classify else { continue };

@@ -1,4 +1,4 @@
-//! Ports of one device with one task, of which one lacks a line about the marks and queues of packets.
+//! Ports of a device with the same task, of which one lacks a line about the marks and queues of packets.
 
 use std::collections::BTreeSet;
 
@@ -22,9 +22,9 @@ const OF_SERVICE: &[&str] = &[
 /// Commands that say nothing about the task of a port.
 const WITHOUT_TASK: &[&str] =
     &["cdp", "description", "duplex", "lldp", "load-interval", "negotiation", "speed"];
-/// The minimum number of common lines of two ports for them to have one task.
+/// The minimum number of common lines of two ports with the same task.
 const LEAST_COMMON: usize = 4;
-/// The number of lines that may be missing together.
+/// The maximum number of missing lines.
 const MOST_MISSING: usize = 2;
 
 /// A port of a device.
@@ -36,7 +36,7 @@ struct Port<'t> {
     lines: BTreeSet<&'t str>,
 }
 
-/// Reports ports that lack lines about service, and differ only by them from other ports of their device.
+/// Reports ports that differ from other ports of their device only by missing lines about marks and queues.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let ports: Vec<Port> = nodes.iter().filter_map(port).collect();
@@ -67,7 +67,8 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     }
 }
 
-/// Returns the lines about service that a port lacks, if it differs from another one by them only.
+/// Returns the lines about marks and queues that a port lacks, if it differs from another port only by these
+/// lines.
 fn missing<'t>(own: &Port<'t>, other: &Port<'t>) -> Option<Vec<&'t str>> {
     let missing: Vec<&str> = other.lines.difference(&own.lines).copied().collect();
     let is_of_service = |line: &&str| OF_SERVICE.iter().any(|start| line.starts_with(start));
@@ -78,7 +79,7 @@ fn missing<'t>(own: &Port<'t>, other: &Port<'t>) -> Option<Vec<&'t str>> {
     fits.then_some(missing)
 }
 
-/// Returns a port of hardware with a description that is up.
+/// Returns a hardware port that is up and has a description.
 fn port<'t>(node: &Node<'t>) -> Option<Port<'t>> {
     let ["interface", name] = *node.words().as_slice() else { return None };
     let lines: Vec<&str> = node.inner.iter().map(|inner| inner.line.1.trim()).collect();

@@ -112,7 +112,7 @@ fn check_name(snapshot: &Snapshot, name: &str, own: Stated, found: &mut Vec<Netw
 }
 
 /// Reports rates that differ by a factor of a thousand or a million from most rates of the same name, or from
-/// the only other one.
+/// the only other rate.
 fn check_units(snapshot: &Snapshot, what: &str, rates: &[Stated], found: &mut Vec<NetworkFinding>) {
     let peers: Peers<u64> = rates.iter().map(|own| own.rate).collect();
     let usual = peers.usual().copied();

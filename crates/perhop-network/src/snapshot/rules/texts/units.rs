@@ -1,7 +1,7 @@
 //! Ports that lack one statement that all ports with the same task have, in configurations with braces.
 //!
 //! There, the parts of a port are in several blocks: its families in `interfaces`, its classifiers in
-//! `class-of-service`, its protocols in `protocols`. A port that is missing in only one block was probably
+//! `class-of-service`, its protocols in `protocols`. A port that is missing in a single block was probably
 //! forgotten there.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -199,8 +199,8 @@ fn check_parts(snapshot: &Snapshot, trees: &[Vec<Node>], units: &[Unit], found: 
 /// A port, the name of one of its parts, and the line.
 type Named<'u> = (&'u Unit, &'u str, usize);
 
-/// Reports the only port with another classifier, rewrite rule, scheduler map or filter than all ports with
-/// its parts, at its device and at others.
+/// Reports the only port whose classifier, rewrite rule, scheduler map or filter differs from all ports with
+/// the same parts, on this device and on others.
 fn check_values(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFinding>) {
     let mut by_part: BTreeMap<(&BTreeSet<String>, &str), Vec<Named>> = BTreeMap::new();
     for unit in units {
@@ -212,7 +212,7 @@ fn check_values(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFind
         let peers: Peers<&str> = own.iter().map(|(_, name, _)| *name).collect();
         let Some(usual) = peers.usual().copied() else { continue };
         for (unit, name, line) in own.iter().filter(|(_, name, _)| peers.is_exception(name)) {
-            // A device may have a name of its own for all its ports.
+            // A device may use its own name at all its ports.
             if !defines(snapshot, unit.device, usual) {
                 continue;
             }
@@ -237,7 +237,7 @@ fn defines(snapshot: &Snapshot, device: usize, name: &str) -> bool {
     })
 }
 
-/// Reports the only port with one part in place of another, such as a filter of the other direction.
+/// Reports the only port with one part in place of another, such as a filter in the opposite direction.
 fn check_replaced(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFinding>) {
     let mut forms: BTreeMap<&BTreeSet<String>, Vec<&Unit>> = BTreeMap::new();
     for unit in units {
@@ -333,8 +333,8 @@ fn check_names(
     }
 }
 
-/// Reports ports with class of service that `interfaces` does not have, if it has another one of them, and
-/// ports whose class of service is inactive.
+/// Reports ports of `class-of-service` that `interfaces` lacks, if `interfaces` has another of these ports.
+/// Also reports ports whose class of service is inactive.
 fn check_service_names(
     snapshot: &Snapshot,
     device: usize,

@@ -1,4 +1,4 @@
-//! Networks that BGP is to announce although the device has no such route.
+//! Network statements of BGP for which the device has no route.
 
 use std::net::IpAddr;
 
@@ -23,7 +23,7 @@ const LEARNING: &[&str] = &[
 ];
 
 /// Reports networks of BGP that are neither a subnet nor a static route of their device, if no other protocol
-/// may know them.
+/// can provide a route to them.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let learns = |node: &Node| LEARNING.iter().any(|start| node.line.1.starts_with(start));

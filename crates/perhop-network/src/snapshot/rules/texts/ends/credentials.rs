@@ -1,4 +1,4 @@
-//! Credentials of the protocols between neighbors: both ends need the same key.
+//! Credentials of protocols between neighbors. Both ends need the same key.
 
 use super::super::super::{NetworkFinding, PortId, Snapshot};
 use super::parts::{Credential, KEY_CHAIN, Key, Part, parts};
@@ -28,7 +28,7 @@ pub(super) struct Difference {
     words: String,
 }
 
-/// Returns the findings at both ends of a pair that does not fit.
+/// Returns the findings at both ends of a pair with different credentials.
 fn compare(snapshot: &Snapshot, protocol: &str, ends: [(PortId, &Part); 2]) -> Option<[NetworkFinding; 2]> {
     let [(first, own), (second, other)] = ends;
     let difference = match (&own.credential, &other.credential) {
@@ -57,8 +57,8 @@ fn compare(snapshot: &Snapshot, protocol: &str, ends: [(PortId, &Part); 2]) -> O
     Some([finding((first, here), (second, there)), finding((second, there), (first, here))])
 }
 
-/// Returns the difference of two credentials that do not fit: other methods, no common key number, or
-/// different keys with one number.
+/// Returns the difference of two credentials that do not match: different methods, no common key number, or
+/// different keys with the same number.
 fn difference(one: &Credential, two: &Credential) -> Option<Difference> {
     if one.method != two.method {
         let words = format!("one uses {}, the other {}", one.method, two.method);
@@ -67,7 +67,7 @@ fn difference(one: &Credential, two: &Credential) -> Option<Difference> {
     let common: Vec<(&String, &Key, &Key)> =
         one.keys.iter().filter_map(|(number, key)| Some((number, key, two.keys.get(number)?))).collect();
     let (Some(first), Some(second)) = (one.keys.iter().next(), two.keys.iter().next()) else {
-        // A chain may be left out of a configuration that is given away.
+        // An operator may remove a key chain before publishing a configuration.
         let is_known = one.method != KEY_CHAIN && one.keys.is_empty() != two.keys.is_empty();
         let words = "only one of the two has a key".to_owned();
         return is_known.then_some(Difference { lines: [one.line, two.line], words });

@@ -1,4 +1,4 @@
-//! EIGRP at both ends of a link, in the named form and in tunnels: the model has neither.
+//! EIGRP at both ends of a link: the named form and tunnels, which are not part of the device model.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -22,13 +22,13 @@ struct Interface {
 struct Process {
     line: usize,
     number: String,
-    /// The networks: an address and the bits that must match.
+    /// The networks, each as an address and the bits that must match.
     networks: Vec<(u32, u32)>,
     usual: Interface,
     interfaces: BTreeMap<String, Interface>,
 }
 
-/// Reports ends of links of which one does not expect neighbors, although the other does, and different keys.
+/// Reports links of which only one end expects a neighbor, and links whose ends have different keys.
 pub(super) fn check(snapshot: &Snapshot, texts: &[Text], found: &mut Vec<NetworkFinding>) {
     let processes: Vec<Vec<Process>> = texts.iter().map(|text| processes(text.nodes)).collect();
     for link in snapshot.links.iter().filter(|link| link.ends.len() == 2) {
@@ -114,7 +114,7 @@ impl Process {
         })
     }
 
-    /// Returns the line by which an interface expects no neighbors.
+    /// Returns the line that disables neighbors on an interface.
     fn passive(&self, name: &str) -> Option<usize> {
         let own = self.interfaces.get(name);
         match own.and_then(|own| own.passive).or(self.usual.passive) {
@@ -163,7 +163,7 @@ impl Process {
     }
 }
 
-/// Returns an address with the bits that its wildcard, or its class, requires.
+/// Returns an address, with the bits that must match according to its wildcard or its address class.
 fn network(address: &str, wildcard: Option<&&str>) -> Option<(u32, u32)> {
     let address: Ipv4Addr = address.parse().ok()?;
     let of_class = match address.octets()[0] {

@@ -1,4 +1,4 @@
-//! Keys that two devices share before they encrypt (IKE): both must have the same one for each other.
+//! Pre-shared keys (IKE): two devices must have the same key for each other.
 
 use std::net::IpAddr;
 
@@ -14,19 +14,19 @@ struct Peer<'t> {
     name: Option<&'t str>,
     /// The address; `None` for all addresses.
     address: Option<IpAddr>,
-    /// The key that it sends, and the one that it expects, each with its line.
+    /// The key that the device sends and the key that it expects, each with its line.
     local: Option<(Secret, usize)>,
     remote: Option<(Secret, usize)>,
 }
 
-/// Reports the keys of two devices for each other that differ.
+/// Reports pairs of devices whose keys for each other differ.
 pub(super) fn check(snapshot: &Snapshot, texts: &[Text], found: &mut Vec<NetworkFinding>) {
     let devices: Vec<Vec<Peer>> = texts.iter().map(|text| peers(text.nodes)).collect();
     for (device, own) in devices.iter().enumerate() {
         for peer in own {
             let Some(far) = owner(snapshot, peer).filter(|far| *far > device) else { continue };
             let mut back = devices[far].iter().filter(|other| owner(snapshot, other) == Some(device));
-            // With several keys for each other, the addresses of their tunnels decide.
+            // If the devices have several keys for each other, the addresses of their tunnels select the key.
             if let (Some(other), None) = (back.next(), back.next()) {
                 let twice = own.iter().filter(|one| owner(snapshot, one) == Some(far)).count() > 1;
                 if !twice {
@@ -37,7 +37,7 @@ pub(super) fn check(snapshot: &Snapshot, texts: &[Text], found: &mut Vec<Network
     }
 }
 
-/// Returns the device for which a key is: the owner of the address, otherwise the device of this name.
+/// Returns the device to which a key belongs: the owner of the address, otherwise the device with this name.
 fn owner(snapshot: &Snapshot, peer: &Peer) -> Option<usize> {
     let by_address = peer.address.and_then(|address| snapshot.owner(address)).map(|id| id.device);
     by_address.or_else(|| snapshot.place_of(peer.name?))

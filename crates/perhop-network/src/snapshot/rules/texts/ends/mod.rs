@@ -1,4 +1,5 @@
-//! Settings that both ends of a link, a session or a tunnel must have alike, read as they are written.
+//! Settings that must be equal at both ends of a link, a session or a tunnel. The rules read them from the
+//! text.
 
 mod credentials;
 mod eigrp;
@@ -11,7 +12,7 @@ use text::Text;
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 
-/// Reports ends that do not fit each other.
+/// Reports ends whose settings do not match.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     let texts: Vec<Text> = trees.iter().map(|nodes| Text::new(nodes)).collect();
     credentials::check(snapshot, &texts, found);

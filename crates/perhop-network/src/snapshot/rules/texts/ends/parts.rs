@@ -1,4 +1,4 @@
-//! [`Part`]: the part of a port in a protocol of neighbors, with the credential that it shows them.
+//! [`Part`]: the settings of a port in a protocol between neighbors, with its credential.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::super::super::{PortId, Snapshot};
 use super::super::braces::{block, words};
 use super::text::Text;
 
-/// The method of a credential that a chain of keys gives.
+/// The method of a credential with a key chain.
 pub(super) const KEY_CHAIN: &str = "a key chain";
 
 /// A key of a credential.
@@ -31,7 +31,7 @@ pub(super) struct Credential {
     pub(super) keys: BTreeMap<String, Key>,
 }
 
-/// The part of a port in a protocol: the line to look at, and the credential.
+/// The settings of a port in a protocol: the line for findings, and the credential.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) line: usize,
@@ -110,7 +110,7 @@ fn of_area(text: &Text) -> Option<(&'static str, usize)> {
     })
 }
 
-/// Returns the credential of a group of routers with one address.
+/// Returns the credential of a group of routers with a common virtual address.
 fn of_group(text: &Text, lines: &[(usize, Vec<&str>)], kind: &str, group: &str) -> Option<Credential> {
     lines.iter().find_map(|(line, words)| {
         let [own, number, "authentication", rest @ ..] = words.as_slice() else { return None };
@@ -152,7 +152,7 @@ pub(super) fn chain(text: &Text, name: &str) -> BTreeMap<String, Key> {
     found
 }
 
-/// Returns the part in OSPF of a port that `protocols ospf` names.
+/// Returns the OSPF settings of a port that `protocols ospf` names.
 fn of_statements(text: &Text, name: &str) -> Parts {
     let mut found = Parts::new();
     let areas = block(text.nodes, &["protocols", "ospf"]).map_or(&[][..], |node| &node.inner);
