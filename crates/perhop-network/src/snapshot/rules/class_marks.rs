@@ -101,7 +101,8 @@ fn check_names(snapshot: &Snapshot, members: &[Member], found: &mut Vec<NetworkF
                 member.policy.name,
                 classes.len()
             );
-            let effect = "the next devices treat its packets differently from the other classes'".to_owned();
+            let effect =
+                "the next devices treat its packets differently from packets of the other classes".to_owned();
             let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
             found.push(snapshot.finding(member.device, rule, mark_line(member.class), (message, effect)));
         }
@@ -131,7 +132,8 @@ fn check_unmarked(
         member.policy.name,
         marked.len()
     );
-    let effect = "the next devices treat its packets differently than those of the others".to_owned();
+    let effect =
+        "the next devices treat its packets differently from packets of the other classes".to_owned();
     let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
     found.push(snapshot.finding(member.device, rule, member.class.line, (message, effect)));
 }

@@ -53,7 +53,7 @@ fn check_maps(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             continue;
         }
         let message = format!(
-            "{} sends packets to {inside} in packets to {}, but the tunnel of {inside} has the source {}",
+            "{} sends packets for {inside} to the outer address {}, but the tunnel of {inside} has the source {}",
             snapshot.port_name(*id),
             map.outside,
             from.value

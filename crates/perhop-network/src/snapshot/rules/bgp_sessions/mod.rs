@@ -71,7 +71,7 @@ fn report_without_number(
         return;
     }
     let message = format!("the neighbor {name} of {} has no AS number", snapshot.devices[device].name);
-    let effect = "the device refuses the line, and the neighbor that was meant lacks it".to_owned();
+    let effect = "the device refuses the line, so the intended neighbor lacks it".to_owned();
     found.push(snapshot.finding(device, &rules::NETWORK_SESSION_DIFFERS, end.line, (message, effect)));
 }
 

@@ -30,8 +30,8 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
         let [(block, subnet)] = lacks.as_slice() else { continue };
         if named.len() > OTHER_INTERFACES {
             let message = format!(
-                "`{}` does not name the subnet {subnet} of the device, but {} such processes name \
-                 all of theirs",
+                "`{}` does not name the subnet {subnet} of the device, but {} other such processes \
+                 name all subnets of their devices",
                 block.title(),
                 named.len() - 1
             );

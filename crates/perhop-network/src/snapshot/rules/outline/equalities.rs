@@ -60,7 +60,7 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
         }
         let (entry, instead) = (devices[*device][key], devices[*device][other]);
         let message = format!(
-            "`{}` and `{}` have different addresses, but all other devices have one address in both lines",
+            "`{}` and `{}` have different addresses, but all other devices have the same address in both lines",
             entry.text(),
             instead.text()
         );

@@ -43,7 +43,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         one.name,
         named.len() - 1
     );
-    let effect = "packets of one direction miss the policy, and those of the other get it".to_owned();
+    let effect = "the policy applies to packets of the wrong direction".to_owned();
     let rule = &rules::NETWORK_ATTACHMENT_UNUSUAL;
     found.push(snapshot.finding(one.device, rule, one.line, (message, effect)));
 }

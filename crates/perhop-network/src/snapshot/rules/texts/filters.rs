@@ -90,7 +90,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             if way == "out" { "the device".to_owned() } else { format!("the neighbor {}", filter.neighbor) },
         );
         let effect =
-            "no device behind the neighbor learns the subnet: its packets have another path, or none";
+            "no device behind the neighbor learns the subnet: packets to it take another path, or have none";
         let line = policies[filter.device].line_at_fault(filter, announced, *denied);
         let rule = &rules::NETWORK_ROUTE_MISSING;
         found.push(snapshot.finding(filter.device, rule, line, (message, effect.to_owned())));

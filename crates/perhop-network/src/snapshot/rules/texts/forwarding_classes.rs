@@ -36,7 +36,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             "{codepoint} gets the forwarding class {class} here, and {usual} in all {count} other filters and \
              classifiers of the network"
         );
-        let effect = "its packets wait in another queue behind this line, and leave with another mark";
+        let effect = "its packets wait in a different queue after this line, and leave with a different mark";
         let rule = &rules::NETWORK_MAP_DIFFERS;
         found.push(snapshot.finding(*device, rule, *line, (message, effect.to_owned())));
     }

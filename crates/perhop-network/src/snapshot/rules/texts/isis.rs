@@ -52,7 +52,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     for (system, devices) in systems.iter().filter(|(_, devices)| devices.len() > 1) {
         for (device, line) in devices {
             let message = format!(
-                "{} has the system identifier {system}, as another of the {} devices with IS-IS",
+                "{} has the system identifier {system}, which another of the {} devices with IS-IS also has",
                 snapshot.devices[*device].name,
                 processes.iter().flatten().count()
             );
@@ -98,11 +98,11 @@ fn check_ports(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut V
         }
         if is_only && near.metrics != far.metrics {
             let message = format!(
-                "{} and {} have different metrics of IS-IS, and the ends of all other links have equal ones",
+                "{} and {} have different metrics of IS-IS, but both ends of all other links have equal metrics",
                 snapshot.port_name(*own),
                 snapshot.port_name(*other)
             );
-            let effect = "packets return by another path than they came, with other queues".to_owned();
+            let effect = "packets return over a different path with different queues".to_owned();
             let rule = &rules::NETWORK_COST_UNUSUAL;
             found.push(snapshot.finding(own.device, rule, near.metric_line, (message, effect)));
         }
@@ -119,11 +119,11 @@ fn check_wide(snapshot: &Snapshot, processes: &[Option<Process>], found: &mut Ve
     let peers: Peers<bool> = known.iter().map(|(.., is_wide)| *is_wide).collect();
     for (device, own, _) in known.iter().filter(|(.., is_wide)| !is_wide && peers.is_exception(is_wide)) {
         let message = format!(
-            "{} announces small metrics of IS-IS, and most of {} devices large ones",
+            "{} announces narrow metrics of IS-IS, but most of {} devices announce wide metrics",
             snapshot.devices[*device].name,
             known.len()
         );
-        let effect = "the devices do not see the same costs, or not the links of each other".to_owned();
+        let effect = "the devices see different costs, or do not see each other's links".to_owned();
         found.push(snapshot.finding(*device, &rules::NETWORK_SETTING_DIFFERS, own.line, (message, effect)));
     }
 }

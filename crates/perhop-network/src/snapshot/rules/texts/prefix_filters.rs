@@ -66,7 +66,7 @@ fn check_input(
         return;
     }
     let message = format!(
-        "prefix list {name} of {} permits {like} networks of other devices, and not {}/{length} of {}",
+        "prefix list {name} of {} permits {like} networks of other devices, but not {}/{length} of {}",
         snapshot.devices[device].name,
         Ipv4Addr::from_bits(*network),
         snapshot.devices[*owner].name
@@ -91,7 +91,7 @@ fn check_output(
     }
     let Some((_, _, network, length)) = own().next() else { return };
     let message = format!(
-        "prefix list {name} of {} permits no network that a device announces, and not its own {}/{length}",
+        "prefix list {name} of {} permits no announced network, not even {}/{length} of the device",
         snapshot.devices[device].name,
         Ipv4Addr::from_bits(*network)
     );

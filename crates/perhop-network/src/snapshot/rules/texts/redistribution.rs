@@ -110,8 +110,7 @@ fn check_subnets(snapshot: &Snapshot, processes: &[Process], found: &mut Vec<Net
         snapshot.devices[*device].name,
         with.len()
     );
-    let effect =
-        "only routes with the mask of their class are announced, on systems without `subnets` by default";
+    let effect = "on systems that do not imply `subnets`, only routes with a classful mask are announced";
     let rule = &rules::NETWORK_ROUTE_MISSING;
     found.push(snapshot.finding(*device, rule, *line, (message, effect.to_owned())));
 }

@@ -46,7 +46,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let Some(usual) = peers.usual().filter(|usual| **usual != DEFAULT) else { continue };
             for device in members.iter().filter(|device| peers.is_exception(&value(device))) {
                 let to = value(device);
-                let words = format!("{} of {} is {to}, and {usual} on most devices", map.join(" "), key.1);
+                let words = format!("{} of {} is {to}, but {usual} on most devices", map.join(" "), key.1);
                 let line = line_of(&devices[*device], key, usual).or_else(|| first_line(&trees[*device]));
                 odd.entry((*device, line.unwrap_or(1))).or_default().push(words);
             }
@@ -76,7 +76,7 @@ fn check_queues(snapshot: &Snapshot, (device, maps): (usize, &Entries), found: &
                 continue;
             }
             let message = format!(
-                "{} sends DSCP {codepoint} to {direction} {by_codepoint}, and the equal CoS {cos} to \
+                "{} sends DSCP {codepoint} to {direction} {by_codepoint}, but the equivalent CoS {cos} to \
                  {by_cos} (line {cos_line})",
                 snapshot.devices[device].name
             );

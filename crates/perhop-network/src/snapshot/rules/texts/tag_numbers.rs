@@ -30,7 +30,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
         return;
     }
     let message = format!(
-        "{}:{name} has VLAN {vlan}, and the number of each of the {} other sub-interfaces is its VLAN",
+        "{}:{name} has VLAN {vlan}, but the numbers of all {} other sub-interfaces equal their VLANs",
         snapshot.devices[*device].name,
         parts.len() - 1
     );

@@ -53,14 +53,15 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             let Some((twin, missing)) = twins.first() else { continue };
             let lines: Vec<String> = missing.iter().map(|line| format!("`{line}`")).collect();
             let message = format!(
-                "{} of {} lacks {}, and has all other lines of {} and of {} more",
+                "{} of {} lacks {}, but has all other lines of {} and of {} more ports",
                 own.name,
                 snapshot.devices[device].name,
                 lines.join(" and "),
                 twin.name,
                 twins.len() - 1
             );
-            let effect = "its packets lose their marks, or wait in other queues than those of the like port";
+            let effect =
+                "its packets lose their marks, or wait in other queues than packets of the similar port";
             let rule = &rules::NETWORK_PEERS_DISAGREE;
             found.push(snapshot.finding(device, rule, own.line, (message, effect.to_owned())));
         }

@@ -217,7 +217,7 @@ fn check_values(snapshot: &Snapshot, units: &[Unit], found: &mut Vec<NetworkFind
                 continue;
             }
             let message = format!(
-                "{}:{} has `{part}` {name}, and {} other ports with its parts have {usual}",
+                "{}:{} has `{part}` {name}, but {} other ports with the same parts have {usual}",
                 snapshot.devices[unit.device].name,
                 unit.name,
                 own.len() - 1

@@ -40,7 +40,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                 continue;
             }
             let message = format!(
-                "BGP of {} is to announce {prefix}, and no subnet and no static route of the device is this prefix",
+                "BGP of {} names the network {prefix}, but no subnet or static route of the device has this prefix",
                 snapshot.devices[device].name
             );
             let effect = "the device does not announce it: other sites do not reach this one".to_owned();
