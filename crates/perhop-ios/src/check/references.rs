@@ -106,9 +106,10 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-const NO_ROUTES: &str = "the neighbors do not learn the routes that the line is to pass on";
+const NO_ROUTES: &str = "the neighbors do not learn the routes that the line should announce";
 const NO_SOURCE: &str = "the tunnel or session has no source, and does not come up";
-const NO_TRANSLATION: &str = "the router translates no addresses, and answers from outside do not return";
+const NO_TRANSLATION: &str =
+    "the router translates no addresses, so replies from outside do not reach the hosts";
 /// The beginning of a line that translates addresses into that of an interface.
 const TRANSLATION: &str = "ip nat inside source ";
 
