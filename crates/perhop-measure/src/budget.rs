@@ -155,7 +155,7 @@ fn replicated(scenario: &Scenario, count: f64) -> Part {
         key: "replications",
         what,
         bytes: count * each,
-        remedy: "fewer replications: a hundred give narrow intervals",
+        remedy: "fewer replications: 100 already give narrow intervals",
     }
 }
 
