@@ -137,7 +137,7 @@ fn check_inner(
             .help("write the level in its inner classes"));
     }
     if config.shape.is_some() {
-        return Err(at("shape", "a class with cbq inside is not shaped as a whole")
+        return Err(at("shape", "a class with cbq inside cannot have a shaper")
             .help("limit it by its fraction with `borrow: false`"));
     }
     if inside.link_sharing.is_some() {
