@@ -203,7 +203,7 @@ pub struct Interface {
     /// `mls qos` and the queues of a port of a Catalyst 2960, 3560 or 3750.
     #[serde(skip)]
     pub mls: PortQos,
-    /// Routing protocols, and groups of routers with one address.
+    /// Routing protocols, and groups of routers with a virtual address.
     #[serde(skip)]
     pub routing: InterfaceRouting,
     /// `priority-flow-control mode` of NX-OS.

@@ -1,4 +1,5 @@
-//! [`RouterProcess`] and [`InterfaceRouting`]: routing protocols, and the groups of routers with one address.
+//! [`RouterProcess`] and [`InterfaceRouting`]: routing protocols, and the groups of routers with a virtual
+//! address.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -29,7 +29,7 @@ fn channels(configuration: &mut Configuration) {
 }
 
 /// Sets the default bandwidth of tunnels: 9 kb/s up to 15.0, later 100 kb/s. The value is only for
-/// calculations, because packets of this interface leave through another one.
+/// calculations, because packets of this interface leave through another interface.
 fn tunnels(configuration: &mut Configuration) {
     let kilobits = if configuration.version.is_none_or(|version| version > (15, 0)) { 100 } else { 9 };
     for interface in configuration.interfaces.iter_mut() {

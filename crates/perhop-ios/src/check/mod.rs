@@ -82,7 +82,7 @@ fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
     let mut given: Vec<(&Interface, InterfaceAddress)> = up
         .flat_map(|interface| interface.addresses.iter().map(move |address| (interface, *address)))
         .collect();
-    // Of two equal addresses, the one that is first in the file is kept.
+    // If two addresses are equal, the first address in the file is kept.
     given.sort_by_key(|(_, address)| address.line);
     let mut owners = BTreeMap::new();
     let mut refused = BTreeSet::new();

@@ -16,9 +16,9 @@ use crate::syntax::interface_name;
 /// A kind of named objects.
 struct Kind {
     title: &'static str,
-    /// The words in front of the name, at the beginning of a line that defines it.
+    /// The words before the name, at the beginning of a line that defines it.
     defined: &'static [&'static str],
-    /// The words in front of the name, anywhere in a line that uses it.
+    /// The words before the name, anywhere in a line that uses it.
     used: &'static [&'static str],
     effect: &'static str,
 }

@@ -1,4 +1,4 @@
-//! Commands under `interface` that concern routing protocols and groups of routers with one address.
+//! Commands under `interface` that concern routing protocols and groups of routers with a virtual address.
 
 use std::net::Ipv4Addr;
 

@@ -84,7 +84,7 @@ impl Neighbors {
         };
         let far = match &rest[hold + 1..] {
             [] => return,
-            // `Gig 0/1`, `Eth 1/0`, `Port 1`; the word in front of `Gi0/1` is the platform.
+            // `Gig 0/1`, `Eth 1/0`, `Port 1`; the word before `Gi0/1` is the platform.
             [.., kind, number] if number.starts_with(|first: char| first.is_ascii_digit()) => {
                 format!("{kind}{number}")
             }

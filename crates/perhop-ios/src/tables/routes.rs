@@ -11,7 +11,7 @@ use perhop_qos::classifier::Prefix;
 
 use super::names::full_name;
 
-/// Limit on the codes in front of a prefix: `O E2`, `i*L1`, `S* %`.
+/// Limit on the codes before a prefix: `O E2`, `i*L1`, `S* %`.
 const MOST_CODES: usize = 3;
 /// The bits of an IPv4 address.
 const BITS: u8 = 32;

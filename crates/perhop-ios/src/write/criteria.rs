@@ -87,7 +87,7 @@ fn parts_inside(condition: &MatchConfig) -> Vec<(Key, MatchConfig)> {
     parts(condition).into_iter().flat_map(inside).collect()
 }
 
-/// Returns the conditions without those that another one implies.
+/// Returns the conditions without those that another condition implies.
 pub(super) fn independent(all: &[MatchConfig]) -> Vec<MatchConfig> {
     let every: Vec<Vec<(Key, MatchConfig)>> = all.iter().map(parts_inside).collect();
     let is_implied = |index: usize| {
