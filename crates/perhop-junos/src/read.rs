@@ -49,7 +49,7 @@ struct Unfinished {
     has_words: bool,
 }
 
-/// The word in front of a statement that changes it: `inactive:`.
+/// The word before a statement that changes the statement: `inactive:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Inactive,
@@ -69,7 +69,7 @@ struct Reader {
     unfinished: Unfinished,
     comment: Comment,
     device: Option<String>,
-    /// The label in front of the first device.
+    /// The label before the first device.
     label: Option<String>,
     /// Whether the lines since the last prompt belong to a device other than the first.
     is_other_device: bool,

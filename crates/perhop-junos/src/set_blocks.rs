@@ -1,4 +1,4 @@
-//! [`Level`]: splits a `set` command that writes several statements of one level.
+//! [`Level`]: splits a `set` command that writes several statements at the same level.
 //!
 //! `set class-of-service schedulers S priority low buffer-size percent 10` sets two statements of one
 //! scheduler (Junos CLI User Guide, "Modify the Configuration"). The words alone do not show where a
@@ -158,7 +158,7 @@ fn statements(path: &[&str]) -> Option<Statements> {
 /// The place of a word in a command: its level, and the statement before it.
 #[derive(Debug, Default)]
 pub(crate) struct Level {
-    /// The words in front of the statements, and the statements.
+    /// The words before the statements, and the statements.
     around: Option<(usize, Statements)>,
     /// The minimum number of values of the current statement, and the number of values so far.
     values: Option<(usize, usize)>,
@@ -166,7 +166,7 @@ pub(crate) struct Level {
 
 impl Level {
     /// Adds `word` behind the words of `path`. If `word` begins the next statement of the level, returns the
-    /// number of words in front of the level.
+    /// number of words before the level.
     pub(crate) fn next(&mut self, path: &[&str], word: &str) -> Option<usize> {
         let least = |known: Statements| {
             known.iter().find(|(statement, _)| *statement == word).map(|(_, least)| *least)

@@ -37,7 +37,7 @@ pub(crate) fn group_pattern(word: &str) -> Option<&str> {
     word.strip_prefix('<')?.strip_suffix('>')
 }
 
-/// Returns the characters in front of the first wildcard.
+/// Returns the characters before the first wildcard.
 pub(crate) fn literal_beginning(name: &str) -> &str {
     name.split(['*', '?', '[']).next().unwrap_or(name)
 }

@@ -18,8 +18,8 @@ use crate::wildcard::{fits, is_pattern, literal_beginning, specificity};
 /// The attachments of a device.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attachments {
-    /// The attachments, by the part of the interface name in front of the first wildcard. This index limits
-    /// the comparisons, because there can be as many attachments as interfaces and units.
+    /// The attachments, by the part of the interface name before the first wildcard. This index limits the
+    /// comparisons, because there can be as many attachments as interfaces and units.
     entries: BTreeMap<String, Entries>,
     /// The names of interfaces without wildcards.
     names: BTreeSet<String>,
