@@ -143,7 +143,7 @@ fn add_tunnel(tunnel: &Tunnel, insert: &mut impl FnMut(&str, Option<Value>)) {
     insert("header by which policies classify packets of the tunnel", Some(json!(header(*classified_by))));
 }
 
-/// Adds the settings of a port for routing protocols and for groups of routers with one address.
+/// Adds the settings of a port for routing protocols and for groups of routers with a virtual address.
 fn add_routing(
     routing: &[PortRouting],
     shared_addresses: &[SharedAddress],
