@@ -123,7 +123,7 @@ fn may_matter(policy: &PolicyConfig, nqb: &[MatchConfig]) -> bool {
         })
 }
 
-/// Whether the class with this index has priority over another one.
+/// Whether the class with this index has priority over another class.
 fn first(queueing: &QueueingConfig, index: usize) -> bool {
     let level = |at: usize| queueing.classes[at].share.level;
     let by_place = |at: usize| level(at).unwrap_or(at as u16);
