@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! files → Snapshot::read → devices
-//!       → links: written by the user, else the ends of cables, else ports in one subnet
+//!       → links: written by the user, else the ends of cables, else ports in the same subnet
 //!       → routes: configured, given by the user or printed by the device, else the shortest paths of OSPF
 //!         and IS-IS
 //!       → guesses: links that descriptions suggest, which no packet takes

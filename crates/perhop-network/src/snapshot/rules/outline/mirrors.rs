@@ -1,4 +1,4 @@
-//! Pairs of lines: two devices that each have a line about the other one.
+//! Pairs of lines: two devices that each have a line about the other device.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -214,7 +214,7 @@ fn is_opposite(entry: &str, other: &str) -> bool {
     denied.is_some() && denied == other.strip_prefix("permit ")
 }
 
-/// Whether a line of a policy is another one with more words behind it.
+/// Whether a line of a policy consists of another line and further words.
 pub(super) fn is_extension(entry: &Entry, other: &Entry) -> bool {
     entry.text().strip_prefix(&other.text()).is_some_and(|rest| rest.starts_with(' '))
 }

@@ -37,7 +37,7 @@ pub(super) fn merged(entries: Vec<Words>) -> Vec<Words> {
     found.into_iter().flatten().collect()
 }
 
-/// Returns the words in front of the destination ports of an entry that permits packets, and these ports.
+/// Returns the words before the destination ports of an entry that permits packets, and these ports.
 fn range(words: &[String]) -> Option<(&[String], Range)> {
     let port = |word: &String| word.parse::<u32>().ok();
     let (rest, range) = match words {

@@ -26,7 +26,7 @@ const WITHOUT_EFFECT: &[&str] = &[
 ];
 /// Words of policers. Other rules compare them, because a policer with a higher rate drops fewer packets.
 const OF_POLICERS: &[&str] = &["conform-action", "exceed-action", "police", "violate-action"];
-/// Commands whose negation with `no` is a line of its own, and is compared.
+/// Commands whose negation with `no` is a separate line, and is compared.
 const NEGATED: &[&str] = &["passive-interface"];
 /// The same commands after `no ip`.
 const NEGATED_IP: &[&str] = &["next-hop-self", "split-horizon"];

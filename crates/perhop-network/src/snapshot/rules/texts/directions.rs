@@ -1,4 +1,4 @@
-//! Policies that are attached in the opposite direction of the one in their name.
+//! Policies that are attached in the opposite direction of their name.
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};

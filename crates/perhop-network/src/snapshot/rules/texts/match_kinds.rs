@@ -47,7 +47,7 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
     }
 }
 
-/// Compares a class that exactly two devices have: reports the one that requires all of the same criteria.
+/// Compares a class that exactly two devices have: reports the class that requires all of the criteria.
 fn check_two(
     snapshot: &Snapshot,
     devices: &[Parts],

@@ -29,7 +29,7 @@ const EACH: &str = "each of their own";
 /// The word in the name of a route-map that makes paths longer.
 const PREPENDING: &str = "PREPEND";
 
-/// A BGP neighbor in one address family.
+/// A BGP neighbor in an address family.
 struct Neighbor<'t> {
     device: usize,
     /// The device of the network with its address.

@@ -12,7 +12,7 @@ pub(super) type Words<'t> = (usize, Vec<&'t str>);
 /// A class and its criteria.
 pub(super) struct ClassMapPart<'t> {
     pub(super) line: usize,
-    /// The word in front of the name, such as `match-any`.
+    /// The word before the name, such as `match-any`.
     pub(super) kind: &'t str,
     pub(super) lines: Vec<Words<'t>>,
 }

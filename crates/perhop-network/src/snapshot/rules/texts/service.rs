@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Words in front of ports.
+/// The words before ports.
 const OF_PORTS: &[&str] = &["eq", "gt", "lt", "neq", "range"];
 
 /// A service: a protocol with the ports of a host or subnet.
@@ -97,7 +97,7 @@ fn range(ports: &str) -> Option<(u32, u32)> {
     }
 }
 
-/// Returns the services of an entry: that of its source, and that of its destination.
+/// Returns the services of an entry: the service of its source, and the service of its destination.
 pub(super) fn services<'t>(words: &[&'t str]) -> Vec<Service<'t>> {
     let ["permit", protocol @ ("tcp" | "udp"), rest @ ..] = words else { return Vec::new() };
     let mut rest = rest;
