@@ -80,8 +80,7 @@ impl Block {
 
 /// The blocks of all devices, by path, and the names that each device defines.
 pub(super) struct Blocks {
-    /// The kind of each device, as a number. Devices of the same kind have nearly the same policies and
-    /// classes.
+    /// The number of each device's kind. Devices of the same kind have nearly the same policies and classes.
     pub(super) kinds: Vec<usize>,
     pub(super) by_path: BTreeMap<String, Vec<Block>>,
     pub(super) devices: Vec<Defined>,

@@ -18,7 +18,7 @@ struct Interface {
     chain: Option<(String, usize)>,
 }
 
-/// A process with its own numbers of neighbors.
+/// A process. Only processes with the same number become neighbors.
 struct Process {
     line: usize,
     number: String,
