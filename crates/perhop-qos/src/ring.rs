@@ -101,7 +101,7 @@ impl RingConfig {
             alone: None,
             used: 0,
             first: Slot::default(),
-            others: Others::for_capacity(capacity).map(Box::new),
+            others: VecDeque::with_capacity((capacity - 1).min(64) as usize),
             drained_at: Time::ZERO,
         })
     }
@@ -130,21 +130,8 @@ pub struct TransmitRing {
     gathered: u32,
     /// Particles in a batch; 0 if no batches are gathered.
     batch: u32,
-    /// The packets after the first, including the gathered ones. A ring for one packet, as most ports have,
-    /// has none.
-    others: Option<Box<Others>>,
-}
-
-/// The packets of a ring after the first.
-#[derive(Clone, Debug, Default)]
-struct Others(VecDeque<Slot>);
-
-impl Others {
-    /// Reserves memory for the other packets of a ring for `capacity` packets or particles; `None` if there
-    /// are none.
-    fn for_capacity(capacity: u32) -> Option<Others> {
-        (capacity > 1).then(|| Others(VecDeque::with_capacity((capacity - 1).min(64) as usize)))
-    }
+    /// The packets after the first, including the gathered ones.
+    others: VecDeque<Slot>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -170,7 +157,7 @@ impl TransmitRing {
         if self.is_drained(now) {
             self.clear();
         } else if let Some(length) = self.alone.take() {
-            self.clear_others();
+            self.others.clear();
             self.gathered = 0;
             self.first = Slot { frees: self.drained_at, particles: self.particles(length) };
             self.used = self.first.particles;
@@ -183,7 +170,7 @@ impl TransmitRing {
         while self.used > 0 && self.first.frees <= now {
             self.hand_over();
             self.used -= self.first.particles;
-            self.first = self.others.as_mut().and_then(|others| others.0.pop_front()).unwrap_or_default();
+            self.first = self.others.pop_front().unwrap_or_default();
             self.hand_over();
         }
     }
@@ -207,14 +194,8 @@ impl TransmitRing {
         self.alone = None;
         self.used = 0;
         self.gathered = 0;
-        self.clear_others();
-    }
-    #[inline]
-    fn clear_others(&mut self) {
-        if let Some(Others(others)) = self.others.as_deref_mut()
-            && !others.is_empty()
-        {
-            others.clear();
+        if !self.others.is_empty() {
+            self.others.clear();
         }
     }
     /// Whether the smallest packet could enter.
@@ -250,7 +231,7 @@ impl TransmitRing {
             self.first = slot;
             self.used = slot.particles;
         } else {
-            self.others.get_or_insert_default().0.push_back(slot);
+            self.others.push_back(slot);
             if self.batch == 0 {
                 self.used += slot.particles;
             } else {
@@ -281,11 +262,7 @@ impl TransmitRing {
     }
     /// Packets that have particles in the ring.
     pub fn packets(&self) -> usize {
-        if self.alone.is_some() {
-            return 1;
-        }
-        let others = self.others.as_ref().map_or(0, |others| others.0.len());
-        others + usize::from(self.used > 0)
+        if self.alone.is_some() { 1 } else { self.others.len() + usize::from(self.used > 0) }
     }
 
     /// Particles in use at the last update.

@@ -8,8 +8,8 @@
 #[derive(Clone, Debug, Default)]
 pub struct GrowingRing<T> {
     slots: Box<[T]>,
-    first: u32,
-    held: u32,
+    first: usize,
+    held: usize,
 }
 
 impl<T: Copy + Default> GrowingRing<T> {
@@ -20,21 +20,21 @@ impl<T: Copy + Default> GrowingRing<T> {
     }
     /// The number of items.
     pub fn len(&self) -> usize {
-        self.held as usize
+        self.held
     }
     /// The oldest item.
     #[inline]
     pub fn front(&self) -> Option<&T> {
-        if self.held > 0 { self.slots.get(self.first as usize) } else { None }
+        if self.held > 0 { self.slots.get(self.first) } else { None }
     }
     /// Adds `item` at the end and returns its place. If the ring grows, its items move to the start, with the
     /// oldest at place 0. [`grown`](GrowingRing::grown) returns the new number of places.
     #[inline]
     pub fn push_back(&mut self, item: T) -> usize {
-        if self.held as usize == self.slots.len() {
+        if self.held == self.slots.len() {
             self.grow();
         }
-        let place = (self.first + self.held) as usize & (self.slots.len() - 1);
+        let place = (self.first + self.held) & (self.slots.len() - 1);
         self.slots[place] = item;
         self.held += 1;
         place
@@ -42,7 +42,7 @@ impl<T: Copy + Default> GrowingRing<T> {
     /// The place of the front.
     #[inline]
     pub fn first(&self) -> usize {
-        self.first as usize
+        self.first
     }
     /// Removes the front, which must exist.
     #[inline]
@@ -50,7 +50,7 @@ impl<T: Copy + Default> GrowingRing<T> {
         self.held -= 1;
         // An empty ring restarts at its beginning, so that a ring that usually has few packets uses few cache
         // lines.
-        self.first = if self.held == 0 { 0 } else { (self.first + 1) & (self.slots.len() as u32 - 1) };
+        self.first = if self.held == 0 { 0 } else { (self.first + 1) & (self.slots.len() - 1) };
     }
     /// Removes the oldest item.
     #[inline]
@@ -61,8 +61,8 @@ impl<T: Copy + Default> GrowingRing<T> {
     }
     /// All items in order of arrival.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        let (wrapped, from_first) = self.slots.split_at(self.first as usize);
-        from_first.iter().chain(wrapped).take(self.held as usize)
+        let (wrapped, from_first) = self.slots.split_at(self.first);
+        from_first.iter().chain(wrapped).take(self.held)
     }
 
     /// The number of places to which a full ring of `places` grows.
@@ -73,7 +73,7 @@ impl<T: Copy + Default> GrowingRing<T> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        self.slots.rotate_left(self.first as usize);
+        self.slots.rotate_left(self.first);
         self.first = 0;
         let mut slots = std::mem::take(&mut self.slots).into_vec();
         slots.resize(Self::grown(slots.len()), T::default());
