@@ -1,7 +1,7 @@
 //! [`Role`]: the kind of traffic of a class, recognized by its name, its codepoint or its ports.
 //!
 //! Roles, codepoints and the nature of each role's traffic are those of RFC 4594 (figures 2 and 3), with one
-//! exception. Cisco's designs mark call signalling CS3 and broadcast video CS5 (Enterprise Medianet `QoS`
+//! exception. Cisco's designs mark call signalling CS3 and broadcast video CS5 (Enterprise Medianet QoS
 //! Design 4.0, overview), and most configurations follow them; the RFC has the opposite assignment. The names
 //! are the class names of such design guides, and usual abbreviations.
 

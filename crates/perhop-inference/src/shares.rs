@@ -11,7 +11,7 @@ use perhop_qos::{QueueSize, Rate};
 use crate::sources::{PACKET, Room};
 
 /// The part of a rate assumed for priority classes without a limit: Cisco's advice for low-latency queueing
-/// (Enterprise `QoS` Solution Reference Network Design Guide 3.3, chapter 1, "33 percent LLQ rule").
+/// (Enterprise QoS Solution Reference Network Design Guide 3.3, chapter 1, "33 percent LLQ rule").
 const UNLIMITED_PRIORITY: f64 = 1.0 / 3.0;
 
 /// A queue of an output policy: a class without child classes.
