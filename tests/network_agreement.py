@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-Files = dict[str, str]
+from network_warnings import Files
 
 
 def borders() -> Files:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-Files = dict[str, str]
+from network_warnings import Files
+
 SPOKES = range(1, 4)
 SITES = range(1, 5)
 CLOSETS = range(1, 5)

@@ -88,11 +88,15 @@ def test_an_ignored_ctrl_c_stays_ignored(scenario: Path) -> None:
     assert (process.returncode, complained) == (3, "terminated: nothing was written\n")
 
 
-def test_a_signal_inside_a_callback_is_raised_later() -> None:
-    """The tested callback is that of a weak reference, which the import of a module runs."""
-    unlucky = (
+def _assert_ends_by_signal_in_callback(preparation: str, ending: str) -> None:
+    """Run a program whose weak reference sends it a signal, and assert that the program sees the signal.
+
+    `preparation` runs before signals are handled. `ending` is the statement after the exception of a signal.
+    """
+    program = (
         "import os, sys, time, weakref\n"
         "from perhop import interrupts\n"
+        f"{preparation}"
         "def callback(gone):\n"
         "    os.kill(os.getpid(), int(sys.argv[1]))\n"
         "    for _ in range(1000): pass\n"
@@ -103,42 +107,30 @@ def test_a_signal_inside_a_callback_is_raised_later() -> None:
         "try:\n"
         "    del module\n"
         "    time.sleep(60)\n"
-        "except KeyboardInterrupt: sys.exit(3)\n"
+        f"except (KeyboardInterrupt, interrupts.EndedBySignal): {ending}\n"
     )
     for number in (signal.SIGINT, signal.SIGTERM):
-        line = [sys.executable, "-c", unlucky, str(int(number))]
+        line = [sys.executable, "-c", program, str(int(number))]
         ended = subprocess.run(line, capture_output=True, text=True, timeout=50, check=False)
         assert (ended.returncode, ended.stderr) == (3, "")
+
+
+def test_a_signal_inside_a_callback_is_raised_later() -> None:
+    """The tested callback is that of a weak reference, which the import of a module runs."""
+    _assert_ends_by_signal_in_callback("", "sys.exit(3)")
 
 
 def test_a_retry_inside_the_hook_for_ignored_exceptions_is_retried_again() -> None:
     """On a busy machine the alarm comes before the hook ends. Python would ignore its exception, too."""
     slow = (
-        "import os, sys, time, weakref\n"
-        "from perhop import interrupts\n"
         "again, calls = interrupts._come_again, []\n"
         "def come_again(number):\n"
         "    again(number)\n"
         "    calls.append(number)\n"
         "    if len(calls) == 1: time.sleep(0.1)\n"
         "interrupts._come_again = come_again\n"
-        "def callback(gone):\n"
-        "    os.kill(os.getpid(), int(sys.argv[1]))\n"
-        "    for _ in range(1000): pass\n"
-        "class Module: pass\n"
-        "interrupts.handle()\n"
-        "module = Module()\n"
-        "kept = weakref.ref(module, callback)\n"
-        "try:\n"
-        "    del module\n"
-        "    time.sleep(60)\n"
-        "except KeyboardInterrupt: sys.exit(3 if len(calls) > 1 else 4)\n"
-        "except interrupts.EndedBySignal: sys.exit(3 if len(calls) > 1 else 4)\n"
     )
-    for number in (signal.SIGINT, signal.SIGTERM):
-        line = [sys.executable, "-c", slow, str(int(number))]
-        ended = subprocess.run(line, capture_output=True, text=True, timeout=50, check=False)
-        assert (ended.returncode, ended.stderr) == (3, "")
+    _assert_ends_by_signal_in_callback(slow, "sys.exit(3 if len(calls) > 1 else 4)")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

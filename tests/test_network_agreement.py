@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,21 +17,7 @@ from network_agreement import (
     spokes,
     switches,
 )
-from perhop.network.findings import between_devices
-
-
-def found(folder: Path, files: Mapping[str, str]) -> set[tuple[str, str, str]]:
-    """Return the files, lines and rules of the findings between devices that are warnings."""
-    for name, text in files.items():
-        (folder / name).write_text(text)
-    named = between_devices([folder], [folder / name for name in files]).findings
-    return {
-        (file.name, files[file.name].splitlines()[(one.line or 1) - 1].strip(), one.rule)
-        for file, several in named.items()
-        for one in several
-        if one.severity != "note"
-    }
-
+from network_warnings import changed, found
 
 NETWORKS: dict[str, Callable[[], Files]] = {
     "borders": borders,
@@ -202,10 +188,7 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_the_device_that_does_not_agree_is_named(tmp_path: Path, name: str) -> None:
     network, file, old, new, line, rule = FAULTS[name]
-    files = NETWORKS[network]()
-    assert files[file].count(old) == 1
-    files[file] = files[file].replace(old, new)
-    assert (file, line, rule) in found(tmp_path, files)
+    assert (file, line, rule) in found(tmp_path, changed(NETWORKS[network](), (file, old, new)))
 
 
 # The network, and texts with those in their place by file, without a fault.

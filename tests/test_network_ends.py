@@ -3,35 +3,12 @@ change is not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from network_ends import NETWORKS
-from perhop.network.findings import between_devices
-
-
-def found(folder: Path, files: Mapping[str, str]) -> set[tuple[str, str, str]]:
-    """Return the files, lines and rules of the warnings between devices."""
-    for name, text in files.items():
-        (folder / name).write_text(text)
-    named = between_devices([folder], [folder / name for name in files]).findings
-    return {
-        (file.name, files[file.name].splitlines()[(one.line or 1) - 1].strip(), one.rule)
-        for file, several in named.items()
-        for one in several
-        if one.severity != "note"
-    }
-
-
-def changed(files: Mapping[str, str], *edits: tuple[str, str, str]) -> dict[str, str]:
-    """Return the files with a text of some of them replaced once."""
-    result = dict(files)
-    for name, old, new in edits:
-        assert result[name].count(old) >= 1, old
-        result[name] = result[name].replace(old, new, 1)
-    return result
+from network_warnings import changed, found
 
 
 @pytest.mark.parametrize("name", NETWORKS)
