@@ -38,9 +38,11 @@ fn scenario() -> Value {
 
 #[test]
 fn engines_agree_about_thousands_of_sessions() {
-    let [fast, plain] = [EngineChoice::Fast, EngineChoice::Plain].map(|engine| {
-        let results = simulate(&scenario(), RunOptions { engine, ..ONCE });
+    let engines = [EngineChoice::Fast, EngineChoice::Plain, EngineChoice::Parallel];
+    let [fast, plain, parallel] = engines.map(|engine| {
+        let results = simulate(&scenario(), RunOptions { engine, threads: 2, ..ONCE });
         results.tables.iter().map(|table| format!("{table:?}")).collect::<Vec<_>>()
     });
     assert_eq!(first_difference(&fast, &plain), None);
+    assert_eq!(first_difference(&parallel, &plain), None);
 }
