@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::table::{Table, Values};
+use super::table::{Column, Table, Values};
 use crate::statistics::confidence_95;
 use perhop_scenario::Scenario;
 
@@ -26,25 +26,25 @@ pub struct Summary {
     duration_s: f64,
     warmup_s: f64,
     roles: Vec<Value>,
-    classes: Option<Vec<Group>>,
-    ports: Option<Vec<Group>>,
-    conditioners: Option<Vec<Group>>,
-    colors: Option<Vec<Group>>,
-    tcp: Option<Vec<Group>>,
+    classes: Option<Groups>,
+    ports: Option<Groups>,
+    conditioners: Option<Groups>,
+    colors: Option<Groups>,
+    tcp: Option<Groups>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    calls: Option<Vec<Group>>,
+    calls: Option<Groups>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    games: Option<Vec<Group>>,
+    games: Option<Groups>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    videos: Option<Vec<Group>>,
+    videos: Option<Groups>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pages: Option<Vec<Group>>,
+    pages: Option<Groups>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    speed_tests: Option<Vec<Group>>,
+    speed_tests: Option<Groups>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pauses: Option<Vec<Group>>,
+    pauses: Option<Groups>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pools: Option<Vec<Group>>,
+    pools: Option<Groups>,
     fairness: Option<Metric>,
     packet_hops: u64,
     /// `live` for results of live runs.
@@ -55,14 +55,31 @@ pub struct Summary {
     live: Option<Vec<Value>>,
 }
 
-/// The metrics of the rows of a table with equal keys.
+/// The metrics of the rows of a table with equal keys, for all keys. A large network has thousands of ports,
+/// so the names and units of the metrics are stored once.
 #[derive(Clone, Debug)]
-struct Group {
-    keys: Vec<(&'static str, Value)>,
-    metrics: Vec<(&'static str, Metric)>,
+struct Groups {
+    keys: Vec<&'static str>,
+    /// The name and the unit of each metric.
+    metrics: Vec<(&'static str, &'static str)>,
+    rows: Vec<Group>,
 }
 
-/// Mean over replications and its 95 % confidence interval; empty without measurements.
+/// The values of the keys, and of the metrics.
+#[derive(Clone, Debug)]
+struct Group {
+    keys: Box<[Value]>,
+    estimates: Box<[Estimate]>,
+}
+
+/// Mean over replications and the bounds of its 95 % confidence interval; NaN without measurements.
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    mean: f64,
+    interval: [f64; 2],
+}
+
+/// A metric in JSON: an estimate with its unit.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Metric {
     mean: Option<f64>,
@@ -70,17 +87,47 @@ struct Metric {
     unit: &'static str,
 }
 
-/// One object: the keys, then the metrics.
-impl Serialize for Group {
+/// A list of objects: the keys, then the metrics.
+impl Serialize for Groups {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_map(Some(self.keys.len() + self.metrics.len()))?;
-        for (name, key) in &self.keys {
+        serializer.collect_seq(self.rows.iter().map(|row| GroupObject { groups: self, row }))
+    }
+}
+
+/// One object of [`Groups`].
+struct GroupObject<'g> {
+    groups: &'g Groups,
+    row: &'g Group,
+}
+
+impl Serialize for GroupObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Groups { keys, metrics, .. } = self.groups;
+        let mut object = serializer.serialize_map(Some(keys.len() + metrics.len()))?;
+        for (name, key) in keys.iter().zip(&self.row.keys) {
             object.serialize_entry(name, key)?;
         }
-        for (name, metric) in &self.metrics {
-            object.serialize_entry(name, metric)?;
+        for ((name, unit), estimate) in metrics.iter().zip(&self.row.estimates) {
+            object.serialize_entry(name, &estimate.metric(unit))?;
         }
         object.end()
+    }
+}
+
+impl Estimate {
+    /// Estimates the mean of `samples`, none of which is NaN.
+    fn from_samples(samples: &[f64]) -> Estimate {
+        let mean = samples.iter().sum::<f64>() / samples.len() as f64;
+        let interval = confidence_95(samples).map_or([f64::NAN; 2], |interval| [interval.low, interval.high]);
+        Estimate { mean, interval }
+    }
+    fn metric(self, unit: &'static str) -> Metric {
+        let Estimate { mean, interval } = self;
+        Metric {
+            mean: (!mean.is_nan()).then_some(mean),
+            ci95: (!interval[0].is_nan()).then_some(interval),
+            unit,
+        }
     }
 }
 
@@ -90,7 +137,7 @@ impl Summary {
         let rows = |name: &str, keys: &[&'static str]| table(name).map(|table| groups(table, keys));
         // Most scenarios have no applications, pauses or shared memory. The summary then omits these groups.
         let present =
-            |name: &str, keys: &[&'static str]| rows(name, keys).filter(|groups| !groups.is_empty());
+            |name: &str, keys: &[&'static str]| rows(name, keys).filter(|groups| !groups.rows.is_empty());
         let runs_column = |column: &str| table("runs").and_then(|table| table.column(column));
         Summary {
             schema_version: SCHEMA_VERSION,
@@ -116,7 +163,7 @@ impl Summary {
             fairness: match runs_column("fairness") {
                 Some(Values::Float(values)) => {
                     let measured: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
-                    Some(metric(&measured, ""))
+                    Some(Estimate::from_samples(&measured).metric(""))
                 }
                 _ => None,
             },
@@ -148,37 +195,39 @@ fn roles(scenario: &Scenario) -> Vec<Value> {
 
 /// One group per distinct `keys`, in order of first appearance. A group has its keys, and the mean and 95 %
 /// confidence interval of each other column over the replications.
-fn groups(table: &Table, keys: &[&'static str]) -> Vec<Group> {
-    let mut order: Vec<(Vec<Value>, Vec<usize>)> = Vec::new();
+fn groups(table: &Table, keys: &[&'static str]) -> Groups {
+    let mut order: Vec<(Box<[Value]>, Vec<usize>)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for row in 0..table.rows() {
-        let key: Vec<Value> = keys.iter().map(|key| cell(table.column(key), row)).collect();
+        let key: Box<[Value]> = keys.iter().map(|key| cell(table.column(key), row)).collect();
         let place = *places.entry(json!(key).to_string()).or_insert(order.len());
         match order.get_mut(place) {
             Some((_, rows)) => rows.push(row),
             None => order.push((key, vec![row])),
         }
     }
-    let group = |(key, rows): (Vec<Value>, Vec<usize>)| Group {
-        keys: keys.iter().copied().zip(key).collect(),
-        metrics: metrics(table, keys, &rows),
+    let is_metric = |column: &&Column| {
+        !keys.contains(&column.name)
+            && column.name != "replication"
+            && !matches!(column.values, Values::Text { .. })
     };
-    order.into_iter().map(group).collect()
-}
-
-fn metrics(table: &Table, keys: &[&str], rows: &[usize]) -> Vec<(&'static str, Metric)> {
-    let measured = |name: &str| !keys.contains(&name) && name != "replication";
-    let is_number = |values: &Values| !matches!(values, Values::Text { .. });
-    let columns = table.columns.iter().filter(|column| measured(column.name) && is_number(&column.values));
+    let columns: Vec<&Column> = table.columns.iter().filter(is_metric).collect();
     let replications = table.column("replication");
     // The vector is reused for all columns, because summaries of many classes have thousands of metrics.
-    let mut samples = Vec::with_capacity(rows.len());
-    columns
-        .map(|column| {
-            sample_replications(&column.values, replications, rows, &mut samples);
-            (column.name, metric(&samples, column.unit))
-        })
-        .collect()
+    let mut samples = Vec::new();
+    let mut estimate = |column: &Column, rows: &[usize]| {
+        sample_replications(&column.values, replications, rows, &mut samples);
+        Estimate::from_samples(&samples)
+    };
+    let group = |(keys, rows): (Box<[Value]>, Vec<usize>)| Group {
+        keys,
+        estimates: columns.iter().map(|column| estimate(column, &rows)).collect(),
+    };
+    Groups {
+        keys: keys.to_vec(),
+        metrics: columns.iter().map(|column| (column.name, column.unit)).collect(),
+        rows: order.into_iter().map(group).collect(),
+    }
 }
 
 /// Puts one sample of each replication into `samples`. Several rows of one replication, such as calls of a
@@ -202,12 +251,6 @@ fn sample_replications(
             samples.push(sum / f64::from(known));
         }
     }
-}
-
-/// The metric of `samples`, none of which is NaN.
-fn metric(samples: &[f64], unit: &'static str) -> Metric {
-    let mean = (!samples.is_empty()).then(|| samples.iter().sum::<f64>() / samples.len() as f64);
-    Metric { mean, ci95: confidence_95(samples).map(|interval| [interval.low, interval.high]), unit }
 }
 
 fn cell(values: Option<&Values>, row: usize) -> Value {
