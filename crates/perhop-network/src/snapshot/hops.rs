@@ -1,6 +1,7 @@
 //! The next place of a packet that leaves a device: a port of another device, a host, or a place outside the
 //! snapshot.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::{Link, PortId, Snapshot, carries_packets};
@@ -126,15 +127,23 @@ impl Snapshot<'_> {
         found
     }
 
-    /// Returns the port with an address.
+    /// Returns the port with an address. If several ports have it, returns the first.
     pub(super) fn owner(&self, address: IpAddr) -> Option<PortId> {
-        (0..self.devices.len()).find_map(|device| {
+        self.owners.get_or_init(|| self.find_owners()).get(&address).copied()
+    }
+
+    fn find_owners(&self) -> BTreeMap<IpAddr, PortId> {
+        let mut found = BTreeMap::new();
+        for device in 0..self.devices.len() {
             let router = self.router(device);
-            let mut ports = router.ports.iter();
-            let port = ports.position(|port| {
-                carries_packets(router, port) && addresses(port).any(|own| own.address == address)
-            });
-            port.map(|port| PortId { device, port })
-        })
+            for (port, own) in
+                router.ports.iter().enumerate().filter(|(_, port)| carries_packets(router, port))
+            {
+                for address in addresses(own) {
+                    found.entry(address.address).or_insert(PortId { device, port });
+                }
+            }
+        }
+        found
     }
 }

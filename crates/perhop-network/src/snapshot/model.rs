@@ -1,6 +1,8 @@
 //! [`Snapshot`]: its devices, links and facts.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::OnceLock;
 
 use perhop_device::{Port, PortRole, Router};
 use serde::{Deserialize, Serialize};
@@ -39,7 +41,7 @@ pub struct Written {
     /// `vrf NAME`. These routes override all others.
     pub routes: BTreeMap<String, Vec<String>>,
     /// Addresses of hosts by name.
-    pub hosts: BTreeMap<String, std::net::IpAddr>,
+    pub hosts: BTreeMap<String, IpAddr>,
 }
 
 /// A cable that the description of a lab or the output of a device names.
@@ -128,12 +130,14 @@ pub struct Snapshot<'a> {
     pub(super) duplicates: Vec<Duplicate>,
     /// The index of each port's link, by the indexes of the device and of the port.
     pub(super) link_of: Vec<Vec<Option<usize>>>,
+    /// The port with each address, computed on the first use.
+    pub(super) owners: OnceLock<BTreeMap<IpAddr, PortId>>,
 }
 
 /// An address of two ports, which may be on different links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Duplicate {
-    pub(crate) address: std::net::IpAddr,
+    pub(crate) address: IpAddr,
     pub(crate) ports: [PortId; 2],
 }
 

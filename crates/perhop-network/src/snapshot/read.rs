@@ -1,6 +1,7 @@
 //! [`Snapshot::read`]: reads devices from configurations, then finds links and routes.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use perhop_device::{DeviceModel, DeviceTables, FrontEnds, ParseOptions};
 use perhop_lint::Diagnostic;
@@ -61,8 +62,18 @@ impl<'a> Snapshot<'a> {
         remarks.extend(found.remarks);
         let link_of = links::by_port(&devices, &found.links);
         let links::Found { links, duplicates, .. } = found;
-        let mut snapshot =
-            Snapshot { devices, links, cables, left_out, passed_over, remarks, written, duplicates, link_of };
+        let mut snapshot = Snapshot {
+            devices,
+            links,
+            cables,
+            left_out,
+            passed_over,
+            remarks,
+            written,
+            duplicates,
+            link_of,
+            owners: OnceLock::new(),
+        };
         snapshot.add_tunnel_maps();
         snapshot.add_routes()?;
         Ok(snapshot)

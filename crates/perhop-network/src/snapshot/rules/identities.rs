@@ -154,7 +154,9 @@ fn parts(snapshot: &Snapshot) -> Vec<usize> {
         let Some(first) = link.ends.first().map(|end| part[end.id.device]) else { continue };
         for end in &link.ends {
             let joined = part[end.id.device];
-            part.iter_mut().filter(|one| **one == joined).for_each(|one| *one = first);
+            if joined != first {
+                part.iter_mut().filter(|own| **own == joined).for_each(|own| *own = first);
+            }
         }
     }
     part
