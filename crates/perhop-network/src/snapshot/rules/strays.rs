@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perhop_device::{InterfaceAddress, PortRole, TunnelEnds};
+use perhop_device::{InterfaceAddress, Port, PortRole, TunnelEnds};
 
 use super::links::tags;
 use super::{NetworkFinding, PortId, Snapshot};
@@ -115,6 +115,10 @@ fn by_description(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) ->
     found
 }
 
+fn vrf(port: &Port) -> Option<&str> {
+    port.forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str())
+}
+
 /// Returns ports whose address has the length of a host, with the port of another device without a link whose
 /// subnet contains it.
 fn by_address(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
@@ -124,9 +128,11 @@ fn by_address(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec
         for (port, own) in router.ports.iter().enumerate().filter(|(_, port)| carries_packets(router, port)) {
             let is_host = |own: &InterfaceAddress| own.address.is_ipv4() && own.prefix_length == 32;
             for address in addresses(own).filter(is_host) {
-                let around = strays
-                    .iter()
-                    .filter(|(other, theirs)| other.device != device && theirs.is_neighbor(address.address));
+                let around = strays.iter().filter(|(other, theirs)| {
+                    other.device != device
+                        && vrf(snapshot.port(*other)) == vrf(own)
+                        && theirs.is_neighbor(address.address)
+                });
                 found.extend(around.map(|other| [(PortId { device, port }, address), *other]));
             }
         }
@@ -141,13 +147,17 @@ fn by_tunnel(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<
         let to = tunnel.filter(|tunnel| tunnel.ends == TunnelEnds::One)?.destination?;
         snapshot.owner(to.value).map(|owner| owner.device)
     };
+    // The ends by their device and the device to which they lead.
+    let mut ends: BTreeMap<[usize; 2], Vec<(PortId, InterfaceAddress)>> = BTreeMap::new();
+    for (id, address) in strays {
+        if let Some(far) = far(*id) {
+            ends.entry([id.device, far]).or_default().push((*id, *address));
+        }
+    }
     let mut found = Vec::new();
-    for (place, (id, address)) in strays.iter().enumerate() {
-        let mut back = strays[place + 1..]
-            .iter()
-            .filter(|(other, _)| far(*id) == Some(other.device) && far(*other) == Some(id.device));
-        if let (Some(other), None) = (back.next(), back.next()) {
-            found.push([(*id, *address), *other]);
+    for ([device, other], own) in ends.iter().filter(|([device, other], _)| device < other) {
+        if let Some([back]) = ends.get(&[*other, *device]).map(Vec::as_slice) {
+            found.extend(own.iter().map(|end| [*end, *back]));
         }
     }
     found
