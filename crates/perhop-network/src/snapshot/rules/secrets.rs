@@ -1,6 +1,8 @@
 //! [`Secret`]: a key or password of a configuration, for the comparison of two ends.
 //!
-//! Messages never contain it.
+//! Messages and debug output never contain it.
+
+use std::fmt;
 
 /// The constant of type 7 (Cisco, "Cisco IOS Password Encryption Facts": the method is reversible).
 const KEY_OF_TYPE_7: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";
@@ -23,10 +25,16 @@ enum Writing {
 }
 
 /// A secret of a configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Secret {
     writing: Writing,
     bytes: Vec<u8>,
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.debug_struct("Secret").field("writing", &self.writing).finish_non_exhaustive()
+    }
 }
 
 impl Secret {
@@ -39,10 +47,8 @@ impl Secret {
                 Some(bytes) => found(Writing::Type7, bytes),
                 None => found(Writing::Sealed, hidden.bytes().collect()),
             },
-            ["0", plain, ..] => found(Writing::Plain, plain.bytes().collect()),
-            ["5" | "6" | "8" | "9" | "encrypted", sealed, ..] => {
-                found(Writing::Sealed, sealed.bytes().collect())
-            }
+            ["0" | "clear", plain, ..] => found(Writing::Plain, plain.bytes().collect()),
+            [kind, sealed, ..] if is_kind(kind) => found(Writing::Sealed, sealed.bytes().collect()),
             [hidden, ..] if hidden.starts_with("$9$") => match reveal_type_9(hidden) {
                 Some(bytes) => found(Writing::Type9, bytes),
                 None => found(Writing::Sealed, hidden.bytes().collect()),
@@ -57,6 +63,13 @@ impl Secret {
     pub(super) fn differs(&self, other: &Secret) -> bool {
         self.writing == other.writing && self.writing != Writing::Sealed && self.bytes != other.bytes
     }
+}
+
+/// Whether a word before a secret states that the secret is encrypted: a type (`3` of NX-OS, `5`, `6`, `8`,
+/// `9`), or a keyword of IOS XR.
+fn is_kind(word: &str) -> bool {
+    let is_type = word.len() == 1 && word.bytes().all(|digit| digit.is_ascii_digit());
+    is_type || ["encrypted", "password"].contains(&word)
 }
 
 /// Returns the bytes of a secret of type 7.
@@ -121,6 +134,10 @@ mod tests {
         assert!(read("one").differs(&read("0 two")) && !read("one").differs(&read("0 one")));
         assert!(!read("one").differs(&read("7 070C285F4D06")));
         assert!(!read("6 ABC").differs(&read("6 DEF")), "type 6 depends on a key of the device");
+        assert!(!read("3 abc").differs(&read("def")), "type 3 of NX-OS is encrypted");
+        assert!(!read("password 02050D480809").differs(&read("def")), "IOS XR writes `key-string password`");
+        assert!(read("clear abc").differs(&read("def")));
+        assert!(!format!("{:?}", read("0 lc")).contains("108"), "the bytes of a secret are not shown");
         assert!(Secret::read(&[]).is_none());
     }
 }
