@@ -22,6 +22,7 @@ struct Interface {
 struct Process {
     line: usize,
     number: String,
+    vrf: Option<String>,
     /// The networks, each as an address and the bits that must match.
     networks: Vec<(u32, u32)>,
     usual: Interface,
@@ -34,9 +35,11 @@ pub(super) fn check(snapshot: &Snapshot, texts: &[Text], found: &mut Vec<Network
     for link in snapshot.links.iter().filter(|link| link.ends.len() == 2) {
         let [first, second] = [link.ends[0].id, link.ends[1].id];
         for [own, other] in [[first, second], [second, first]] {
-            for process in &processes[own.device] {
-                let same = processes[other.device].iter().find(|far| far.number == process.number);
-                let Some(far) = same.filter(|far| far.has(snapshot, other)) else { continue };
+            for process in processes[own.device].iter().filter(|process| process.is_of(snapshot, own)) {
+                let is_same = |far: &&Process| {
+                    far.number == process.number && far.is_of(snapshot, other) && far.has(snapshot, other)
+                };
+                let Some(far) = processes[other.device].iter().find(is_same) else { continue };
                 check_end(snapshot, texts, [(own, process), (other, far)], found);
             }
         }
@@ -103,6 +106,11 @@ fn check_end(
 }
 
 impl Process {
+    /// Whether a port is in the routing table of the process.
+    fn is_of(&self, snapshot: &Snapshot, id: PortId) -> bool {
+        self.vrf == snapshot.port(id).forwarding.vrf.as_ref().map(|vrf| vrf.value.clone())
+    }
+
     /// Whether a network of the process contains the address of a port.
     fn has(&self, snapshot: &Snapshot, id: PortId) -> bool {
         let is_inside = |address: Ipv4Addr| {
@@ -137,9 +145,11 @@ fn processes(nodes: &[Node]) -> Vec<Process> {
         let words = family.words();
         let ["address-family", "ipv4", rest @ ..] = words.as_slice() else { continue };
         let [.., "autonomous-system", number] = rest else { continue };
+        let vrf = rest.iter().skip_while(|word| **word != "vrf").nth(1);
         let mut own = Process {
             line: family.line.0,
             number: (*number).to_owned(),
+            vrf: vrf.map(ToString::to_string),
             networks: Vec::new(),
             usual: Interface::default(),
             interfaces: BTreeMap::new(),

@@ -1,6 +1,7 @@
 //! [`Part`]: the settings of a port in a protocol between neighbors, with its credential.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 
 use perhop_device::RoutingProtocol;
 
@@ -45,34 +46,36 @@ pub(super) type Parts = BTreeMap<String, Part>;
 pub(super) fn parts(snapshot: &Snapshot, texts: &[Text], id: PortId) -> Parts {
     let text = &texts[id.device];
     match text.interface(snapshot, id) {
-        Some(node) => of_interface(snapshot, text, id, node),
-        None => of_statements(text, &snapshot.port(id).name),
+        Some(node) => interface_parts(snapshot, text, id, node),
+        None => statement_parts(text, &snapshot.port(id).name),
     }
 }
 
-fn of_interface(snapshot: &Snapshot, text: &Text, id: PortId, node: &Node) -> Parts {
+fn interface_parts(snapshot: &Snapshot, text: &Text, id: PortId, node: &Node) -> Parts {
     let lines: Vec<(usize, Vec<&str>)> =
         node.inner.iter().map(|inner| (inner.line.0, inner.words())).collect();
     let mut found = Parts::new();
     let processes = &snapshot.router(id.device).forwarding.processes;
     let routing = &snapshot.port(id).forwarding.routing;
     let mut active = routing.iter().filter(|part| part.passive.is_none());
-    if active.any(|part| processes[part.process].protocol == RoutingProtocol::Ospf) {
-        let credential = ospf(text, &lines);
+    let of_ospf = active.find(|part| processes[part.process].protocol == RoutingProtocol::Ospf);
+    if let Some(part) = of_ospf {
+        let credential = ospf(text, &lines, (processes[part.process].line, part.area.as_deref()));
         found.insert("OSPF".to_owned(), Part { line: node.line.0, credential });
     }
     for (_, words) in &lines {
         if let [kind @ ("standby" | "vrrp"), group, "ip", ..] = words.as_slice() {
             let name = format!("{kind} group {group}");
-            let credential = of_group(text, &lines, kind, group);
+            let credential = group_credential(text, &lines, kind, group);
             found.insert(name, Part { line: node.line.0, credential });
         }
     }
     found
 }
 
-/// Returns the credential of OSPF of an interface, or of its process.
-fn ospf(text: &Text, lines: &[(usize, Vec<&str>)]) -> Option<Credential> {
+/// Returns the credential of OSPF of an interface, or of its area. The area belongs to the process whose block
+/// begins in a line.
+fn ospf(text: &Text, lines: &[(usize, Vec<&str>)], area: (usize, Option<&str>)) -> Option<Credential> {
     let mut method: Option<(&'static str, usize)> = None;
     let mut keys = BTreeMap::new();
     for (line, words) in lines {
@@ -95,23 +98,35 @@ fn ospf(text: &Text, lines: &[(usize, Vec<&str>)]) -> Option<Credential> {
             _ => {}
         }
     }
-    let (method, line) = method.or_else(|| of_area(text))?;
+    let (method, line) = method.or_else(|| method_in_area(text, area))?;
     Some(Credential { line, method, keys })
 }
 
-/// Returns the method that the process of OSPF sets for an area.
-fn of_area(text: &Text) -> Option<(&'static str, usize)> {
-    let processes = text.nodes.iter().filter(|node| node.line.1.starts_with("router ospf "));
-    let mut lines = processes.flat_map(|node| &node.inner);
-    lines.find_map(|inner| match *inner.words().as_slice() {
-        ["area", _, "authentication", "message-digest"] => Some(("MD5", inner.line.0)),
-        ["area", _, "authentication"] => Some(("a password", inner.line.0)),
+/// Returns the method that a process of OSPF sets for an area.
+fn method_in_area(text: &Text, (process, area): (usize, Option<&str>)) -> Option<(&'static str, usize)> {
+    let node = text.nodes.iter().find(|node| node.line.0 == process)?;
+    let own = area_number(area?)?;
+    node.inner.iter().find_map(|inner| match *inner.words().as_slice() {
+        ["area", area, "authentication", ref rest @ ..] if area_number(area) == Some(own) => {
+            let method = if rest.first() == Some(&"message-digest") { "MD5" } else { "a password" };
+            Some((method, inner.line.0))
+        }
         _ => None,
     })
 }
 
+/// Returns the number of an area, which can be written as an address (RFC 2328 §C.2).
+fn area_number(word: &str) -> Option<u32> {
+    word.parse().ok().or_else(|| word.parse::<Ipv4Addr>().ok().map(Ipv4Addr::to_bits))
+}
+
 /// Returns the credential of a group of routers with a common virtual address.
-fn of_group(text: &Text, lines: &[(usize, Vec<&str>)], kind: &str, group: &str) -> Option<Credential> {
+fn group_credential(
+    text: &Text,
+    lines: &[(usize, Vec<&str>)],
+    kind: &str,
+    group: &str,
+) -> Option<Credential> {
     lines.iter().find_map(|(line, words)| {
         let [own, number, "authentication", rest @ ..] = words.as_slice() else { return None };
         if *own != kind || *number != group {
@@ -153,7 +168,7 @@ pub(super) fn chain(text: &Text, name: &str) -> BTreeMap<String, Key> {
 }
 
 /// Returns the OSPF settings of a port that `protocols ospf` names.
-fn of_statements(text: &Text, name: &str) -> Parts {
+fn statement_parts(text: &Text, name: &str) -> Parts {
     let mut found = Parts::new();
     let areas = block(text.nodes, &["protocols", "ospf"]).map_or(&[][..], |node| &node.inner);
     for area in areas {
