@@ -21,6 +21,8 @@ pub(super) struct BgpFamily {
     pub(super) vrf: Option<String>,
     /// The subnets that it announces, with their lines.
     pub(super) networks: Vec<(usize, Prefix)>,
+    /// The subnets that it announces in place of the subnets inside.
+    pub(super) aggregates: Vec<Prefix>,
     /// Whether it announces the subnets of all ports in its table.
     pub(super) announces_connected: bool,
     /// The addresses of its neighbors, each with its first line.
@@ -32,23 +34,34 @@ pub(super) struct BgpFamily {
 pub(super) fn families<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<BgpFamily> {
     let mut found: Vec<BgpFamily> = Vec::new();
     let mut is_inside = false;
+    // The block of a VRF around address families (NX-OS, IOS XR): its depth and the name.
+    let mut outer: Option<(usize, String)> = None;
     for (line, text) in lines {
         let words: Vec<&str> = text.split_whitespace().collect();
         if !text.starts_with(' ') {
             is_inside = words.starts_with(&["router", "bgp"]);
+            outer = None;
             if is_inside {
                 found.push(BgpFamily { line, ..BgpFamily::default() });
             }
             continue;
         }
         let Some(family) = found.last_mut().filter(|_| is_inside) else { continue };
+        let depth = text.len() - text.trim_start().len();
+        outer = outer.filter(|(own, _)| *own < depth);
         match words.as_slice() {
+            ["vrf", name] => {
+                outer = Some((depth, (*name).to_owned()));
+                found.push(BgpFamily { line, vrf: Some((*name).to_owned()), ..BgpFamily::default() });
+            }
             ["address-family", rest @ ..] => {
-                let vrf = rest.iter().skip_while(|word| **word != "vrf").nth(1);
-                found.push(BgpFamily { line, vrf: vrf.map(ToString::to_string), ..BgpFamily::default() });
+                let own = rest.iter().skip_while(|word| **word != "vrf").nth(1).map(ToString::to_string);
+                let vrf = own.or_else(|| outer.as_ref().map(|(_, name)| name.clone()));
+                found.push(BgpFamily { line, vrf, ..BgpFamily::default() });
             }
             ["exit-address-family", ..] => found.push(BgpFamily { line, ..BgpFamily::default() }),
             ["network", subnet @ ..] => family.networks.extend(prefix(subnet).map(|prefix| (line, prefix))),
+            ["aggregate-address", subnet @ ..] => family.aggregates.extend(aggregate(subnet)),
             ["redistribute", "connected", ..] => family.announces_connected = true,
             ["neighbor", address, ..] => {
                 let address = address.parse().ok();
@@ -61,6 +74,14 @@ pub(super) fn families<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec
         }
     }
     found
+}
+
+/// Returns the prefix of `ADDRESS/LENGTH` or `ADDRESS MASK`.
+pub(super) fn aggregate(words: &[&str]) -> Option<Prefix> {
+    match words {
+        [address, mask, ..] if !address.contains('/') => prefix(&[address, "mask", mask]),
+        _ => prefix(words),
+    }
 }
 
 /// Returns the prefix of `ADDRESS/LENGTH`, `ADDRESS mask MASK`, or an address with the mask of its class.
@@ -145,5 +166,20 @@ mod tests {
         assert!(found[1].announces_connected);
         assert_eq!(found[1].neighbors, [(6, "192.0.2.5".parse().unwrap())]);
         assert_eq!((found[2].vrf.as_deref(), subnets(2)), (None, vec!["8 10.0.0.0/8".to_owned()]));
+    }
+
+    #[test]
+    fn a_block_of_a_vrf_contains_families() {
+        let text = "router bgp 65000\n  vrf RED\n    address-family ipv4 unicast\n      network 10.1.0.0/16\n      \
+                    aggregate-address 10.0.0.0/8\n  address-family ipv4 unicast\n    aggregate-address 172.16.0.0 \
+                    255.240.0.0";
+        let found = families(text.lines().enumerate());
+        let tables: Vec<Option<&str>> = found.iter().map(|family| family.vrf.as_deref()).collect();
+        assert_eq!(tables, [None, Some("RED"), Some("RED"), None]);
+        let aggregates = |place: usize| found[place].aggregates.first().map(ToString::to_string);
+        assert_eq!(
+            (aggregates(2).as_deref(), aggregates(3).as_deref()),
+            (Some("10.0.0.0/8"), Some("172.16.0.0/12"))
+        );
     }
 }

@@ -7,13 +7,14 @@ mod process;
 mod statements;
 mod strangers;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 
+use perhop_device::{LineKind, Port};
 use process::{End, Process, process};
 
 use super::tree::{Numbered, tree};
-use super::{NetworkFinding, Snapshot};
+use super::{NetworkFinding, PortId, Snapshot};
 use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::carries_packets;
@@ -32,21 +33,26 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             ports.flat_map(|port| addresses(port).map(|own| own.address)).collect()
         })
         .collect();
+    let owners = owners(snapshot);
     for (device, process) in processes.iter().enumerate() {
         let Some(process) = process.as_ref().filter(|process| !process.hides_number) else { continue };
-        for (name, end) in &process.ends {
+        for ((_, name), end) in &process.ends {
             let Ok(address) = name.parse::<Ipv4Addr>() else { continue };
             report_without_number(snapshot, device, (name, &process.settings(end)), found);
-            let Some(far) = snapshot.owner(address.into()).map(|id| id.device) else {
+            let Some(devices) = owners.get(&address.into()) else {
                 strangers::check(snapshot, (device, process), end, address.into(), found);
                 continue;
             };
+            // In several routing tables, several devices can have the address.
+            let only = devices.first().copied().filter(|_| devices.len() == 1);
+            let far = only.or_else(|| owner_on_link(snapshot, device, end, address.into()));
+            let Some(far) = far else { continue };
             let Some(other) = processes[far].as_ref().filter(|other| !other.hides_number) else { continue };
             if far == device {
                 continue;
             }
             let session = Session { snapshot, device, far, other, address, end: process.settings(end) };
-            let back = other.ends.iter().filter_map(|(name, end)| {
+            let back = other.ends.iter().filter_map(|((_, name), end)| {
                 let address: IpAddr = name.parse().ok()?;
                 own[device].contains(&address).then_some((address, end))
             });
@@ -58,6 +64,33 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             }
         }
     }
+}
+
+/// Returns the devices with each address.
+fn owners(snapshot: &Snapshot) -> BTreeMap<IpAddr, BTreeSet<usize>> {
+    let mut found: BTreeMap<IpAddr, BTreeSet<usize>> = BTreeMap::new();
+    for device in 0..snapshot.devices.len() {
+        let router = snapshot.router(device);
+        let up = router.ports.iter().filter(|port| carries_packets(router, port));
+        for own in up.flat_map(addresses) {
+            found.entry(own.address).or_default().insert(device);
+        }
+    }
+    found
+}
+
+/// Returns the device that has an address on a link of a device, in the routing table of a neighbor.
+fn owner_on_link(snapshot: &Snapshot, device: usize, end: &End, address: IpAddr) -> Option<usize> {
+    let router = snapshot.router(device);
+    let is_near = |port: &&Port| {
+        carries_packets(router, port)
+            && port.forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str()) == end.vrf.as_deref()
+            && addresses(port).any(|own| own.is_neighbor(address))
+    };
+    let port = router.ports.iter().position(|port| is_near(&port))?;
+    let link = snapshot.link_of(PortId { device, port })?;
+    let has = |id: PortId| addresses(snapshot.port(id)).any(|own| own.address == address);
+    link.ends.iter().map(|end| end.id).find(|id| id.device != device && has(*id)).map(|id| id.device)
 }
 
 /// Reports lines about a neighbor without an AS number, because the device refuses these lines.
@@ -191,6 +224,13 @@ impl Session<'_, '_> {
         self.report(self.device, self.end.line, message, found);
     }
 
+    /// Whether an address of this end belongs to no physical port.
+    fn is_of_loopback(&self, own: IpAddr) -> bool {
+        let mut ports = self.snapshot.router(self.device).ports.iter();
+        let has = |port: &&Port| addresses(port).any(|address| address.address == own);
+        ports.find(has).is_some_and(|port| port.kind == Some(LineKind::Virtual))
+    }
+
     /// Reports a session that starts from another address than the far end expects.
     fn check_source(&self, own: IpAddr, found: &mut Vec<NetworkFinding>) {
         let [near, far] = self.names();
@@ -201,7 +241,9 @@ impl Session<'_, '_> {
                 let all: Vec<String> = sources.iter().map(IpAddr::to_string).collect();
                 if all.is_empty() { "an interface without an address".to_owned() } else { all.join(" or ") }
             }
-            None => "the port towards it".to_owned(),
+            None if self.is_of_loopback(own) => "the port towards it".to_owned(),
+            // perhop does not compute the route, so any port can be the source.
+            None => return,
         };
         let message =
             format!("the session with {far} starts from {starts}, but {far} expects {near} at {own}");

@@ -10,6 +10,9 @@ use super::super::secrets::Secret;
 /// The address family that neighbors exchange by default.
 pub(super) const IPV4: &str = "ipv4";
 
+/// The routing table (VRF; `None` for the global one) of a neighbor or peer group, and its address or name.
+pub(super) type Name = (Option<String>, String);
+
 /// The BGP process of a device.
 #[derive(Debug, Default)]
 pub(super) struct Process {
@@ -17,8 +20,8 @@ pub(super) struct Process {
     pub(super) number: String,
     /// The line with its AS number.
     pub(super) number_line: usize,
-    /// The settings, by the address of a neighbor or the name of a peer group.
-    pub(super) ends: BTreeMap<String, End>,
+    /// The settings, by the routing table (VRF), and the address of a neighbor or the name of a peer group.
+    pub(super) ends: BTreeMap<Name, End>,
     /// The subnets from which the device accepts sessions (`bgp listen range`).
     pub(super) listens: Vec<Prefix>,
     /// Whether neighbors can see an AS number other than the number of the process.
@@ -31,6 +34,7 @@ pub(super) struct Process {
 #[derive(Clone, Debug, Default)]
 pub(super) struct End {
     pub(super) line: usize,
+    pub(super) vrf: Option<String>,
     pub(super) group: Option<String>,
     pub(super) number: Option<(usize, String)>,
     pub(super) password: Option<(usize, Option<Secret>)>,
@@ -53,62 +57,91 @@ pub(super) struct End {
 pub(super) fn process<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Option<Process> {
     let mut found: Option<Process> = None;
     let mut is_inside = false;
-    let mut family = IPV4.to_owned();
-    let mut block = None;
+    let mut block = Block::default();
+    // The depth of the previous line, if it is about a neighbor.
+    let mut depth_of_neighbor = None;
     for (line, text) in lines {
         let words: Vec<&str> = text.split_whitespace().collect();
         if !text.starts_with(' ') {
             is_inside = words.starts_with(&["router", "bgp"]);
             if is_inside {
-                let number = words.get(2).map_or_else(String::new, ToString::to_string);
+                let number = words.get(2).map_or_else(String::new, |number| system_number(number));
                 found = Some(Process { line, number, number_line: line, ..Process::default() });
-                IPV4.clone_into(&mut family);
-                block = None;
+                block = Block::default();
             }
             continue;
         }
         match words.as_slice() {
             ["address-family", name, rest @ ..] => {
                 let is_plain = rest.first().is_none_or(|word| ["unicast", "vrf"].contains(word));
-                family = if is_plain { (*name).to_owned() } else { format!("{name} {}", rest[0]) };
-                block = Some(line);
+                let family = if is_plain { (*name).to_owned() } else { format!("{name} {}", rest[0]) };
+                let vrf = rest.iter().skip_while(|word| **word != "vrf").nth(1).map(ToString::to_string);
+                block = Block { line: Some(line), family, vrf };
             }
-            ["exit-address-family"] => {
-                IPV4.clone_into(&mut family);
-                block = None;
-            }
+            ["exit-address-family"] => block = Block::default(),
             _ => {}
         }
+        let depth = text.len() - text.trim_start().len();
         if let Some(process) = found.as_mut().filter(|_| is_inside) {
-            process.read(line, &words, (&family, block));
+            process.read(line, &words, &block);
+            // Settings in a block of a neighbor (NX-OS, IOS XR) are not read.
+            process.hides_number |= depth_of_neighbor.is_some_and(|outer| outer < depth);
         }
+        depth_of_neighbor = (words.first() == Some(&"neighbor")).then_some(depth);
     }
     found
 }
 
+/// Returns the usual form of the number of an autonomous system: `65546` for `1.10` (RFC 5396).
+fn system_number(word: &str) -> String {
+    let parts =
+        word.split_once('.').and_then(|(high, low)| Some((high.parse::<u16>().ok()?, low.parse().ok()?)));
+    parts.map_or_else(
+        || word.to_owned(),
+        |(high, low): (u16, u16)| (u32::from(high) << 16 | u32::from(low)).to_string(),
+    )
+}
+
+/// The address-family block of a line.
+struct Block {
+    /// Its first line; `None` outside of such blocks.
+    line: Option<usize>,
+    family: String,
+    vrf: Option<String>,
+}
+
+impl Default for Block {
+    fn default() -> Block {
+        Block { line: None, family: IPV4.to_owned(), vrf: None }
+    }
+}
+
 impl Process {
-    fn read(&mut self, line: usize, words: &[&str], (family, block): (&str, Option<usize>)) {
+    fn read(&mut self, line: usize, words: &[&str], block: &Block) {
         match words {
             ["no", "bgp", "default", "ipv4-unicast"] => self.has_no_default = true,
             ["bgp", "confederation", ..] => self.hides_number = true,
             ["bgp", "listen", "range", subnet, ..] => self.listens.extend(subnet.parse::<Prefix>()),
             ["no", "neighbor", name, "activate"] => {
-                if let Some(end) = self.ends.get_mut(*name) {
-                    end.removed.insert(family.to_owned());
+                if let Some(end) = self.ends.get_mut(&(block.vrf.clone(), (*name).to_owned())) {
+                    end.removed.insert(block.family.clone());
                 }
             }
             ["neighbor", name, setting @ ..] => {
-                let end = self.ends.entry((*name).to_owned()).or_insert(End { line, ..End::default() });
-                end.block = block.or(end.block);
+                let vrf = block.vrf.clone();
+                let name = (vrf.clone(), (*name).to_owned());
+                let end = self.ends.entry(name).or_insert(End { line, vrf, ..End::default() });
+                end.block = block.line.or(end.block);
                 match setting {
-                    ["remote-as", number, ..] => end.number = Some((line, (*number).to_owned())),
+                    ["remote-as", "internal", ..] => end.number = Some((line, self.number.clone())),
+                    // `external` means any number except the number of the device.
+                    ["inherit", ..] | ["remote-as", "external", ..] => end.inherits = true,
+                    ["remote-as", number, ..] => end.number = Some((line, system_number(number))),
                     ["peer-group", group, ..] => end.group = Some((*group).to_owned()),
                     ["password", secret @ ..] => end.password = Some((line, Secret::read(secret))),
-                    ["activate"] => _ = end.families.insert(family.to_owned()),
+                    ["activate"] => _ = end.families.insert(block.family.clone()),
                     ["update-source", source, ..] => end.source = Some((line, (*source).to_owned())),
-                    ["inherit", ..] => end.inherits = true,
                     ["disable-connected-check" | "ebgp-multihop" | "ttl-security", ..] => end.is_far = true,
-                    // Settings in a block of their own (NX-OS, IOS XR) are not read.
                     [] => self.hides_number = true,
                     ["local-as", ..] => end.has_own_number = true,
                     _ => {}
@@ -121,7 +154,11 @@ impl Process {
     /// Returns the settings of a neighbor. The settings of its group replace missing settings.
     pub(super) fn settings(&self, end: &End) -> End {
         let mut found = end.clone();
-        if let Some(group) = end.group.as_ref().and_then(|group| self.ends.get(group)) {
+        let group = end.group.as_ref().and_then(|group| {
+            let in_table = self.ends.get(&(end.vrf.clone(), group.clone()));
+            in_table.or_else(|| self.ends.get(&(None, group.clone())))
+        });
+        if let Some(group) = group {
             found.number = found.number.or_else(|| group.number.clone());
             found.password = found.password.or_else(|| group.password.clone());
             found.source = found.source.or_else(|| group.source.clone());
@@ -158,13 +195,14 @@ mod tests {
                     neighbor SPOKES password x\n neighbor 192.0.2.1 peer-group SPOKES\n \
                     bgp listen range 10.0.0.0/24 peer-group SPOKES\nrouter ospf 1\n neighbor 192.0.2.9";
         let found = read(text);
-        let own = found.settings(&found.ends["192.0.2.1"]);
+        let own = found.settings(&found.ends[&(None, "192.0.2.1".to_owned())]);
         assert_eq!(
             (own.number, own.password.map(|(line, _)| line)),
             (Some((3, "65001".to_owned())), Some(4))
         );
         assert!(found.listens_to(&["10.0.0.7".parse().unwrap()].into()));
-        assert!(!found.ends.contains_key("192.0.2.9"), "a neighbor of another protocol");
+        let is_known = found.ends.keys().any(|(_, name)| name == "192.0.2.9");
+        assert!(!is_known, "a neighbor of another protocol");
     }
 
     #[test]
@@ -174,10 +212,31 @@ mod tests {
                     exit-address-family\n address-family ipv4 vrf A\n  neighbor 10.0.0.1 remote-as 65001\n  \
                     neighbor 10.0.0.1 activate";
         let found = read(text);
-        let families =
-            |name: &str| found.settings(&found.ends[name]).families.into_iter().collect::<Vec<_>>();
-        assert_eq!(families("192.0.2.1"), ["vpnv4"]);
-        assert!(families("192.0.2.2").is_empty());
-        assert_eq!(families("10.0.0.1"), ["ipv4"]);
+        let families = |vrf: Option<&str>, name: &str| {
+            let end = &found.ends[&(vrf.map(str::to_owned), name.to_owned())];
+            found.settings(end).families.into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(families(None, "192.0.2.1"), ["vpnv4"]);
+        assert!(families(None, "192.0.2.2").is_empty());
+        assert_eq!(families(Some("A"), "10.0.0.1"), ["ipv4"]);
+    }
+
+    #[test]
+    fn numbers_have_one_form() {
+        let text =
+            "router bgp 1.10\n neighbor 192.0.2.1 remote-as 1.11\n neighbor 192.0.2.2 remote-as internal";
+        let found = read(text);
+        let number = |name: &str| found.ends[&(None, name.to_owned())].number.clone().unwrap().1;
+        assert_eq!(found.number, "65546");
+        assert_eq!((number("192.0.2.1"), number("192.0.2.2")), ("65547".to_owned(), "65546".to_owned()));
+    }
+
+    #[test]
+    fn a_block_of_a_neighbor_can_change_every_setting() {
+        let text = "router bgp 65001\n  neighbor 192.0.2.1 remote-as 65009\n    ebgp-multihop 2";
+        assert!(read(text).hides_number);
+        let flat =
+            "router bgp 65001\n  neighbor 192.0.2.1 remote-as 65009\n  neighbor 192.0.2.1 ebgp-multihop 2";
+        assert!(!read(flat).hides_number);
     }
 }

@@ -28,17 +28,18 @@ pub(super) fn process(nodes: &[Node]) -> Option<Process> {
     // Configuration groups (`groups`) may add neighbors and settings, but are not applied here.
     let may_add = block(nodes, &["groups"]).is_some_and(|groups| !inside(groups, "bgp").is_empty());
     found.hides_number = may_add || !inside(options, "confederation").is_empty();
-    let main = block(nodes, &["protocols", "bgp"]).map(|bgp| (bgp, false));
+    let main = block(nodes, &["protocols", "bgp"]).map(|bgp| (None, bgp, false));
     let instances = block(nodes, &["routing-instances"]).map_or(&[][..], |node| &node.inner);
     let of_instances = instances.iter().filter_map(|instance| {
         let has_own_number = block(&instance.inner, &["routing-options"])
             .is_some_and(|options| !inside(options, "autonomous-system").is_empty());
-        Some((block(&instance.inner, &["protocols", "bgp"])?, has_own_number))
+        let vrf = words(instance).first().map(ToString::to_string);
+        Some((vrf, block(&instance.inner, &["protocols", "bgp"])?, has_own_number))
     });
-    let all: Vec<(&Node, bool)> = main.into_iter().chain(of_instances).collect();
-    found.line = all.first()?.0.line.0;
-    for (bgp, has_own_number) in all {
-        let mut common = End { has_own_number, ..End::default() };
+    let all: Vec<(Option<String>, &Node, bool)> = main.into_iter().chain(of_instances).collect();
+    found.line = all.first()?.1.line.0;
+    for (vrf, bgp, has_own_number) in all {
+        let mut common = End { vrf, has_own_number, ..End::default() };
         let number = (found.number_line, found.number.clone());
         bgp.inner.iter().for_each(|inner| read(&mut common, inner, &number));
         for group in bgp.inner.iter().filter(|inner| words(inner).first() == Some(&"group")) {
@@ -60,7 +61,7 @@ fn add_group(found: &mut Process, group: &Node, common: &End) {
         if end.families.is_empty() {
             end.families.insert(IPV4.to_owned());
         }
-        found.ends.insert(address.to_owned(), end);
+        found.ends.insert((end.vrf.clone(), address.to_owned()), end);
     }
 }
 
@@ -99,10 +100,10 @@ mod tests {
                     neighbor 192.0.2.1 {\n                        peer-as 65002;\n                    \
                     }\n                }\n            }\n        }\n    }\n}";
         let found = process(&read(text)).unwrap();
-        let core = &found.ends["10.0.0.1"];
+        let core = &found.ends[&(None, "10.0.0.1".to_owned())];
         assert_eq!(core.number.as_ref().map(|(_, number)| number.as_str()), Some("65000"));
         assert!(core.families.contains("vpnv4") && core.source.is_some());
-        let edge = &found.ends["192.0.2.1"];
+        let edge = &found.ends[&(Some("RED".to_owned()), "192.0.2.1".to_owned())];
         assert_eq!(edge.number.as_ref().map(|(_, number)| number.as_str()), Some("65002"));
         assert!(edge.families.contains("ipv4"));
     }

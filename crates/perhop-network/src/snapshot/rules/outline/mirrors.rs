@@ -25,9 +25,11 @@ struct Line<'b> {
 /// Reports a line about another device that differs from that device's line about this one, and a line with
 /// an address that no device has, if all other lines of the shape are correct.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
-    let mut owners: BTreeMap<Ipv4Addr, usize> = BTreeMap::new();
+    let mut owners: BTreeMap<Ipv4Addr, Vec<usize>> = BTreeMap::new();
     for (device, own) in blocks.devices.iter().enumerate() {
-        owners.extend(own.addresses.iter().map(|address| (*address, device)));
+        for address in &own.addresses {
+            owners.entry(*address).or_default().push(device);
+        }
     }
     let numbered = numbered(blocks);
     for lines in lines_by_shape(blocks, &owners).values() {
@@ -56,7 +58,7 @@ impl Block {
 /// Returns the lines with addresses, by their shape and the place of the address.
 fn lines_by_shape<'b>(
     blocks: &'b Blocks,
-    owners: &BTreeMap<Ipv4Addr, usize>,
+    owners: &BTreeMap<Ipv4Addr, Vec<usize>>,
 ) -> BTreeMap<(&'b str, usize), Vec<Line<'b>>> {
     let inside = blocks.by_path.iter().filter(|(path, _)| !path.contains(PART)).flat_map(|(_, group)| group);
     let inside = inside.flat_map(|block| block.entries.iter().map(|entry| (block.device, entry)));
@@ -66,7 +68,12 @@ fn lines_by_shape<'b>(
     for (device, entry) in inside.chain(outside) {
         for (place, value) in entry.values.iter().enumerate() {
             let Ok(address) = value.parse::<Ipv4Addr>() else { continue };
-            let other = owners.get(&address).copied().filter(|other| *other != device);
+            let devices = owners.get(&address).map_or(&[][..], Vec::as_slice);
+            // In several routing tables, several devices can have the address.
+            if devices.len() > 1 {
+                continue;
+            }
+            let other = devices.first().copied().filter(|other| *other != device);
             let is_near = blocks.devices[device].is_near(value);
             if blocks.devices[device].owns(value) {
                 continue;
