@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 
 use perhop_device::{InterfaceAddress, Port, RouteOrigin};
+use perhop_qos::classifier::Prefix;
 
 use super::bgp::{BgpFamily, families};
 use super::links::line_without_part;
@@ -19,6 +20,9 @@ const LEAST: usize = 3;
 const FOR_EACH: usize = 6;
 /// The longest prefix of a subnet of hosts.
 const OF_HOSTS: u8 = 29;
+/// Lines by which the routing table gets routes that perhop does not compute.
+const LEARNING: &[&str] =
+    &["router eigrp ", "router isis", "router lisp", "router odr", "router ospf ", "router rip"];
 
 /// Reports subnets that their device does not announce although nearly all others are announced, and tunnels
 /// without a route to their other end.
@@ -34,58 +38,59 @@ fn vrf_of(snapshot: &Snapshot, id: PortId) -> Option<String> {
     snapshot.port(id).forwarding.vrf.as_ref().map(|vrf| vrf.value.clone())
 }
 
-/// Reports networks of BGP without a route in the device's table. BGP does not announce such a network.
+/// A network of BGP without a route in the table of its device.
+struct Unknown {
+    device: usize,
+    line: usize,
+    subnet: Prefix,
+    /// The subnet of a port with the same first address.
+    similar: Option<Prefix>,
+    /// Whether the device can learn the route from another protocol.
+    is_learnable: bool,
+}
+
+/// Reports networks of BGP without a route in the device's table. BGP does not announce such a network. If the
+/// device can learn the route, nearly all other networks must be known.
 fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<NetworkFinding>) {
-    let mut named = Vec::new();
+    let (mut known, mut unknown) = (0, Vec::new());
     for (device, families) in of_bgp.iter().enumerate() {
+        let mut lines = snapshot.devices[device].device.numbered_lines();
+        let learns = lines.any(|(_, text)| LEARNING.iter().any(|start| text.starts_with(start)));
         for family in families {
-            check_lengths(snapshot, device, family, found);
-            let subnets = family.networks.iter();
-            named.extend(subnets.map(|(line, subnet)| {
-                (device, *line, *subnet, has_exactly(snapshot, device, family.vrf.as_deref(), *subnet))
-            }));
+            let vrf = family.vrf.as_deref();
+            for (line, subnet) in &family.networks {
+                if has_exactly(snapshot, device, vrf, *subnet) {
+                    known += 1;
+                    continue;
+                }
+                let is_learnable = learns || vrf.is_some() || subnet.length() == 0;
+                let similar = similar_subnet(snapshot, device, vrf, *subnet);
+                unknown.push(Unknown { device, line: *line, subnet: *subnet, similar, is_learnable });
+            }
         }
     }
-    let unknown = named.iter().filter(|(.., is_known)| !is_known).count();
-    if named.len() - unknown < FOR_EACH * unknown {
-        return;
-    }
-    for (device, line, subnet, _) in named.iter().filter(|(.., is_known)| !is_known) {
-        let message = format!("{} has no route to exactly {subnet}", snapshot.devices[*device].name);
+    let are_few = known >= FOR_EACH * unknown.len();
+    for own in unknown.iter().filter(|own| are_few || own.similar.is_some() || !own.is_learnable) {
+        let name = &snapshot.devices[own.device].name;
+        let message = match own.similar {
+            Some(port) => format!("{name} has a port in {port}, but no route to exactly {}", own.subnet),
+            None => format!("{name} has no route to exactly {}", own.subnet),
+        };
         let effect = "BGP announces only subnets of its routing table: no other device learns it".to_owned();
-        found.push(snapshot.finding(*device, &rules::NETWORK_ROUTE_MISSING, *line, (message, effect)));
+        found.push(snapshot.finding(own.device, &rules::NETWORK_ROUTE_MISSING, own.line, (message, effect)));
     }
 }
 
-/// Reports networks of BGP whose length differs from the subnet of the port with the same first address.
-fn check_lengths(snapshot: &Snapshot, device: usize, family: &BgpFamily, found: &mut Vec<NetworkFinding>) {
-    let vrf = family.vrf.as_deref();
+/// Returns the subnet of a port with the first address of a subnet and another length.
+fn similar_subnet(snapshot: &Snapshot, device: usize, vrf: Option<&str>, subnet: Prefix) -> Option<Prefix> {
     let ports = snapshot.router(device).ports.iter();
     let ports = ports.filter(|port| port.forwarding.vrf.as_ref().map(|vrf| &*vrf.value) == vrf);
-    let own: Vec<_> = ports.flat_map(addresses).filter_map(|own| own.subnet()).collect();
-    for (line, subnet) in &family.networks {
-        let Some(port) = own.iter().find(|own| own.address() == subnet.address() && *own != subnet) else {
-            continue;
-        };
-        if has_exactly(snapshot, device, vrf, *subnet) {
-            continue;
-        }
-        let message = format!(
-            "{} has a port in {port}, but no route to exactly {subnet}",
-            snapshot.devices[device].name
-        );
-        let effect = "BGP announces only subnets of its routing table: no other device learns it".to_owned();
-        found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_MISSING, *line, (message, effect)));
-    }
+    let mut own = ports.flat_map(addresses).filter_map(|own| own.subnet());
+    own.find(|own| own.address() == subnet.address() && *own != subnet)
 }
 
 /// Whether a device has a route with exactly the prefix of a subnet.
-fn has_exactly(
-    snapshot: &Snapshot,
-    device: usize,
-    vrf: Option<&str>,
-    subnet: perhop_qos::classifier::Prefix,
-) -> bool {
+fn has_exactly(snapshot: &Snapshot, device: usize, vrf: Option<&str>, subnet: Prefix) -> bool {
     let router = snapshot.router(device);
     let is_in = |own: Option<&str>| own == vrf;
     let mut ports =
@@ -184,8 +189,7 @@ fn speaks(snapshot: &Snapshot, id: PortId, families: &[BgpFamily]) -> bool {
 fn is_announced(snapshot: &Snapshot, id: PortId, address: IpAddr, families: &[BgpFamily]) -> bool {
     let (vrf, router) = (vrf_of(snapshot, id), snapshot.router(id.device));
     let of_bgp = families.iter().filter(|family| family.vrf == vrf).any(|family| {
-        let contains =
-            |(_, subnet): &(usize, perhop_qos::classifier::Prefix)| subnet.contains(address.into());
+        let contains = |(_, subnet): &(usize, Prefix)| subnet.contains(address.into());
         family.announces_connected || family.networks.iter().any(contains)
     });
     let redistributes = router.forwarding.processes.iter().any(|process| {

@@ -205,7 +205,8 @@ fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             continue;
         }
         let member = &snapshot.devices[device].device;
-        for process in &snapshot.router(device).forwarding.processes {
+        let own = snapshot.router(device).forwarding.processes.iter();
+        for process in own.filter(|process| process.vrf.is_none()) {
             let announces = process.redistributed.iter().any(|origin| origin.value == "static");
             // The first two words of the line name the protocol.
             let name = member.line_text(process.line).split(' ').take(2).collect::<Vec<_>>().join(" ");

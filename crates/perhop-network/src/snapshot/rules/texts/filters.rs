@@ -5,36 +5,56 @@ use std::net::IpAddr;
 
 use perhop_qos::classifier::Prefix;
 
-use super::super::bgp::prefix;
+use super::super::bgp::{aggregate, prefix};
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
+use super::prefix_lists::{Entry, PrefixLists};
 use crate::rules;
 
 /// The minimum number of other filters that permit all announced subnets.
 const LEAST_OTHERS: usize = 2;
-/// The length of an IPv4 address, bits.
-const WHOLE: u8 = 32;
-
-/// An entry of a prefix list.
-struct Entry {
-    line: usize,
-    is_permit: bool,
-    around: Prefix,
-    lengths: [u8; 2],
-}
-
-impl Entry {
-    fn matches(&self, subnet: Prefix) -> bool {
-        let [least, most] = self.lengths;
-        self.around.contains(subnet.address().into()) && (least..=most).contains(&subnet.length())
-    }
-}
+/// The kind of a filter that is a prefix list.
+const PREFIX_LIST: &str = "prefix-list";
+/// The default route.
+const DEFAULT: &str = "0.0.0.0/0";
 
 /// The lists and route-maps of a device.
 #[derive(Default)]
 struct Policies<'t> {
-    lists: BTreeMap<&'t str, Vec<Entry>>,
-    maps: BTreeMap<&'t str, Vec<&'t Node<'t>>>,
+    lists: PrefixLists<'t>,
+    maps: BTreeMap<&'t str, Vec<Clause<'t>>>,
+}
+
+/// The subnets that a clause of a route-map selects.
+enum Criterion<'t> {
+    All,
+    /// The subnets that any of these prefix lists permits.
+    Lists(Vec<&'t str>),
+    Unknown,
+}
+
+/// A clause of a route-map.
+struct Clause<'t> {
+    line: usize,
+    is_permit: bool,
+    criterion: Criterion<'t>,
+}
+
+impl<'t> Clause<'t> {
+    fn read(node: &Node<'t>) -> Clause<'t> {
+        let lines = node.inner.iter().map(Node::words);
+        let criteria: Vec<Vec<&str>> = lines.filter(|words| words.first() == Some(&"match")).collect();
+        let criterion = match criteria.as_slice() {
+            [] => Criterion::All,
+            [words] => match words.as_slice() {
+                ["match", "ip", "address", "prefix-list", lists @ ..] => Criterion::Lists(lists.to_vec()),
+                _ => Criterion::Unknown,
+            },
+            _ => Criterion::Unknown,
+        };
+        let is_permit = node.words().get(2) != Some(&"deny");
+        Clause { line: node.line.0, is_permit, criterion }
+    }
 }
 
 /// A filter of a neighbor, in one routing table of a device.
@@ -68,6 +88,9 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
                     _ => announced_by(snapshot, &tables, filter),
                 };
                 let own = &policies[filter.device];
+                if own.has_other_task(filter, &announced) {
+                    continue;
+                }
                 let is_denied = |subnet: &&Prefix| !own.permits(filter, **subnet);
                 let denied = announced.iter().find(is_denied).copied();
                 match denied {
@@ -115,16 +138,22 @@ fn check_namesakes(
     for ((kind, name), devices) in filters.iter().filter(|(_, devices)| devices.len() > 1) {
         // Lists with the same name differ if each contains the subnets of its own device.
         let others = (0..tables.len()).filter(|device| !devices.contains_key(device));
-        let announced: Vec<Prefix> = others
+        let announced: BTreeSet<Prefix> = others
             .flat_map(|device| tables[device].values().flat_map(|(own, _)| own))
             .map(|(_, subnet)| *subnet)
             .collect();
+        let announced: Vec<Prefix> = announced.into_iter().collect();
         let mut reported = BTreeSet::new();
         for subnet in &announced {
             let denies = |(device, filter): &(&usize, &&Filter)| !policies[**device].permits(filter, *subnet);
             let mut denying = devices.iter().filter(denies);
             let (Some((device, filter)), None) = (denying.next(), denying.next()) else { continue };
-            if !reported.insert(device) {
+            // Lists with the same name can be for the neighbors of their own devices.
+            let permits = |device: usize, filter: &Filter, subnet| policies[device].permits(filter, subnet);
+            let mut own = announced.iter().filter(|subnet| permits(*device, filter, **subnet)).peekable();
+            let is_other_list = own.peek().is_none()
+                || own.any(|own| devices.iter().any(|(device, filter)| !permits(*device, filter, *own)));
+            if is_other_list || !reported.insert(device) {
                 continue;
             }
             let message = format!(
@@ -143,75 +172,68 @@ fn check_namesakes(
 /// Returns the subnets that the neighbor of a filter announces.
 fn announced_by(snapshot: &Snapshot, tables: &[Tables], filter: &Filter) -> Vec<Prefix> {
     let far = filter.neighbor.parse::<IpAddr>().ok().and_then(|address| snapshot.owner(address));
-    let networks = far.into_iter().flat_map(|id| tables[id.device].values()).flat_map(|(own, _)| own);
-    networks.map(|(_, subnet)| *subnet).collect()
+    let table = far.and_then(|id| {
+        let vrf = snapshot.port(id).forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str());
+        tables[id.device].get(&vrf)
+    });
+    table.map_or_else(Vec::new, |(networks, _)| networks.iter().map(|(_, subnet)| *subnet).collect())
 }
 
 impl<'t> Policies<'t> {
-    fn read(nodes: &'t [Node<'t>]) -> Policies<'t> {
-        let mut found = Policies::default();
-        for node in nodes {
-            match node.line.1.split(' ').next() {
-                Some("ip") => {
-                    if let ["ip", "prefix-list", name, ref rest @ ..] = *node.words().as_slice() {
-                        found.lists.entry(name).or_default().extend(entry(node.line.0, rest));
-                    }
-                }
-                Some("route-map") => {
-                    if let ["route-map", name, ..] = *node.words().as_slice() {
-                        found.maps.entry(name).or_default().push(node);
-                    }
-                }
-                _ => {}
+    fn read(nodes: &[Node<'t>]) -> Policies<'t> {
+        let mut maps: BTreeMap<&str, Vec<Clause>> = BTreeMap::new();
+        for node in nodes.iter().filter(|node| node.line.1.starts_with("route-map ")) {
+            if let ["route-map", name, ..] = *node.words().as_slice() {
+                maps.entry(name).or_default().push(Clause::read(node));
             }
         }
-        found
+        Policies { lists: PrefixLists::read(nodes), maps }
     }
 
     /// Whether a filter permits a subnet. A filter that does not exist permits all.
     fn permits(&self, filter: &Filter, subnet: Prefix) -> bool {
-        if filter.kind == "prefix-list" {
-            return self.list_permits(filter.name, subnet);
+        if filter.kind == PREFIX_LIST {
+            return self.lists.permit(filter.name, subnet);
         }
-        let Some(parts) = self.maps.get(filter.name) else { return true };
-        for part in parts {
-            let criteria: Vec<Vec<&str>> =
-                part.inner.iter().map(Node::words).filter(|words| words[0] == "match").collect();
-            let is_match = match criteria.as_slice() {
-                [] => true,
-                [words] => match words.as_slice() {
-                    ["match", "ip", "address", "prefix-list", lists @ ..] => {
-                        lists.iter().any(|list| self.list_permits(list, subnet))
-                    }
-                    _ => return true,
-                },
-                // The subnets that other criteria select are unknown.
-                _ => return true,
+        let Some(clauses) = self.maps.get(filter.name) else { return true };
+        for clause in clauses {
+            let is_match = match &clause.criterion {
+                Criterion::All => true,
+                Criterion::Lists(lists) => lists.iter().any(|list| self.lists.permit(list, subnet)),
+                Criterion::Unknown => return true,
             };
             if is_match {
-                return part.words().get(2) != Some(&"deny");
+                return clause.is_permit;
             }
         }
         false
     }
 
-    fn list_permits(&self, name: &str, subnet: Prefix) -> bool {
-        let Some(entries) = self.lists.get(name) else { return true };
-        entries.iter().find(|entry| entry.matches(subnet)).is_some_and(|entry| entry.is_permit)
+    /// Whether a filter has a different task than the other filters: it permits none of the subnets, but the
+    /// default route or nothing at all.
+    fn has_other_task(&self, filter: &Filter, announced: &[Prefix]) -> bool {
+        let permits_any = match filter.kind {
+            PREFIX_LIST => self.lists.permit_any(filter.name),
+            _ => {
+                self.maps.get(filter.name).is_none_or(|clauses| clauses.iter().any(|clause| clause.is_permit))
+            }
+        };
+        let permits_default = prefix(&[DEFAULT]).is_some_and(|default| self.permits(filter, default));
+        (permits_default || !permits_any) && !announced.iter().any(|subnet| self.permits(filter, *subnet))
     }
 
     /// Returns the first line of a filter.
     fn line_of(&self, filter: &Filter) -> Option<usize> {
         match filter.kind {
-            "prefix-list" => Some(self.lists.get(filter.name)?.first()?.line),
-            _ => Some(self.maps.get(filter.name)?.first()?.line.0),
+            PREFIX_LIST => Some(self.lists.entries(filter.name)?.first()?.line),
+            _ => Some(self.maps.get(filter.name)?.first()?.line),
         }
     }
 
     /// Returns the entry that denies the subnet, otherwise an entry that permits no announced subnet,
     /// otherwise the first entry.
     fn line_at_fault(&self, filter: &Filter, announced: &[Prefix], denied: Prefix) -> usize {
-        let Some(entries) = self.lists.get(filter.name).filter(|_| filter.kind == "prefix-list") else {
+        let Some(entries) = self.lists.entries(filter.name).filter(|_| filter.kind == PREFIX_LIST) else {
             return self.line_of(filter).unwrap_or(filter.line);
         };
         let denies = entries.iter().find(|entry| entry.matches(denied));
@@ -219,22 +241,6 @@ impl<'t> Policies<'t> {
         let entry = denies.or_else(|| entries.iter().find(is_unused)).or_else(|| entries.first());
         entry.map_or(filter.line, |entry| entry.line)
     }
-}
-
-/// Returns the entry that a line contains after the name of the list.
-fn entry(line: usize, words: &[&str]) -> Option<Entry> {
-    let words = if let ["seq", _, rest @ ..] = words { rest } else { words };
-    let [action @ ("permit" | "deny"), around, lengths @ ..] = words else { return None };
-    let around: Prefix = around.parse().ok()?;
-    let mut found = [around.length(); 2];
-    for pair in lengths.chunks(2) {
-        match pair {
-            ["ge", least] => found = [least.parse().ok()?, WHOLE],
-            ["le", most] => found[1] = most.parse().ok()?,
-            _ => return None,
-        }
-    }
-    Some(Entry { line, is_permit: *action == "permit", around, lengths: found })
 }
 
 /// Returns the subnets and filters of the BGP process of a device.
@@ -264,6 +270,7 @@ fn tables<'t>(device: usize, nodes: &'t [Node<'t>]) -> Tables<'t> {
             }
         }
     }
+    let mut aggregates: BTreeMap<Option<&str>, Vec<Prefix>> = BTreeMap::new();
     for (vrf, block) in all {
         let own = found.entry(vrf).or_default();
         for inner in &block.inner {
@@ -271,11 +278,21 @@ fn tables<'t>(device: usize, nodes: &'t [Node<'t>]) -> Tables<'t> {
                 ["network", ref subnet @ ..] => {
                     own.0.extend(prefix(subnet).map(|subnet| (inner.line.0, subnet)));
                 }
+                ["aggregate-address", ref subnet @ ..] => {
+                    aggregates.entry(vrf).or_default().extend(aggregate(subnet));
+                }
                 ["neighbor", neighbor, kind @ ("prefix-list" | "route-map"), name, way] => {
                     own.1.push(Filter { device, line: inner.line.0, neighbor, kind, name, way });
                 }
                 _ => {}
             }
+        }
+    }
+    // An aggregate replaces the subnets inside.
+    for (vrf, outer) in &aggregates {
+        let is_inside = |subnet: &Prefix| outer.iter().any(|outer| outer.contains(subnet.address().into()));
+        if let Some((networks, _)) = found.get_mut(vrf) {
+            networks.retain(|(_, subnet)| !is_inside(subnet));
         }
     }
     found

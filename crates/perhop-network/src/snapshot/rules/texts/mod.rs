@@ -18,6 +18,7 @@ mod neighbors;
 mod parts;
 mod path_preferences;
 mod prefix_filters;
+mod prefix_lists;
 mod queues;
 mod redistribution;
 mod route_targets;
@@ -33,7 +34,6 @@ mod twin_ports;
 mod unattached;
 mod unit_errors;
 mod units;
-mod unrouted_networks;
 mod vlan_ports;
 mod vlans;
 
@@ -75,7 +75,6 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     tunnel_parts::check(snapshot, &trees, &devices, found);
     twin_ports::check(snapshot, &trees, found);
     unattached::check(snapshot, &devices, found);
-    unrouted_networks::check(snapshot, &trees, found);
     unit_errors::check(snapshot, &trees, &devices, found);
     units::check(snapshot, &trees, found);
     vlans::check(snapshot, &trees, found);

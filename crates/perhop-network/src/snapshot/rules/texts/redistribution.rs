@@ -2,105 +2,211 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use perhop_device::Port;
+use perhop_qos::classifier::Prefix;
+
+use super::super::bgp::families;
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
+use crate::forwarding::addresses;
 use crate::rules;
+use crate::snapshot::carries_packets;
 
-/// The minimum number of other devices that redistribute connected and static routes. A device may also
-/// announce these in another way.
+/// The minimum number of other devices that redistribute the routes. A device may also announce these in
+/// another way, or leave them to another device.
 const LEAST_OTHERS: usize = 2;
 /// The keyword without which OSPF redistributes only classful networks (Cisco, "OSPF Command Reference").
 const SUBNETS: &str = "subnets";
+/// The longest prefix of a subnet of hosts.
+const OF_HOSTS: u8 = 29;
 
-/// A process, or an address family of it, at a device.
+/// A process in a routing table, at a device.
 struct Process<'t> {
     device: usize,
     line: usize,
+    vrf: Option<&'t str>,
     /// The protocols whose routes it redistributes, with the line and its words.
     passed: BTreeMap<&'t str, (usize, Vec<&'t str>)>,
+    /// Whether its lines are in blocks inside (NX-OS, IOS XR, the named form of EIGRP).
+    is_nested: bool,
 }
+
+/// The processes with the same protocol in the same routing table.
+type Processes<'t> = BTreeMap<(&'t str, Option<&'t str>), Vec<Process<'t>>>;
 
 /// Reports processes that lack a `redistribute` line which the same process has on all other devices with
 /// such routes. Also reports the only `redistribute` line without `subnets`.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
-    let mut by_kind: BTreeMap<String, Vec<Process>> = BTreeMap::new();
+    let mut all = Processes::new();
     for (device, nodes) in trees.iter().enumerate() {
         for node in nodes.iter().filter(|node| node.line.1.starts_with("router ")) {
-            let protocol = node.words().get(1).copied().unwrap_or_default().to_owned();
-            by_kind.entry(protocol.clone()).or_default().push(process(device, node));
-            for family in &node.inner {
-                let words = family.words();
-                if words.first() == Some(&"address-family") && words.contains(&"vrf") {
-                    let kind = format!("{protocol} {}", words.join(" "));
-                    by_kind.entry(kind).or_default().push(process(device, family));
-                }
+            add_process(&mut all, device, node);
+        }
+    }
+    for ((protocol, vrf), processes) in &all {
+        let passed: BTreeSet<&str> =
+            processes.iter().flat_map(|process| process.passed.keys().copied()).collect();
+        // Another rule compares the static routes of the global table.
+        for origin in passed.into_iter().filter(|origin| *origin != "static" || vrf.is_some()) {
+            check_missing(snapshot, trees, (protocol, origin), processes, found);
+        }
+        if *protocol == "ospf" {
+            check_subnets(snapshot, trees, processes, found);
+        }
+    }
+}
+
+/// Adds a process, and its address families in other routing tables.
+fn add_process<'t>(all: &mut Processes<'t>, device: usize, node: &Node<'t>) {
+    let words = node.words();
+    let protocol = words.get(1).copied().unwrap_or_default();
+    let mut own = Process::new(device, node, vrf(&words));
+    for inner in &node.inner {
+        let words = inner.words();
+        match (words.first(), vrf(&words)) {
+            (Some(&("address-family" | "vrf")), Some(vrf)) => {
+                let mut family = Process::new(device, inner, Some(vrf));
+                family.add_nested(inner);
+                all.entry((protocol, Some(vrf))).or_default().push(family);
+            }
+            _ => own.add_nested(inner),
+        }
+    }
+    all.entry((protocol, own.vrf)).or_default().push(own);
+}
+
+/// Returns the name after the word `vrf`.
+fn vrf<'t>(words: &[&'t str]) -> Option<&'t str> {
+    words.iter().skip_while(|word| **word != "vrf").nth(1).copied()
+}
+
+impl<'t> Process<'t> {
+    fn new(device: usize, node: &Node<'t>, vrf: Option<&'t str>) -> Process<'t> {
+        let mut found = Process { device, line: node.line.0, vrf, passed: BTreeMap::new(), is_nested: false };
+        found.add(node);
+        found
+    }
+
+    fn add(&mut self, node: &Node<'t>) {
+        for inner in &node.inner {
+            if let ["redistribute", protocol, ..] = *inner.words().as_slice() {
+                self.passed.insert(protocol, (inner.line.0, inner.words()));
             }
         }
     }
-    for (kind, processes) in &by_kind {
-        let passed: BTreeSet<&str> =
-            processes.iter().flat_map(|process| process.passed.keys().copied()).collect();
-        for protocol in passed {
-            check_missing(snapshot, trees, (kind, protocol), processes, found);
-        }
-        if kind == "ospf" {
-            check_subnets(snapshot, processes, found);
-        }
+
+    /// Adds the lines of the blocks in a block, at any depth.
+    fn add_nested(&mut self, node: &Node<'t>) {
+        self.is_nested |= !node.inner.is_empty();
+        self.add(node);
+        node.inner.iter().for_each(|inner| self.add_nested(inner));
     }
 }
 
-fn process<'t>(device: usize, node: &Node<'t>) -> Process<'t> {
-    let lines = node.inner.iter().filter_map(|inner| match inner.words().as_slice() {
-        ["redistribute", protocol, ..] => Some((*protocol, (inner.line.0, inner.words()))),
-        _ => None,
-    });
-    Process { device, line: node.line.0, passed: lines.collect() }
-}
-
-/// Reports the only process that does not redistribute the routes of a protocol, among the devices with such
+/// Reports the only device that does not redistribute the routes of an origin, among the devices with such
 /// routes.
 fn check_missing(
     snapshot: &Snapshot,
     trees: &[Vec<Node>],
-    (kind, protocol): (&str, &str),
+    (protocol, origin): (&str, &str),
     processes: &[Process],
     found: &mut Vec<NetworkFinding>,
 ) {
-    let is_vrf = kind.contains(' ');
-    let is_local = ["connected", "static"].contains(&protocol) && !is_vrf;
-    let concerned: Vec<&Process> = processes
+    let passes: BTreeSet<usize> = processes
         .iter()
-        .filter(|process| {
-            process.passed.contains_key(protocol) || has_routes(&trees[process.device], protocol)
-        })
+        .filter(|process| process.passed.contains_key(origin))
+        .map(|process| process.device)
         .collect();
-    let (have, lack): (Vec<&Process>, Vec<&Process>) =
-        concerned.into_iter().partition(|process| process.passed.contains_key(protocol));
-    let least = if is_local { LEAST_OTHERS } else { 1 };
-    let ([process], true) = (lack.as_slice(), have.len() >= least) else { return };
+    let mut lacking: BTreeMap<usize, &Process> = BTreeMap::new();
+    for process in processes.iter().filter(|process| !passes.contains(&process.device)) {
+        if has_routes(snapshot, &trees[process.device], process, (protocol, origin)) {
+            lacking.entry(process.device).or_insert(process);
+        }
+    }
+    let least = if origin == "bgp" { 1 } else { LEAST_OTHERS };
+    let (Some((device, process)), 1) = (lacking.iter().next(), lacking.len()) else { return };
+    if passes.len() < least {
+        return;
+    }
+    let table = process.vrf.map_or_else(String::new, |vrf| format!(" in the VRF {vrf}"));
     let message = format!(
-        "`router {kind}` of {} lacks `redistribute {protocol}`, which this process has at all other devices with \
-         such routes ({})",
-        snapshot.devices[process.device].name,
-        have.len()
+        "`router {protocol}` of {} lacks `redistribute {origin}`{table}, which all other devices with such \
+         routes have ({})",
+        snapshot.devices[*device].name,
+        passes.len()
     );
     let effect = "the neighbors do not learn these routes from this device, and cannot reply through it";
     let rule = &rules::NETWORK_ROUTE_MISSING;
-    found.push(snapshot.finding(process.device, rule, process.line, (message, effect.to_owned())));
+    found.push(snapshot.finding(*device, rule, process.line, (message, effect.to_owned())));
 }
 
-/// Whether a device has routes of a protocol: a process of its own, or static routes.
-fn has_routes(nodes: &[Node], protocol: &str) -> bool {
-    match protocol {
-        "connected" => true,
-        "static" => nodes.iter().any(|node| node.line.1.starts_with("ip route ")),
-        _ => nodes.iter().any(|node| node.words().starts_with(&["router", protocol])),
+/// Whether a device has routes of an origin that a process does not announce by other lines.
+fn has_routes(
+    snapshot: &Snapshot,
+    nodes: &[Node],
+    process: &Process,
+    (protocol, origin): (&str, &str),
+) -> bool {
+    match origin {
+        "connected" => {
+            (protocol == "bgp" || !process.is_nested) && has_silent_subnet(snapshot, process, protocol)
+        }
+        "static" => process.vrf.is_some_and(|vrf| {
+            let start = format!("ip route vrf {vrf} ");
+            nodes.iter().any(|node| node.line.1.starts_with(&start))
+        }),
+        // Routes of internal neighbors are usually also at the device that learned them outside.
+        "bgp" => nodes.iter().any(|node| match *node.words().as_slice() {
+            ["router", "bgp", number] => process.vrf.is_some() || has_external_neighbor(node, number),
+            _ => false,
+        }),
+        _ => nodes.iter().any(|node| node.words().starts_with(&["router", origin])),
     }
 }
 
+/// Whether a device has a host subnet in the routing table of a process that the process does not name.
+fn has_silent_subnet(snapshot: &Snapshot, process: &Process, protocol: &str) -> bool {
+    let router = snapshot.router(process.device);
+    let named: Vec<Prefix> = match protocol {
+        "bgp" => families(snapshot.devices[process.device].device.numbered_lines())
+            .into_iter()
+            .flat_map(|family| family.networks)
+            .map(|(_, subnet)| subnet)
+            .collect(),
+        _ => Vec::new(),
+    };
+    let is_silent = |port: &Port| {
+        let mut subnets = addresses(port)
+            .filter(|own| own.address.is_ipv4() && own.prefix_length <= OF_HOSTS)
+            .filter_map(|own| own.subnet());
+        port.forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str()) == process.vrf
+            && subnets.any(|subnet| match protocol {
+                "bgp" => !named.contains(&subnet),
+                _ => port.forwarding.routing.is_empty(),
+            })
+    };
+    router.ports.iter().any(|port| carries_packets(router, port) && is_silent(port))
+}
+
+/// Whether a process of BGP has a neighbor in another autonomous system.
+fn has_external_neighbor(process: &Node, own: &str) -> bool {
+    let lines = process.inner.iter().chain(process.inner.iter().flat_map(|inner| &inner.inner));
+    lines.into_iter().any(
+        |line| matches!(*line.words().as_slice(), ["neighbor", _, "remote-as", number, ..] if number != own),
+    )
+}
+
 /// Reports the only OSPF line that redistributes no subnets.
-fn check_subnets(snapshot: &Snapshot, processes: &[Process], found: &mut Vec<NetworkFinding>) {
-    let lines = processes.iter().flat_map(|process| {
+fn check_subnets(
+    snapshot: &Snapshot,
+    trees: &[Vec<Node>],
+    processes: &[Process],
+    found: &mut Vec<NetworkFinding>,
+) {
+    // NX-OS and IOS XR have no such keyword.
+    let is_nx_os = |device: usize| trees[device].iter().any(|node| node.line.1.starts_with("feature "));
+    let with_keyword = processes.iter().filter(|process| !process.is_nested && !is_nx_os(process.device));
+    let lines = with_keyword.flat_map(|process| {
         process.passed.values().map(|(line, words)| (process.device, *line, words.contains(&SUBNETS)))
     });
     let (with, without): (Vec<_>, Vec<_>) = lines.into_iter().partition(|(.., has_subnets)| *has_subnets);
