@@ -75,8 +75,8 @@ FAULTS = {
     ),
     "pool of a dialer": (
         "branches",
-        [("s1.cfg", " dialer pool 1\n", " dialer pool 3\n")],
-        ("s1.cfg", "dialer pool 3", "network-port-incomplete"),
+        [("s1.cfg", " pppoe-client dial-pool-number 1\n", "")],
+        ("s1.cfg", "dialer pool 1", "network-port-incomplete"),
     ),
     "entry of a prefix list": (
         "sites",

@@ -9,10 +9,18 @@ use crate::forwarding::{Decision, Origin, addresses};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
+/// The line of a policy for the packets that the device itself sends.
+const LOCAL_POLICY: &str = "ip local policy ";
+
 /// Reports tunnels whose source is a port, if no route to the tunnel destination leaves through this port.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for device in 0..snapshot.devices.len() {
         let router = snapshot.router(device);
+        // A local policy can send the packets of the device by their source.
+        let mut lines = snapshot.devices[device].device.numbered_lines();
+        if lines.any(|(_, text)| text.starts_with(LOCAL_POLICY)) {
+            continue;
+        }
         for (port, own) in router.ports.iter().enumerate() {
             let Some(tunnel) = own.forwarding.tunnel.as_ref().filter(|_| carries_packets(router, own)) else {
                 continue;

@@ -13,40 +13,46 @@ struct Uses<'t> {
     offered: BTreeMap<&'t str, usize>,
 }
 
-/// Reports dialer pools without a line, and lines in pools that no dialer uses.
+/// Reports devices of which either the dialers or the lines are in a pool, but not both, and lists of packets
+/// that dial if they are not defined. The rule about undefined names compares the numbers of the pools.
 pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
     for (device, nodes) in trees.iter().enumerate() {
         let (mut pools, mut lists) = (Uses::default(), Uses::default());
         for node in nodes {
-            if let ["dialer-list", number, ..] = *node.words().as_slice() {
-                lists.offered.insert(number, node.line.0);
-            }
-            for inner in &node.inner {
-                let line = inner.line.0;
-                match *inner.words().as_slice() {
-                    ["dialer", "pool", number] => _ = pools.needed.insert(number, line),
-                    ["dialer", "pool-member", number, ..]
-                    | ["pppoe-client", "dial-pool-number", number, ..] => {
-                        _ = pools.offered.insert(number, line);
-                    }
-                    ["dialer-group", number] => _ = lists.needed.insert(number, line),
-                    _ => {}
-                }
-            }
+            add(&mut pools, &mut lists, node);
         }
         let name = &snapshot.devices[device].name;
         let mut report = |line, message: String| {
             let effect = "the line of this site stays down, or carries no packets".to_owned();
             found.push(snapshot.finding(device, &rules::NETWORK_PORT_INCOMPLETE, line, (message, effect)));
         };
-        for (number, line) in pools.needed.iter().filter(|(number, _)| !pools.offered.contains_key(*number)) {
+        for (number, line) in pools.needed.iter().filter(|_| pools.offered.is_empty()) {
             report(*line, format!("no line of {name} is a member of dialer pool {number}"));
         }
-        for (number, line) in pools.offered.iter().filter(|(number, _)| !pools.needed.contains_key(*number)) {
+        for (number, line) in pools.offered.iter().filter(|_| pools.needed.is_empty()) {
             report(*line, format!("no dialer of {name} uses pool {number}, of which this line is a member"));
         }
         for (number, line) in lists.needed.iter().filter(|(number, _)| !lists.offered.contains_key(*number)) {
             report(*line, format!("{name} does not have dialer-list {number}, so no packet dials"));
         }
+    }
+}
+
+/// Adds the lines of a block, at any depth: a PVC inside an interface can be a member of a pool.
+fn add<'t>(pools: &mut Uses<'t>, lists: &mut Uses<'t>, node: &Node<'t>) {
+    let line = node.line.0;
+    match *node.words().as_slice() {
+        ["dialer", "pool", number] => _ = pools.needed.insert(number, line),
+        ["dialer", "pool-member", number, ..] | ["pppoe-client", "dial-pool-number", number, ..] => {
+            _ = pools.offered.insert(number, line);
+        }
+        ["dialer-group", number] => _ = lists.needed.insert(number, line),
+        ["dialer-list", number, ..] => _ = lists.offered.insert(number, line),
+        _ => {}
+    }
+    // A dialer of L2TP has no line.
+    let is_of_line = !node.inner.iter().any(|inner| inner.words() == ["dialer", "vpdn"]);
+    for inner in node.inner.iter().filter(|inner| is_of_line || !inner.line.1.contains("dialer pool ")) {
+        add(pools, lists, inner);
     }
 }

@@ -28,6 +28,8 @@ const LEAST_OTHERS: usize = 2;
 const EACH: &str = "each of their own";
 /// The word in the name of a route-map that makes paths longer.
 const PREPENDING: &str = "PREPEND";
+/// Parts of a name that negate it, such as `NO-PREPEND`.
+const NEGATIONS: &[&str] = &["NO", "NON", "NOT", "WITHOUT"];
 
 /// A BGP neighbor in an address family.
 struct Neighbor<'t> {
@@ -277,12 +279,19 @@ fn check_redistribution(
     }
 }
 
+/// Whether the name of a route-map promises longer paths.
+fn promises_prepending(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let mut parts = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    name.contains(PREPENDING) && !parts.any(|part| NEGATIONS.contains(&part))
+}
+
 /// Reports route-maps whose name promises longer paths, but which do not prepend.
 fn check_prepending(snapshot: &Snapshot, device: usize, nodes: &[Node], found: &mut Vec<NetworkFinding>) {
     let mut maps: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
     for node in nodes {
         let ["route-map", name, ..] = *node.words().as_slice() else { continue };
-        if !name.to_ascii_uppercase().contains(PREPENDING) {
+        if !promises_prepending(name) {
             continue;
         }
         let own = maps.entry(name).or_insert((node.line.0, false));
