@@ -88,13 +88,13 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         title: "process of OSPF",
-        defined: &["router ospf"],
+        defined: &["router ospf", "router ospfv3", "ipv6 router ospf"],
         used: &["redistribute ospf"],
         effect: NO_ROUTES,
     },
     Kind {
         title: "process of EIGRP",
-        defined: &["router eigrp"],
+        defined: &["router eigrp", "ipv6 router eigrp", AUTONOMOUS_SYSTEM],
         used: &["redistribute eigrp"],
         effect: NO_ROUTES,
     },
@@ -106,6 +106,8 @@ const KINDS: &[Kind] = &[
     },
 ];
 
+/// The words before the number of a process of EIGRP in the named form, after the words of the address family.
+const AUTONOMOUS_SYSTEM: &str = "autonomous-system";
 const NO_ROUTES: &str = "the neighbors do not learn the routes that the line should announce";
 const NO_SOURCE: &str = "the tunnel or session has no source, and does not come up";
 const NO_TRANSLATION: &str =
@@ -184,6 +186,8 @@ fn source(text: &str, words: &[&str]) -> Option<(String, &'static str)> {
 impl Kind {
     fn defined_name<'t>(&self, words: &[&'t str]) -> Option<&'t str> {
         self.defined.iter().find_map(|phrase| {
+            let place = words.iter().position(|word| *word == AUTONOMOUS_SYSTEM);
+            let words = place.filter(|_| *phrase == AUTONOMOUS_SYSTEM).map_or(words, |place| &words[place..]);
             let phrase: Vec<&str> = phrase.split(' ').collect();
             let name = words.starts_with(&phrase).then(|| words.get(phrase.len()).copied())??;
             // `ip vrf forwarding NAME` uses a VRF, and `ip prefix-list sequence-number` names none.
