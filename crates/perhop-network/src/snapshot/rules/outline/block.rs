@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::super::tree::{Node, Numbered, tree};
+use super::hidden::hide;
 use super::lists::with_lists;
 use super::names::{NameUses, stem};
 use super::ports::merged;
@@ -274,7 +275,7 @@ impl Blocks {
 }
 
 /// Returns a prefix without its length: `10.0.0.1` of `10.0.0.1/32`.
-fn without_length(word: &str) -> &str {
+pub(super) fn without_length(word: &str) -> &str {
     word.split('/').next().unwrap_or(word)
 }
 
@@ -413,8 +414,12 @@ fn kinds(devices: &[Defined]) -> Vec<usize> {
 }
 
 fn header(node: &Node, names: &BTreeSet<&str>) -> Entry {
-    let words: Vec<String> = node.line.1.split_whitespace().map(str::to_owned).collect();
-    Entry::new(node.line.0, &words, names)
+    let words: Vec<&str> = node.line.1.split_whitespace().collect();
+    let mut own: Vec<String> = words.iter().map(ToString::to_string).collect();
+    for (place, word) in hide(&words) {
+        own[place] = word;
+    }
+    Entry::new(node.line.0, &own, names)
 }
 
 /// Returns the names that blocks define: the last word of their first line.

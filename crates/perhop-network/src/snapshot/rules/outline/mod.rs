@@ -11,6 +11,7 @@ mod designs;
 mod equalities;
 mod form;
 mod headers;
+mod hidden;
 mod links;
 mod lists;
 mod management;
@@ -29,6 +30,7 @@ use std::collections::BTreeMap;
 
 use block::{Block, Blocks, INTERFACE};
 use form::{OTHER_INTERFACES, forms};
+use hidden::without_secrets;
 use rayon::prelude::*;
 
 use super::tree::Numbered;
@@ -51,6 +53,9 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
     found.sort();
     // Several comparisons can find the same fault. One message per line is enough.
     found.dedup_by_key(|deviation| (deviation.device, deviation.line));
+    for deviation in &mut found {
+        deviation.message = without_secrets(&deviation.message);
+    }
     found
 }
 

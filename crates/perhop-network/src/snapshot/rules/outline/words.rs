@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use perhop_qos::Dscp;
 
-use super::super::secrets::{key_of_type_7, reveal_type_7};
+use super::hidden::{hide, is_hidden};
 
 /// Commands inside blocks that do not decide where packets go, and when.
 const WITHOUT_EFFECT: &[&str] = &[
@@ -28,12 +28,10 @@ const WITHOUT_EFFECT: &[&str] = &[
 const OF_POLICERS: &[&str] = &["conform-action", "exceed-action", "police", "violate-action"];
 /// Commands whose negation with `no` is a separate line, and is compared.
 const NEGATED: &[&str] = &["passive-interface"];
-/// The same commands after `no ip`.
+/// Commands whose negation with `no ip` is a separate line, and is compared.
 const NEGATED_IP: &[&str] = &["next-hop-self", "split-horizon"];
 /// Words that may be left out without an effect.
 const FILLERS: &[&str] = &["bc", "be", "cir", "pir"];
-/// Words before a password that the device stores encrypted.
-const OF_SECRETS: &[&str] = &["authenticate", "authentication", "key", "key-string", "md5", "password"];
 /// Names of ports in access lists, with their numbers (IANA, service names).
 const PORTS: &[(&str, &str)] = &[
     ("bgp", "179"),
@@ -102,7 +100,7 @@ impl Entry {
 }
 
 fn is_value(word: &str) -> bool {
-    word.chars().any(|letter| letter.is_ascii_digit() || letter.is_ascii_uppercase())
+    is_hidden(word) || word.chars().any(|letter| letter.is_ascii_digit() || letter.is_ascii_uppercase())
 }
 
 /// Whether a line has no effect on packets, or is compared by other rules.
@@ -129,9 +127,9 @@ pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
     if is_numbered(&words) {
         words.remove(0);
     }
-    let plain = secret(&words);
-    if let Some((place, plain)) = &plain {
-        words[*place] = plain;
+    let hidden = hide(&words);
+    for (place, word) in &hidden {
+        words[*place] = word;
     }
     match words.as_slice() {
         ["match" | "set", "ip", "dscp" | "precedence", ..] => {
@@ -161,17 +159,6 @@ pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
         ["permit" | "deny", ..] => vec![words.iter().map(|word| port(word)).collect()],
         _ => vec![words.iter().map(|word| (*word).to_owned()).collect()],
     }
-}
-
-/// Returns the place of a word that type 7 hides, and the word hidden with one salt: each line may have its
-/// own salt.
-fn secret(words: &[&str]) -> Option<(usize, String)> {
-    words.iter().find(|word| OF_SECRETS.contains(word))?;
-    let place = words.iter().position(|word| *word == "7")? + 1;
-    let bytes = reveal_type_7(words.get(place)?)?;
-    // The salt of all lines is 0, so that the word itself is never in a message.
-    let hidden = bytes.iter().enumerate().map(|(place, byte)| format!("{:02X}", byte ^ key_of_type_7(place)));
-    Some((place, format!("00{}", hidden.collect::<String>())))
 }
 
 fn codepoint(word: &str) -> String {
