@@ -180,7 +180,9 @@ impl Session<'_, '_> {
             );
             self.report(self.device, *line, message, found);
         }
-        if let Some((line, _)) = self.end.password.as_ref().filter(|_| back.password.is_none()) {
+        if let Some((line, _)) =
+            self.end.password.as_ref().filter(|_| back.password.is_none() && !back.inherits)
+        {
             let message = format!(
                 "the session with {far} has a password here, but none there ({})",
                 self.snapshot.place(self.far, back.line)

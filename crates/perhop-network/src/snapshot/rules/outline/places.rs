@@ -1,10 +1,12 @@
 //! Values that a block takes from its device: an address in one of its subnets, or a name that it defines.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 
-use super::block::{Block, Defined};
+use super::block::{Block, Defined, without_length};
 use super::form::{Deviation, DeviationKind};
 use super::missing::are_enough;
+use super::values::NUMBER_OF_SYSTEM;
 use super::words::Entry;
 
 /// Reports the one block of a group whose value its device does not have or define, if the devices of all
@@ -21,14 +23,20 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
     for ((_, place), lines) in by_place {
         let value = |entry: &Entry| entry.values[place].clone();
         let is_near = |(block, entry): &(&Block, &Entry)| devices[block.device].is_near(&entry.values[place]);
-        report(&lines, is_near, devices, found, |entry| {
+        let is_address = |entry: &Entry| without_length(&entry.values[place]).parse::<Ipv4Addr>().is_ok();
+        let with_addresses: Vec<(&Block, &Entry)> =
+            lines.iter().copied().filter(|(_, entry)| is_address(entry)).collect();
+        report(&with_addresses, is_near, devices, found, |entry| {
             format!("{} is in no subnet of the device", value(entry))
         });
         let is_name =
             |(block, entry): &(&Block, &Entry)| devices[block.device].names.contains(&entry.values[place]);
-        report(&lines, is_name, devices, found, |entry| {
-            format!("the device does not define {}", value(entry))
-        });
+        // An internal neighbor has the number of its device, and an external neighbor has another number.
+        if !lines[0].1.shape.contains(NUMBER_OF_SYSTEM) {
+            report(&lines, is_name, devices, found, |entry| {
+                format!("the device does not define {}", value(entry))
+            });
+        }
         for stem in stems(&lines, place, devices) {
             let is_numbered = |(block, entry): &(&Block, &Entry)| {
                 devices[block.device].names.contains(&format!("{stem}{}", entry.values[place]))

@@ -7,6 +7,8 @@ use super::form::{Deviation, DeviationKind, Form};
 use super::missing::{are_enough, are_terms, line_beside};
 use super::words::Entry;
 
+/// The word before the number of a neighbor's autonomous system.
+pub(super) const NUMBER_OF_SYSTEM: &str = "remote-as";
 /// Processes whose number is local to a device.
 const LOCAL: &[&str] = &["router ospf"];
 /// The first word of lines about the VLANs of a port.
@@ -38,11 +40,22 @@ pub(super) fn check_headers(group: &[Block], devices: &[Defined], found: &mut Ve
     let is_shared = path.starts_with("router ") && !LOCAL.iter().any(|name| path.starts_with(name));
     if is_shared && *path == group[0].header.shape {
         let headers: Vec<&Entry> = group.iter().map(|block| &block.header).collect();
-        let before = found.len();
         let form = Form { shapes: Vec::new(), blocks: group.iter().collect() };
-        check_single((&form, &[]), &headers, devices, found);
-        found[before..].iter_mut().for_each(|deviation| deviation.kind = DeviationKind::Decisive);
+        let mut own = Vec::new();
+        check_single((&form, &[]), &headers, devices, &mut own);
+        own.retain(|deviation| !is_known_to_neighbors(group, deviation.device));
+        found.extend(own.into_iter().map(|own| Deviation { kind: DeviationKind::Decisive, ..own }));
     }
+}
+
+/// Whether another device has a neighbor with the number of a device's process: the device is in another
+/// autonomous system on purpose.
+fn is_known_to_neighbors(group: &[Block], device: usize) -> bool {
+    let numbers = group.iter().filter(|block| block.device == device).flat_map(|block| &block.header.values);
+    let own: Vec<&String> = numbers.collect();
+    let others = group.iter().filter(|block| block.device != device).flat_map(|block| &block.entries);
+    let mut neighbors = others.filter(|entry| entry.shape.contains(NUMBER_OF_SYSTEM));
+    neighbors.any(|entry| entry.values.last().is_some_and(|number| own.contains(&number)))
 }
 
 /// Compares the values of a line that each block of a form has once.
