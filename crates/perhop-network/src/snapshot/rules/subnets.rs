@@ -1,6 +1,6 @@
 //! Ports that should be neighbors, and routes to next hops that do not exist.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use perhop_device::{InterfaceAddress, Port, PortRole, Route, RouteTarget, Router, RoutingProtocol};
@@ -19,12 +19,18 @@ const NEARLY_ALL: f64 = 0.9;
 /// device.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let ports: Vec<PortId> = all_ports(snapshot).collect();
-    for id in &ports {
-        check_down(snapshot, *id, &ports, found);
+    let is_waiting = |id: &PortId| {
+        let has_address = addresses(snapshot.port(*id)).next().is_some();
+        has_address && is_up(snapshot, *id) && snapshot.link_of(*id).is_none()
+    };
+    let waiting: Vec<PortId> = ports.iter().copied().filter(is_waiting).collect();
+    for id in ports.iter().filter(|id| addresses(snapshot.port(**id)).next().is_some()) {
+        check_down(snapshot, *id, &waiting, found);
     }
     check_lengths(snapshot, &ports, found);
+    let hops = NextHops::new(snapshot);
     for device in 0..snapshot.devices.len() {
-        check_next_hops(snapshot, device, found);
+        check_next_hops(snapshot, &hops, device, found);
     }
     check_site_lengths(snapshot, found);
 }
@@ -87,15 +93,13 @@ fn is_up(snapshot: &Snapshot, id: PortId) -> bool {
 }
 
 /// Reports a port that is shut down, if another device has a port in its subnet that is up and has no
-/// neighbor.
-fn check_down(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut Vec<NetworkFinding>) {
+/// neighbor (`waiting`).
+fn check_down(snapshot: &Snapshot, own: PortId, waiting: &[PortId], found: &mut Vec<NetworkFinding>) {
     let port = snapshot.port(own);
     let Some(line) = shutdown_line(snapshot.router(own.device), port) else { return };
-    let waits = ports.iter().copied().find(|other| {
+    let waits = waiting.iter().copied().find(|other| {
         other.device != own.device
             && is_of_kind(port, snapshot.port(*other))
-            && is_up(snapshot, *other)
-            && snapshot.link_of(*other).is_none()
             && shares_subnet(port, snapshot.port(*other))
     });
     let Some(other) = waits else { return };
@@ -175,7 +179,7 @@ fn is_host(address: InterfaceAddress) -> bool {
 }
 
 /// Reports static routes to a next hop that no device of the link has.
-fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFinding>) {
+fn check_next_hops(snapshot: &Snapshot, hops: &NextHops, device: usize, found: &mut Vec<NetworkFinding>) {
     let router = snapshot.router(device);
     for route in &router.forwarding.routes {
         check_interface(snapshot, device, route, found);
@@ -196,7 +200,7 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
         let Some(link) = snapshot.link_of(id).filter(|link| !has_address(snapshot, &link.ends, *hop)) else {
             continue;
         };
-        if is_next_hop_of_others(snapshot, device, *hop) {
+        if hops.have_other_device(*hop, device) {
             continue;
         }
         let names: Vec<&str> = link.ends.iter().map(|end| end.device.as_str()).collect();
@@ -212,14 +216,28 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
     }
 }
 
-/// Whether another device has a route to this next hop: a device outside of the folder has the address.
-fn is_next_hop_of_others(snapshot: &Snapshot, device: usize, hop: IpAddr) -> bool {
-    let leads_there = |route: &Route| match &route.via {
-        RouteTarget::NextHop(other) | RouteTarget::Interface { next_hop: Some(other), .. } => *other == hop,
-        _ => false,
-    };
-    let mut others = (0..snapshot.devices.len()).filter(|other| *other != device);
-    others.any(|other| snapshot.router(other).forwarding.routes.iter().any(leads_there))
+/// The devices that have a route to each next hop.
+struct NextHops(BTreeMap<IpAddr, BTreeSet<usize>>);
+
+impl NextHops {
+    fn new(snapshot: &Snapshot) -> NextHops {
+        let mut found: BTreeMap<IpAddr, BTreeSet<usize>> = BTreeMap::new();
+        for device in 0..snapshot.devices.len() {
+            for route in &snapshot.router(device).forwarding.routes {
+                if let RouteTarget::NextHop(hop) | RouteTarget::Interface { next_hop: Some(hop), .. } =
+                    &route.via
+                {
+                    found.entry(*hop).or_default().insert(device);
+                }
+            }
+        }
+        NextHops(found)
+    }
+
+    /// Whether another device has a route to a next hop: a device outside of the folder has the address.
+    fn have_other_device(&self, hop: IpAddr, device: usize) -> bool {
+        self.0.get(&hop).is_some_and(|devices| devices.iter().any(|other| *other != device))
+    }
 }
 
 /// Reports a route whose next hop is only in subnets of other routing tables.
