@@ -297,6 +297,28 @@ router ospf 1
         "route-map NO-PREPEND permit 10\n",
         "router bgp 65002\n neighbor 10.0.0.1 remote-as 65001\n",
     ),
+    "neighbors of a listening hub": _routers(
+        "router bgp 65000\n bgp listen range 10.0.0.0/24 peer-group SPOKES\n neighbor SPOKES peer-group\n"
+        " neighbor SPOKES remote-as 65001\n neighbor SPOKES password 0 abc\n",
+        *(
+            f"router bgp 65001\n network 10.{number}.0.0 mask 255.255.255.0\n neighbor 10.0.0.1 remote-as 65000\n"
+            " neighbor 10.0.0.1 password 0 abc\n neighbor 10.0.0.1 allowas-in\n"
+            for number in (2, 3, 4)
+        ),
+    ),
+    "one external neighbor": _routers(
+        *(
+            f"{OSPF}router bgp 65000\n neighbor INSIDE peer-group\n neighbor INSIDE remote-as 65000\n"
+            + "".join(f" neighbor 10.0.0.{other} peer-group INSIDE\n" for other in (1, 2, 3) if other != number)
+            + (" neighbor 172.16.0.1 remote-as 64999\n neighbor 172.16.0.1 ebgp-multihop 9\n" * (number == 1))
+            for number in (1, 2, 3)
+        )
+    ),
+    "password in a template": _pair(
+        "router bgp 65001\n template peer-session S\n  remote-as 65002\n  password 0 abc\n exit-peer-session\n"
+        " neighbor 10.0.0.2 inherit peer-session S\n",
+        "router bgp 65002\n neighbor 10.0.0.1 remote-as 65001\n neighbor 10.0.0.1 password 0 abc\n",
+    ),
     "address of a loopback in a VRF": {
         "pe.cfg": "hostname pe\nip vrf A\n rd 1:1\ninterface Loopback1\n ip vrf forwarding A\n"
         " ip address 10.0.0.2 255.255.255.255\n",

@@ -58,3 +58,27 @@ def test_both_vrfs_are_compared(tmp_path: Path) -> None:
     files["ce2.cfg"] = files["ce2.cfg"].replace("remote-as 65000", "remote-as 65009")
     at = ("ce2.cfg", "neighbor 192.168.1.1 remote-as 65009", "network-session-differs")
     assert at in found(tmp_path, files)
+
+
+def test_messages_show_no_secrets(tmp_path: Path) -> None:
+    secrets = {number: f"Plain{'Odd' if number == 3 else 'Usual'}" for number in range(1, 6)}
+    for number, secret in secrets.items():
+        (tmp_path / f"r{number}.cfg").write_text(f"""hostname r{number}
+key chain K
+ key 1
+  key-string {secret}
+crypto isakmp key {secret} address 0.0.0.0
+interface GigabitEthernet0/0
+ ip address 10.0.0.{number} 255.255.255.0
+ ppp chap password 0 {secret}
+ standby 1 ip 10.0.0.254
+ standby 1 authentication md5 key-string {secret}
+router bgp 65000
+ neighbor 10.9.9.9 remote-as 65000
+ neighbor 10.9.9.9 password {secret}
+""")
+    paths = [tmp_path / f"r{number}.cfg" for number in secrets]
+    named = between_devices([tmp_path], paths).findings
+    messages = [finding.message for finding in named[tmp_path / "r3.cfg"]]
+    assert sum("(secret)" in message for message in messages) >= 4
+    assert not any("Plain" in message for message in messages)
