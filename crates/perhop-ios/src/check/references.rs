@@ -106,7 +106,8 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-/// The words before the number of a process of EIGRP in the named form, after the words of the address family.
+/// The words before the number of a process of EIGRP in the named form, after the words of the address
+/// family.
 const AUTONOMOUS_SYSTEM: &str = "autonomous-system";
 const NO_ROUTES: &str = "the neighbors do not learn the routes that the line should announce";
 const NO_SOURCE: &str = "the tunnel or session has no source, and does not come up";

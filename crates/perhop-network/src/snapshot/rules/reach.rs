@@ -49,8 +49,8 @@ struct Unknown {
     is_learnable: bool,
 }
 
-/// Reports networks of BGP without a route in the device's table. BGP does not announce such a network. If the
-/// device can learn the route, nearly all other networks must be known.
+/// Reports networks of BGP without a route in the device's table. BGP does not announce such a network. If
+/// the device can learn the route, nearly all other networks must be known.
 fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<NetworkFinding>) {
     let (mut known, mut unknown) = (0, Vec::new());
     for (device, families) in of_bgp.iter().enumerate() {

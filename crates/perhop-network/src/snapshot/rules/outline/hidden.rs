@@ -1,4 +1,5 @@
-//! Keys and passwords in lines: [`hide`] marks them, so that [`without_secrets`] can remove them from messages.
+//! Keys and passwords in lines: [`hide`] marks them, so that [`without_secrets`] can remove them from
+//! messages.
 
 use super::super::secrets::{key_of_type_7, reveal_type_7};
 

@@ -73,8 +73,8 @@ fn interface_parts(snapshot: &Snapshot, text: &Text, id: PortId, node: &Node) ->
     found
 }
 
-/// Returns the credential of OSPF of an interface, or of its area. The area belongs to the process whose block
-/// begins in a line.
+/// Returns the credential of OSPF of an interface, or of its area. The area belongs to the process whose
+/// block begins in a line.
 fn ospf(text: &Text, lines: &[(usize, Vec<&str>)], area: (usize, Option<&str>)) -> Option<Credential> {
     let mut method: Option<(&'static str, usize)> = None;
     let mut keys = BTreeMap::new();
