@@ -96,12 +96,12 @@ ABOVE = {
     ),
     "rates under a shaper": (
         TOO_MUCH.replace("percent 60", "4000").replace("percent 65", "3000") + SHAPED,
-        "are promised 7000 kb/s, more than the 5000 kb/s to which class class-default of policy SHAPED",
+        "guarantees 7000 kb/s to its classes, more than the 5000 kb/s to which class class-default",
     ),
     "a rate and a percentage under a shaper": (
         TOO_MUCH.replace("bandwidth percent 60", "priority 4000").replace("percent 65", "percent 30")
         + SHAPED,
-        "are promised 5500 kb/s",
+        "guarantees 5500 kb/s to its classes",
     ),
     "the third level": (
         TOO_MUCH + SHAPED + "policy-map TOP\n class class-default\n  service-policy SHAPED\n",

@@ -21,7 +21,7 @@ pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configura
     parse_in(text, Grammar::of_text(text), None, assumptions)
 }
 
-/// Reads `text` in `grammar`, of the product `model` if the user names it, where `assumptions` replace the
+/// Reads `text` in `grammar`. `model` is the product that the user names, if any. `assumptions` replace the
 /// definitions of classes.
 ///
 /// # Errors
@@ -47,7 +47,7 @@ pub(crate) fn parse_in(
     Ok(configuration)
 }
 
-/// Returns a match-any class-map of `criteria`.
+/// Returns a match-any class-map with `criteria`.
 fn definition(class: &str, criteria: &[String], grammar: Grammar) -> Result<crate::ast::ClassMap, String> {
     let mut text = format!("class-map match-any {class}");
     for criterion in criteria {

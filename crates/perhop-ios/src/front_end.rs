@@ -29,7 +29,7 @@ use crate::{check, named_policies, nexus, parse, switch, tables, uadp};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ios;
 
-/// The writer, which verifies its output by reading it.
+/// The writer, which reads its output again to verify it.
 static WRITER: IosWriter = IosWriter(&Ios);
 /// The help for a device that perhop does not simulate.
 const REFUSED: &str = "--platform NAME makes perhop read the configuration by the rules of platform NAME";
@@ -39,13 +39,14 @@ const REFUSED_SWITCH: &str = "if it is a Catalyst 3650, 3850 or 9000, name the p
                               device --platform NAME applies the rules of platform NAME";
 /// The character with which a comment begins.
 const COMMENT: char = '!';
-/// Name prefixes of interfaces without a line, including the control plane.
+/// Name prefixes of interfaces without hardware, and the control plane.
 const WITHOUT_LINE: [&str; 4] = ["Loopback", "Null", "BVI", "control-plane"];
-/// Size of a particle in the tx-ring of a virtual circuit, IP bytes.
+/// The setting for the size of a particle in the tx-ring of a virtual circuit, IP bytes.
 const PARTICLE: &str = "particle";
-/// Size of a virtual circuit's tx-ring, particles, if the configuration does not set it.
+/// The setting for the size of a virtual circuit's tx-ring, particles, if the configuration does not
+/// configure the size.
 const CIRCUIT_RING: &str = "circuit-ring";
-/// Line rate, if virtual circuits are paced in whole cell slots of the line.
+/// The setting for the line rate, if the hardware paces virtual circuits in whole cell slots of the line.
 const SLOTS_OF: &str = "slots-of";
 
 impl FrontEnd for Ios {
@@ -81,7 +82,7 @@ impl FrontEnd for Ios {
         let settings = Settings::read(options)?;
         let mut recognized = recognized(&recognition, &platform, is_chosen);
         if let Some(name) = options.platform.as_ref().filter(|_| platform.has_shared_memory()) {
-            // The name includes the settings, so that the same text can be read again by this name.
+            // The name includes the settings, so that perhop reads the text again by the same rules.
             recognized.name.clone_from(name);
         }
         if !recognized.supported {
@@ -167,7 +168,7 @@ impl FrontEnd for Ios {
     }
 
     fn print_memory(&self, port: &PortMemory) -> Option<String> {
-        // Only the switches whose queue limits fall from `soft_end` on have this command.
+        // Only switches whose queue limits depend on `soft_end` have this command.
         (port.soft_end > 0).then(|| uadp::printed::print(port))
     }
 
@@ -207,14 +208,15 @@ impl FrontEnd for Ios {
 }
 
 fn read(text: &str, options: &ParseOptions) -> Result<Configuration, ConfigError> {
-    // The path has a separate element for the class, because the name of a class may contain a period.
+    // The class is a separate element of the path, because the name of a class may contain a period.
     let wrong = |class: &str, message: String| ConfigError {
         path: vec!["assume".to_owned(), class.to_owned()],
         message,
         help: None,
     };
     let chosen = options.platform.as_deref().and_then(Platform::named);
-    // The user's platform decides first, because a fragment can lack the lines that only IOS XR writes.
+    // The platform that the user names takes precedence, because a part of a configuration can lack the lines
+    // that only IOS XR writes.
     let grammar = match chosen.as_ref().map(Platform::grammar) {
         Some(grammar @ (Grammar::IosXr | Grammar::NxOs)) => grammar,
         _ => Grammar::of_text(text),
@@ -266,8 +268,8 @@ fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -
     }
 }
 
-/// Returns the model of a device that perhop does not simulate, from its `refused` lines: with ports, routes
-/// and the findings of the rules that hold on every platform.
+/// Returns the model of a device that perhop does not simulate: its ports, its routes, and the findings of
+/// the rules for all platforms. `refused` has its lines.
 fn without_queues(
     mut configuration: Configuration,
     platform: &Platform,
@@ -288,7 +290,7 @@ fn without_queues(
     DeviceModel { unsimulated: Some(Box::new(router)), ..model }
 }
 
-/// Returns the model of a switch whose product is unknown. Its memory is then unknown, too.
+/// Returns the model of a switch whose product, and therefore memory, is unknown.
 fn without_product(platform: RecognizedPlatform, lines: Vec<Line>, problem: &ConfigError) -> DeviceModel {
     let line = platform.because.first().map_or(1, |evidence| evidence.line);
     let platform = RecognizedPlatform { supported: false, ..platform };
@@ -302,14 +304,14 @@ fn without_product(platform: RecognizedPlatform, lines: Vec<Line>, problem: &Con
 /// Returns a warning if IOS XR runs on hardware that the configuration does not name.
 fn assumed_platform(platform: &RecognizedPlatform, lines: &[Line]) -> Option<Diagnostic> {
     let evidence = platform.because.first().filter(|_| !platform.certain && platform.dialect == "ios-xr")?;
-    // The report omits comments, so the diagnostic moves to the next line that is not a comment.
+    // The report omits comments, so the diagnostic is reported at the next line that is not a comment.
     let line = lines.iter().find(|line| line.number >= evidence.line && !line.is_blank(COMMENT));
     Some(Diagnostic::new(
         &rules::PLATFORM_ASSUMED,
         line.map_or(evidence.line, |line| line.number),
         format!("no line names the hardware: perhop assumes {}", platform.name),
-        "limits of queues, bursts and counted bytes depend on it; --platform asr-9000 or ncs-5500 \
-         chooses one",
+        "limits of queues, bursts and counted bytes depend on the hardware; --platform asr-9000 or ncs-5500 \
+         selects it",
     ))
 }
 

@@ -5,13 +5,13 @@
 //!      → convert → Intent → lower, by the rules of a profile → Router (policies, links to the lines)
 //! ```
 //!
-//! [`parse`] never fails and never panics. Every line gets one of the five [`LineState`]s, so no line is
-//! ignored silently. A fault has a [`Diagnostic`], which includes the reaction of the router.
+//! [`parse`] never fails and never panics. Every line has one of the five [`LineState`]s, so no line is
+//! ignored silently. A [`Diagnostic`] describes a fault and the reaction of the router.
 //!
 //! Only this crate depends on the IOS language. Its results use the terms of RFC 2475 and 3290.
 //!
-//! Reading order: [`LineState`] and [`Diagnostic`]; the syntax tree in [`ast`]; the tables of commands in
-//! `syntax`, one file per block, and the `parser` that uses them; `check`, which resolves names;
+//! Read in this order: [`LineState`] and [`Diagnostic`]; the syntax tree in [`ast`]; the tables of commands
+//! in `syntax`, one file per block, and the `parser` that uses them; `check`, which resolves names;
 //! [`convert()`], which converts policies to Intent and lowers them with `perhop_device`.
 
 mod added;

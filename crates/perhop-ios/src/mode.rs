@@ -1,6 +1,6 @@
 //! [`Mode`]: the blocks of a configuration.
 
-/// The block of a line, with the indices of its elements in the syntax tree.
+/// The block of a line, with the index of the block in the syntax tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Outside of all blocks.
@@ -21,7 +21,7 @@ pub(crate) enum Mode {
     TableMap(usize),
     /// `interface`
     Interface(usize),
-    /// `interface range`, with its number among the ranges.
+    /// `interface range`, with the index of the range.
     InterfaceRange(usize),
     /// `pvc` of an interface.
     Pvc(usize, usize),
@@ -49,7 +49,7 @@ pub(crate) enum Mode {
     NetworkClass(usize, usize),
     /// `system qos` of NX-OS.
     SystemQos,
-    /// `vrf context` of NX-OS, with its number among them.
+    /// `vrf context` of NX-OS, with its index.
     VrfContext(usize),
     /// A block without effect on packets.
     Irrelevant,

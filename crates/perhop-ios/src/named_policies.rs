@@ -1,4 +1,4 @@
-//! Policies without interfaces, and commands with placeholders.
+//! Policies that no interface names, and commands with placeholders.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use perhop_device::{MadeInterface, OpenThresholds, PolicyUses};
 use perhop_lint::Line;
 use perhop_qos::Rate;
 
-/// The interface that is created for a policy. It is a serial line, because the rate of a serial line is its
-/// `bandwidth`.
+/// The interface that perhop adds for a policy. It is a serial interface, because the rate of such an
+/// interface is its `bandwidth`.
 const MADE: &str = "Serial99/0";
 
 /// Returns the policies that each policy-map, interface and other block names.
@@ -41,7 +41,7 @@ fn policy_map<'w>(words: &[&'w str]) -> Option<&'w str> {
     }
 }
 
-/// Returns a serial line of `rate` with an output policy.
+/// Returns the lines of a serial interface with this rate and output policy.
 pub(crate) fn interface_for(policy: &str, rate: Rate) -> MadeInterface {
     let kilobits = ((rate.as_bits_per_second() as f64 / 1000.0).round_ties_even() as u64).max(1);
     MadeInterface {
@@ -64,7 +64,7 @@ pub(crate) fn class_name(line: &str) -> Option<&str> {
     rest.first().copied()
 }
 
-/// Returns the placeholder thresholds of `random-detect precedence` in `commands`, for classes with a
+/// Returns the placeholders for thresholds of `random-detect precedence` in `commands`. The class must have a
 /// bandwidth in `text`.
 pub(crate) fn open_thresholds(text: &str, commands: &[String]) -> Vec<OpenThresholds> {
     let mut bandwidths: BTreeMap<&str, u64> = BTreeMap::new();

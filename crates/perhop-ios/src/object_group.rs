@@ -13,17 +13,17 @@ use crate::ast::{AddressMatch, Configuration, GroupMember, PrefixMatch, ServiceM
 pub(crate) enum Addresses {
     /// Any address.
     Any,
-    /// Addresses in any of these prefixes; an empty list contains no address.
+    /// The addresses in any of these prefixes; no address if the list is empty.
     Of(Vec<Prefix>),
     /// More prefixes than the limit.
     TooMany,
 }
 
-/// Limit on the prefixes or services of a group; each packet is compared with each of them.
+/// Limit on the prefixes or services of a group, because each packet is compared with each of them.
 pub(crate) const MOST: usize = 4096;
 
 impl Configuration {
-    /// Returns the addresses of the group `name`; none for an undefined group.
+    /// Returns the addresses of the group `name`; no addresses for an undefined group.
     pub(crate) fn addresses_of(&self, name: &str) -> Addresses {
         let mut prefixes = Vec::new();
         for member in self.members(name) {
@@ -43,7 +43,7 @@ impl Configuration {
         Addresses::Of(prefixes)
     }
 
-    /// Returns the protocols and ports of the group `name`; none for an undefined group.
+    /// Returns the protocols and ports of the group `name`; an empty list for an undefined group.
     pub(crate) fn services_of(&self, name: &str) -> Vec<&ServiceMatch> {
         let services = self.members(name).into_iter().filter_map(|member| match member {
             GroupMember::Service(service) => Some(service),
@@ -74,7 +74,7 @@ struct Walk<'a> {
     configuration: &'a Configuration,
     seen: BTreeSet<&'a str>,
     members: Vec<&'a GroupMember>,
-    /// Whether inner groups exceed the nesting limit.
+    /// Whether the traversal stopped at the nesting limit.
     is_cut: bool,
 }
 
@@ -86,7 +86,7 @@ impl Walk<'_> {
             self.is_cut = true;
             return;
         }
-        // The members of a group count once, even if it is named several times.
+        // The members of a group count once, even if several groups name this group.
         if !self.seen.insert(&group.name) {
             return;
         }

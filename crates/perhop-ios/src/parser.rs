@@ -1,9 +1,9 @@
-//! [`parse`]: reads the lines of a file in order, each in its block.
+//! [`parse`]: reads the lines of a file in order, and each line in its block.
 //!
 //! A block ends at the first line that does not belong to it. If the lines of a block are indented, as in the
-//! router's output, the indentation decides. If indentation is lost (configurations quoted in papers and
-//! mails), the command decides: the parser looks it up in the innermost block first, then in the enclosing
-//! ones.
+//! router's output, the indentation decides. Configurations in papers and mails often have no indentation. In
+//! this case, the command decides: the parser searches for it in the innermost block first, then in the
+//! enclosing blocks.
 
 use std::borrow::Cow;
 
@@ -34,11 +34,11 @@ enum Layout {
     Unknown,
     /// The lines are indented deeper than the opening line.
     Indented,
-    /// The lines have lost their indentation.
+    /// The lines have no indentation.
     Flat,
 }
 
-/// Reads a running-configuration: the state of every line of `text`, and the content.
+/// Reads a running-configuration. The result has the content and the state of every line of `text`.
 ///
 /// Never fails and never panics, for any `text`.
 pub fn parse(text: &str) -> Configuration {
@@ -48,7 +48,7 @@ pub fn parse(text: &str) -> Configuration {
     configuration
 }
 
-/// Reads the lines of `text` in `grammar` without the checks across parts.
+/// Reads the lines of `text` in `grammar`, without the checks that compare several lines.
 pub(crate) fn read(text: &str, grammar: Grammar) -> Configuration {
     let mut parser = Parser {
         configuration: Configuration { grammar, ..Configuration::default() },
@@ -81,18 +81,18 @@ pub fn is_configuration(text: &str) -> bool {
 struct Parser {
     configuration: Configuration,
     diagnostics: Vec<Diagnostic>,
-    /// The open blocks, outermost first; the first is [`Mode::Global`] and stays.
+    /// The open blocks, outermost first. The first block is [`Mode::Global`], which is never closed.
     frames: Vec<Frame>,
-    /// The delimiter that ends the banner being read.
+    /// The delimiter that ends the current banner, if the parser is inside a banner.
     banner: Option<String>,
     /// An existing block, not among the open ones, that the current line extends.
     adds_to: Option<Mode>,
-    /// Number of unknown commands for which a similar known one was searched.
+    /// The number of unknown commands for which the parser has searched a similar known command.
     suggested: usize,
 }
 
-/// Limit on the unknown commands for which a similar known one is searched. A text with more unknown commands
-/// is not a configuration.
+/// Limit on the unknown commands for which the parser searches a similar known command. A text with more
+/// unknown commands is not a configuration.
 const MOST_SUGGESTED: usize = 100;
 
 impl Parser {
@@ -170,7 +170,7 @@ impl Parser {
         }
     }
 
-    /// Handles lines that control the structure of the file.
+    /// Reads a line that controls the structure of the file.
     fn structure(&mut self, words: &[&str]) -> Option<Finding> {
         let first = words.first()?.to_ascii_lowercase();
         match (first.as_str(), words.len()) {
@@ -196,7 +196,7 @@ impl Parser {
                 self.frames.truncate(1);
                 Some(Finding::IRRELEVANT)
             }
-            // These lines apply groups of configuration lines. Source: Cisco, "System Management
+            // These commands apply groups of configuration lines. Source: Cisco, "System Management
             // Configuration Guide for Cisco ASR 9000", flexible command line interface configuration groups.
             ("apply-group" | "apply-group-append" | "apply-group-remove" | "exclude-group", _)
                 if self.configuration.grammar == Grammar::IosXr =>
@@ -278,7 +278,7 @@ impl Parser {
         }
     }
 
-    /// Returns the command of the innermost block that an unknown command probably means.
+    /// Returns the command of the innermost block of which an unknown command is probably a misspelling.
     fn suggestion(&mut self, words: &[&str]) -> Option<String> {
         if self.suggested >= MOST_SUGGESTED {
             return None;
@@ -286,7 +286,7 @@ impl Parser {
         self.suggested += 1;
         let first = words.first()?;
         let known = syntax::first_words(self.configuration.grammar, self.frames.last()?.mode);
-        // If the first word is known, the unknown word is a later one.
+        // If the first word is known, a later word is unknown.
         near(first, known)
             .filter(|meant| !meant.eq_ignore_ascii_case(first))
             .map(|meant| format!("did you mean `{meant}`?"))
@@ -294,7 +294,7 @@ impl Parser {
 }
 
 impl Mode {
-    /// Returns the common finding of all lines in an unparsed block.
+    /// Returns the finding for all lines of a block whose lines are not parsed.
     fn finding(self) -> Option<Finding> {
         match self {
             Mode::Irrelevant | Mode::RouterProcess(_) => Some(Finding::IRRELEVANT),
@@ -317,8 +317,9 @@ fn without_remark(words: &mut Vec<&str>) {
     }
 }
 
-/// Returns a line as a terminal shows it. In a recorded session, text overwrites `--More--` after backspaces.
-/// Pictures (Unicode, Control Pictures) replace other control characters, which names cannot contain.
+/// Returns a line as a terminal displays it. In a recorded session, backspaces and the following text
+/// overwrite `--More--`. Other control characters, which names cannot contain, are replaced by their symbols
+/// (Unicode, Control Pictures).
 fn shown(line: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~');
     if line.bytes().all(is_plain) || line.chars().all(|character| picture(character) == character) {
@@ -362,8 +363,8 @@ fn is_session(words: &[&str]) -> bool {
     }
 }
 
-/// Returns the delimiter of a banner whose text begins with `first`; `None` if the same line, whose last word
-/// is `last`, ends it.
+/// Returns the delimiter of a banner whose text begins with `first`; `None` if the banner ends in the same
+/// line, whose last word is `last`.
 fn banner_delimiter(first: &str, last: &str) -> Option<String> {
     // The router shows a delimiter that is a control character as ^C.
     let length = if first.starts_with("^C") { 2 } else { first.chars().next()?.len_utf8() };

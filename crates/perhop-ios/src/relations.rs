@@ -1,4 +1,4 @@
-//! Relations of interfaces: sub-interfaces, bundles, tunnels and the lines below them.
+//! Relations of interfaces: sub-interfaces, bundles, tunnels and the interfaces below tunnels.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -30,8 +30,8 @@ impl Configuration {
         }
         self.relations.above = above;
     }
-    /// Returns the output interface of a tunnel, if the configuration determines it; `None` if that interface
-    /// is a tunnel or a part of one.
+    /// Returns the interface through which packets of a tunnel leave, if the configuration determines it;
+    /// `None` if that interface is itself a tunnel or a sub-interface of a tunnel.
     pub(crate) fn underlay(&self, interface: &Interface) -> Option<&Interface> {
         let source = interface.tunnel.as_ref()?.source.as_ref()?;
         let by_name = self.interfaces.get(&crate::interface_name(&source.value));
@@ -57,8 +57,8 @@ impl Configuration {
     pub(crate) fn parts_of(&self, name: &str) -> usize {
         self.relations.parts.get(name).copied().unwrap_or(0)
     }
-    /// Iterates over the interfaces of a multilink group; without a number, over the members that name no
-    /// group.
+    /// Iterates over the interfaces of a multilink group. Without a number, iterates over the members that
+    /// name no group.
     pub(crate) fn links_of(&self, group: Option<u64>) -> impl Iterator<Item = &Interface> {
         self.at_all(self.relations.links.get(&group))
     }

@@ -1,4 +1,4 @@
-//! Rows of the rules by which switches queue, with their evidence.
+//! Rows for the tables of the rules of switches, with their evidence.
 
 use perhop_device::{EvidenceKind, PlatformRule, RuleValue};
 

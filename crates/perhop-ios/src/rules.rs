@@ -1,4 +1,4 @@
-//! The rules of this language, and the vendor-neutral rules that it applies itself.
+//! The rules of this language, and the vendor-neutral rules that this crate applies.
 
 pub(crate) use perhop_lint::rules::{
     CLASS_CONTRADICTORY, CLASS_SHADOWED, CLASSES_OVERLAP, CONDITIONS_TOO_COMPLEX,
@@ -102,7 +102,7 @@ declare_rules! {
     SWITCH_POLICY_REFUSED = "switch-policy-refused" Error;
 }
 
-/// The rules about names, access lists and addresses, which hold on every platform.
+/// The rules about names, access lists and addresses, which apply to every platform.
 pub(crate) static ON_EVERY_PLATFORM: [&Rule; 17] = [
     &CLASS_MAP_UNDEFINED,
     &POLICY_MAP_UNDEFINED,

@@ -13,7 +13,7 @@ use crate::{mls, nexus, silicon_one, uadp};
 /// Returns the memory of the ports of a switch; `None` for a router.
 ///
 /// # Errors
-/// The product is not known, or it has other memory.
+/// The product is not known, or perhop does not model its memory.
 pub(crate) fn memory(
     configuration: &Configuration,
     platform: &Platform,
@@ -26,11 +26,11 @@ pub(crate) fn memory(
     }
 }
 
-/// Returns the memory of the switch that `options` name, or that wrote `configuration`; `None` for another
-/// device.
+/// Returns the memory of the switch that `options` name or that is recognized in `configuration`; `None` for
+/// other devices.
 ///
 /// # Errors
-/// The product is not known, or it has other memory.
+/// The product is not known, or perhop does not model its memory.
 pub(crate) fn recognized_memory(
     configuration: &Configuration,
     options: &MemoryOptions,
@@ -50,8 +50,8 @@ pub(crate) fn recognized_memory(
     if dialect == Dialect::NxOs {
         return nexus::memory(configuration, &Platform::memory_options(options)).map(Some);
     }
-    // The product of such a switch may be missing. The error then names the option of the command line that
-    // supplies the product.
+    // The configuration may not name the product of such a switch. The error then names the command-line
+    // option for the product.
     let is_possible = matches!(dialect, Dialect::CatalystUadp | Dialect::Catalyst);
     if !is_possible && options.model.is_none() {
         return Ok(None);
@@ -59,8 +59,8 @@ pub(crate) fn recognized_memory(
     uadp::memory(configuration, options).map(Some)
 }
 
-/// Returns why the memory of a switch is not known: no line names the product, or the product has a memory
-/// that perhop does not model.
+/// Returns the reason why the memory of a switch is not known: no line names the product, or perhop does not
+/// model the memory of the product.
 pub(crate) fn product_unknown(configuration: &Configuration, platform: &Platform) -> Option<ConfigError> {
     let chosen = platform.memory.model.as_deref();
     let found = match platform.switch()? {
@@ -73,8 +73,8 @@ pub(crate) fn product_unknown(configuration: &Configuration, platform: &Platform
     Some(ConfigError::new("", error.message).help(help))
 }
 
-/// Marks lines that set the memory of a switch as modeled, and lines that the division ignores as not
-/// modeled.
+/// Changes lines that set the memory of a switch to the state "modeled", and lines that the division of the
+/// memory ignores to "not modeled".
 pub(crate) fn mark_lines(configuration: &mut Configuration, platform: &Platform, memory: &SwitchMemory) {
     match platform.switch() {
         Some(SwitchHardware::Mls) => mls::mark_lines(configuration),

@@ -11,7 +11,7 @@ use crate::mode::Mode;
 pub(crate) enum Form {
     /// The command itself.
     Plain,
-    /// After `no` or `default`: restores the default.
+    /// The command after `no` or `default`, which restores the default.
     Negated,
 }
 
@@ -40,7 +40,8 @@ impl Finding {
     }
 }
 
-/// The finding of a command's reader. An error is the finding for a line that the router would also refuse.
+/// The finding of the function that reads a command. An `Err` is the finding for a line that the router would
+/// also refuse.
 pub(crate) type Reading = Result<Finding, Finding>;
 
 /// The words of a command line, and the results of reading it.
@@ -53,7 +54,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) line: usize,
     /// The diagnostics.
     pub(crate) found: &'a mut Vec<Diagnostic>,
-    /// The block that the line is read in.
+    /// The block whose commands the line is compared with.
     pub(crate) mode: Mode,
     /// Number of commands that the line was compared with.
     pub(crate) comparisons: u64,
@@ -78,14 +79,14 @@ impl<'a> Reader<'a> {
             adds_to: None,
         }
     }
-    /// Creates a reader at the first word of the same line, with other diagnostics.
+    /// Creates a reader at the first word of the same line that adds its diagnostics to `found`.
     pub(crate) fn again<'b>(&self, found: &'b mut Vec<Diagnostic>) -> Reader<'b>
     where
         'a: 'b,
     {
         Reader::new(self.words, self.form, self.line, found)
     }
-    /// Skips the first `count` words, by which the command was found.
+    /// Skips the first `count` words, which are the words of the command.
     pub(crate) fn skip(&mut self, count: usize) {
         self.next = count;
     }
@@ -127,8 +128,8 @@ impl<'a> Reader<'a> {
     pub(crate) fn one_of(&mut self, keywords: &[&'static str]) -> Result<&'static str, Finding> {
         self.keyword(keywords).ok_or_else(|| self.misspelled(keywords))
     }
-    /// Returns the finding for a next word that is not among `keywords`. It has the probable keyword,
-    /// otherwise the list.
+    /// Returns the finding for a next word that is not among `keywords`. The finding names the probable
+    /// keyword, otherwise all keywords.
     pub(crate) fn misspelled(&self, keywords: &[&'static str]) -> Finding {
         match self.peek().and_then(|word| Some((word, near(word, keywords.iter().copied())?))) {
             Some((word, meant)) => {
@@ -137,7 +138,7 @@ impl<'a> Reader<'a> {
             None => self.unexpected(&keywords.join(", ")),
         }
     }
-    /// Returns the finding for a next word other than `expected`.
+    /// Returns the finding that `expected` was expected instead of the next word.
     pub(crate) fn unexpected(&self, expected: &str) -> Finding {
         Finding::not_recognized(match self.peek() {
             Some(word) => format!("expected {expected}, found `{word}`"),
@@ -175,7 +176,7 @@ impl<'a> Reader<'a> {
     ) {
         self.found.push(Diagnostic::new(rule, self.line, message, router));
     }
-    /// Adds a diagnostic of `rule` about two values in this line that must be exchanged.
+    /// Adds a diagnostic of `rule` about two values of this line that are in the wrong order.
     pub(crate) fn report_crossed(
         &mut self,
         rule: &'static Rule,
@@ -190,7 +191,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the keyword that `word` is, or uniquely abbreviates.
+/// Returns the keyword that equals `word`, or of which `word` is a unique abbreviation.
 pub(crate) fn choose(word: &str, keywords: &[&'static str]) -> Option<&'static str> {
     if let Some(exact) = keywords.iter().find(|keyword| keyword.eq_ignore_ascii_case(word)) {
         return Some(exact);
@@ -210,6 +211,6 @@ pub(crate) fn abbreviates(word: &str, keyword: &str) -> bool {
         && keyword[..word.len()].eq_ignore_ascii_case(word)
 }
 
-/// Least length of an abbreviation. The router accepts single letters if they are unique in its command set.
-/// perhop does not know the complete set, so it requires more letters.
+/// The minimum length of an abbreviation. The router accepts a single letter if it is unique in its command
+/// set. perhop does not know the complete command set, so it requires more letters.
 const SHORTEST_ABBREVIATION: usize = 3;

@@ -36,7 +36,7 @@ pub enum AclAction {
 pub struct AccessList {
     /// Number or name.
     pub name: String,
-    /// Line of its first entry.
+    /// The line of the first entry.
     pub line: usize,
     /// The kind of its entries.
     pub kind: AclKind,
@@ -49,7 +49,7 @@ pub struct AccessList {
 pub struct AddressMatch {
     /// The address.
     pub address: Ipv4Addr,
-    /// The mask: 1 for bits to ignore.
+    /// The mask: a bit with value 1 is ignored.
     pub wildcard: Ipv4Addr,
 }
 
@@ -80,9 +80,9 @@ impl PrefixMatch {
 /// Ports from the first to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PortMatch {
-    /// The first.
+    /// The lowest port.
     pub first: u16,
-    /// The last.
+    /// The highest port.
     pub last: u16,
 }
 
@@ -111,9 +111,10 @@ pub struct AclEntry {
     pub dscp: Option<Dscp>,
     /// The four bits of the type of service (RFC 1349).
     pub type_of_service: Option<u8>,
-    /// A property that no packet in perhop has, for example a fragment. The entry then matches no packet.
+    /// A property that no packet in perhop has, for example that it is a fragment. An entry with such a
+    /// property matches no packet.
     pub unseen: Option<String>,
-    /// Source and destination in an IPv6 list, in place of the IPv4 addresses.
+    /// Source and destination of an IPv6 entry; the IPv4 addresses are then not used.
     pub prefixes: Option<(PrefixMatch, PrefixMatch)>,
     /// `object-group` as the source address.
     pub source_group: Option<String>,
@@ -128,7 +129,7 @@ pub struct AclEntry {
 pub struct ObjectGroup {
     /// Its name.
     pub name: String,
-    /// The line that opened it first.
+    /// The first line that opens the group.
     pub line: usize,
     /// Its members, in order.
     pub members: Vec<At<GroupMember>>,
@@ -153,7 +154,7 @@ pub enum GroupMember {
 /// A protocol with ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ServiceMatch {
-    /// The protocols; empty for any.
+    /// The protocols; empty for any protocol.
     pub protocols: Vec<Protocol>,
     /// Source port ranges; empty for any port.
     pub source_ports: Vec<PortMatch>,
@@ -168,6 +169,6 @@ pub struct RateLimitAcl {
     pub name: String,
     /// The line.
     pub line: usize,
-    /// The matched precedences; empty for a criterion that packets in perhop do not have.
+    /// The matched precedences; empty if the list matches a field that packets in perhop do not have.
     pub precedences: Vec<IpPrecedence>,
 }

@@ -5,7 +5,7 @@ use perhop_qos::Dscp;
 use perhop_qos::packet::IpPrecedence;
 use serde::Serialize;
 
-/// Whether packets must meet a criterion or must not meet it.
+/// Whether packets must match a criterion or must not match it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Polarity {
@@ -33,9 +33,9 @@ pub enum Family {
 pub struct ClassMap {
     /// Its name.
     pub name: String,
-    /// The line that opened it first.
+    /// The first line that opens the class-map.
     pub line: usize,
-    /// The combination of its statements.
+    /// Whether a packet must match all statements or any of them.
     pub combination: Combination,
     /// `match` lines in order.
     pub statements: Vec<Statement>,
@@ -72,22 +72,22 @@ pub enum Criterion {
     CosInner(Vec<u8>),
     /// `match mpls experimental topmost …`: one of these values.
     MplsTopmost(Vec<u8>),
-    /// `match discard-class …`: the router's own drop precedence is one of these values.
+    /// `match discard-class …`: the router-internal drop precedence is one of these values.
     DiscardClass(Vec<u8>),
-    /// `match traffic-class …`: the router's own class is one of these values.
+    /// `match traffic-class …`: the router-internal class is one of these values.
     TrafficClass(Vec<u8>),
     /// `match packet length …`: bytes of the IP packet, both ends included.
     PacketLength {
-        /// The shortest.
+        /// The minimum length.
         min: Option<u32>,
-        /// The longest.
+        /// The maximum length.
         max: Option<u32>,
     },
     /// `match vlan …`: the outer VLAN is in one of these ranges.
     Vlan(Vec<(u16, u16)>),
     /// `match vlan inner …`: the inner VLAN.
     VlanInner(Vec<(u16, u16)>),
-    /// `match application …`: a name of the router's own catalog.
+    /// `match application …`: a name from the router's catalog of applications.
     Application(String),
     /// `match input-interface …`
     InputInterface(String),

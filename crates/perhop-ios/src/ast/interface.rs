@@ -48,9 +48,9 @@ pub enum LinkEncapsulation {
     Ppp,
     /// Frame relay.
     FrameRelay,
-    /// IEEE 802.1Q with a VLAN.
+    /// IEEE 802.1Q, with the VLAN.
     Dot1q(u16),
-    /// Another.
+    /// Another encapsulation.
     Other,
 }
 
@@ -65,15 +65,15 @@ pub enum CellEncapsulation {
     Mux,
     /// The circuit carries only PPP (PPPoA).
     MuxPpp,
-    /// Another.
+    /// Another encapsulation.
     Other,
 }
 
-/// Service category of a virtual circuit; rates in kilobits per second of cells.
+/// The service category of a virtual circuit. Rates are kilobits per second and count whole cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtmService {
-    /// Unspecified bit rate, with an optional peak.
+    /// Unspecified bit rate, with an optional peak rate.
     Ubr(Option<u64>),
     /// Constant bit rate.
     Cbr(u64),
@@ -120,16 +120,16 @@ pub struct PacketFilter {
 pub struct Interface {
     /// Full name, without spaces: `ATM1/0.8`.
     pub name: String,
-    /// The line that opened it first.
+    /// The first line that opens the block.
     pub line: usize,
-    /// The kind of line.
+    /// The kind of hardware.
     pub hardware: Hardware,
-    /// Nominal rate of that kind of line, kilobits per second, if the name implies one.
+    /// The nominal rate of the hardware, kilobits per second, if the name of the interface implies a rate.
     pub nominal_kilobits: Option<u64>,
     /// Default `bandwidth`, kilobits per second, for interfaces whose name implies no line rate: tunnels,
     /// dialers, serial lines.
     pub default_kilobits: Option<u64>,
-    /// The parent, for a sub-interface.
+    /// The parent interface of a sub-interface.
     pub parent: Option<String>,
     /// `description`
     pub description: Option<String>,
@@ -141,7 +141,7 @@ pub struct Interface {
     pub clock_rate: Option<At<u64>>,
     /// `speed`, megabits per second.
     pub speed: Option<At<u64>>,
-    /// `ip vrf forwarding`: the routing table of its addresses; `None` for the global one.
+    /// `ip vrf forwarding`: the routing table of the interface's addresses; `None` for the global table.
     pub vrf: Option<At<String>>,
     /// `ip address`
     pub addresses: Vec<InterfaceAddress>,
@@ -153,7 +153,7 @@ pub struct Interface {
     pub second_vlan: Option<At<u16>>,
     /// `native` of `encapsulation dot1q`: frames without a tag.
     pub native_vlan: Option<At<()>>,
-    /// `bandwidth qos-reference`: kilobits per second that percentages in policies refer to.
+    /// `bandwidth qos-reference`: the rate that percentages in policies refer to, kilobits per second.
     pub bandwidth_reference: Option<At<u64>>,
     /// `mtu`: bytes of IP and MPLS in a frame.
     pub mtu: Option<At<u64>>,
@@ -173,16 +173,17 @@ pub struct Interface {
     pub peer_policies: Vec<PeerPolicy>,
     /// `nhrp group`: the group that a spoke reports to the hub.
     pub nhrp_group: Option<At<String>>,
-    /// `channel-group`: the Port-channel of which it is a member.
+    /// `channel-group`: the number of the Port-channel that the interface belongs to.
     pub channel_group: Option<At<u64>>,
-    /// `ppp multilink group`: the Multilink of which it is a member; in a Multilink, its own number.
+    /// `ppp multilink group`: the number of the Multilink that the interface belongs to; for a Multilink, its
+    /// own number.
     pub multilink_group: Option<At<u64>>,
     /// `ppp multilink …`: fragmentation and interleaving.
     pub multilink: Option<Multilink>,
     /// `pppoe enable`, `pppoe-client`: packets are sent in PPPoE frames.
     pub pppoe: Option<At<()>>,
-    /// `dialer pool`, `pppoe-client dial-pool-number`, `dialer pool-member`: a Dialer sends packets through
-    /// the member of its pool.
+    /// `dialer pool`, `pppoe-client dial-pool-number`, `dialer pool-member`: the pool of a Dialer or of a
+    /// member. A Dialer sends packets through the member of its pool.
     pub dialer_pool: Option<At<u64>>,
     /// `service instance`, in order.
     pub service_instances: Vec<ServiceInstance>,
@@ -221,7 +222,7 @@ pub struct Interface {
 /// `pvc`: a permanent virtual circuit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Pvc {
-    /// The line that opened it first.
+    /// The first line that opens the block.
     pub line: usize,
     /// Its name, if any.
     pub name: Option<String>,

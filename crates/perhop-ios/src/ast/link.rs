@@ -38,7 +38,7 @@ pub struct PeerPolicy {
     pub line: usize,
     /// The group that spokes report.
     pub group: String,
-    /// The policy towards each spoke of the group.
+    /// The policy for packets to each spoke of the group.
     pub policy: String,
 }
 
@@ -58,7 +58,7 @@ pub struct Multilink {
 /// `service instance … ethernet`: frames of some VLANs on a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ServiceInstance {
-    /// The line that opened it first.
+    /// The first line that opens the block.
     pub line: usize,
     /// Its number on the port.
     pub number: u64,
@@ -72,16 +72,16 @@ pub struct ServiceInstance {
     pub service_policies: ServicePolicies,
 }
 
-/// `controller`: a line with time slots.
+/// `controller`: a physical line with time slots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Controller {
     /// Its name: `T1 0/0/0`.
     pub name: String,
-    /// The line that opened it first.
+    /// The first line that opens the block.
     pub line: usize,
     /// Its channel groups.
     pub groups: Vec<ChannelGroup>,
-    /// Path of the SONET tributary that the current lines configure.
+    /// The path of the SONET tributary to which the following lines apply.
     #[serde(skip)]
     pub(crate) path: Vec<u64>,
 }
@@ -93,7 +93,7 @@ pub struct ChannelGroup {
     pub line: usize,
     /// The interface: `Serial0/0/0:1`.
     pub interface: String,
-    /// Rate of its slots, kilobits per second.
+    /// The rate of its time slots together, kilobits per second.
     pub kilobits: u64,
 }
 
@@ -115,9 +115,9 @@ pub struct TransformSet {
 pub struct IpsecProfile {
     /// Its name.
     pub name: String,
-    /// The line that opened it first.
+    /// The first line that opens the block.
     pub line: usize,
-    /// `set transform-set`: the first set that the peer accepts applies.
+    /// `set transform-set`: the names of the sets. The first set that the peer accepts applies.
     pub transform_sets: Vec<String>,
     /// `match address` of crypto maps: access lists of the packets to encrypt.
     pub lists: Vec<String>,
@@ -130,7 +130,7 @@ pub struct IpsecProfile {
 /// `control-plane`: policies for packets to the router itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ControlPlane {
-    /// The line that opened it first.
+    /// The first line that opens the block.
     pub line: usize,
     /// `service-policy`
     pub service_policies: ServicePolicies,

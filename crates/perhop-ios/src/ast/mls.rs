@@ -6,12 +6,12 @@ use perhop_device::intent::At;
 
 /// Queues of a port for departing packets.
 pub const OUTPUT_QUEUES: usize = 4;
-/// Queues for arriving packets in front of the ring.
+/// Queues for arriving packets in front of the internal ring.
 pub const INPUT_QUEUES: usize = 2;
 /// Queue-sets.
 pub const QUEUE_SETS: usize = 2;
 
-/// The queue and the threshold of a packet, both from 1.
+/// The queue and the threshold of a packet. Both numbers begin at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct QueuePlace {
     /// The queue.
@@ -20,12 +20,13 @@ pub struct QueuePlace {
     pub threshold: u8,
 }
 
-/// `mls qos queue-set output … threshold`: percent of the memory that is allocated to the queue.
+/// `mls qos queue-set output … threshold`. Values are percentages of the memory that is allocated to the
+/// queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueThresholds {
     /// The lengths of the queue at which packets of thresholds 1 and 2 are dropped.
     pub drop: [u64; 2],
-    /// The reserved part.
+    /// The reserved part of the memory.
     pub reserved: u64,
     /// The maximum length of the queue.
     pub maximum: u64,
@@ -47,7 +48,7 @@ pub struct InputSettings {
     pub buffers: Option<At<[u64; INPUT_QUEUES]>>,
     /// The shared weights.
     pub bandwidth: Option<At<[u64; INPUT_QUEUES]>>,
-    /// The share of the ring that a queue gets before the other queue, percent.
+    /// The part of the ring's rate that a queue receives before the other queue, percent.
     pub priority: BTreeMap<u8, At<u64>>,
     /// The thresholds of the queues, percent.
     pub thresholds: BTreeMap<u8, At<[u64; 2]>>,
@@ -95,7 +96,7 @@ pub struct MlsQos {
     pub queue_sets: [QueueSet; QUEUE_SETS],
     /// `aggregate-policer` by name.
     pub aggregate_policers: BTreeMap<String, At<AggregatePolicer>>,
-    /// The lines that are modeled in a run of the switch.
+    /// The lines that a run of the switch models.
     pub lines: Vec<usize>,
 }
 
@@ -137,6 +138,6 @@ pub struct PortQos {
     pub limit: Option<At<u64>>,
     /// `priority-queue out`
     pub expedite: Option<At<()>>,
-    /// The lines that are modeled in a run of the switch.
+    /// The lines that a run of the switch models.
     pub lines: Vec<usize>,
 }

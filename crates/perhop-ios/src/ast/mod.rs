@@ -1,6 +1,6 @@
 //! The syntax tree: the commands of a configuration with their line numbers.
 //!
-//! Values are in the router's units. [`convert`](crate::convert()) interprets them.
+//! Values are in the units of the configuration. [`convert`](crate::convert()) interprets them.
 
 mod access_list;
 mod class_map;
@@ -56,7 +56,7 @@ pub use perhop_device::{Basis, Combination, ShapeKind};
 /// The name of the class for packets that match no other class of a policy.
 pub const CLASS_DEFAULT: &str = "class-default";
 
-/// The fields that the one label of a packet carries.
+/// The fields that the label of a packet contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LabelUse {
     /// The `qos-group` or the `traffic-class`: the configuration uses at most one of them.
@@ -64,25 +64,25 @@ pub enum LabelUse {
     OneField,
     /// The `qos-group`: the `traffic-class` is also in use, but is not modeled.
     GroupOfBoth,
-    /// Both values: eight traffic classes for each group.
+    /// Both fields: each group has eight traffic classes.
     Both,
 }
 
-/// Router-internal marks that the configuration uses.
+/// The router-internal marks that the configuration uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarksInUse {
-    /// The fields that the one label of a packet carries.
+    /// The fields that the label of a packet contains.
     pub label: LabelUse,
-    /// Whether any part reads the discard class.
+    /// Whether any line reads the discard class.
     pub discard_class: bool,
-    /// Whether any part sets a group or a traffic class.
+    /// Whether any line sets a group or a traffic class.
     pub labels: bool,
 }
 
-/// A mode of the hardware of IOS XR that changes the treatment of packets.
+/// A hardware mode of IOS XR that changes how the router treats packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HardwareProfile {
-    /// `hqos-enable`: policies on sub-interfaces queue.
+    /// `hqos-enable`: policies on sub-interfaces can queue packets.
     Hierarchy,
     /// `conform-aware-policer`: an outer policer first drops packets that exceed the inner policers.
     ConformAwarePolicer,
@@ -96,7 +96,7 @@ pub struct Configuration {
     /// The command language.
     #[serde(skip)]
     pub grammar: crate::grammar::Grammar,
-    /// The parts of `hw-module profile qos` of IOS XR that change the treatment of packets.
+    /// The modes of `hw-module profile qos` of IOS XR that change how the router treats packets.
     #[serde(skip)]
     pub hardware_profiles: Vec<At<HardwareProfile>>,
     /// Parts that only NX-OS has.
@@ -131,7 +131,8 @@ pub struct Configuration {
     pub table_maps: Named<TableMap>,
     /// Interfaces and sub-interfaces by name.
     pub interfaces: Named<Interface>,
-    /// Alternative criteria of classes that the user supplies in place of class-maps.
+    /// The criteria that the user supplies in place of class-maps, by class. A packet must match one
+    /// criterion of a class.
     pub assumed: std::collections::BTreeMap<String, Vec<String>>,
     /// `controller`s by name.
     pub controllers: Named<Controller>,
@@ -149,18 +150,18 @@ pub struct Configuration {
     /// `router` and `ipv6 router`, in the order of the file.
     #[serde(skip)]
     pub processes: Vec<RouterProcess>,
-    /// Whether any line concerns IPv6. If not, all packets are IPv4.
+    /// Whether any line concerns IPv6. If no line does, all packets are IPv4.
     pub speaks_ipv6: bool,
     /// Router-internal marks in use.
     #[serde(skip)]
     pub marks: MarksInUse,
-    /// The block of every line: the enclosing block, or the block that the line opens or extends.
+    /// The block of every line: the block that the line opens or extends, otherwise the enclosing block.
     #[serde(skip)]
     pub(crate) owners: Vec<Option<crate::mode::Mode>>,
     /// The interfaces of each range of interfaces, by their indices in ascending order.
     #[serde(skip)]
     pub(crate) interface_ranges: Vec<Vec<usize>>,
-    /// Number of lines that were read again for further interfaces of a range.
+    /// The number of times that a line was read again for another interface of a range.
     #[serde(skip)]
     pub(crate) range_reads: usize,
     /// Number of comparisons of lines with commands, a measure of the parser's work.
@@ -169,7 +170,7 @@ pub struct Configuration {
     /// Number of comparisons in the search for hidden parts of access lists and policies.
     #[serde(skip)]
     pub set_comparisons: u64,
-    /// Relations of interfaces, set by [`convert`](crate::convert()).
+    /// Relations of interfaces. [`convert`](crate::convert()) computes them.
     #[serde(skip)]
     pub(crate) relations: Relations,
 }

@@ -22,7 +22,7 @@ pub enum PolicyType {
 pub struct NxOs {
     /// The types of policy-maps by name.
     pub policy_types: BTreeMap<String, PolicyType>,
-    /// `class-map type queuing`: names with the line.
+    /// `class-map type queuing`: the line of each name.
     pub queuing_maps: BTreeMap<String, usize>,
     /// `policy-map type network-qos` by name.
     pub network_policies: Named<NetworkPolicy>,
@@ -63,7 +63,7 @@ pub struct PolicyCopy {
 pub struct NetworkPolicy {
     /// Its name.
     pub name: String,
-    /// The line that opened it first.
+    /// The first line that opens the block.
     pub line: usize,
     /// Its classes, in order.
     pub classes: Vec<NetworkClass>,
@@ -74,7 +74,7 @@ pub struct NetworkPolicy {
 pub struct NetworkClass {
     /// The class.
     pub name: String,
-    /// The line that opened it first.
+    /// The first line that opens the block.
     pub line: usize,
     /// `mtu`, bytes.
     pub mtu: Option<At<u64>>,
@@ -96,9 +96,9 @@ pub struct NetworkPause {
 pub struct PauseMemory {
     /// The size of the memory.
     pub buffer: u64,
-    /// The content above which the neighbor is paused.
+    /// The number of waiting bytes above which the switch pauses the neighbor.
     pub pause: u64,
-    /// The content at which the neighbor resumes.
+    /// The number of waiting bytes at which the switch allows the neighbor to resume.
     pub resume: u64,
 }
 
@@ -109,7 +109,7 @@ pub enum FlowControlMode {
     On,
     /// `off`
     Off,
-    /// `auto`: as negotiated with the neighbor.
+    /// `auto`: the neighbor decides.
     Auto,
 }
 

@@ -31,7 +31,7 @@ pub struct ServicePolicies {
 pub struct PolicyMap {
     /// Its name.
     pub name: String,
-    /// The line that opened it first.
+    /// The first line that opens the block.
     pub line: usize,
     /// The classes in order. A packet belongs to the first matching class.
     pub classes: Vec<PolicyClass>,
@@ -42,7 +42,7 @@ pub struct PolicyMap {
 pub struct PolicyClass {
     /// The class-map's name, or `class-default`.
     pub name: String,
-    /// The line that opened it first.
+    /// The first line that opens the block.
     pub line: usize,
     /// `bandwidth …`
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,8 +77,8 @@ pub struct PolicyClass {
     /// `queue-limit percent`: a part of the memory that the queues of an ASR 920 share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent_limit: Option<At<u64>>,
-    /// `queue-limit dscp …` and similar lines, in order: limits for packets with some values in the same
-    /// queue.
+    /// `queue-limit dscp …` and similar lines, in order. Each line limits the packets with some values of a
+    /// field within the queue.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub value_limits: Vec<At<ValueLimit>>,
     /// `queue-buffers ratio`: percent of a port's buffers.
@@ -90,7 +90,7 @@ pub struct PolicyClass {
     /// `police aggregate`: the policer that several classes share.
     #[serde(skip)]
     pub aggregate: Option<At<String>>,
-    /// `queue-limit dynamic`: the number of a factor of the free memory, on NX-OS.
+    /// `queue-limit dynamic` of NX-OS: the number that selects a factor of the free memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dynamic_limit: Option<At<u8>>,
     /// `pause` in an input policy of type queuing, on NX-OS.
@@ -131,11 +131,11 @@ impl PolicyClass {
 pub struct Police {
     /// Committed rate.
     pub rate: TrafficRate,
-    /// Committed burst. The unit is bytes, or milliseconds if the rate is a percentage.
+    /// The committed burst in bytes, or in milliseconds if the rate is a percentage.
     pub burst: Option<u64>,
-    /// Peak rate of the two-rate form.
+    /// The peak rate of a two-rate policer.
     pub peak: Option<TrafficRate>,
-    /// Excess or peak burst, in the same unit.
+    /// The excess burst or peak burst, in the unit of `burst`.
     pub excess_burst: Option<u64>,
     /// Actions for conforming packets; empty if not configured.
     pub conform: Vec<Action>,
@@ -143,7 +143,8 @@ pub struct Police {
     pub exceed: Vec<Action>,
     /// Actions for violating packets; empty if not configured. The policer then has two colors.
     pub violate: Vec<Action>,
-    /// `conform-color`: the class of packets that arrive as conforming; makes the policer color-aware.
+    /// `conform-color`: the class of packets that arrive as conforming. With this class, the policer is
+    /// color-aware.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conform_class: Option<At<String>>,
     /// `exceed-color`: the class of packets that arrive as exceeding.
@@ -158,7 +159,7 @@ pub struct PacketPolice {
     pub rate: u64,
     /// Packets in a burst.
     pub burst: Option<u64>,
-    /// Packets per second of the two-rate form.
+    /// The peak rate of a two-rate policer, packets per second.
     pub peak: Option<u64>,
     /// Peak burst, packets.
     pub peak_burst: Option<u64>,
@@ -170,15 +171,15 @@ pub struct PacketPolice {
     pub violate: Vec<Action>,
 }
 
-/// `account`: overhead of a lower layer that is counted with each packet.
+/// `account`: the overhead of a lower layer that the router counts with each packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Account {
-    /// `user-defined`: bytes to add to the packet length; may be negative.
+    /// `user-defined`: the number of bytes to add to the packet length, possibly negative.
     UserDefined {
         /// Bytes.
         bytes: i64,
-        /// `atm`: counted in cells.
+        /// `atm`: whether the length is counted in whole cells.
         cells: bool,
     },
     /// The headers of a downstream encapsulation, as written: `dot1q aal5 snap-rbe-dot1q`.
@@ -201,7 +202,7 @@ pub struct ValueLimit {
 pub struct TableMap {
     /// Its name.
     pub name: String,
-    /// The line that opened it first.
+    /// The first line that opens the block.
     pub line: usize,
     /// `map from … to …`
     pub entries: std::collections::BTreeMap<u8, u8>,

@@ -1,11 +1,11 @@
-//! [`RateLimit`]: committed access rate, and the actions that it shares with `police`.
+//! [`RateLimit`]: committed access rate. `rate-limit` and `police` have the same actions.
 
 use perhop_device::intent::{Direction, Then};
 use perhop_qos::Dscp;
 use perhop_qos::packet::IpPrecedence;
 use serde::Serialize;
 
-/// A field that lines match or set.
+/// A field that a configuration line matches or sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Field {
@@ -25,11 +25,11 @@ pub enum Field {
     MplsImposition,
     /// The experimental bits of the topmost label.
     MplsTopmost,
-    /// The router's own group number.
+    /// The router-internal group number.
     QosGroup,
-    /// The router's own drop precedence.
+    /// The router-internal drop precedence.
     DiscardClass,
-    /// The router's own traffic class.
+    /// The router-internal traffic class.
     TrafficClass,
 }
 
@@ -41,7 +41,7 @@ pub enum Marking {
     Precedence(IpPrecedence),
     /// The DSCP.
     Dscp(Dscp),
-    /// The router's own group number.
+    /// The router-internal group number.
     QosGroup(u32),
     /// A number for another field.
     Number(Field, u8),
@@ -69,7 +69,7 @@ impl Marking {
             Marking::NotModelled(_) => None,
         }
     }
-    /// Whether the mark is zero, the value of a field that nothing has set.
+    /// Whether the mark is zero, which is the value of a field before any mark.
     pub fn is_zero(&self) -> bool {
         match self {
             Marking::Precedence(value) => value.value() == 0,

@@ -1,17 +1,18 @@
-//! [`Relations`]: an index of the interfaces that others refer to.
+//! [`Relations`]: an index of the interfaces that other interfaces refer to.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// Interfaces by the names and addresses that others refer to. Numbers are indices in the list of interfaces.
+/// Interfaces by the name or address by which other interfaces refer to them. The numbers are indices in the
+/// list of interfaces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Relations {
     /// The first interface in the file that has each address.
     pub(crate) owners: BTreeMap<Ipv4Addr, usize>,
-    /// Number of sub-interfaces of an interface, by its name.
+    /// The number of sub-interfaces of each interface, by name of the interface.
     pub(crate) parts: BTreeMap<String, usize>,
-    /// The members of each multilink group, and its bundle.
+    /// The bundle and the members of each multilink group.
     pub(crate) links: BTreeMap<Option<u64>, Vec<usize>>,
-    /// Tunnels by their output interface.
+    /// The tunnels that send through each interface, by name of the interface.
     pub(crate) above: BTreeMap<String, Vec<usize>>,
 }

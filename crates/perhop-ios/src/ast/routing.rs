@@ -1,4 +1,4 @@
-//! [`RouterProcess`] and [`InterfaceRouting`]: routing protocols, and the groups of routers with a virtual
+//! [`RouterProcess`] and [`InterfaceRouting`]: routing protocols, and groups of routers that share a virtual
 //! address.
 
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ use perhop_device::{LinkSettingKind, RoutingProtocol};
 pub struct RouterProcess {
     /// The line.
     pub line: usize,
-    /// The protocol; [`RoutingProtocol::Other`] also for IPv6.
+    /// The protocol; [`RoutingProtocol::Other`] for every protocol of IPv6.
     pub protocol: RoutingProtocol,
     /// The number or tag of the process.
     pub name: String,
-    /// The table of routes.
+    /// The VRF whose table contains the routes.
     pub vrf: Option<String>,
     /// `network`
     pub networks: Vec<Network>,
@@ -30,13 +30,14 @@ pub struct RouterProcess {
     pub metric: Option<At<u64>>,
     /// `router-id` of OSPF, `net` of IS-IS.
     pub identity: Option<At<String>>,
-    /// `redistribute`: the origins.
+    /// `redistribute`: the protocols whose routes the process announces.
     pub redistributed: Vec<At<String>>,
-    /// `is-type`, `metric-style`: the settings that apply to all its ports.
+    /// `is-type`, `metric-style`: the settings that apply to all ports of the process.
     pub settings: BTreeMap<LinkSettingKind, At<String>>,
     /// `default-information originate`
     pub default_route: Option<usize>,
-    /// The lines of redistribution, filters and summaries, and of areas that do not receive all routes.
+    /// The lines that perhop does not use for routes: redistribution, filters, summaries, and areas that do
+    /// not receive all routes.
     pub not_computed: Vec<usize>,
 }
 
@@ -47,7 +48,7 @@ pub struct Network {
     pub line: usize,
     /// The address.
     pub address: Ipv4Addr,
-    /// The wildcard: bits that may differ are ones.
+    /// The wildcard: a bit with value 1 may differ.
     pub wildcard: Ipv4Addr,
     /// The area.
     pub area: String,
@@ -75,8 +76,8 @@ pub struct InterfaceRouting {
     pub isis_passive: Option<usize>,
     /// `ip ospf hello-interval` and other settings that must match the other end of a link, as written.
     pub settings: BTreeMap<LinkSettingKind, At<String>>,
-    /// `ip nhrp map` and `ip nhrp nhs … nbma`: addresses in the tunnel, and the addresses of their outer
-    /// headers.
+    /// `ip nhrp map` and `ip nhrp nhs … nbma`: for each address in the tunnel, the address of the outer
+    /// header.
     pub nhrp_maps: Vec<At<(Ipv4Addr, Ipv4Addr)>>,
     /// `standby` and `vrrp`, by the number of the group.
     pub groups: BTreeMap<u16, RouterGroup>,

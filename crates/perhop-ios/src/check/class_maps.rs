@@ -1,4 +1,4 @@
-//! Checks class-maps that match no packet, or fewer packets than on the router.
+//! Checks for class-maps that match no packet, or fewer packets than on the router.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
                 &rules::CLASS_MAP_EMPTY,
                 map.line,
                 format!("class-map {} has no criterion", map.name),
-                "the router accepts an empty class-map; no packet matches",
+                "the router accepts the empty class-map, but no packet matches it",
             ));
         }
         if used.contains(map.name.as_str()) {
@@ -80,14 +80,14 @@ fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
         map.line,
         format!("class-map {name} {effect}: perhop does not model {what} (`{text}`{others})"),
         format!(
-            "the router evaluates this criterion; --assume '{name} = dscp {}' makes perhop classify by \
-             another one",
+            "the router evaluates this criterion; with --assume '{name} = dscp {}', perhop matches another \
+             criterion instead",
             likely_codepoint(name)
         ),
     ))
 }
 
-/// Returns the property of a criterion that packets in perhop do not have.
+/// Returns the property that a criterion matches and that packets in perhop do not have.
 fn is_unseen<'a>(configuration: &'a Configuration, statement: &'a Statement) -> Option<&'a str> {
     if let Criterion::AccessGroup(name) = &statement.criterion {
         let entries = configuration.access_lists.get(name)?.entries.iter();
@@ -103,7 +103,7 @@ fn is_unseen<'a>(configuration: &'a Configuration, statement: &'a Statement) -> 
     statement.criterion.unseen()
 }
 
-/// Codepoints of RFC 4594 by parts of common class names.
+/// The codepoints of RFC 4594 by words that occur in class names.
 pub(super) const LIKELY: &[(&str, &str)] = &[
     ("voice", "ef"),
     ("voip", "ef"),
@@ -133,21 +133,23 @@ fn likely_codepoint(name: &str) -> &'static str {
     LIKELY.iter().find(|(part, _)| name.contains(part)).map_or("af21", |(_, dscp)| dscp)
 }
 
-/// Reports two lines of a match-all class that contradict each other.
+/// Reports two lines of a match-all class that no packet can match together.
 fn contradiction(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
     let (first, second) = by_codepoint(map).or_else(|| by_value(map))?;
-    let (name, one, other) = (&map.name, text(configuration, first), text(configuration, second));
+    let (name, text_of_first, text_of_second) =
+        (&map.name, text(configuration, first), text(configuration, second));
     Some(Diagnostic::new(
         &rules::CLASS_CONTRADICTORY,
         map.line,
         format!(
-            "class-map {name}: no packet matches both `{one}` (line {first}) and `{other}` (line {second})"
+            "class-map {name}: no packet matches both `{text_of_first}` (line {first}) and \
+             `{text_of_second}` (line {second})"
         ),
         "the router accepts the class-map; write alternatives on one line, or use match-any",
     ))
 }
 
-/// Returns the lines that together match no codepoint.
+/// Returns two lines that match disjoint sets of codepoints.
 fn by_codepoint(map: &ClassMap) -> Option<(usize, usize)> {
     let mut left = u64::MAX;
     let mut before = None;
@@ -168,7 +170,7 @@ fn by_codepoint(map: &ClassMap) -> Option<(usize, usize)> {
     None
 }
 
-/// Returns two lines that match different values of another field.
+/// Returns two lines that match disjoint sets of values of a field other than the codepoint.
 fn by_value(map: &ClassMap) -> Option<(usize, usize)> {
     let sets: Vec<(usize, &'static str, Vec<u32>)> = map.statements.iter().filter_map(values).collect();
     sets.iter().enumerate().find_map(|(index, (line, field, values))| {

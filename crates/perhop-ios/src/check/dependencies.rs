@@ -58,7 +58,7 @@ impl Part {
     }
 }
 
-/// Represents the router's own packets among the names of interfaces.
+/// The name for the router's own packets in a list of interfaces.
 const CONTROL_PLANE: &str = "control-plane";
 
 impl Configuration {
@@ -68,7 +68,8 @@ impl Configuration {
         self.dependencies_within(MOST_USES)
     }
 
-    /// Returns the dependencies, with at most `most_uses` pairs of an interface and a part.
+    /// Returns the dependencies. Above `most_uses` pairs of an interface and a part, every part affects every
+    /// interface.
     fn dependencies_within(&self, most_uses: usize) -> Dependencies {
         let mut users: BTreeMap<Part, Vec<usize>> = BTreeMap::new();
         let (mut names, mut uses) = (Vec::new(), 0);
@@ -103,9 +104,9 @@ impl Configuration {
 }
 
 impl Dependencies {
-    /// Returns the interfaces that `line` affects, and `control-plane` if it affects the router's own
-    /// packets. A line outside of named parts affects all interfaces. An unused class-map, policy or list
-    /// affects none.
+    /// Returns the interfaces that `line` affects, and `control-plane` if the line affects the router's own
+    /// packets. A line outside of named parts affects all interfaces. A line of an unused class-map, policy
+    /// or list affects no interface.
     pub fn used_by(&self, line: usize) -> &Arc<[String]> {
         match (self.owners.get(line.wrapping_sub(1)), &self.users) {
             (None | Some(None), _) | (_, None) => &self.all,
@@ -118,7 +119,7 @@ impl Dependencies {
 struct Parts<'a> {
     configuration: &'a Configuration,
     all: BTreeSet<Part>,
-    /// Parts whose references are not followed yet.
+    /// The parts whose references are still to be followed.
     next: Vec<Part>,
 }
 

@@ -1,4 +1,4 @@
-//! Reports thresholds of WRED for codepoints that their class does not hold.
+//! Reports WRED thresholds for codepoints that the class does not match.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     }
 }
 
-/// Returns the codepoints of a class that matches codepoints only; `None` for other classes.
+/// Returns the codepoints of a class that matches only codepoints; `None` for other classes.
 fn codepoints(map: &ClassMap) -> Option<BTreeSet<u8>> {
     if map.combination == Combination::MatchAll && map.statements.len() > 1 {
         return None;
@@ -33,8 +33,8 @@ fn codepoints(map: &ClassMap) -> Option<BTreeSet<u8>> {
     Some(found).filter(|found| !found.is_empty())
 }
 
-/// Returns a finding if all thresholds of a class are for codepoints that it does not hold. A list of
-/// thresholds for more codepoints than the class holds may be a template.
+/// Returns a finding if all thresholds of a class are for codepoints that the class does not match. If some
+/// of the codepoints match, the list of thresholds may be a template, and nothing is reported.
 fn absent(class: &PolicyClass, held: &BTreeSet<u8>) -> Option<Diagnostic> {
     let thresholds = &class.random_detect.as_ref()?.value.dscps;
     // WRED reads the codepoint after the class has written it.

@@ -1,5 +1,5 @@
-//! Checks groups, traffic classes and discard classes that a class matches but no policy sets. Packets do not
-//! carry these labels on a link, so the router itself must set them.
+//! Reports groups, traffic classes and discard classes that a class matches but no policy sets. A link does
+//! not transmit these labels, so a policy of the same router must set them.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ struct Label {
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let attached = attached(configuration);
-    // A fragment without interfaces is not checked, because it may be used together with a policy that sets
-    // the label.
+    // A part of a configuration without interfaces is not checked, because the missing part may set the
+    // label.
     if attached.is_empty() {
         return;
     }
@@ -48,7 +48,7 @@ fn label(statement: &Statement) -> Option<Label> {
 
 /// The labels that attached policies and rate limits set.
 struct Set {
-    /// Fields whose values are unknown because they are copied from another field or through a table.
+    /// Fields whose values are unknown, because a mark copies them from another field or through a table.
     copied: BTreeSet<Field>,
     values: BTreeSet<(Field, u32)>,
 }
@@ -76,7 +76,8 @@ impl Set {
         set
     }
 
-    /// Reports a label that is never set; the value 0 is never missing, because unlabeled packets have it.
+    /// Reports a label that no policy sets. The value 0 is not reported by itself, because unlabeled packets
+    /// have this value.
     fn missing(&self, map: &str, line: usize, label: &Label) -> Option<Diagnostic> {
         let Label { field, name, values } = label;
         let is_set = |value: &u32| self.values.contains(&(*field, *value));
@@ -89,8 +90,8 @@ impl Set {
             }
             (
                 format!("class-map {map}: no attached policy sets a {name}, so all packets have {name} 0"),
-                "so every packet matches: attach the input policy that sets this field, or match another \
-                 field",
+                "every packet matches this value: attach the input policy that sets the field, or match \
+                 another field",
             )
         } else {
             let values: Vec<String> = values.iter().map(ToString::to_string).collect();

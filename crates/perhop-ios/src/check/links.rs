@@ -16,7 +16,7 @@ pub(super) fn check(configuration: &mut Configuration, found: &mut Vec<Diagnosti
     }
 }
 
-/// Sets the rate of serial interfaces on time slots.
+/// Sets the rates of the serial interfaces that consist of time slots.
 fn channels(configuration: &mut Configuration) {
     let groups = configuration.controllers.iter().flat_map(|controller| &controller.groups);
     let rates: BTreeMap<String, (usize, u64)> =
@@ -28,8 +28,8 @@ fn channels(configuration: &mut Configuration) {
     }
 }
 
-/// Sets the default bandwidth of tunnels: 9 kb/s up to 15.0, later 100 kb/s. The value is only for
-/// calculations, because packets of this interface leave through another interface.
+/// Sets the default bandwidth of tunnels: 9 kb/s up to 15.0, later 100 kb/s. The value is used only in
+/// calculations, because packets of a tunnel leave through another interface.
 fn tunnels(configuration: &mut Configuration) {
     let kilobits = if configuration.version.is_none_or(|version| version > (15, 0)) { 100 } else { 9 };
     for interface in configuration.interfaces.iter_mut() {
@@ -87,8 +87,7 @@ fn unknown(configuration: &Configuration, interface: &Interface) -> Option<Diagn
         return None;
     }
     let name = &interface.name;
-    let router = "the router knows the rate of its hardware, perhop does not and assumes 1544 kb/s: write \
-                  `bandwidth`";
+    let router = "the router knows the rate of its hardware; perhop assumes 1544 kb/s: write `bandwidth`";
     if interface.hardware == Hardware::Unknown {
         let message = format!("{name} is an interface type that perhop does not know");
         return Some(Diagnostic::new(&rules::BANDWIDTH_UNKNOWN, interface.line, message, router));

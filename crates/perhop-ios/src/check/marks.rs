@@ -1,4 +1,4 @@
-//! Checks marks that perhop models only in part: groups used together with traffic classes, and color-aware
+//! Checks marks that perhop models only in part: groups in combination with traffic classes, and color-aware
 //! policers.
 
 use perhop_lint::LineState;
@@ -14,7 +14,7 @@ const MOST_COMBINED_GROUP: u32 = 11;
 const TWO_RATES_AROUND: &str =
     "in perhop an outer policer with two rates ignores the colors that inner policers assigned";
 
-/// Marks lines as not modeled if other lines of the configuration decide that.
+/// Changes lines to the state "not modeled" if other lines of the configuration require it.
 pub(super) fn check(configuration: &mut Configuration) {
     let has = |field| configuration.mentions(field);
     let has_both = has(Field::QosGroup) && has(Field::TrafficClass);
@@ -27,8 +27,8 @@ pub(super) fn check(configuration: &mut Configuration) {
     configuration.marks.labels = configuration.sets_any_label();
     let mut lines = Vec::new();
     if configuration.marks.label == LabelUse::GroupOfBoth {
-        let note = "a packet in perhop has one label for both qos-group and traffic class; with these lines \
-                    it is the qos-group";
+        let note = "a packet in perhop has one label for both qos-group and traffic class; in this \
+                    configuration it contains the qos-group";
         lines.extend(traffic_classes(configuration).map(|line| (line, note)));
     }
     for class in configuration.policy_maps.iter().flat_map(|policy| &policy.classes) {
@@ -83,7 +83,7 @@ pub(super) fn markings(class: &PolicyClass) -> impl Iterator<Item = &Marking> {
     class.marks.iter().map(|mark| &mark.value).chain(actions)
 }
 
-/// Whether a criterion matches `field`, for fields that packets do not carry.
+/// Whether a criterion matches `field`, which is a field that links do not transmit.
 fn looks_at(criterion: &Criterion, field: Field) -> bool {
     match criterion {
         Criterion::QosGroup(_) => field == Field::QosGroup,
@@ -94,8 +94,9 @@ fn looks_at(criterion: &Criterion, field: Field) -> bool {
 }
 
 impl Configuration {
-    /// Whether one label can carry the group and the traffic class of each packet. It can if a class sets
-    /// both at once, as on IOS XR, if there are few groups, and if no outer policy sets a group.
+    /// Whether one label can contain the group and the traffic class of each packet. The conditions are: a
+    /// class sets both at once, as on IOS XR; groups are at most [`MOST_COMBINED_GROUP`]; no outer policy
+    /// sets a group.
     fn fits_one_label(&self) -> bool {
         let is_label = |field| matches!(field, Some(Field::QosGroup | Field::TrafficClass));
         let groups = self.class_maps.iter().flat_map(|map| &map.statements);

@@ -1,11 +1,11 @@
 //! Checks across the parts of a configuration.
 //!
 //! `nesting`: class-maps inside class-maps. `names`: undefined classes, policies and lists. `class_maps`:
-//! criteria that no packet matches. `labels`: groups that are never set. `links`: the bandwidth of bundles
+//! criteria that no packet matches. `labels`: groups that no policy sets. `links`: the bandwidth of bundles
 //! and channels. `marks`: partly modeled marks. `queue_limits`: queues that are too short. `value_limits`:
 //! queue limits without effect. `unused`: unused maps. `usual_marks`: unusual codepoints. `drop_profiles`:
-//! thresholds without packets. `wildcards`: masks in access lists. `references`: undefined route-maps, prefix
-//! lists and profiles. `dependencies`: the interfaces that a line affects.
+//! thresholds for absent codepoints. `wildcards`: masks in access lists. `references`: undefined route-maps,
+//! prefix lists and profiles. `dependencies`: the interfaces that a line affects.
 
 mod class_maps;
 mod dependencies;
@@ -61,15 +61,15 @@ pub(crate) fn check(configuration: &mut Configuration) {
     add(configuration, found);
 }
 
-/// Adds `found`, and marks their lines as suspicious.
+/// Adds the diagnostics `found`, and marks their lines as suspicious.
 pub(crate) fn add(configuration: &mut Configuration, mut found: Vec<Diagnostic>) {
     for diagnostic in found.iter().filter(|found| found.severity != Severity::Note) {
         if let Some(line) = configuration.lines.get_mut(diagnostic.line.wrapping_sub(1)) {
             line.state = LineState::Suspicious;
         }
     }
-    // A finding without a line is about a class or policy of the system on NX-OS, and is omitted. On other
-    // systems, it is about an assumption of the user, and is kept.
+    // On NX-OS, a finding without a line concerns a class or policy of the system and is omitted. On other
+    // systems, such a finding concerns an assumption of the user and is kept.
     found.retain(|diagnostic| diagnostic.line > 0 || configuration.grammar != Grammar::NxOs);
     configuration.diagnostics.extend(found);
     configuration.diagnostics.sort();
@@ -106,7 +106,7 @@ fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether any part concerns IPv6.
+/// Whether any line concerns IPv6.
 fn speaks_ipv6(configuration: &Configuration) -> bool {
     use crate::ast::AclKind;
     let of_map =

@@ -1,4 +1,5 @@
-//! Blocks that affect packets only if another line names them. Their lines are then outside the model.
+//! Blocks that affect packets only if another line names them. If a line names such a block, the lines of the
+//! block are outside the model.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +7,9 @@ use perhop_lint::{Line, LineState};
 
 use crate::ast::Configuration;
 
-/// A kind of blocks, and the commands that apply one of them by its name.
+/// A kind of block, and the commands that apply a block by name.
 struct Kind {
-    /// The word that opens a block, before its name.
+    /// The word before the name in a line that opens a block.
     opens: &'static str,
     /// The words before the name in a line that applies the block.
     applied_by: &'static [&'static str],
@@ -32,8 +33,8 @@ const KINDS: &[Kind] = &[
         effect: "perhop treats access-list entries with this time range as always active",
     },
 ];
-/// Commands of blocks that otherwise have no effect on packets: the word that opens the block, the words of
-/// the command, and its effect.
+/// Commands with an effect in blocks whose other commands have no effect on packets: the word that opens the
+/// block, the words of the command, and the effect.
 const COMMANDS: &[(&str, &str, &str)] = &[
     ("dial-peer", "ip qos dscp", "the router marks the packets of its own calls"),
     ("vlan", "private-vlan", "frames between ports of a private VLAN are dropped"),

@@ -1,5 +1,5 @@
-//! Checks for undefined names. The lines that use a name have the fault. It is a warning if the router
-//! accepts the line and its behavior is known, otherwise an error.
+//! Checks for undefined names. The finding is at the line that uses the name. It is a warning if the router
+//! accepts the line and the behavior of the router is known, otherwise an error.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     object_groups(configuration, found);
 }
 
-/// Returns `name`, and the known name if `name` is a misspelling of it.
+/// Returns `name`, and the known name of which `name` is a misspelling, if any.
 pub(crate) fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<(String, String)> {
     near(name, known).map(|best| (name.to_owned(), best.to_owned()))
 }
@@ -54,7 +54,7 @@ fn criterion(configuration: &Configuration, statement: &Statement) -> Option<Dia
                 &rules::INTERFACE_UNDEFINED,
                 statement.line,
                 format!("there is no interface {name}"),
-                "the router refuses the line, or waits for the interface: no packet matches",
+                "the router refuses the line, or accepts it and waits for the interface; no packet matches",
             ))
         }
         Criterion::ClassMap(name) if configuration.class_maps.get(name).is_none() => Some(
@@ -217,6 +217,6 @@ fn undefined_group(line: usize, name: &str) -> Diagnostic {
         &rules::OBJECT_GROUP_UNDEFINED,
         line,
         format!("object group {name} is not defined"),
-        "the router refuses the line: no packet matches it",
+        "the router refuses the line, so no packet matches this entry",
     )
 }

@@ -31,7 +31,7 @@ pub(super) fn check(configuration: &mut Configuration, found: &mut Vec<Diagnosti
 /// The size of a class-map.
 #[derive(Clone, Copy, Default)]
 struct Extent {
-    /// Levels of inner class-maps.
+    /// The number of levels of inner class-maps.
     depth: usize,
     criteria: usize,
 }
@@ -47,7 +47,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Returns the size of the class-map `name` without refused statements; zero if it is undefined.
+    /// Returns the size of the class-map `name` without refused statements; zero if no such class-map is
+    /// defined.
     fn extent(&mut self, name: &str, found: &mut Vec<Diagnostic>) -> Extent {
         let Some(map) = self.configuration.class_maps.get(name) else { return Extent::default() };
         if let Some(known) = self.known.get(name) {
@@ -75,7 +76,7 @@ impl Walk<'_> {
     }
 
     /// Returns the size that `match class-map inner` adds to a class-map of size `so_far`, or the reason to
-    /// refuse it.
+    /// refuse the statement.
     fn inside(
         &mut self,
         inner: &str,

@@ -6,8 +6,8 @@ use perhop_lint::Diagnostic;
 use crate::ast::Configuration;
 use crate::rules;
 
-/// The packets that a fast retransmit needs: the lost packet and three packets behind it. They cause the
-/// three duplicate acknowledgments (RFC 5681 §3.2).
+/// The number of packets that a fast retransmit needs: the lost packet, and the three packets behind it that
+/// cause three duplicate acknowledgments (RFC 5681 §3.2).
 const FAST_RETRANSMIT_PACKETS: u64 = 4;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {

@@ -1,7 +1,8 @@
-//! Names that lines use and no line defines: route-maps, prefix lists, VRFs, profiles of IPsec, interfaces.
+//! Reports names that a line uses and no line defines: route-maps, prefix lists, VRFs, profiles of IPsec,
+//! interfaces.
 //!
-//! The text may be a part of a configuration. Therefore a name is reported only if the text defines another
-//! name of the same kind.
+//! The text may be only a part of a configuration. Therefore a name is reported only if the text defines
+//! another name of the same kind.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +37,7 @@ const KINDS: &[Kind] = &[
         title: "prefix list",
         defined: &["ip prefix-list", "ipv6 prefix-list"],
         used: &["prefix-list", "distribute-list prefix"],
-        effect: "the router accepts the line, but filters other routes than intended",
+        effect: "the router accepts the line, but does not filter the intended routes",
     },
     Kind {
         title: "VRF",
@@ -80,26 +81,21 @@ const KINDS: &[Kind] = &[
         used: &["pppoe-client dial-pool-number", "dialer pool-member"],
         effect: "the physical interface carries no connection",
     },
+    Kind { title: "BGP process", defined: &["router bgp"], used: &["redistribute bgp"], effect: NO_ROUTES },
     Kind {
-        title: "process of BGP",
-        defined: &["router bgp"],
-        used: &["redistribute bgp"],
-        effect: NO_ROUTES,
-    },
-    Kind {
-        title: "process of OSPF",
+        title: "OSPF process",
         defined: &["router ospf", "router ospfv3", "ipv6 router ospf"],
         used: &["redistribute ospf"],
         effect: NO_ROUTES,
     },
     Kind {
-        title: "process of EIGRP",
+        title: "EIGRP process",
         defined: &["router eigrp", "ipv6 router eigrp", AUTONOMOUS_SYSTEM],
         used: &["redistribute eigrp"],
         effect: NO_ROUTES,
     },
     Kind {
-        title: "list of addresses",
+        title: "access list",
         defined: &["ip access-list extended", "ip access-list standard", "access-list"],
         used: &["ip nat inside source list"],
         effect: NO_TRANSLATION,
@@ -113,7 +109,7 @@ const NO_ROUTES: &str = "the neighbors do not learn the routes that the line sho
 const NO_SOURCE: &str = "the tunnel or session has no source, and does not come up";
 const NO_TRANSLATION: &str =
     "the router translates no addresses, so replies from outside do not reach the hosts";
-/// The beginning of a line that translates addresses into that of an interface.
+/// The beginning of a line that translates addresses to the address of an interface.
 const TRANSLATION: &str = "ip nat inside source ";
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
@@ -145,14 +141,15 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     }
 }
 
-/// Reports interfaces whose address a line uses, and that do not exist although others of their kind do.
+/// Reports missing interfaces whose address a line uses, if other interfaces of the same kind exist.
 fn check_interfaces(
     configuration: &Configuration,
     lines: &[(&Line, Vec<&str>)],
     found: &mut Vec<Diagnostic>,
 ) {
     let kind = |name: &str| name.trim_end_matches(|letter: char| !letter.is_ascii_alphabetic()).to_owned();
-    let known: BTreeSet<&str> = configuration.interfaces.iter().map(|one| one.name.as_str()).collect();
+    let known: BTreeSet<&str> =
+        configuration.interfaces.iter().map(|interface| interface.name.as_str()).collect();
     let kinds: BTreeSet<String> = known.iter().map(|name| kind(name)).collect();
     for (line, words) in lines {
         let Some((written, effect)) = source(&line.text, words) else { continue };
@@ -191,7 +188,7 @@ impl Kind {
             let words = place.filter(|_| *phrase == AUTONOMOUS_SYSTEM).map_or(words, |place| &words[place..]);
             let phrase: Vec<&str> = phrase.split(' ').collect();
             let name = words.starts_with(&phrase).then(|| words.get(phrase.len()).copied())??;
-            // `ip vrf forwarding NAME` uses a VRF, and `ip prefix-list sequence-number` names none.
+            // `ip vrf forwarding NAME` uses a VRF, and `ip prefix-list sequence-number` is not a prefix list.
             (!matches!(name, "forwarding" | "receive" | "sequence-number")).then_some(name)
         })
     }

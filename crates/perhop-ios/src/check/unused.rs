@@ -53,7 +53,7 @@ pub(crate) fn on_interfaces(configuration: &Configuration) -> BTreeSet<&str> {
     next.into_iter().collect()
 }
 
-/// Returns the names of the attached policies and of those nested in them.
+/// Returns the names of the attached policies and of the policies nested in them.
 pub(super) fn attached(configuration: &Configuration) -> BTreeSet<&str> {
     let mut next: Vec<&str> = on_interfaces(configuration).into_iter().collect();
     let mut attached = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! Compares codepoints with the recommendation of RFC 4594 for the kind of traffic in a class name, and
-//! classes of service with codepoints.
+//! Compares the codepoint of a class with the recommendation of RFC 4594 for the kind of traffic in the name
+//! of the class, and its class of service with its codepoint.
 
 use perhop_lint::Diagnostic;
 use perhop_qos::Dscp;
@@ -7,8 +7,8 @@ use perhop_qos::Dscp;
 use crate::ast::{Configuration, Field, Marking, PolicyClass};
 use crate::rules;
 
-/// Parts of class names, and their codepoints in RFC 4594 §2.3 (figure 3), RFC 5865 for admitted voice, RFC
-/// 8622 for lower effort, and in older Cisco networks.
+/// Words in class names, and the codepoints of this traffic in RFC 4594 §2.3 (figure 3), RFC 5865 for
+/// admitted voice, RFC 8622 for lower effort, and in older Cisco networks.
 const USUAL: &[(&[&str], &[&str])] = &[
     (&["voice", "voip"], &["ef", "44", "cs5"]),
     (&["signal"], &["cs5", "cs3", "af31"]),
@@ -16,7 +16,7 @@ const USUAL: &[(&[&str], &[&str])] = &[
     (&["bulk"], &["af11", "af12", "af13", "cs1"]),
     (&["video"], &["af41", "af42", "af43", "cs4", "cs5", "af31", "af32", "af33", "cs3"]),
 ];
-/// Marks names with two kinds of traffic: `VOICE-SIGNALING`.
+/// The word in names that contain two kinds of traffic: `VOICE-SIGNALING`.
 const SIGNALLING: &str = "signal";
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
@@ -62,8 +62,8 @@ fn crossed(class: &PolicyClass) -> Option<Diagnostic> {
             line,
             format!("class {} sets {dscp} and CoS {cos}, which do not belong together", class.name),
             format!(
-                "the usual CoS of {dscp} is {wired}, its first three bits; in Wi-Fi its user priority is \
-                 {wireless} (RFC 8325)"
+                "the usual CoS of {dscp} is {wired}, the first three bits of the codepoint; its user \
+                 priority in Wi-Fi is {wireless} (RFC 8325)"
             ),
         )
     })

@@ -1,4 +1,4 @@
-//! Reports masks in access lists where the command takes wildcards.
+//! Reports subnet masks in access lists, whose syntax requires wildcards.
 
 use std::net::Ipv4Addr;
 
@@ -15,8 +15,8 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
             &rules::WILDCARD_IS_MASK,
             line.number,
             format!(
-                "{mask} after {address} is a subnet mask, but access lists take wildcards: as a wildcard it \
-                 ignores the first bits of the address"
+                "{mask} after {address} is a subnet mask, but access lists require wildcards; as a wildcard, \
+                 it ignores the first bits of the address"
             ),
             format!(
                 "the entry does not match the subnet of {address}; the wildcard of this subnet is {wildcard}"
@@ -25,7 +25,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     }
 }
 
-/// Returns an address of an entry with a mask in place of its wildcard.
+/// Returns an address that is followed by a subnet mask instead of a wildcard, and the mask.
 fn masked(line: &Line) -> Option<(Ipv4Addr, Ipv4Addr)> {
     let words: Vec<&str> = line.text.split_whitespace().collect();
     let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
@@ -52,7 +52,7 @@ fn masked(line: &Line) -> Option<(Ipv4Addr, Ipv4Addr)> {
     None
 }
 
-/// Whether an address has ones, then zeros, and at least the ones of a class A network.
+/// Whether an address consists of ones and then zeros, with at least the eight ones of a class A network.
 fn is_mask(address: Ipv4Addr) -> bool {
     let bits = address.to_bits();
     bits != u32::MAX && bits.leading_ones() >= 8 && bits.leading_ones() + bits.trailing_zeros() == 32

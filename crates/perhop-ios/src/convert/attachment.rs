@@ -34,7 +34,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Returns the policy by which a port of a switch marks arriving packets, if no input policy does.
+    /// Returns the policy by which a port of a switch marks arriving packets if the port has no input policy.
     pub(super) fn trust_policy(
         &self,
         interface: &Interface,
@@ -50,7 +50,7 @@ impl<'a> Context<'a> {
         self.platform.switch() == Some(SwitchHardware::Mls) && mls::is_switch_port(interface)
     }
 
-    /// Whether the router attaches `policy` as input policy.
+    /// Whether the router accepts `policy` as an input policy.
     pub(super) fn may_arrive_by(&mut self, policy: &PolicyMap, line: usize) -> bool {
         if !self.is_of_extent(policy, line) {
             return false;
@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
         is_attached
     }
 
-    /// Returns the first class of `policy`, or of a policy nested in it, that queues, and the policy of that
+    /// Returns the first class that queues packets, in `policy` or in a nested policy, and the policy of this
     /// class.
     pub(super) fn queueing_class<'p>(
         &'p self,
@@ -134,7 +134,8 @@ impl<'a> Context<'a> {
         Some((intent, reference))
     }
 
-    /// Returns the marking output policy in front of the queueing one, if both are attached.
+    /// Returns the output policy that marks packets in front of the queueing policy, if both policies are
+    /// attached.
     pub(super) fn marking_policy(
         &mut self,
         interface: &'a Interface,
@@ -155,15 +156,15 @@ impl<'a> Context<'a> {
                 &rules::SECOND_POLICY,
                 marking.line,
                 format!("policy {} queues, but another output policy already queues", policy.name),
-                "the router refuses the line: only one of two output policies can queue, the other one can \
-                 only mark",
+                "the router refuses the line: only one of two output policies can queue; the other policy \
+                 can only mark",
             ));
             return None;
         }
         Some((self.intent_of(policy, circuit.tags), self.reference(interface, circuit)))
     }
 
-    /// Returns the reference rates for the numbers of a policy on `circuit`.
+    /// Returns the rates that percentages in a policy on `circuit` refer to.
     fn reference(&self, interface: &Interface, circuit: &Circuit) -> Reference {
         let rules = self.platform.rules();
         let written = interface.max_reserved_bandwidth.map(|percent| percent.value);
@@ -189,7 +190,7 @@ impl<'a> Context<'a> {
         };
         let of_two = circuit.policies.unwrap_or(&interface.service_policies);
         let of_two = of_two.output_policies(self.configuration).filter(|_| direction == Direction::Output);
-        if let Some(queueing) = of_two.and_then(|two| two.queueing) {
+        if let Some(queueing) = of_two.and_then(|policies| policies.queueing) {
             return Some((queueing.value.as_str(), queueing.line));
         }
         let own = circuit.policies.and_then(choose);
@@ -215,7 +216,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Two output policies of one interface.
+/// The two output policies of an interface.
 #[derive(Clone, Copy)]
 struct OutputPolicies<'a> {
     queueing: Option<&'a At<String>>,
@@ -223,8 +224,8 @@ struct OutputPolicies<'a> {
 }
 
 impl ServicePolicies {
-    /// Returns the two output policies in their order of action: the first marks, the second queues. `None`
-    /// if there is at most one.
+    /// Returns the two output policies in the order in which they act: the first marks, the second queues.
+    /// `None` if the interface has at most one output policy.
     fn output_policies(&self, configuration: &Configuration) -> Option<OutputPolicies<'_>> {
         let (first, second) = (self.output.as_ref()?, self.second_output.as_ref()?);
         let queues = |at: &At<String>| {

@@ -10,12 +10,12 @@ use crate::grammar::Grammar;
 use crate::platform::{Platform, Recognition};
 use crate::switch;
 
-/// Limit on the classes of all attached policies, nested ones included. Each class can use the same policy
-/// again, so the number grows exponentially with the level. A port has at most a few thousand queues (ASR
-/// 1000: 4000 per interface).
+/// Limit on the number of classes of all attached policies, including nested policies. Several classes can
+/// nest the same policy, so the number can grow exponentially with the number of levels. A port has at most a
+/// few thousand queues (ASR 1000: 4000 per interface).
 pub(super) const MOST_CLASSES: usize = 50_000;
 
-/// The reason why a port with shaped round robin does not run.
+/// The reason why perhop does not simulate the queues of a port with shaped round robin.
 const UNKNOWN_UNITS: &str = "the memory of the switch's ports is not published, so thresholds are known only \
                              in percent: set this memory with --platform catalyst-mls,port-units=N";
 
@@ -29,12 +29,12 @@ pub(super) struct Context<'a> {
     pub(super) platform: &'a Platform,
     /// The packet memory of a switch.
     pub(super) memory: Option<SwitchMemory>,
-    /// The kind of device, if the configuration shows it.
+    /// The kind of device, if the configuration reveals it.
     pub(super) writer: Writer,
-    /// The number of interfaces with a VLAN tag.
+    /// The number of interfaces with a VLAN.
     pub(super) tagged: usize,
     pub(super) found: Vec<Diagnostic>,
-    /// Number of classes that further policies may have, nested ones included.
+    /// The number of classes that the remaining policies may have, including nested policies.
     pub(super) classes_left: usize,
     /// [`Configuration::set_comparisons`].
     pub(super) set_comparisons: u64,
@@ -76,14 +76,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the part of `interface` in the memory of the switch; `None` if it is not known.
+    /// Returns the part of the switch's memory that belongs to `interface`; `None` if the part is not known.
     fn share_of<'m>(&self, memory: &'m SwitchMemory, interface: &str) -> Option<MemoryShare<'m>> {
         let (port, unit_bytes) = (memory.port(interface)?, memory.unit_bytes);
         let group = Some(port_group(interface, self.platform.memory.pool_ports));
         if port.srr.is_some() && memory.shared_units.is_none() {
             // The queues of the port share its rate even if their limits are unknown. If the size of the
-            // common pool is unknown, the pool is as large as all soft parts of the port, so it is never
-            // empty.
+            // common pool is unknown, the pool gets the size of all soft parts of the port, so that it always
+            // has room.
             let shared_units = port.queues.iter().filter_map(|queue| queue.soft).sum();
             return Some(MemoryShare { unit_bytes, shared_units, group: None, port });
         }
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
         Some(MemoryShare { unit_bytes, shared_units: memory.shared_units?, group, port })
     }
 
-    /// Returns the reason for which the queues of `interface` are not modeled.
+    /// Returns the reason why perhop does not model the queues of `interface`.
     pub(super) fn unmodeled_queues(&self, interface: &str) -> Option<String> {
         let memory = self.memory.as_ref()?;
         let Some(port) = memory.port(interface) else {
@@ -112,15 +112,16 @@ impl<'a> Context<'a> {
             direction,
             writer: self.writer,
             resets_drop_precedence: direction == Direction::Input && marks.discard_class,
-            // Output classes of IOS XR match groups, and output policies mark the labels that the router has
-            // pushed.
+            // In IOS XR, classes of output policies match groups, and output policies mark the labels that
+            // the router has pushed.
             writes_pushed_labels: direction == Direction::Output
                 && self.configuration.grammar == Grammar::IosXr,
             label_is_taken: marks.label == LabelUse::GroupOfBoth,
         }
     }
 
-    /// Returns the first label of a class, which is above all groups if a policy can set a group.
+    /// Returns the label of the first class. It is above the labels of all groups if a policy can set a
+    /// group.
     pub(super) fn first_label(&self) -> Labels {
         if self.configuration.marks.labels { Labels::AboveGroups } else { Labels::FromOne }
     }
@@ -132,8 +133,8 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the ports that share memory with `interface`: those with the same first number, or the `size`
-/// neighbors with the same other numbers.
+/// Returns the ports that share memory with `interface`: without `size`, all ports with the same first
+/// number; with `size`, that number of neighboring ports.
 fn port_group(interface: &str, size: Option<u64>) -> PortGroup {
     let numbers: Vec<u64> = interface
         .split(|letter: char| !letter.is_ascii_digit())
@@ -143,7 +144,7 @@ fn port_group(interface: &str, size: Option<u64>) -> PortGroup {
     PortGroup::of_port(module.unwrap_or(0), port.unwrap_or(0), size)
 }
 
-/// Returns why no packets can wait in the queues of `port`, or in one of them.
+/// Returns the reason why no packet can wait in a queue of `port`.
 fn without_memory(port: &PortMemory) -> Option<String> {
     if let Some(refused) = &port.refused {
         return Some(format!("the switch refuses the policy: {}", refused.text));

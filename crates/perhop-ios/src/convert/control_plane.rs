@@ -1,4 +1,5 @@
-//! The control plane as a port: packets to the router itself pass the policers of the control plane.
+//! Conversion of the control plane to a port. Packets to the router itself pass the policers of the control
+//! plane.
 
 use perhop_device::intent::PortIntent;
 use perhop_device::lower::{PortLinks, Reference, Side, SidePath, lower};
@@ -16,9 +17,9 @@ use super::ports::ConvertedPort;
 use super::wire::Tags;
 use crate::ast::{Direction, Hardware};
 
-/// Rate to the processor, bits per second. It exceeds any rate of the policers.
+/// The rate of the path to the processor, bits per second. It is above all rates of policers.
 const PUNT_RATE: u64 = 1_000_000_000;
-/// Queue limit to the processor, packets: the input queue of an interface.
+/// The limit of the queue to the processor, packets, which is the limit of the input queue of an interface.
 const PUNT_QUEUE: u64 = 75;
 
 impl Context<'_> {

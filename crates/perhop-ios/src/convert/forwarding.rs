@@ -59,7 +59,7 @@ impl<'a> Context<'a> {
         AccessList { line: list.line, entries: entries.collect(), rest: AccessDecision::Deny }
     }
 
-    /// Returns the properties of `interface` that determine the path of packets at its ports.
+    /// Returns the properties of `interface` that determine the paths of packets.
     pub(super) fn port_forwarding(&self, interface: &Interface, bandwidth: Rate) -> PortForwarding {
         let routing = self.port_routing(interface, bandwidth.as_bits_per_second() / 1000);
         PortForwarding {
@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
     fn tunnel(&self, interface: &Interface, tunnel: &ast::Tunnel) -> Tunnel {
         let mode = tunnel.mode.as_ref().map_or("", |mode| mode.value.as_str());
         let headers = self.tunnel_headers(tunnel);
-        // A virtual tunnel interface or a protected tunnel encrypts, even if its profile is unknown.
+        // A virtual tunnel interface and a protected tunnel encrypt packets even if the profile is unknown.
         let encrypts = mode.starts_with("ipsec") || self.unknown_protection(tunnel).is_some();
         let protocol = match headers.last() {
             _ if encrypts => ESP,
@@ -112,8 +112,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the names of the interfaces that carry the packets of `interface`: the members of a bundle, or
-    /// the lines of a dialer's pool.
+    /// Returns the names of the physical interfaces that transmit the packets of `interface`: the members of
+    /// a bundle or of a dialer's pool.
     fn lines_below(&self, interface: &Interface) -> Vec<String> {
         let bundle = interface
             .name
@@ -129,7 +129,7 @@ impl<'a> Context<'a> {
             let is_dialed = interface.name.starts_with("Dialer")
                 && interface.dialer_pool.is_some()
                 && number(other.dialer_pool) == number(interface.dialer_pool);
-            // A server of PPPoE has a template for the sessions on its lines.
+            // A PPPoE server has a template for the sessions on its physical interfaces.
             let is_served = interface.name.starts_with("Virtual-Template")
                 && other.pppoe.is_some()
                 && other.dialer_pool.is_none();

@@ -1,4 +1,4 @@
-//! The settings of an interface that must match the other end of its link.
+//! The settings of an interface that must be equal at both ends of its link.
 
 use perhop_device::LinkSettingKind::{
     BundleLinks, FragmentDelay, Interleaving, IsisLevels, IsisMetrics, IsisNetwork, Labels, OspfDead,
@@ -12,10 +12,11 @@ use crate::ast::{Configuration, Hardware, Interface};
 /// The default seconds between hellos, by type of network (Cisco, "ip ospf hello-interval").
 const HELLO: u64 = 10;
 const HELLO_WITHOUT_BROADCAST: u64 = 30;
-/// A neighbor is lost after this number of intervals (Cisco, "ip ospf dead-interval").
+/// The number of hello intervals without a hello after which a neighbor counts as lost (Cisco, "ip ospf
+/// dead-interval").
 const HELLOS_UNTIL_DEAD: u64 = 4;
 
-/// Returns the settings of an interface; `routing` is its part in routing protocols.
+/// Returns the settings of an interface. `routing` has the routing protocols of the interface.
 pub(super) fn link_settings(
     interface: &Interface,
     routing: &[PortRouting],
@@ -55,7 +56,8 @@ impl Settings<'_> {
         self.found.push(LinkSetting { kind, value, line, is_set });
     }
 
-    /// Adds a configured setting, otherwise the default `usual` at the first line of the interface.
+    /// Adds the configured setting, otherwise the default `usual` with the first line of the interface.
+    /// Returns the value.
     fn add_written(&mut self, kind: LinkSettingKind, usual: &str) -> String {
         let at = self.interface.routing.settings.get(&kind);
         let value = at.map_or(usual, |at| at.value.as_str()).to_owned();
@@ -65,7 +67,7 @@ impl Settings<'_> {
 
     fn ospf(&mut self) {
         let is_ethernet = self.interface.hardware == Hardware::Ethernet;
-        // Cisco, "ip ospf network": the kind of line determines the type of network.
+        // Cisco, "ip ospf network": the hardware determines the type of network.
         let network = self.add_written(OspfNetwork, if is_ethernet { "broadcast" } else { "point-to-point" });
         let is_slow = network.starts_with("non-broadcast") || network.starts_with("point-to-multipoint");
         let usual = if is_slow { HELLO_WITHOUT_BROADCAST } else { HELLO };

@@ -1,4 +1,4 @@
-//! [`IosClassLines`]: the classes of packets, and the lines that decide them.
+//! [`IosClassLines`]: the class of a packet, and the lines that select this class.
 
 use perhop_device::intent::Condition;
 use perhop_device::{ClassLines, MatchedLines};
@@ -9,7 +9,7 @@ use super::wire::Tags;
 use crate::ast::{CLASS_DEFAULT, ClassMap, Configuration, Criterion, Polarity};
 use crate::platform::most_policy_levels;
 
-/// The classes of packets in the policies of a configuration.
+/// Determines the classes of packets in the policies of a configuration.
 pub(crate) struct IosClassLines(pub(crate) Configuration);
 
 impl ClassLines for IosClassLines {
@@ -60,8 +60,8 @@ impl Asked<'_> {
         condition.matches(self.interfaces, self.packet)
     }
 
-    /// Returns the lines of `map` that match, and the deciding lines in the lists and class-maps that they
-    /// name.
+    /// Returns the lines of `map` that match the packet, and the lines that match in the access lists and
+    /// class-maps that these lines name.
     fn criteria(&self, map: &ClassMap) -> Vec<usize> {
         let mut lines = Vec::new();
         for statement in &map.statements {

@@ -1,5 +1,5 @@
-//! Conversion of configurations to routers: for every interface and virtual circuit the policies of
-//! `perhop-qos`, the wire and the addresses.
+//! Conversion of configurations to routers. Every interface and virtual circuit gets policies of
+//! `perhop-qos`, a wire and addresses.
 //!
 //! ```text
 //! Configuration → intent → lower → Router { ports: [Port { name, addresses, input, output, wire, links }] }
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `Port::input` has the conditioners of arriving packets. `Port::output` has the conditioners of departing
-//! packets and the queueing in front of the tx-ring. Properties that depend on the hardware (the wire's rate,
-//! for example) are `None`: the scenario sets them.
+//! packets and the queues in front of the tx-ring. Properties that the configuration does not determine, for
+//! example the rate of the wire, are `None`; the scenario sets them.
 //!
 //! `intent` converts policies and class-maps to [`Intent`](perhop_device::intent), `wire` the lines and their
 //! headers, `ports` combines them to ports, and `diagnostics` reports faults.
@@ -44,7 +44,7 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
     convert_with(configuration, platform, HiddenParts::Report)
 }
 
-/// Does the same as [`convert`], but includes findings about hidden parts only if `hidden_parts` requests it.
+/// Converts like [`convert`]. `hidden_parts` selects whether the findings include hidden classes and entries.
 pub(crate) fn convert_with(
     configuration: &mut Configuration,
     platform: &Platform,

@@ -1,4 +1,4 @@
-//! Conversion of one port: attached policies as Intent, the wire, and both lowered.
+//! Conversion of one port: the Intent of the attached policies, the wire, and the lowered policies.
 
 use perhop_device::intent::{Policy, PortIntent};
 use perhop_device::lower::{Lowered, PortLinks, Reference, ResolvedPolicy, Side, SidePath, lower};
@@ -18,7 +18,7 @@ use crate::nexus;
 /// A port, and its policies with resolved numbers.
 pub(super) struct ConvertedPort {
     pub(super) port: Port,
-    /// The input policy; a refused policy is not attached.
+    /// The input policy; `None` also if the router refuses the policy.
     pub(super) input: Option<ResolvedPolicy>,
     /// The output policy.
     pub(super) output: Option<ResolvedPolicy>,
@@ -32,7 +32,7 @@ impl From<ConvertedPort> for Port {
     }
 }
 
-/// The input policy of a port, or the trust of the port in its place.
+/// The input policy of a port. Without an input policy, the trust of the port.
 #[derive(Clone, Copy)]
 struct PoliciesOfArrival<'a> {
     policy: Option<&'a (Policy, Reference)>,
@@ -40,7 +40,7 @@ struct PoliciesOfArrival<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Returns the ports of `interface`: its circuits, or itself.
+    /// Returns the ports of `interface`: its circuits, or the interface itself.
     pub(super) fn ports(&mut self, interface: &'a Interface) -> Vec<ConvertedPort> {
         let circuits = Circuit::of_interface(interface, self.configuration);
         circuits.iter().map(|circuit| self.port(interface, circuit)).collect()
@@ -97,7 +97,7 @@ impl<'a> Context<'a> {
         ConvertedPort { port, input: arriving.policy, output: departing.policy }
     }
 
-    /// Reports a limit of the port's only queue if the attached policy has its own queues.
+    /// Reports a `hold-queue` of the interface if the attached policy has its own queues.
     fn advise_hold_queue(&mut self, interface: &'a Interface, circuit: &Circuit<'a>, departing: &Lowered) {
         let hold = circuit.pvc.and_then(|pvc| pvc.hold_queue).or(interface.hold_queue);
         let Some((name, _)) = self.attached(interface, circuit, Direction::Output) else { return };

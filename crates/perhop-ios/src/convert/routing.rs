@@ -1,4 +1,4 @@
-//! Routing protocols: the processes of the device, and the ports that take part in them.
+//! Conversion of routing protocols: the processes of the device, and their ports.
 
 use perhop_device::intent::At;
 use perhop_device::{PortRouting, RoutingProcess, RoutingProtocol, SharedAddress};
@@ -10,14 +10,14 @@ use crate::ast::{Hardware, Interface, Rank, RouterProcess};
 /// The administrative distance of OSPF routes (Cisco, "What is administrative distance?").
 const OSPF_DISTANCE: u8 = 110;
 const ISIS_DISTANCE: u8 = 115;
-/// The distance of a protocol whose routes are not computed.
+/// The distance of a protocol whose routes perhop does not compute.
 const UNKNOWN_DISTANCE: u8 = u8::MAX;
 /// The default metric of IS-IS (Cisco, "isis metric").
 const ISIS_METRIC: u64 = 10;
 /// The default priority in HSRP and VRRP (RFC 5798 §5.2.4).
 const PRIORITY: u8 = 100;
 
-/// Returns the process in the form of the device model.
+/// Converts the process to the form of the device model.
 pub(super) fn process(process: &RouterProcess) -> RoutingProcess {
     RoutingProcess {
         line: process.line,
@@ -36,7 +36,7 @@ pub(super) fn process(process: &RouterProcess) -> RoutingProcess {
 }
 
 impl Context<'_> {
-    /// Returns the routing protocols that `interface` takes part in. `kilobits` is its bandwidth.
+    /// Returns the routing protocols that run on `interface`. `kilobits` is the bandwidth of the interface.
     pub(super) fn port_routing(&self, interface: &Interface, kilobits: u64) -> Vec<PortRouting> {
         let processes = self.configuration.processes.iter().enumerate();
         let own = processes.filter(|(_, process)| {
@@ -109,8 +109,8 @@ fn eigrp(interface: &Interface, place: usize, process: &RouterProcess) -> Option
     })
 }
 
-/// Returns the line that prevents neighbors on the interface. With `passive-interface default`, it is the
-/// first line of the process, because an exception for this interface is missing there.
+/// Returns the line that prevents neighbors on the interface. With `passive-interface default`, this is the
+/// first line of the process, because the process has no exception for this interface.
 fn passive(interface: &Interface, process: &RouterProcess) -> Option<usize> {
     match process.passive.get(&interface.name) {
         Some(at) => at.value.then_some(at.line),
@@ -126,7 +126,7 @@ fn is_loopback(interface: &Interface) -> bool {
     interface.hardware == Hardware::Virtual && interface.name.starts_with("Loopback")
 }
 
-/// Returns the addresses of the groups of routers that `interface` belongs to.
+/// Returns the virtual addresses of the groups of routers that `interface` belongs to.
 pub(super) fn shared_addresses(interface: &Interface) -> Vec<SharedAddress> {
     let groups = interface.routing.groups.iter().filter_map(|(number, group)| {
         let address = group.address?;

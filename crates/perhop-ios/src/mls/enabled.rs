@@ -2,8 +2,8 @@
 
 use crate::ast::Configuration;
 
-/// Returns the line that enables `mls qos`. A fragment that names neither the release nor the switch can lack
-/// this line. For a fragment, returns its first `mls qos` line instead.
+/// Returns the line that enables `mls qos`. A configuration that names neither the release nor the switch may
+/// be incomplete and lack this line. For such a configuration, returns the first line of `mls qos`.
 pub(crate) fn enabled_by(configuration: &Configuration) -> Option<usize> {
     let mls = &configuration.mls;
     if let Some(enabled) = mls.enabled {

@@ -25,7 +25,7 @@ pub(crate) fn codepoints_of_precedence(mls: &MlsQos) -> [u8; 8] {
     mls.precedence_dscp.map_or(CLASS_SELECTORS, |at| at.value)
 }
 
-/// Returns the new value of each value of a field. `words` are the words of the map's command.
+/// Returns all maps by the words of their commands: for each value of a field, the new value.
 pub(super) fn all(mls: &MlsQos) -> BTreeMap<&'static str, Vec<u8>> {
     let mapped = |written: &BTreeMap<u8, At<u8>>, usual: fn(u8) -> u8| -> Vec<u8> {
         (0..CODEPOINTS).map(|dscp| written.get(&dscp).map_or(usual(dscp), |at| at.value)).collect()

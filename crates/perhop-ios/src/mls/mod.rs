@@ -37,7 +37,7 @@ const INPUT_THRESHOLDS: [u64; 2] = [100, 100];
 
 /// The slowest ring of these switches, megabits per second; recalled.
 const RING_MEGABITS: u64 = 16_000;
-/// The reason for which `auto qos` is without effect.
+/// The reason why `auto qos` has no effect.
 pub(crate) const EXPANDED: &str = "the switch has written the commands of the template into the file";
 
 /// Returns the port queues of the switch that `configuration` configures, and their memory if `options` set
@@ -126,7 +126,8 @@ fn megabits(interface: &Interface) -> u64 {
     interface.speed.map_or(interface.nominal_kilobits.unwrap_or(0) / 1000, |speed| speed.value)
 }
 
-/// Whether all ports together are at most as fast as the ring. The input queues then drop nothing.
+/// Whether the rates of all ports together are at most the rate of the ring. In this case, the input queues
+/// drop nothing.
 fn ring_holds(configuration: &Configuration) -> bool {
     let ports = configuration.interfaces.iter();
     let ports = ports.filter(|port| is_switch_port(port) && port.shutdown.is_none());
@@ -147,7 +148,7 @@ fn trust_word(configuration: &Configuration, interface: &Interface) -> String {
     word.to_owned()
 }
 
-/// Returns the queues in front of the ring. A 2960 has none.
+/// Returns the queues in front of the ring. A 2960 has no such queues.
 fn input_queues(mls: &MlsQos) -> Vec<InputQueue> {
     let input = &mls.input;
     let (dscp, cos) = (maps::input_dscp(mls), maps::input_cos(mls));
@@ -192,8 +193,8 @@ fn left_out(configuration: &Configuration) -> Vec<LineLeftOut> {
         let vlans = own
             .vlan_based
             .map(|at| (at.line, "mls qos vlan-based: a run does not apply the policy of the VLAN"));
-        // With trust or `override`, `mls qos cos` has an effect. Without both, published notes of users
-        // contradict each other about it.
+        // Without trust and `override`, published notes of users contradict each other about the effect of
+        // `mls qos cos`.
         let has_use = own.trust.is_some() || own.cos_override.is_some();
         let cos = own.cos.filter(|_| !has_use);
         let cos = cos.map(|at| {
@@ -204,8 +205,9 @@ fn left_out(configuration: &Configuration) -> Vec<LineLeftOut> {
     keeps.into_iter().chain(ports.flat_map(of_port)).collect()
 }
 
-/// Returns the line of `police aggregate` and the policer of a class, if no other class of its policy shares
-/// it. Policies and ports do not share a policer: Cisco, "Catalyst 3750 Switch Software Configuration Guide".
+/// Returns the line of `police aggregate` and the policer of a class, if no other class of the policy uses
+/// this policer. Each policy and port has its own policer: Cisco, "Catalyst 3750 Switch Software
+/// Configuration Guide".
 pub(crate) fn lone_aggregate<'c>(
     configuration: &'c Configuration,
     class: &PolicyClass,
@@ -238,7 +240,7 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
     let ring_holds = ring_holds(configuration);
     for line in &mut configuration.lines {
         if line.state != LineState::NotModelled {
-            // The table of commands has a note about another device, which does not apply here.
+            // The note in the table of commands concerns other devices, so it is removed.
             line.note = line.note.take().filter(|_| !configuration.mls.lines.contains(&line.number));
             continue;
         }

@@ -8,7 +8,7 @@ use crate::platform::product;
 /// Prefixes of the names of products with `mls qos` and shaped round robin.
 const PRODUCTS: &[&str] =
     &["ws-c2960", "ws-c3560", "ws-c3750", "c2960", "c3560", "c3750", "ie-2000", "ie-3000", "catalyst-mls"];
-/// The name of a switch without a line that names its product.
+/// The name of a switch whose configuration does not name the product.
 const UNKNOWN: &str = "Catalyst with mls qos";
 
 /// A switch.
@@ -17,7 +17,7 @@ pub(crate) struct Product {
     pub(crate) name: String,
 }
 
-/// Whether `name` begins like a product of these families.
+/// Whether `name` begins with the prefix of a product of these families.
 pub(crate) fn is_product(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     PRODUCTS.iter().any(|start| name.starts_with(start))

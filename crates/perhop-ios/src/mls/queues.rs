@@ -28,7 +28,7 @@ fn usual_thresholds(index: usize) -> QueueThresholds {
     QueueThresholds { drop, reserved: 50, maximum: 400 }
 }
 
-/// Returns the parts and thresholds of a queue of a queue-set.
+/// Returns the memory and the thresholds of a queue of a queue-set.
 fn set_queue(set: &QueueSet, index: usize) -> SrrSetQueue {
     let thresholds = set.thresholds[index].map_or_else(|| usual_thresholds(index), |at| at.value);
     SrrSetQueue {
@@ -65,7 +65,7 @@ impl Queues<'_> {
         (0..OUTPUT_QUEUES).map(|index| self.queue(index, &dscp, &cos)).collect()
     }
 
-    /// Returns the queue of a switch without `mls qos`, which takes all packets. Its limit is not published.
+    /// Returns the only queue of a switch without `mls qos`. Its limit is not published.
     pub(super) fn only_queue(&self) -> QueueMemory {
         let limit = self.options.shared_units;
         QueueMemory {
@@ -139,7 +139,7 @@ fn empty(number: u8, name: &str) -> QueueMemory {
     }
 }
 
-/// Returns the three thresholds of queue `number`, percent, with their packets according to the maps.
+/// Returns the three thresholds of queue `number`, percent, each with the packets that the maps assign to it.
 pub(super) fn thresholds_with_packets(
     number: u8,
     percents: [u64; 3],

@@ -1,4 +1,4 @@
-//! The rules of the queues with their evidence.
+//! The rules by which the queues work, with their evidence.
 
 use perhop_device::EvidenceKind::{Documented, Inferred, Recalled};
 use perhop_device::{EvidenceKind, PlatformRule};

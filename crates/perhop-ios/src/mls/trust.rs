@@ -41,8 +41,8 @@ pub(crate) fn marked_down(configuration: &Configuration, marking: &Marking) -> O
     })
 }
 
-/// Returns the policy that marks arriving packets by the trust of the port; `None` if the port keeps their
-/// codepoints.
+/// Returns the policy that marks arriving packets according to the trust of the port; `None` if the port
+/// keeps the codepoints.
 pub(crate) fn policy_of_port(configuration: &Configuration, interface: &Interface) -> Option<Policy> {
     let mls = &configuration.mls;
     enabled_by(configuration)?;
@@ -66,7 +66,8 @@ pub(crate) fn policy_of_port(configuration: &Configuration, interface: &Interfac
     Some(Policy { name: "trust".to_owned(), line, queues: false, classes })
 }
 
-/// Returns the classes of a port that trusts the class of service: frames with a tag, and others.
+/// Returns the classes of a port that trusts the class of service: frames with a tag, and frames without a
+/// tag.
 fn by_cos(mls: &MlsQos, interface: &Interface, line: usize) -> Vec<Class> {
     let tagged = MatchConfig { cos: Some(OneOrMany(all_classes())), ..MatchConfig::default() };
     vec![
@@ -96,7 +97,7 @@ fn marks(mls: &MlsQos, interface: &Interface, trust: Trust) -> Vec<Mark> {
     }
 }
 
-/// Returns the mark of frames that get the class of service of the port.
+/// Returns the mark of frames that have the class of service of the port.
 fn of_default(mls: &MlsQos, interface: &Interface) -> Mark {
     let cos = interface.mls.cos.map_or(0, |at| at.value);
     codepoint(maps::codepoints_of_cos(mls)[usize::from(cos & 7)])
@@ -143,8 +144,9 @@ fn class(line: usize, condition: Condition, marks: Vec<Mark>) -> Class {
     }
 }
 
-/// Adds the trust of the classes of an input policy to `intent`, the converted policy. The classes replace
-/// the trust of the port. Packets of a class without trust and without a mark get codepoint 0.
+/// Adds marks for the trust of the classes of an input policy to `intent`, the converted policy. The trust of
+/// the port does not apply to a port with an input policy. Packets of a class without trust and without a
+/// mark get codepoint 0.
 pub(crate) fn add_to_policy(
     configuration: &Configuration,
     interface: &Interface,

@@ -1,4 +1,4 @@
-//! Lines whose effect depends on other parts of the configuration, and ports without a configured speed.
+//! Lines whose effect depends on other lines, and ports without a configured speed.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ fn is_without_speed(interface: &Interface) -> bool {
     interface.name.starts_with("Ethernet") && interface.parent.is_none() && interface.speed.is_none()
 }
 
-/// Notes that no line sets the speed of some ports, once.
+/// Returns a single diagnostic if no line sets the speed of some ports.
 pub(crate) fn speed_assumed(configuration: &Configuration) -> Option<Diagnostic> {
     let is_up = |interface: &&Interface| interface.shutdown.is_none() && is_without_speed(interface);
     let mut ports = configuration.interfaces.iter().filter(is_up);
@@ -45,14 +45,15 @@ pub(crate) fn speed_assumed(configuration: &Configuration) -> Option<Diagnostic>
         &rules::SPEED_ASSUMED,
         first.line,
         format!("no line sets the speed of {places}: {} Gb/s are assumed", ASSUMED_KILOBITS / 1_000_000),
-        "percentages of rates and times of limits refer to it; write `speed`",
+        "percentages of rates and times of limits depend on the speed; write `speed`",
     ))
 }
 
-/// Marks lines of policies of type network-qos as modeled if they drop no packet, and lines of priority flow
-/// control by their effect.
+/// Sets the state of lines of policies of type network-qos, which are modeled if they drop no packet, and of
+/// lines of priority flow control.
 ///
-/// A class of such a policy drops frames above its `mtu`. It drops none if no interface sends longer frames.
+/// A class of such a policy drops frames that are longer than its `mtu`. If no interface sends longer frames,
+/// the class drops no frame.
 pub(crate) fn mark_lines(configuration: &mut Configuration) {
     let longest = configuration.interfaces.iter().map(|port| port.mtu.map_or(DEFAULT_MTU, |at| at.value));
     let longest = longest.max().unwrap_or(DEFAULT_MTU);
@@ -60,7 +61,7 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
     let lengths = policies().flat_map(|policy| &policy.classes).filter_map(|class| class.mtu);
     let without_drops: BTreeSet<usize> =
         lengths.filter(|mtu| mtu.value >= longest).map(|mtu| mtu.line).collect();
-    // Only a configured policy can pause a group. The default policy of the system pauses none.
+    // Only a configured policy can pause a group. The default policy of the system pauses no group.
     let attached = configuration.nx_os.system.network.as_ref();
     let attached = attached.and_then(|at| policies().find(|policy| policy.name == at.value));
     let pausing = attached.into_iter().flat_map(|policy| &policy.classes).filter_map(|class| class.pause);
@@ -90,8 +91,8 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
     }
 }
 
-/// The lines of attached input policies of type queuing that set the memory of classes without drops, and the
-/// lines that attach a policy with only such lines.
+/// Returns the lines of attached input policies of type queuing that set the memory of classes without drops,
+/// and the lines that attach a policy with only such lines.
 fn input_lines(configuration: &Configuration, no_drop: &[NoDrop]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let is_pausing = |interface: &&Interface| is_port(interface) && is_on(configuration, interface);

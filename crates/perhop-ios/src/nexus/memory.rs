@@ -1,8 +1,8 @@
 //! The limits of the queues: a factor of the free memory of the chip, or a configured number.
 //!
-//! A queue with factor α is blocked while its length is at least α times the free memory (Choudhury and Hahne
-//! 1998). If all others are empty, a queue holds at most α / (1 + α) of the shared memory; k long queues hold
-//! α / (1 + kα) each.
+//! A queue with factor α accepts no packet while its length is at least α times the free memory (Choudhury
+//! and Hahne 1998). If all other queues are empty, a queue can use at most α / (1 + α) of the shared memory;
+//! k long queues use α / (1 + kα) each.
 
 use perhop_device::{
     DropThreshold, LineLeftOut, MemoryOptions, PortMemory, QueueMemory, SwitchMemory, UnknownPort,
@@ -15,7 +15,7 @@ use super::rules;
 use super::system_policies::queue_of;
 use crate::ast::{Configuration, Interface, PolicyClass, QueueLimit};
 
-/// The number of parts of a factor of 1.
+/// The value that represents a factor of 1.
 const PARTS: u64 = 1024;
 
 /// Returns the memory of the queues of the ports of the switch that `configuration` configures.
@@ -56,7 +56,7 @@ pub(crate) fn memory(
             None => found.unknown.push(UnknownPort {
                 interface: interface.name.clone(),
                 reason: format!(
-                    "the size of the memory that the queues of {} share is not published: set it with \
+                    "the size of the memory that the queues of {} share is not published: set the size with \
                      shared-units, in units of {} bytes",
                     model.name, found.unit_bytes
                 ),

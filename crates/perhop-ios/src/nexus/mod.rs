@@ -1,7 +1,7 @@
 //! Nexus switches with NX-OS: the classes and policies of the system, and the memory of their queues.
 //!
-//! The queue of a packet is its qos-group, which an input policy sets. [`complete`] adds the default classes,
-//! queues and policies of the switch; [`memory`] computes the limits of the queues.
+//! The qos-group of a packet, which an input policy sets, selects its queue. [`complete`] adds the default
+//! classes, queues and policies of the switch; [`memory`] computes the limits of the queues.
 
 mod lines;
 mod memory;

@@ -5,7 +5,8 @@ use perhop_qos::ConfigError;
 
 use crate::ast::Configuration;
 
-/// The rate of a port without `speed`, kilobits per second. A port name of NX-OS does not contain the rate.
+/// The assumed rate of a port without `speed`, kilobits per second. The name of a port of NX-OS does not
+/// imply the rate.
 pub(crate) const ASSUMED_KILOBITS: u64 = 10_000_000;
 /// The largest number of `queue-limit dynamic`.
 pub(crate) const LARGEST_FACTOR: u64 = 10;
@@ -20,16 +21,17 @@ const OF_BROADCOM: Factors = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 81
 /// 83, 89, 93, 95.
 const OF_CLOUD_SCALE: Factors = [128, 256, 512, 768, 1152, 1792, 3072, 5120, 8192, 14_336, 18_432];
 
-/// A memory bank of a Cloud Scale chip, units.
+/// The size of a memory bank of a Cloud Scale chip, units.
 const BANK: u64 = 4096;
-/// The banks of a slice of a 9300-FX2, which has two slices.
+/// The number of banks of a slice of a 9300-FX2, which has two slices.
 const BANKS_OF_SLICE: u64 = 12;
-/// The banks that a slice does not share with `hardware qos dynamic-buffer-sharing`.
+/// The number of banks that a slice does not share in the mode `hardware qos dynamic-buffer-sharing`.
 const OWN_BANKS: u64 = 6;
-/// The banks that the two slices share in this mode.
+/// The number of banks that the two slices share in this mode.
 const SHARED_BANKS: u64 = 12;
-/// The units of a Nexus 3064, and its bytes outside of the shared memory.
+/// The memory of a Nexus 3064, units.
 const UNITS_OF_3064: u64 = 46_080;
+/// The bytes of the memory of a Nexus 3064 that ports do not share.
 const STATIC_BYTES_OF_3064: u64 = 1_700_000;
 
 /// A family of chips.
@@ -95,8 +97,8 @@ impl Chip {
         }
     }
 
-    /// Returns the units that the queues of a port share with others, with the evidence; `None` if the number
-    /// is not published.
+    /// Returns the number of units that the queues of a port share with the queues of other ports, with the
+    /// evidence; `None` if the number is not published.
     pub(crate) fn shared_units(self, has_dynamic_sharing: bool) -> Option<(u64, EvidenceKind)> {
         match self {
             Chip::TridentPlus => {
@@ -121,9 +123,9 @@ pub(crate) struct Model {
     pub(crate) chip: Chip,
 }
 
-/// The families in the message if the configuration does not name the product.
+/// The products that the error suggests if the configuration does not name the product.
 const OFFERED: &str = "the whole name, such as n9k-c93180yc-fx, n9k-c93240yc-fx2 or n3k-c3064pq";
-/// Products of the first generation of 9300, whose names have no suffix.
+/// Products of the first generation of Nexus 9300. Their names have no suffix.
 const FIRST_GENERATION: [&str; 9] =
     ["c9332pq", "c9372px", "c9372tx", "c9396px", "c9396tx", "c93120tx", "c93128tx", "c9336pq", "c93128px"];
 
@@ -133,7 +135,7 @@ pub(crate) fn is_product(name: &str) -> bool {
     name.starts_with("n9k-") || name.starts_with("n3k-")
 }
 
-/// Returns the product that a line names, in an inventory (`PID: N9K-C93180YC-FX`) or in `show version`
+/// Returns the product that a line of an inventory names (`PID: N9K-C93180YC-FX`) or a line of `show version`
 /// (`cisco Nexus9000 C93180YC-FX chassis`).
 pub(crate) fn product_in(line: &str) -> Option<String> {
     let lower = line.to_ascii_lowercase();
@@ -166,7 +168,7 @@ impl Model {
         let Some(name) = chosen.map(str::to_ascii_lowercase).or_else(written) else {
             return wrong(
                 "the configuration does not name the product of the switch".to_owned(),
-                &format!("give it: --model with {OFFERED}"),
+                &format!("name the product: --model with {OFFERED}"),
             );
         };
         let name = name.trim_end_matches(',').to_owned();
@@ -188,7 +190,7 @@ impl Model {
             _ => {
                 return wrong(
                     format!("{name} queues by other rules than a Nexus 9300 or 3064"),
-                    "perhop models the queues of Nexus 9300 and 3064; of other switches it only checks the \
+                    "perhop models the queues of Nexus 9300 and 3064; for other switches, it only checks the \
                      lines",
                 );
             }

@@ -1,9 +1,9 @@
 //! Priority flow control: classes of type network-qos with `pause`, at the ports with
 //! `priority-flow-control mode on`.
 //!
-//! The thresholds of a class without numbers are not published for these switches. perhop takes those of
-//! Cisco's example of a no-drop class on a Nexus 5500 (recalled), and the headroom that the times of the
-//! standards require; [`thresholds_assumed`] reports it.
+//! For classes without configured thresholds, the thresholds of these switches are not published. perhop uses
+//! the thresholds of Cisco's example of a no-drop class on a Nexus 5500 (recalled), and the headroom that
+//! follows from the times in the standards. [`thresholds_assumed`] reports this assumption.
 
 use perhop_device::Port;
 use perhop_lint::Diagnostic;
@@ -19,19 +19,20 @@ use crate::rules;
 
 /// Bytes of the longest packet of an interface without `mtu`.
 pub(super) const DEFAULT_MTU: u64 = 1500;
-/// The thresholds of a class without numbers, bytes: `pause-threshold 103360 resume-threshold 83520` of a
-/// Nexus 5500. Certainty: recalled; inferred for other products.
+/// The thresholds of a class without configured thresholds, bytes:
+/// `pause-threshold 103360 resume-threshold 83520` of a Nexus 5500. Certainty: recalled; inferred for other
+/// products.
 const ASSUMED_PAUSE: u64 = 103_360;
 const ASSUMED_RESUME: u64 = 83_520;
 /// The propagation delay of the longest cable for which the headroom suffices: 100 m at 5 ns/m. Certainty:
 /// inferred.
 const ASSUMED_CABLE: Time = Time::from_nanoseconds(500);
-/// The packets of maximum length in the headroom: the one that exceeds the threshold, one in front of the
-/// pause frame, and one that the neighbor has just begun.
+/// The number of packets of maximum length for which the headroom has room: the packet that exceeds the
+/// threshold, a packet in front of the pause frame, and a packet that the neighbor has just begun to send.
 const PACKETS: u64 = 3;
 /// The limit of a queue without drops, bytes: more than the memory of any of these chips.
 const NO_LIMIT: u64 = 100_000_000;
-/// Names of the system classes of type network-qos before the group.
+/// Names of the system classes of type network-qos without the number of the group.
 const NETWORK_CLASSES: [&str; 2] = ["c-8q-nq", "c-nq"];
 
 /// A class of the attached policy of type network-qos whose packets are not dropped.
@@ -45,15 +46,15 @@ pub(super) struct NoDrop {
 }
 
 impl NoDrop {
-    /// Returns the priority of its pause frames: without `pfc-cos`, the group. Certainty: inferred.
+    /// Returns the priority of the pause frames. Without `pfc-cos`, this is the group. Certainty: inferred.
     fn priority(&self) -> u8 {
         self.pause.priority.unwrap_or(self.group)
     }
 }
 
-/// Returns the classes that the system does not drop, if a port has flow control. Classes with other names
-/// than those of the system are left out because their group is not known, and so are further classes with
-/// the priority of another.
+/// Returns the classes whose packets the switch does not drop, if a port has flow control. Omits classes
+/// whose names are not names of system classes, because their group is not known. Of several classes with one
+/// priority, returns only the first.
 pub(super) fn no_drop_classes(configuration: &Configuration) -> Vec<NoDrop> {
     let attached = configuration.nx_os.system.network.as_ref();
     let Some(attached) = attached.filter(|_| is_in_use(configuration)) else { return Vec::new() };
@@ -63,7 +64,8 @@ pub(super) fn no_drop_classes(configuration: &Configuration) -> Vec<NoDrop> {
         let (group, pause) = (group_in(&class.name, &NETWORK_CLASSES)?, class.pause?);
         Some(NoDrop { group, line: pause.line, pause: pause.value })
     });
-    // A pause frame stops a priority: a second class of one priority cannot have a memory of its own.
+    // A pause frame stops all packets of a priority, so a second class with the same priority cannot have its
+    // own memory.
     let mut no_drop: Vec<NoDrop> = Vec::new();
     for class in named {
         if no_drop.iter().all(|other| other.priority() != class.priority()) {
@@ -95,7 +97,7 @@ fn has_mode_on(interface: &Interface) -> bool {
     interface.flow_control.is_some_and(|at| at.value == FlowControlMode::On)
 }
 
-/// Whether `interface` sends and obeys pause frames; a bundle does if a member does.
+/// Whether `interface` sends and obeys pause frames. A bundle does if one of its members does.
 pub(super) fn is_on(configuration: &Configuration, interface: &Interface) -> bool {
     let is_member = |other: &&Interface| {
         let group =
@@ -146,8 +148,8 @@ fn assumed_buffer(rate: Rate, longest: u64) -> PauseBuffer {
     buffer(PauseMemory { buffer: ASSUMED_PAUSE + headroom, pause: ASSUMED_PAUSE, resume: ASSUMED_RESUME })
 }
 
-/// Sets `pause` at the queue of `group`. With flow control, the memory of the ports of arrival replaces the
-/// limit of the queue. Without flow control, the port drops as from any other queue (inferred).
+/// Sets `pause` at the queue of `group`. With flow control, the memory of the input ports replaces the limit
+/// of the queue. Without flow control, the port drops packets as in any other queue (inferred).
 fn set_pause(queueing: &mut QueueingConfig, group: u8, pause: PauseConfig) {
     for class in &mut queueing.classes {
         if let Some(inner) = &mut class.queueing {
@@ -165,13 +167,13 @@ fn set_class(class: &mut ClassConfig, pause: PauseConfig) {
     }
     let limit = QueueSize::Bytes(NO_LIMIT);
     match &mut class.buffer {
-        // Early drops and marks remain, by the same thresholds.
+        // Early drops and marks still occur at the same thresholds.
         Some(BufferConfig::Wred(config) | BufferConfig::Red(config)) => config.limit = Some(limit),
         other => *other = Some(BufferConfig::TailDrop(TailDropConfig { limit })),
     }
 }
 
-/// Notes once that no line sets the thresholds of a class without drops.
+/// Returns a single diagnostic if no line sets the thresholds of a class without drops.
 pub(crate) fn thresholds_assumed(configuration: &Configuration) -> Option<Diagnostic> {
     let classes = no_drop_classes(configuration);
     let mut ports = configuration.interfaces.iter().filter(|interface| is_port(interface));
@@ -190,7 +192,7 @@ pub(crate) fn thresholds_assumed(configuration: &Configuration) -> Option<Diagno
              {ASSUMED_RESUME} bytes to resume",
             class.group, interface.name
         ),
-        "times and numbers of pauses depend on them; write `pause buffer-size`, `pause-threshold` and \
-         `resume-threshold` in an input policy of type queuing",
+        "times and numbers of pauses depend on the thresholds; write `pause buffer-size`, `pause-threshold` \
+         and `resume-threshold` in an input policy of type queuing",
     ))
 }

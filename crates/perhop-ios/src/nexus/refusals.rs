@@ -39,7 +39,7 @@ fn own_class(policy: &PolicyMap) -> Option<Diagnostic> {
     ))
 }
 
-/// Output of a Nexus 9000v with NX-OS 10.1, which has four queues.
+/// Source: an output of a Nexus 9000v with NX-OS 10.1, which has four queues.
 fn too_many_queues(policy: &PolicyMap, model: &Model, line: usize) -> Option<Diagnostic> {
     let queues = model.chip.queues();
     let mut of_policy = policy.classes.iter().filter_map(|class| queue_of(&class.name));
@@ -82,7 +82,8 @@ fn sum_of_percentages(policy: &PolicyMap, line: usize) -> Option<Diagnostic> {
             _ => 0,
         })
         .sum();
-    // A sum below 100 is valid: a document of Azure Local has 1 percent, and 50 and 48 percent of the rest.
+    // A sum below 100 is valid: a document of Azure Local configures 1 percent, and 50 and 48 percent of the
+    // remaining rate.
     (sum > 100).then(|| {
         Diagnostic::new(
             &rules::BANDWIDTH_SUM,

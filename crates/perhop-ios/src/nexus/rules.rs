@@ -1,4 +1,4 @@
-//! The rules of the queues' memory with their evidence.
+//! The rules by which queues use the memory, with their evidence.
 
 use perhop_device::{EvidenceKind, MemoryOptions, PlatformRule, RuleValue};
 

@@ -108,7 +108,7 @@ pub(crate) fn complete(configuration: &mut Configuration, model: Option<&str>) {
     if configuration.grammar != Grammar::NxOs {
         return;
     }
-    // Without a known product, eight queues are assumed, because most 9300 have eight.
+    // Without a known product, eight queues are assumed, because most Nexus 9300 have eight.
     let queues = Model::find(configuration, model).map_or(8, |model| model.chip.queues());
     attach(configuration, queues);
     let Configuration { policy_maps, class_maps, nx_os, .. } = configuration;
@@ -126,13 +126,13 @@ pub(crate) fn complete(configuration: &mut Configuration, model: Option<&str>) {
         }
         for class in &policy.classes {
             if let Some(group) = input_group(&class.name) {
-                // Eight input queues are assumed, because most 9300 have eight.
+                // Eight input queues are assumed, because most Nexus 9300 have eight.
                 class_maps.place(&class.name, || system_class(class, Queue { group, queues: 8 }));
             }
             let Some(queue) = queue_of(&class.name) else { continue };
             let place = class_maps.place(&class.name, || system_class(class, queue));
-            // A class with a guarantee gets a line, so that other checks can report it, for example if no
-            // policy sets its group.
+            // A class with a guarantee needs a line number, because other checks can report the class, for
+            // example if no policy sets its group.
             let is_named = queue.group > 0 && is_promised(class);
             if let Some(map) = class_maps.at_mut(place).filter(|_| is_named) {
                 for statement in &mut map.statements {
@@ -164,7 +164,7 @@ fn system_class(class: &PolicyClass, queue: Queue) -> ClassMap {
     }
 }
 
-/// Attaches the policies of the system to the ports without their own.
+/// Attaches the policies of the system to the ports without policies of their own.
 ///
 /// Source: Cisco, "Nexus 5000 Series NX-OS Quality of Service Configuration Guide": the policy of an
 /// interface takes precedence over the policy of the system.
@@ -181,7 +181,7 @@ fn attach(configuration: &mut Configuration, queues: u8) {
             let output = policies.output.get_or_insert_with(queuing);
             named.push(output.value.clone());
         } else if policies.output.is_none() {
-            // Without a queueing policy, the port has only the marking policy.
+            // Without a queueing policy, the marking policy is the only output policy.
             policies.output = policies.second_output.take();
         }
         if is_port && policies.input.is_none() {

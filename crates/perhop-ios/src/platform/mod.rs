@@ -1,4 +1,5 @@
-//! [`Platform`]: properties of hardware and release; [`Recognition`]: their detection from a configuration.
+//! [`Platform`]: properties of hardware and release. [`Recognition`]: detection of these properties from a
+//! configuration.
 
 mod profile;
 mod recognition;
@@ -23,17 +24,17 @@ pub use signs::Evidence;
 pub(crate) use signs::product;
 pub(crate) use switch::SwitchHardware;
 
-/// The memory of each port of a switch, units.
+/// The setting for the memory of each port of a switch, units.
 pub(crate) const PORT_UNITS: &str = "port-units";
-/// The memory that the ports of a switch share, units.
+/// The setting for the memory that the ports of a switch share, units.
 pub(crate) const SHARED_UNITS: &str = "shared-units";
-/// The setting for the number of neighboring ports that share them.
+/// The setting for the number of neighboring ports that share this memory.
 pub(crate) const POOL_PORTS: &str = "pool-ports";
-/// The maximum number of units of a memory, which is the limit of the data plane.
+/// The maximum number of units of a memory. The data plane has the same limit.
 pub(crate) const MOST_UNITS: u64 = 1 << 30;
 
 /// Properties of hardware and release that are not part of a configuration: a profile, and values that a
-/// scenario may replace.
+/// scenario can override.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Platform {
     /// The generation of its queueing code.
@@ -58,7 +59,7 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// The names of the platforms: the profiles, two of them with their port adapter, and families of
+    /// The names of the platforms: profiles, two profiles in combination with a port adapter, and families of
     /// switches.
     pub const NAMES: [&'static str; 25] = [
         "pre-hqf",
@@ -88,7 +89,8 @@ impl Platform {
         "cisco-7500-vip",
     ];
 
-    /// Returns the platform `name`, one of [`NAMES`](Platform::NAMES), or a product of a family among them.
+    /// Returns the platform `name`, which is one of [`NAMES`](Platform::NAMES) or a product of a family in
+    /// [`NAMES`](Platform::NAMES).
     pub fn named(name: &str) -> Option<Platform> {
         if silicon_one::has_silicon_one(name) && !name.contains(',') {
             let memory = MemoryOptions { model: Some(name.to_ascii_lowercase()), ..MemoryOptions::default() };
@@ -129,12 +131,13 @@ impl Platform {
         self.profile.name()
     }
 
-    /// Whether its queues draw on the packet memory of a switch.
+    /// Whether the queues of the platform share the packet memory of a switch.
     pub(crate) fn has_shared_memory(&self) -> bool {
         self.switch().is_some()
     }
 
-    /// Returns the bytes of which `queue-limit percent` is a part; `None` if the platform has no such limits.
+    /// Returns the number of bytes that 100 % of `queue-limit percent` means; `None` if the platform has no
+    /// such limits.
     pub(crate) fn percent_limit_bytes(&self) -> Option<u64> {
         match *self.rules().class_queue_limit {
             DefaultLimit::PortBytes { shared, .. } => Some(shared),
@@ -164,7 +167,7 @@ impl Platform {
         }
     }
 
-    /// Returns the command language of its routers.
+    /// Returns the command language of the platform.
     pub(crate) fn grammar(&self) -> Grammar {
         self.profile.grammar()
     }
@@ -175,8 +178,8 @@ impl Platform {
     }
 }
 
-/// Returns the memory of a switch from a name with settings: `c9300-24t,port-units=500`. The name of the
-/// profile leaves the product to the configuration.
+/// Returns the profile and the memory options of a name with settings: `c9300-24t,port-units=500`. If the
+/// name is the name of the profile, the configuration determines the product.
 fn switch_named(name: &str) -> Option<(Profile, MemoryOptions)> {
     let mut parts = name.split(',');
     let product = parts.next()?.trim();

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::grammar::Grammar;
 
-/// The generation of queueing code. The rules of each are in `profiles/`; `docs/ios.md` compares them.
+/// The generation of the queueing code. The rules of each profile are in `profiles/`, and `docs/ios.md`
+/// compares them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
@@ -30,9 +31,9 @@ pub enum Profile {
     CatalystMls,
     /// Catalyst switches with UADP hardware, whose queues share a packet memory.
     CatalystUadp,
-    /// Catalyst switches with Silicon One hardware, whose virtual output queues wait in external memory.
+    /// Catalyst switches with Silicon One hardware, whose virtual output queues are in external memory.
     CatalystSiliconOne,
-    /// Nexus 9300 and 3064 with NX-OS, whose queues share a packet memory by dynamic limits.
+    /// Nexus 9300 and 3064 with NX-OS, whose queues share a packet memory and have dynamic limits.
     Nexus9000,
     /// IOS XR on the ASR 9000: network processors.
     Asr9000,
@@ -123,7 +124,7 @@ impl Profile {
     }
 }
 
-/// Returns the most policy levels that any profile allows, including the attached policy.
+/// Returns the maximum number of policy levels, including the attached policy, that any profile allows.
 pub(crate) fn most_policy_levels() -> usize {
     RULES.iter().map(|rules| *rules.policy_levels).max().unwrap_or(1)
 }

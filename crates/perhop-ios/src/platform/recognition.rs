@@ -55,7 +55,7 @@ impl Dialect {
         self.is_of_router() || is_modeled(self)
     }
 
-    /// Whether it is the system of routers that forward with processors.
+    /// Whether it is a system of routers that forward packets with processors.
     pub fn is_of_router(self) -> bool {
         matches!(self, Dialect::Ios | Dialect::IosXe | Dialect::IosXr)
     }
@@ -70,13 +70,13 @@ pub struct Recognition {
     pub dialect: Dialect,
     /// Whether the profile is certain.
     pub certain: bool,
-    /// The deciding lines, strongest first; empty if the profile is assumed.
+    /// The lines that reveal the profile, strongest evidence first; empty if the profile is assumed.
     pub because: Vec<Evidence>,
 }
 
 impl Recognition {
-    /// Detects the router of `configuration`. If no line reveals a property, as in a fragment, the profile of
-    /// the hierarchical queueing framework applies.
+    /// Detects the router of `configuration`. If no line reveals a property, for example in a part of a
+    /// configuration, the profile of the hierarchical queueing framework is used.
     pub fn from_configuration(configuration: &Configuration) -> Recognition {
         let signs = signs::find(configuration);
         let first = |kinds: &[Sign]| {
@@ -109,8 +109,8 @@ impl Recognition {
     }
 }
 
-/// Detects a router with IOS XR. Only inventory lines, and modes that one kind of hardware has, reveal the
-/// hardware. Without them, the ASR 9000 is assumed.
+/// Detects the hardware of a router with IOS XR from inventory lines and from modes that only one kind of
+/// hardware has. Without such lines, the ASR 9000 is assumed.
 fn of_ios_xr(
     configuration: &Configuration,
     first: &impl Fn(&[Sign]) -> Option<Evidence>,
@@ -136,8 +136,8 @@ fn of_ios_xr(
     Some(Recognition { profile, dialect, certain: false, because: vec![because] })
 }
 
-/// Systems and hardware other than routers, with their profile. If perhop does not model their queueing, the
-/// profile is the one with the most similar policers and classifiers.
+/// Switches and other systems that have their own hardware, with their profile. If perhop does not model the
+/// queueing of a system, its profile is the profile with the most similar policers and classifiers.
 const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::NxOs], Dialect::NxOs, Profile::Nexus9000),
     (&[Sign::SiliconOne], Dialect::CatalystSiliconOne, Profile::CatalystSiliconOne),
@@ -151,8 +151,8 @@ const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::Switching], Dialect::Catalyst, Profile::Hqf),
 ];
 
-/// A rule of the detection: the profile, the signs of which one must occur, further signs of which one must
-/// occur, and whether the result is certain.
+/// A rule of the detection: the profile, two lists of signs, and whether the result is certain. The rule
+/// applies if one sign of each list occurs.
 struct Rule {
     profile: Profile,
     signs: &'static [Sign],
@@ -164,8 +164,9 @@ const fn rule(profile: Profile, signs: &'static [Sign], beside: &'static [Sign],
     Rule { profile, signs, beside, certain }
 }
 
-/// The rules in order; the first that applies decides. Product and image name are the most certain. IOS and
-/// IOS-XE 3.x both print version 15; trains with and without HQF print 12.4.
+/// The rules in order. The first rule that applies decides. Products and images are the most certain signs.
+/// Version 15 is not sufficient, because IOS and IOS-XE 3.x both print it; version 12.4 is not, because
+/// trains with and without HQF print it.
 const RULES: &[Rule] = &[
     rule(Profile::IosXe, &[Sign::XeProduct, Sign::XeImage], &[], true),
     rule(Profile::Iosv, &[Sign::VirtualProduct], &[], true),
@@ -244,7 +245,7 @@ mod tests {
                  255.255.255.0\n",
                 ("hqf", Catalyst, true),
             ),
-            // A router with switching ports.
+            // A router that has switching ports.
             (
                 "version 15.2\ninterface FastEthernet0\n switchport access vlan 2\ninterface FastEthernet4\n \
                  ip address 192.0.2.1 255.255.255.0\n",

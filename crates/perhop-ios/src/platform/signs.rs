@@ -21,18 +21,18 @@ pub struct Evidence {
     pub says: &'static str,
 }
 
-/// A property of the router that a line reveals.
+/// A property of the router that a line of the configuration reveals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     NxOs,
     IosXr,
-    /// Products of routers with IOS XR in an inventory or in `show version`.
+    /// A product with IOS XR, in an inventory or in `show version`.
     XrAsrProduct,
     XrNcsProduct,
     XrCisco8000,
     /// A mode of the hardware of an NCS 5500 or 540.
     XrHardwareMode,
-    /// A class that matches a traffic class. Output policies of an NCS need such a class.
+    /// A class that matches a traffic class, which output policies of an NCS require.
     XrTrafficClass,
     Uadp,
     SiliconOne,
@@ -46,7 +46,7 @@ pub(super) enum Sign {
     Asr920,
     /// An ASR 900.
     CarrierEthernet,
-    /// Switching interfaces, and no routed interface with its own line.
+    /// Switching interfaces, and no routed physical interface.
     Switching,
     /// The product name of a router with IOS-XE.
     XeProduct,
@@ -71,7 +71,7 @@ pub(super) enum Sign {
     Version15,
     Version12_4,
     VersionOld,
-    /// Commands of only one generation of queueing.
+    /// Commands that only one generation of queueing has.
     HqfFeature,
     OldFeature,
 }
@@ -79,7 +79,7 @@ pub(super) enum Sign {
 const SILICON_ONE: &str = "a Catalyst switch with Silicon One hardware";
 const SRR: &str = "shaped round robin of a Catalyst 2960, 3560 or 3750";
 
-/// Images of switches by the beginning of their name.
+/// Images of switches, by the prefix of their names.
 const SWITCH_IMAGES: &[(&str, Sign, &str)] = &[
     ("c2960", Sign::Srr, "an image of a Catalyst 2960"),
     ("c3560", Sign::Srr, "an image of a Catalyst 3560"),
@@ -339,7 +339,7 @@ fn interface(name: &str) -> Option<(Sign, &'static str)> {
         ("gigabitethernet" | "tengigabitethernet", 3) => {
             Some((Sign::XeInterface, "an interface number of an ISR 4000 or ASR 1000"))
         }
-        ("ethernet", 2) => Some((Sign::IolInterface, "IOL, which queues in software")),
+        ("ethernet", 2) => Some((Sign::IolInterface, "an interface of IOL, which queues in software")),
         // Slot 0 with three numbers is not a sign of a 7500: it is an interface card of an ISR.
         ("serial" | "atm" | "fastethernet" | "pos" | "hssi", 3) if !number.starts_with("0/") => {
             Some((Sign::VipInterface, "slots of a 7500"))
@@ -391,8 +391,8 @@ fn virtual_command(configuration: &Configuration) -> Option<(Sign, Evidence)> {
     Some((Sign::VirtualCommand, evidence))
 }
 
-/// Returns a sign of a switch: switching interfaces without a routed interface that has its own line. A
-/// router with switching ports has at least one such routed interface. Only switches have `no switchport`.
+/// Returns a sign of a switch: switching interfaces without a routed physical interface, or `no switchport`.
+/// A router with switching ports has at least one routed physical interface.
 fn switching(configuration: &Configuration) -> Option<(Sign, Evidence)> {
     let mut blocks: BTreeMap<usize, bool> = BTreeMap::new();
     let mut first = None;

@@ -1,4 +1,5 @@
-//! Properties of a platform in written configurations: the line that reveals it, and the defaults.
+//! Properties of a platform for the writer of configurations: the line that reveals the platform, and the
+//! defaults.
 
 use super::Profile;
 
@@ -6,7 +7,7 @@ impl Profile {
     /// The profile for policies from other languages.
     pub(crate) const OF_FOREIGN_POLICIES: Profile = Profile::Hqf;
 
-    /// Returns the line that reveals the platform when the configuration is read again.
+    /// Returns the line by which perhop recognizes the platform when it reads the written configuration.
     pub(crate) fn sign(self) -> &'static str {
         match self {
             Profile::PreHqf => "version 12.2",
@@ -25,7 +26,8 @@ impl Profile {
     }
 
     /// Returns the default minimum thresholds of the precedences, packets, for a maximum of 40 packets and
-    /// probability 1/10; empty if they depend on the queue. Source: outputs of routers with and without HQF.
+    /// probability 1/10. Empty if the defaults depend on the queue. Source: outputs of routers with and
+    /// without HQF.
     pub(crate) fn usual_precedence_minima(self) -> &'static [u64] {
         match self {
             Profile::PreHqf | Profile::Vip7500 => &[20, 22, 24, 26, 28, 31, 33, 35],

@@ -1,4 +1,4 @@
-//! `show policy-map interface` as JSON: the attached policies, with counters in every class.
+//! `show policy-map interface` as JSON: the attached policies, with the counters of every class.
 
 use perhop_device::intent::Direction;
 use perhop_device::show::{CountedPort, Traffic};

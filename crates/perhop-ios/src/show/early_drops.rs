@@ -32,8 +32,9 @@ pub(super) struct EarlyDrops<'a> {
 
 /// Returns the table: a row for each precedence, or for each codepoint that is configured or `seen`.
 ///
-/// A queue counts by drop precedence, which it derives from `source`. Codepoints with equal thresholds share
-/// a drop precedence. Its counters are in the row of the first of these codepoints that occurs in the run.
+/// A queue counts packets by drop precedence, which it derives from `source`. Codepoints with equal
+/// thresholds share a drop precedence. The counters of a drop precedence are in the row of the first of its
+/// codepoints that occurs in the run.
 pub(super) fn early_drops<'a>(
     config: &'a RandomDetect,
     counters: &QueueCounters,
@@ -71,7 +72,7 @@ pub(super) fn early_drops<'a>(
 fn drop_precedence(row: &RandomDetectRow, basis: Basis, source: Option<&PrecedenceSource>) -> u64 {
     let Some(PrecedenceSource::ByDscp(groups)) = source else { return row.value.parse().unwrap_or(0) };
     let is_in = |group: &[Dscp]| basis == Basis::Dscp && group.iter().any(|dscp| dscp.value() == row.number);
-    // A codepoint that is in no group belongs to the last group.
+    // A codepoint without a group belongs to the last group.
     let found = groups.iter().position(|group| is_in(&group.0));
     found.unwrap_or(groups.len().saturating_sub(1)) as u64
 }

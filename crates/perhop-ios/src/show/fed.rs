@@ -1,8 +1,8 @@
 //! `show platform hardware fed switch active qos queue stats interface`: the counters of the queues of a
 //! Catalyst with a UADP chip.
 //!
-//! Layout: outputs of a 9500 in genieparser. Bytes are the bytes of frames with header and check sequence. A
-//! run counts neither queue entries nor the bytes that pass a policer, so these columns are zeros.
+//! Source of the layout: outputs of a 9500 in genieparser. Bytes count whole frames with header and check
+//! sequence. A run counts neither queue entries nor the bytes that pass a policer, so these columns are zero.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -25,9 +25,9 @@ pub(super) const THRESHOLDS: usize = 3;
 const QUEUES: u8 = 8;
 /// Bytes of a frame in addition to its packet: header and check sequence (IEEE 802.3).
 const FRAME: i32 = 18;
-/// Drops at the limit for packets of a threshold.
+/// The causes of drops at a threshold.
 const BY_THRESHOLD: [DropCause; 3] = [DropCause::QueueFull, DropCause::EarlyRandom, DropCause::EarlyForced];
-/// Drops because the shared memory is full.
+/// The causes of drops because the shared memory is full.
 const BY_MEMORY: [DropCause; 2] = [DropCause::SharedMemory, DropCause::PortMemory];
 
 /// The counters of a queue.
@@ -66,12 +66,12 @@ pub(super) fn shown(
     }
 }
 
-/// The sources of the counters of a port.
+/// The data from which the counters of a port are computed.
 struct Counting<'a> {
     unit_bytes: u64,
     port: &'a CountedPort<'a>,
     classes: Vec<&'a ClassState<'a>>,
-    /// The buffer managers by the name of the queue in results.
+    /// The buffer managers by the name of the queue in the results.
     buffers: BTreeMap<String, &'a BufferConfig>,
 }
 
@@ -112,18 +112,18 @@ impl<'a> Counting<'a> {
         found
     }
 
-    /// Returns the bytes of a frame that the classes of the port do not count.
+    /// Returns the number of bytes of a frame that the classes of the port do not count.
     fn beyond(&self) -> i32 {
         FRAME - self.port.port.counted_bytes.unwrap_or_default().classes
     }
 
-    /// Returns the units of memory that a queue holds.
+    /// Returns the units of memory that a queue occupies.
     fn units(&self, counters: &QueueCounters) -> u64 {
         let Some(sample) = counters.sample.as_ref().filter(|sample| sample.packets > 0) else { return 0 };
         sample.packets * (sample.bytes / sample.packets).div_ceil(self.unit_bytes)
     }
 
-    /// Returns the number of the threshold of the packets with a drop precedence: packets that no line names
+    /// Returns the number of the threshold for packets with a drop precedence. Packets that no line names
     /// have the last threshold.
     fn threshold(&self, queue: &QueueMemory, path: &str, precedence: u64) -> usize {
         let limits = match self.buffers.get(path) {

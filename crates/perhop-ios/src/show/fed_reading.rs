@@ -18,7 +18,7 @@ enum Table {
     Dropped,
 }
 
-/// Whether a text has such an output.
+/// Whether a text contains an output of this command.
 pub(super) fn is_output(text: &str) -> bool {
     text.contains("Hardware Enqueue Counters") && text.contains("Enqueue-TH0")
 }
@@ -64,7 +64,7 @@ fn queue_number<'t>(words: &[&'t str]) -> Option<&'t str> {
     words.first().copied().filter(|word| word.len() == 1 && word.as_bytes()[0].is_ascii_digit())
 }
 
-/// Adds the numbers of a queue; `None` if some are missing. Older releases have no columns of policers.
+/// Adds the numbers of a queue; `None` if numbers are missing. Older releases have no columns for policers.
 fn row(port: &mut PolicyReading, table: Table, number: &str, numbers: &[u64]) -> Option<()> {
     let path = vec![format!("queue {number}")];
     let sum = |numbers: &[u64]| numbers.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
@@ -98,6 +98,6 @@ fn row(port: &mut PolicyReading, table: Table, number: &str, numbers: &[u64]) ->
 }
 
 fn not_whole(line: usize) -> ConfigError {
-    ConfigError::new("", format!("line {line}: the tables of the queues are not whole"))
-        .help("give the whole output of `show platform hardware fed … qos queue stats interface`")
+    ConfigError::new("", format!("line {line}: the tables of the queues are incomplete"))
+        .help("give the complete output of `show platform hardware fed … qos queue stats interface`")
 }

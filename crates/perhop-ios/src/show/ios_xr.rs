@@ -7,7 +7,7 @@ use perhop_device::{Port, PortRole};
 
 use super::state::{ClassState, PoliceState, PolicyState, QueueState};
 
-/// The text for numbers that a run does not have, for example of queues in the hardware.
+/// The text for numbers that a run does not compute, for example the numbers of hardware queues.
 const UNKNOWN: &str = "N/A";
 
 /// Returns the output for one interface. The output also reports a direction without a policy.
@@ -32,7 +32,7 @@ pub(super) fn interface_text(port: &Port, policies: &[(Direction, PolicyState)])
     lines.join("\n") + "\n"
 }
 
-/// The class around a class.
+/// Whether a class is inside another class.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
     Nothing,
@@ -69,7 +69,7 @@ fn policed(police: &PoliceState, state: &ClassState, indent: usize, around: Arou
     lines.push(format!("{pad}Policing statistics                (packets/bytes)     (rate - kbps)"));
     let zero = (Traffic::default(), 0.0);
     let pair = |policed: super::state::Policed| (policed.traffic, policed.bps);
-    // With one rate, the router has only one other color: packets above the rate violate.
+    // With a single rate, there are two colors, and the router calls packets above the rate violating.
     let (exceeded, violated) = match police.violated {
         Some(violated) => (pair(police.exceeded), pair(violated)),
         None => (zero, pair(police.exceeded)),

@@ -1,4 +1,4 @@
-//! [`LoadIntervals`]: the averaging intervals of rates.
+//! [`LoadIntervals`]: the intervals over which routers average rates.
 
 use perhop_lint::Line;
 
@@ -47,7 +47,8 @@ impl LoadIntervals {
     }
 }
 
-/// Returns the router's average of a constant `rate` after `after_s` seconds; `None` for the steady state.
+/// Returns the average that the router displays for a constant `rate` after `after_s` seconds. `None` means
+/// the steady state.
 ///
 /// Every five seconds, `average = (average - sample) * exp(-5 / interval) + sample` (Cisco, "Understand the
 /// Bits per Second (bits/sec) Definition from Show Interfaces Command Output", document 12816).

@@ -1,4 +1,4 @@
-//! Outputs of IOS, IOS-XE, IOS XR and NX-OS with their counters.
+//! Outputs of commands of IOS, IOS-XE, IOS XR and NX-OS that show counters.
 
 mod document;
 mod early_drops;
@@ -106,9 +106,12 @@ impl Shows for IosShows {
             return Ok(shown.collect());
         }
         if memory.is_some() && own != Style::NxOs {
-            let message = format!("perhop does not print this command for {}", device.model.platform.system);
-            let help = "`perhop show platform hardware fed switch active qos queue stats interface` prints the \
-                        counters of queues of a Catalyst (UADP); perhop run has them, too";
+            let message = format!(
+                "perhop does not print the output of this command for {}",
+                device.model.platform.system
+            );
+            let help = "`perhop show platform hardware fed switch active qos queue stats interface` prints \
+                        the counters of queues of a Catalyst (UADP); `perhop run` also shows them";
             return Err(ConfigError::new("", message).help(help));
         }
         if command.name == LIMITERS {
@@ -167,7 +170,7 @@ impl Shows for IosShows {
     }
 }
 
-/// Whether the commands of a UADP chip show the queues of a switch.
+/// Whether a switch has the commands of a UADP chip that show its queues.
 fn is_printed(memory: &SwitchMemory) -> bool {
     memory.ports.iter().any(|port| port.soft_end > 0)
 }
@@ -175,12 +178,12 @@ fn is_printed(memory: &SwitchMemory) -> bool {
 fn of_other_switch(device: &CountedDevice) -> ConfigError {
     let system = &device.model.platform.system;
     ConfigError::new("", format!("devices of {system} have no such command")).help(
-        "only Catalyst switches with a UADP chip have the command; `perhop run` shows the drops of other \
-         devices",
+        "only Catalyst switches with a UADP chip have the command; for other devices, `perhop run` shows the \
+         drops",
     )
 }
 
-/// Returns the name of a port in the router's output.
+/// Returns the name that the router prints for a port.
 fn printed_name(port: &Port) -> &str {
     match port.forwarding.role {
         PortRole::Interface => &port.name,

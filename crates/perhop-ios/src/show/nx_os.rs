@@ -7,7 +7,7 @@ use perhop_device::{AttachedClass, Combination, GuaranteeKind, Port};
 
 use super::state::{ClassState, PolicyState};
 
-/// The text of numbers that a run does not have.
+/// The text for numbers that a run does not compute.
 const UNKNOWN: &str = "N/A";
 
 /// Returns the output for one interface.
@@ -22,7 +22,7 @@ pub(super) fn interface_text(port: &Port, policies: &[(Direction, PolicyState)])
         lines.push(format!("  Service-policy (queuing) output:   {}", policy.config.name));
         lines.push(format!("    SNMP Policy Index:  {UNKNOWN}"));
         lines.push(String::new());
-        // NX-OS has no class for the remaining packets, because each group has its queue.
+        // NX-OS has no class for the remaining packets, because each group has its own queue.
         for class in policy.classes.iter().filter(|class| class.queue.is_some()) {
             class_text(class, &mut lines);
         }
@@ -47,7 +47,7 @@ fn class_text(state: &ClassState, lines: &mut Vec<String>) {
     lines.push(String::new());
 }
 
-/// Returns the commands of a class that share the port.
+/// Returns the commands of a class that determine its share of the port.
 fn commands(class: &AttachedClass) -> impl Iterator<Item = String> {
     let priority = class.priority.as_ref().map(|priority| format!("priority level {}", priority.level));
     let bandwidth = class.bandwidth.as_ref().and_then(|bandwidth| match bandwidth.kind {

@@ -33,9 +33,9 @@ pub(super) fn offered(policy: &PolicyReading, overhead: CountedBytes) -> Vec<Off
     classes.collect()
 }
 
-/// Returns the dropped packets of a class with the offered `traffic`. The dropped bytes are the bytes that
-/// neither left nor wait. If `sent` (packets and bytes) is unknown, dropped packets have the mean size of the
-/// class. A queue counts `overhead` bytes per packet in addition to IP.
+/// Returns the dropped packets of a class with the offered `traffic`. The dropped bytes are the offered bytes
+/// that neither left nor wait. If `sent` (packets and bytes) is unknown, the dropped packets are assumed to
+/// have the mean size of the class. A queue counts `overhead` bytes per packet in addition to IP.
 fn dropped(
     class: &ClassReading,
     traffic: Traffic,

@@ -1,8 +1,8 @@
-//! [`Pattern`]: patterns for lines of output with numbers.
+//! [`Pattern`]: patterns for output lines that contain numbers.
 //!
-//! A pattern matches word by word, regardless of the spaces between words. `{name}` is a number, `#` a number
-//! without a name, `one|other` either word, `[…]` an optional part, and `$` the end of the line. Without `$`,
-//! the line may continue.
+//! A pattern matches word by word, regardless of the spaces between words. `{name}` matches a number and
+//! names it, `#` matches a number, `one|other` matches either word, `[…]` is an optional part, and `$`
+//! matches the end of the line. Without `$`, the line may continue.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -125,7 +125,7 @@ fn words_after_match<'w>(parts: &[Part], words: &'w [String], found: &mut Number
             Part::Number(name) => {
                 let (first, behind) = rest.split_first()?;
                 first.starts_with(|character: char| character.is_ascii_digit()).then_some(())?;
-                // A number above 64 bits counts as the maximum.
+                // A number that exceeds 64 bits becomes the maximum.
                 let value = first.parse().unwrap_or(u64::MAX);
                 found.extend(name.iter().map(|name| (name.clone(), value)));
                 rest = behind;

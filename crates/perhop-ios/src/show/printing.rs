@@ -12,7 +12,7 @@ use super::load_interval;
 use super::state::{ClassState, PoliceState, PolicyState, QueueState};
 use super::style::Style;
 
-/// Widths of header and cells in the WRED table.
+/// Widths of the headings and cells in the WRED table.
 const HEADS: [usize; 6] = [20, 17, 19, 15, 12, 4];
 const CELLS: [usize; 6] = [17, 19, 17, 19, 12, 10];
 
@@ -35,7 +35,7 @@ pub(super) fn interface_text(
     lines.join("\n") + "\n"
 }
 
-/// Returns a rate in the router's output format: whole kilobits and three zeros, so `0000` for zero.
+/// Returns a rate in the router's output format: the whole kilobits, followed by three zeros. Zero is `0000`.
 fn thousands(bps: f64) -> String {
     format!("{:.0}000", (bps / 1000.0).round_ties_even())
 }
@@ -114,10 +114,10 @@ impl Printer {
         }
     }
 
-    /// Prints the match lines. On IOS, the lines of match-any classes have counters.
+    /// Prints the match lines. IOS prints counters for the match lines of match-any classes.
     ///
-    /// A run counts packets by class and not by line. The counters of lines are therefore known only if a
-    /// class has a single line, or no packets.
+    /// A run counts packets by class and not by match line. The counters of match lines are therefore known
+    /// only if a class has a single line or no packets.
     fn matches(&mut self, state: &ClassState, indent: usize) {
         let lines = &state.config.matches;
         let is_counted = self.style == Style::Ios15
@@ -271,8 +271,8 @@ impl Printer {
     }
 }
 
-/// Returns the flow limit in the output: a quarter of the class's limit. The output contains it even with
-/// WRED, where it does not apply.
+/// Returns the flow limit that the router prints: a quarter of the class's limit. The router prints it even
+/// with WRED, for which it has no effect.
 fn flow_limit(config: &AttachedClass) -> Option<u64> {
     let own = config.fair_queue?.flow_limit_packets;
     let limit =
@@ -280,7 +280,7 @@ fn flow_limit(config: &AttachedClass) -> Option<u64> {
     Some(limit.map_or(own, |limit| own.min(limit.value / 4)))
 }
 
-/// Whether a feature of the class needs a queue. class-default has one anyway.
+/// Whether a feature of the class requires a queue. class-default always has a queue.
 fn has_queue_by_itself(config: &AttachedClass) -> bool {
     config.bandwidth.is_some()
         || config.shape.is_some()

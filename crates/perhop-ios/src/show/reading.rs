@@ -10,7 +10,8 @@ use super::pattern::{Pattern, words};
 use super::shared_queue::{PRIORITY, assign_drops, name_of_level};
 
 const CLASS_DEFAULT: &str = "class-default";
-/// Counters of a class before its first match line; later ones belong to the line.
+/// The counters that belong to a class if they precede its first match line. After a match line, they belong
+/// to that line.
 const OF_CLASS: [&str; 4] = ["packets", "bytes", "offered_bps", "drop_bps"];
 /// The colors at the beginning of a line.
 const COLORS: [&str; 3] = ["conformed", "exceeded", "violated"];
@@ -70,7 +71,7 @@ const LINES: [&str; 45] = [
     "Match:",
     "match:",
 ];
-/// The indices of the patterns after the last one with numbers.
+/// The index of the pattern for priority levels.
 const LEVEL: usize = 41;
 const SHARED: usize = 42;
 const MATCH: [usize; 2] = [43, 44];
@@ -79,10 +80,10 @@ static PATTERNS: LazyLock<Vec<Pattern>> =
     LazyLock::new(|| LINES.iter().map(|line| Pattern::new(line)).collect());
 
 /// Parses the policies in the output of `show policy-map interface`. Skips unknown lines, because releases
-/// differ and log messages may be in between.
+/// differ and log messages may interrupt the output.
 ///
 /// # Errors
-/// When the text has lost its indentation, and no line shows the end of a nested policy.
+/// The text is not indented, and no line shows the end of a nested policy.
 pub(super) fn read(text: &str) -> Result<Vec<PolicyReading>, ConfigError> {
     let mut reader = Reader::default();
     for line in text.lines() {
@@ -114,17 +115,17 @@ fn with_spaces(line: &str) -> String {
     found
 }
 
-/// The mark of the end of a policy.
+/// The line that ends a policy.
 #[derive(Clone, Copy, PartialEq)]
 enum PolicyEnd {
     /// A class with at most the indentation of the policy.
     Indent(usize),
-    /// Its class-default, which IOS prints last; for text without indentation.
+    /// In text without indentation: the class-default of the policy, which IOS prints last.
     ClassDefault { is_read: bool },
 }
 
 impl PolicyEnd {
-    /// Whether a class with this indentation is after the policy.
+    /// Whether a class with this indentation follows the policy.
     fn is_before(self, class_indent: usize) -> bool {
         match self {
             Self::Indent(indent) => indent >= class_indent,
@@ -133,7 +134,7 @@ impl PolicyEnd {
     }
 }
 
-/// A policy around the current class: name, end, and enclosing class.
+/// A policy that contains the current class: its name, its end, and its enclosing class.
 struct Around {
     name: String,
     end: PolicyEnd,
@@ -149,12 +150,12 @@ struct Reader {
     around: Vec<Around>,
     /// Indentation of the last class of the last policy, while it is open.
     class_indent: Option<usize>,
-    /// Whether a nested policy has lost its indentation.
+    /// Whether the text has a nested policy without indentation.
     is_flat: bool,
     /// The first policy without class-default in a text without indentation.
     endless: Option<String>,
     color: Option<&'static str>,
-    /// Whether a match line was read; later counters belong to the line.
+    /// Whether the class has had a match line. Later counters belong to the match line.
     is_counted: bool,
 }
 
@@ -178,11 +179,11 @@ impl Reader {
         }
     }
 
-    /// Ends the open policies. Records a policy without class-default: it takes the class-default of the
-    /// enclosing policy, so its classes can be at the wrong level.
+    /// Ends the open policies. Records a policy without class-default. The class-default of the enclosing
+    /// policy was then read as its own, so classes can be at the wrong level.
     fn close(&mut self) {
         // A policy inside class-default is complete even without its own class-default, because no class
-        // follows it.
+        // follows.
         let is_endless = |around: &Around| {
             around.end == PolicyEnd::ClassDefault { is_read: false }
                 && around.path.last().is_none_or(|class| class != CLASS_DEFAULT)

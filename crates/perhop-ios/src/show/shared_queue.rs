@@ -1,4 +1,4 @@
-//! The shared queue of priority classes, whose drops routers print before the classes.
+//! The shared queue of priority classes. Routers print its drops before the classes.
 
 use perhop_device::show::{ClassReading, PolicyReading};
 
@@ -13,8 +13,8 @@ pub(super) fn name_of_level(level: &str) -> String {
     format!("{LEVEL}{level})")
 }
 
-/// Assigns the drops of each shared queue to its class. If several classes share the queue, adds the sum of
-/// their packets to the numbers of the queue instead.
+/// Assigns the drops of each shared queue to the class that uses the queue. If several classes use the queue,
+/// adds the sum of their packets to the numbers of the queue.
 pub(super) fn assign_drops(policy: &mut PolicyReading) {
     for shared in 0..policy.classes.len() {
         let queue = &policy.classes[shared];
@@ -24,7 +24,7 @@ pub(super) fn assign_drops(policy: &mut PolicyReading) {
         if let [member] = members.as_slice() {
             let class = &mut policy.classes[*member];
             let exceeding = class.number("exceed_drops").unwrap_or(0);
-            // Some routers also count drops of the priority policer as drops of the queue.
+            // Some routers include the drops of the priority policer in the drops of the queue.
             let own = if drops >= exceeding { drops - exceeding } else { drops };
             class.numbers.entry("queue_drops".to_owned()).or_insert(own);
         } else {
@@ -35,8 +35,8 @@ pub(super) fn assign_drops(policy: &mut PolicyReading) {
     }
 }
 
-/// Returns the packets and bytes that left the queue of a class. The queue is its own, or a shared queue that
-/// no other class uses. `None` without such a counter.
+/// Returns the packets and bytes that left the queue of a class, which is its own queue or a shared queue
+/// that no other class uses. `None` if the output has no such counter.
 pub(super) fn output_of(policy: &PolicyReading, class: &ClassReading) -> Option<(u64, u64)> {
     let output = |queue: &ClassReading| queue.number("output_packets").zip(queue.number("output_bytes"));
     let is_alone = |queue: &&ClassReading| {

@@ -13,7 +13,7 @@ use super::early_drops::{EarlyDrops, early_drops};
 use super::load_interval::averaged;
 
 const CLASS_DEFAULT: &str = "class-default";
-/// The drop causes of queues.
+/// The causes of drops in queues.
 const BY_QUEUE: [DropCause; 5] = [
     DropCause::QueueFull,
     DropCause::EarlyRandom,
@@ -35,11 +35,11 @@ pub(super) struct QueueState {
 impl QueueState {
     /// Returns the sum of several queues; `None` for no queue.
     fn sum(queues: impl Iterator<Item = QueueState>) -> Option<QueueState> {
-        queues.reduce(|one, other| QueueState {
-            depth: one.depth + other.depth,
-            drops: one.drops + other.drops,
+        queues.reduce(|sum, other| QueueState {
+            depth: sum.depth + other.depth,
+            drops: sum.drops + other.drops,
             flow_drops: None,
-            output: one.output + other.output,
+            output: sum.output + other.output,
         })
     }
 }
@@ -147,7 +147,7 @@ impl<'a> Counting<'a> {
         link_to.map(|_| all.with_overhead(self.counted.classes))
     }
 
-    /// Returns a policy with its classes. `whole` is the number of all its packets, if known.
+    /// Returns a policy with its classes. `whole` has all packets of the policy, if their number is known.
     fn policy(&self, config: &'a AttachedPolicy, whole: Option<Traffic>) -> PolicyState<'a> {
         let mut classes: Vec<ClassState> = config.classes.iter().map(|class| self.class(class)).collect();
         if !config.classes.iter().any(|class| class.name == CLASS_DEFAULT) {
@@ -159,7 +159,7 @@ impl<'a> Counting<'a> {
         PolicyState { config, priorities: priorities(config, &classes), classes }
     }
 
-    /// Assigns the remaining packets to the only class without a counter.
+    /// If a single class has no counter, assigns the remaining packets of the policy to it.
     fn give_the_rest(&self, classes: &mut [ClassState], whole: Option<Traffic>) {
         let Some(whole) = whole else { return };
         let classified: Traffic = classes.iter().filter_map(|class| class.classified).sum();
@@ -172,7 +172,7 @@ impl<'a> Counting<'a> {
         }
     }
 
-    /// Subtracts the packets of classes that use the queue of class-default from the packets of
+    /// Subtracts the packets of other classes in the queue of class-default from the packets of
     /// class-default.
     ///
     /// A class without bandwidth, shaper or priority has no queue.
@@ -281,8 +281,8 @@ impl<'a> Counting<'a> {
     }
 }
 
-/// Returns the packets that the class classified. They are counted at its nested policy, otherwise at its
-/// conditioner, otherwise at its queue.
+/// Returns the packets of the class: the counter of the nested policy, otherwise of the conditioner,
+/// otherwise of the queue.
 fn classified(
     config: &AttachedClass,
     stage: &ColorCounters,
@@ -319,7 +319,7 @@ fn priorities(config: &AttachedPolicy, classes: &[ClassState]) -> Vec<(PriorityL
     config.priority_limits.iter().map(|limit| (*limit, shared(queue(limit)))).collect()
 }
 
-/// Returns class-default for a policy that does not configure it.
+/// Returns class-default for a policy that does not configure this class.
 fn unwritten_default() -> &'static AttachedClass {
     static DEFAULT: std::sync::LazyLock<AttachedClass> = std::sync::LazyLock::new(|| AttachedClass {
         id: ClassId(usize::MAX),

@@ -8,7 +8,7 @@ use crate::platform::Platform;
 /// The layout of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// IOS 15: counters for each line of `match-any`, and of marked packets.
+    /// IOS 15: has counters for each match line of a match-any class, and counters of marked packets.
     Ios15,
     /// IOS-XE.
     IosXe,
@@ -25,7 +25,7 @@ impl Style {
     /// Returns the style `name`, or the style of the platform's releases.
     ///
     /// # Errors
-    /// When there is no such style.
+    /// There is no style with this name.
     pub(super) fn chosen(name: Option<&str>, platform: &str) -> Result<Style, ConfigError> {
         let Some(name) = name else {
             let grammar = Platform::named(platform).map(|platform| platform.grammar());

@@ -36,8 +36,8 @@ pub(crate) fn memory(
         .unwrap_or_else(|| Profile::CatalystSiliconOne.name().to_owned());
     if options.port_units.or(options.shared_units).or(options.pool_ports).is_some() {
         let message =
-            format!("the ports of {model} have no units of memory: their queues have limits in bytes");
-        return Err(ConfigError::new("port-units", message).help("leave the units out"));
+            format!("the memory of {model} is not divided into units: the limits of its queues are in bytes");
+        return Err(ConfigError::new("port-units", message).help("remove the units"));
     }
     let mut found = SwitchMemory {
         model,
@@ -119,8 +119,8 @@ fn port(
         soft_end: 0,
         queues,
         assumed: vec![
-            format!("the switch counts the limit of each queue as {blocks} blocks, which frames fill"),
-            "the external memory has room: the limits fall while it fills".to_owned(),
+            format!("the limit of each queue is {blocks} blocks, and frames fill these blocks completely"),
+            "the external memory has room; the limits are lower while it is nearly full".to_owned(),
         ],
         refused: None,
         without_queues: None,
@@ -140,7 +140,8 @@ fn written_limits(class: &PolicyClass) -> Vec<LineLeftOut> {
     limit.into_iter().chain(by_value).chain(random).collect()
 }
 
-/// Returns the limit of a queue of a port at `rate_bps` by the rules of the profile: bytes, and blocks.
+/// Returns the limit, in bytes and in blocks, of a queue of a port with rate `rate_bps` according to the
+/// rules of the profile.
 fn limit_bytes(rate_bps: u64) -> (u64, u64) {
     let rules = Profile::CatalystSiliconOne.rules();
     let (DefaultLimit::InterfaceTime { microseconds }, LimitPrecision::Blocks { bytes }) =

@@ -1,4 +1,5 @@
-//! Catalyst switches with Silicon One, whose virtual output queues have one limit for each speed of a port.
+//! Catalyst switches with Silicon One. The limit of their virtual output queues depends only on the speed of
+//! the port.
 //!
 //! Source: `show platform hardware fed … qos queue config` of a Catalyst 9500X, 9350 and 9610 in genieparser.
 //! The profile `catalyst-silicon-one` has the rules with their evidence; [`memory()`] applies them.

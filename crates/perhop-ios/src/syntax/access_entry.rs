@@ -1,4 +1,4 @@
-//! One `permit` or `deny` of an access list.
+//! Parsing of a `permit` or `deny` line of an access list.
 
 use std::net::Ipv4Addr;
 
@@ -208,10 +208,11 @@ pub(super) fn prefix(reader: &mut Reader) -> Result<PrefixMatch, Finding> {
     Ok(prefix)
 }
 
-/// Limit on the non-trailing ones of a wildcard mask, each of which doubles the number of prefixes.
+/// Limit on the 1-bits of a wildcard mask that are not trailing. Each of these bits doubles the number of
+/// prefixes.
 const MOST_SCATTERED_BITS: u32 = 8;
 
-/// Returns a finding for a wildcard mask with non-trailing ones.
+/// Returns a finding for a wildcard mask with too many 1-bits that are not trailing.
 fn scattered(entry: &AclEntry) -> Option<Finding> {
     let scattered = |address: AddressMatch| {
         let wildcard = address.wildcard.to_bits();

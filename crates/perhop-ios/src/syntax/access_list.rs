@@ -121,7 +121,7 @@ pub(super) fn numbered(configuration: &mut Configuration, reader: &mut Reader) -
     };
     let name = number.to_string();
     if reader.negated() {
-        // The router removes the whole list, even if the line has an entry.
+        // The router removes the whole list, even if the line contains an entry.
         configuration.access_lists.remove(&name);
         return Ok(Finding::MODELLED);
     }

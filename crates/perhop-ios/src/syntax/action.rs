@@ -1,4 +1,4 @@
-//! Actions of `police` and `rate-limit`, which are single words such as `set-dscp-transmit`.
+//! Actions of `police` and `rate-limit`, such as `set-dscp-transmit`.
 
 use super::marking;
 use crate::ast::{Action, Field, Marking, Then};

@@ -21,7 +21,7 @@ pub(crate) const IP_PROTOCOLS: &[(&str, u8)] = &[
     ("vrrp", 112),
 ];
 
-/// Protocols of `match protocol` other than IP, which no packet in perhop has.
+/// Protocols of `match protocol` other than IP. No packet in perhop has such a protocol.
 pub(super) const NOT_IP: &[&str] = &[
     "aarp",
     "apollo",
@@ -53,8 +53,8 @@ pub(super) const NOT_IP: &[&str] = &[
     "xns",
 ];
 
-/// Applications with well-known ports, on either side. Numbers are from IANA's registry of service names and
-/// ports, or from the vendor if one name means several ports.
+/// Applications with well-known ports, as source or destination. Numbers are from IANA's registry of service
+/// names and ports, or from the vendor if a name has several ports.
 pub(crate) const APPLICATIONS: &[Application] = &[
     ("bgp", TCP, &[(179, 179)]),
     ("capwap-control", UDP, &[(5246, 5246)]),
@@ -142,8 +142,8 @@ const TCP: &[Protocol] = &[Protocol::TCP];
 const UDP: &[Protocol] = &[Protocol::UDP];
 const BOTH: &[Protocol] = &[Protocol::TCP, Protocol::UDP];
 
-/// Returns the ports of the application `name`. The payload of RTP (`rtp audio`) is recognizable only by
-/// content, so its ports are the ports of all RTP.
+/// Returns the ports of the application `name`. A type of RTP payload (`rtp audio`) is recognizable only by
+/// packet contents, so it has the ports of all RTP.
 pub(crate) fn application(name: &str) -> Option<&'static Application> {
     let name = if name.starts_with("rtp ") { "rtp" } else { name };
     APPLICATIONS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name))

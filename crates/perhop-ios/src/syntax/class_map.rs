@@ -65,7 +65,7 @@ impl Criterion {
     }
 }
 
-/// Whether the name of a protocol or application determines headers.
+/// Whether the headers of packets show this protocol or application.
 fn is_seen(name: &str) -> bool {
     let known = application(name).is_some() || ip_protocol(name).is_some();
     known || name == "ip" || name == "ipv6" || NOT_IP.contains(&name)

@@ -2,13 +2,13 @@
 
 use crate::words::{Finding, Reader, Reading};
 
-/// A command: its first words, and its handling.
+/// A command: its first words, and how its lines are read.
 pub(super) struct Command<T: 'static> {
     pub(super) words: &'static str,
     pub(super) does: Does<T>,
 }
 
-/// The handling of a command.
+/// The way in which the lines of a command are read.
 pub(super) enum Does<T: 'static> {
     /// Part of the model.
     Read(fn(&mut T, &mut Reader) -> Reading),

@@ -1,4 +1,4 @@
-//! Commands of the block `controller`: lines with time slots, and their serial interfaces.
+//! Commands of the block `controller`: physical lines with time slots, and their serial interfaces.
 
 use super::command::{Command, irrelevant, modelled};
 use crate::ast::{ChannelGroup, Configuration, Controller};
@@ -82,10 +82,10 @@ fn tributary(controller: &mut Controller, reader: &mut Reader) -> Reading {
     Ok(Finding::IRRELEVANT)
 }
 
-/// Rate of a slot, kilobits per second: full, and with one bit of eight used by the line's signaling.
+/// The rates of a time slot, kilobits per second: with all eight bits, and with one bit used for signaling.
 const SLOT: (u64, u64) = (64, 56);
 
-/// Reads `channel-group … timeslots … [speed 56|64]`; without slots, the whole line.
+/// Reads `channel-group … timeslots … [speed 56|64]`. Without slots, the group has the whole line.
 fn channel_group(controller: &mut Controller, path: &[u64], reader: &mut Reader) -> Reading {
     let number = reader.number("a channel group", 0..=255)?;
     let interface = interface(&controller.name, path, number);

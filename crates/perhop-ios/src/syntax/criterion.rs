@@ -128,7 +128,7 @@ fn words(reader: &mut Reader, what: &str) -> Result<String, Finding> {
     Ok(words)
 }
 
-/// Reads `match packet length min … max …`, at least one of the two.
+/// Reads `match packet length min … max …`. At least one of the limits is required.
 fn length(reader: &mut Reader) -> Result<Criterion, Finding> {
     reader.one_of(&["length"])?;
     let (mut min, mut max) = (None, None);

@@ -25,7 +25,7 @@ pub(super) const PROFILE: &[Command<IpsecProfile>] = &[
         Ok(Finding::MODELLED)
     }),
     modelled("set peer", |map, reader| {
-        // Other peers are host names, which only the router can resolve.
+        // Other peers have host names, which only the router can resolve.
         if let Some(peer) = reader.next().and_then(|word| word.parse().ok()) {
             map.peers.retain(|other| *other != peer);
             if !reader.negated() {

@@ -59,7 +59,7 @@ fn version(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// Reads `ip cef`: class-based marking and WRED by class run only in the express forwarding path.
+/// Reads `ip cef`. Only express forwarding has class-based marking and WRED by class.
 #[allow(clippy::unnecessary_wraps)]
 fn cef(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let what = reader.keyword(&["distributed", "linecard"]);

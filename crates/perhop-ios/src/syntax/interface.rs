@@ -185,7 +185,7 @@ pub(super) fn speed(interface: &mut Interface, reader: &mut Reader) -> Reading {
         interface.speed = None;
         return Ok(Finding::MODELLED);
     }
-    // For `nonegotiate` and negotiable speeds, the name of the interface has the rate.
+    // With `nonegotiate` and several possible speeds, the rate follows from the name of the interface.
     let megabits = match reader.peek() {
         Some("nonegotiate") => return Ok(Finding::IRRELEVANT),
         _ => reader.number("megabits per second", 10..=400_000)?,

@@ -67,8 +67,8 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("ipv6 unnumbered", "the interface uses the address of another interface"),
 ];
 
-/// Accepted values of `mtu` and `ip mtu`, bytes. Routers accept values from 64 or 68 on, but no line has such
-/// an MTU.
+/// Accepted values of `mtu` and `ip mtu`, bytes. Routers also accept values from 64 or 68 to 127, which are
+/// not used in practice.
 const MTU: std::ops::RangeInclusive<u64> = 128..=65535;
 const FILTER: &str = "packets that the list denies are dropped here";
 const GROUP: &str = "the hub applies the policy of the group to packets that it sends here";
@@ -153,7 +153,7 @@ fn multilink(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(of_bundle(interface))
 }
 
-/// Returns the finding for fragmentation and interleaving, which are configured at the bundle.
+/// Returns the finding for fragmentation and interleaving, which only a bundle has.
 fn of_bundle(interface: &Interface) -> Finding {
     if interface.name.starts_with("Multilink") {
         Finding::MODELLED

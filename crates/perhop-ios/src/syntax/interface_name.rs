@@ -1,4 +1,4 @@
-//! Names of interfaces, and the line properties that they imply.
+//! Names of interfaces, and the properties that the names imply.
 
 use crate::ast::{Hardware, Interface, ServicePolicies};
 
@@ -13,8 +13,8 @@ pub(super) struct Name {
     default: Option<u64>,
 }
 
-/// A kind of interface: name, short names, hardware, and default bandwidth in kilobits per second, which is
-/// the line rate if there is one.
+/// A kind of interface: name, short names, hardware, and default bandwidth in kilobits per second. The
+/// default bandwidth is the line rate if the kind implies a line rate.
 struct Kind(&'static str, &'static [&'static str], Hardware, Option<u64>);
 
 /// The kinds of interfaces. Default bandwidths are from `show interfaces`. Modems and bundles have no default
@@ -102,8 +102,7 @@ fn kind(written: &str) -> Option<&'static Kind> {
         let mut beginning = KINDS.iter().filter(begins);
         let first = beginning.next().filter(|_| written.len() >= 2)?;
         let other = beginning.next();
-        // A prefix of several names is accepted if they have equal hardware and rate, such as `TwentyFive`
-        // and `Forty`.
+        // A prefix of several names is accepted if these names have the same hardware and rate.
         other.is_none_or(|other| (other.2, other.3) == (first.2, first.3)).then_some(first)
     })
 }
@@ -114,15 +113,14 @@ const RADIO: &str = "Dot11Radio";
 pub(super) fn full_name(written: &str) -> Name {
     let letters = written.find(|character: char| character.is_ascii_digit()).unwrap_or(written.len());
     let (letters, number) = match written.get(..RADIO.len()) {
-        // This interface name is the only one that contains digits, so its first digit does not begin the
-        // number.
+        // The word of this interface name contains digits, so the first digit does not begin the number.
         Some(radio) if radio.eq_ignore_ascii_case(RADIO) => written.split_at(RADIO.len()),
         _ => written.split_at(letters),
     };
     match kind(letters) {
         Some(Kind(name, _, hardware, kilobits)) => {
             let (nominal, default) = match hardware {
-                // Packets leave through another interface, so this rate is only a bandwidth for calculations.
+                // Packets leave through another interface, so the rate is only a bandwidth for calculations.
                 Hardware::Virtual | Hardware::Serial if *name != "Hssi" => (None, *kilobits),
                 _ => (*kilobits, None),
             };

@@ -1,5 +1,5 @@
-//! `interface range` of IOS, and several interfaces after `interface` of NX-OS: every line of the block is
-//! read for each of them.
+//! `interface range` of IOS, and `interface` with several interfaces of NX-OS. Every line of such a block is
+//! read for each interface.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use crate::ast::{Configuration, Interface};
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 
-/// Limits on the interfaces of a range, on the ranges of a text, and on the lines that are read again, so
-/// that a short text cannot take a long time.
+/// Limits on the interfaces of a range, on the ranges of a text, and on the lines that are read again.
+/// Without limits, a short text could require a long time.
 const MOST_MEMBERS: usize = 512;
 const MOST_RANGES: usize = 256;
 const MOST_READS: usize = 100_000;
@@ -45,8 +45,8 @@ pub(super) fn open(
 /// A function that reads a line as a command of a block.
 type ReadLine = fn(&mut Configuration, Mode, Spelling, &mut Reader) -> Option<Reading>;
 
-/// Reads a line for every interface of the range with `read_line`. The line gets the state and the
-/// diagnostics that it has for the first interface.
+/// Reads a line for every interface of the range with `read_line`. The state and the diagnostics of the line
+/// are those of the first interface.
 pub(super) fn read(
     configuration: &mut Configuration,
     range: usize,
@@ -75,7 +75,8 @@ pub(super) fn read(
 }
 
 /// Returns the names in a list without spaces: `gi1/0/1-24,gi1/0/30`, `Ethernet1/1-4,Ethernet1/7`,
-/// `vlan10-12`. Only the last number of a name has a range. `None` for other lists, and for too many names.
+/// `vlan10-12`. Only the last number of a name can be a range. `None` for other lists, and for too many
+/// names.
 fn names(text: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut kind = "";

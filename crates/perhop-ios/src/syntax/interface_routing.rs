@@ -53,7 +53,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("vrrp", group),
 ];
 
-/// Notes a setting with the rest of the line as its value.
+/// Records a setting whose value is the rest of the line.
 fn setting(interface: &mut Interface, kind: LinkSettingKind, reader: &mut Reader) {
     let value = reader.rest().join(" ");
     if reader.negated() {

@@ -4,7 +4,7 @@ use super::command::{Command, irrelevant, irrelevant_block, not_modelled, not_mo
 use crate::ast::Configuration;
 
 const FRAMES: &str = "the device bridges these frames; perhop only routes packets";
-/// The hash that selects one of several next hops of a route or links of a bundle.
+/// The effect of lines that change the selection among several next hops or links of a bundle.
 pub(super) const SPREAD: &str = "the line changes which next hop, or which member of a bundle, a flow uses";
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[

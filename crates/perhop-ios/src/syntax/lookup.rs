@@ -16,7 +16,7 @@ pub(crate) enum Spelling {
     Abbreviated,
 }
 
-/// One row of the tables of commands, for documentation.
+/// A row of the tables of commands, for documentation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CommandReference {
     /// The block of the command.
@@ -25,7 +25,7 @@ pub struct CommandReference {
     pub words: &'static str,
     /// The state of a well-formed line.
     pub state: LineState,
-    /// The effect on packets, if it is outside the model.
+    /// The effect on packets, if perhop does not model the command.
     pub effect: Option<&'static str>,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn run<T>(
             reader.skip(command.words.split(' ').count());
             read(target, reader)
         }
-        // The negated command restores the default, which is what perhop models.
+        // The negated command restores the default, which perhop models.
         Does::Recorded(record, effect) => {
             reader.skip(command.words.split(' ').count());
             let state = if reader.negated() { Finding::IRRELEVANT } else { Finding::not_modelled(effect) };
@@ -68,8 +68,8 @@ pub(super) fn run<T>(
     })
 }
 
-/// Returns the longest command that `line` begins with. If several commands have the same abbreviation,
-/// returns the modeled command, because perhop does not know the complete command set of any router.
+/// Returns the longest command with which `line` begins. If an abbreviation is ambiguous, returns the modeled
+/// command; perhop does not know the complete set of commands, so the router may not have the other commands.
 fn find<T>(
     tables: &[&'static [Command<T>]],
     line: &[&str],

@@ -36,7 +36,7 @@ fn same_byte(marking: &Marking, other: &Marking) -> bool {
     )
 }
 
-/// Parses a field; `None` for a field outside the model, which is not consumed.
+/// Parses a field. Returns `None` for a field outside the model, and does not read its word.
 fn field(reader: &mut Reader) -> Option<Field> {
     let keywords = [
         "ip",
@@ -154,7 +154,7 @@ pub(super) fn unseen(marking: &Marking) -> Option<String> {
     })
 }
 
-/// Parses fields of layers outside the model.
+/// Parses a mark of a layer outside the model.
 fn other(reader: &mut Reader) -> Result<(Marking, Finding), Finding> {
     let keywords = [
         "atm-clp",

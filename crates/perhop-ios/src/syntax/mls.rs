@@ -1,7 +1,7 @@
 //! `mls qos` and the queues of ports of Catalyst 2960, 3560 and 3750.
 //!
-//! The rows record their settings; the front end marks them as modeled on a switch of this kind. Ranges:
-//! Cisco, "Catalyst 3750 Switch Command Reference" (OL-8552-07).
+//! The rows record the settings. On a switch of this kind, the front end changes the lines to the state
+//! "modeled". Source of the ranges: Cisco, "Catalyst 3750 Switch Command Reference" (OL-8552-07).
 
 use std::collections::BTreeMap;
 
@@ -161,7 +161,8 @@ fn enabled(configuration: &mut Configuration, reader: &mut Reader) -> Result<(),
     Ok(())
 }
 
-/// Reads `no mls qos rewrite ip dscp`: the switch selects queues by the new codepoint and keeps the old one.
+/// Reads `no mls qos rewrite ip dscp`: the switch selects the queue by the new codepoint, but does not write
+/// this codepoint to the packet.
 fn rewrite(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     reader.end()?;
     configuration.mls.keeps_dscp = reader.negated().then(|| At::new(reader.line, ()));
@@ -202,7 +203,7 @@ fn codepoints(
     Ok(())
 }
 
-/// Reads `VALUE … to VALUE`, where the values are codepoints.
+/// Reads `VALUE … to VALUE`, with codepoints as values.
 fn table(
     map: &mut BTreeMap<u8, At<u8>>,
     lines: &mut Vec<usize>,
@@ -265,7 +266,7 @@ fn numbers<const COUNT: usize>(
     Ok(())
 }
 
-/// Requires parts that sum to 100 percent.
+/// Removes the setting and returns a finding if the parts do not sum to 100 percent.
 fn require_sum<T>(sum: Option<u64>, place: &mut Option<T>) -> Result<(), Finding> {
     match sum {
         Some(sum) if sum != 100 => {

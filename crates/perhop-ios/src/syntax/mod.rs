@@ -1,7 +1,7 @@
 //! The tables of known commands, one file per block.
 //!
-//! A table row has a command's first words and its handling. The longest row that a line begins with reads
-//! the line.
+//! A row of a table has the first words of a command and the function that reads its lines. For a line that
+//! matches several rows, the row with the most words is used.
 
 mod access_entry;
 mod access_list;
@@ -158,8 +158,7 @@ fn read_other(
     }
 }
 
-/// Whether `words`, in the block `mode`, begin a global command of several words that the block does not
-/// have.
+/// Whether `words` begin a global command of several words that the block `mode` does not have.
 pub(crate) fn is_only_global(grammar: Grammar, mode: Mode, words: &[&str]) -> bool {
     let many = |row: &&str| row.contains(' ');
     let longest = |tables| lookup::longest(tables, words).filter(many);
@@ -193,7 +192,7 @@ pub(crate) fn first_words(grammar: Grammar, mode: Mode) -> Vec<&'static str> {
         Mode::Global => words_of(&[global::COMMANDS, mls::COMMANDS]),
         Mode::ClassMap(_) => words_of(&[class_map::COMMANDS]),
         Mode::PolicyMap(_) => words_of(&[policy_map::COMMANDS]),
-        // The commands of a policy-map are included, because the `class` line of the next class ends a class.
+        // The commands of a policy-map are included, because the line of the next class ends a class.
         Mode::Class(..) => [words_of(&[policy_class::COMMANDS]), words_of(&[policy_map::COMMANDS])].concat(),
         Mode::Police(..) => words_of(&[police::COMMANDS]),
         Mode::AccessList(_) => words_of(&[access_list::COMMANDS]),

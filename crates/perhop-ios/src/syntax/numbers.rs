@@ -29,7 +29,7 @@ pub(super) fn precedence(reader: &mut Reader) -> Result<IpPrecedence, Finding> {
 
 /// Parses a DSCP by number or name.
 pub(super) fn dscp(reader: &mut Reader) -> Result<Dscp, Finding> {
-    // No router knows the name of RFC 9956's codepoint.
+    // No router knows `nqb`, the name of the codepoint in RFC 9956.
     let known = reader.peek().filter(|word| !word.eq_ignore_ascii_case("nqb"));
     let value = known.and_then(|word| word.parse().ok());
     let value = value.ok_or_else(|| reader.unexpected("a DSCP (0 to 63 or a name)"))?;
@@ -55,11 +55,11 @@ pub(super) fn field_value(field: Field, reader: &mut Reader) -> Result<u8, Findi
 /// Parses one or more values up to the end of the line.
 pub(super) fn list<T>(
     reader: &mut Reader,
-    one: fn(&mut Reader) -> Result<T, Finding>,
+    parse: fn(&mut Reader) -> Result<T, Finding>,
 ) -> Result<Vec<T>, Finding> {
-    let mut values = vec![one(reader)?];
+    let mut values = vec![parse(reader)?];
     while reader.peek().is_some() {
-        values.push(one(reader)?);
+        values.push(parse(reader)?);
     }
     Ok(values)
 }

@@ -120,7 +120,8 @@ fn host(group: &mut ObjectGroup, reader: &mut Reader) -> Reading {
     add(group, reader, GroupMember::Address(host))
 }
 
-/// Parses `10.0.0.0 255.0.0.0` or `10.0.0.0 /8`. Unlike in an access list, ones of the mask are significant.
+/// Parses `10.0.0.0 255.0.0.0` or `10.0.0.0 /8`. Unlike in an access list, the 1-bits of the mask are the
+/// significant bits.
 fn network(reader: &mut Reader) -> Result<AddressMatch, Finding> {
     let network = address(reader, "an address")?;
     let Some(word) = reader.peek() else { return Ok(AddressMatch::host(network)) };

@@ -44,7 +44,7 @@ pub(super) fn actions_of(class: &mut PolicyClass, color: Color) -> Option<&mut V
     })
 }
 
-/// Reads one or more actions on a separate line; further lines add to them.
+/// Reads one or more actions on a separate line, and adds them to the actions of earlier lines.
 fn actions(class: &mut PolicyClass, color: Color, reader: &mut Reader) -> Reading {
     let Some(actions) = actions_of(class, color) else { return Ok(Finding::IRRELEVANT) };
     if reader.negated() {
@@ -91,7 +91,7 @@ pub(super) fn colors(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// Accepted bursts, bytes. The least one differs between routers; it is above 0.
+/// Accepted bursts, bytes. The minimum differs between routers, but is above 0.
 const BURSTS: RangeInclusive<u64> = 1..=2_000_000_000;
 const PEAK: &str = "perhop does not model a second rate of a policer that counts packets";
 

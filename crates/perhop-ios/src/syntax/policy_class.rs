@@ -83,7 +83,7 @@ fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// Reads `account …` at the end of a line: the overhead to count.
+/// Reads `account …` at the end of a line, which configures the counted overhead.
 fn account(class: &mut PolicyClass, reader: &mut Reader) -> Result<(), Finding> {
     if reader.eat("account") {
         let account = if reader.eat("user-defined") {
@@ -183,7 +183,7 @@ fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// Reads `queue-limit percent 5`: only some platforms have it.
+/// Reads `queue-limit percent 5`, which only some platforms have.
 fn percent_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     class.percent_limit = None;
     if !reader.negated() {

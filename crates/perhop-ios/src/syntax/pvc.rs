@@ -18,7 +18,7 @@ pub(super) const COMMANDS: &[Command<Pvc>] = &[
         Ok(Finding::MODELLED)
     }),
     modelled("pppoe-client", |pvc, reader| {
-        // The pool binds a Dialer to the circuit. The circuit's own policy queues the packets.
+        // The pool connects a Dialer to the circuit, but the policy of the circuit itself queues the packets.
         pvc.pppoe = flag(reader);
         Ok(Finding::MODELLED)
     }),
@@ -74,7 +74,7 @@ fn ubr(reader: &mut Reader) -> Result<AtmService, Finding> {
     optional(reader, "the peak rate in kb/s", KILOBITS).map(AtmService::Ubr)
 }
 
-/// Parses peak rate, sustained rate and burst. A single number is both rates.
+/// Parses peak rate, sustained rate and burst. A single number is the value of both rates.
 fn vbr_nrt(reader: &mut Reader) -> Result<AtmService, Finding> {
     let peak = reader.number("the peak rate in kb/s", KILOBITS)?;
     let sustained = optional(reader, "the sustained rate in kb/s", KILOBITS)?.unwrap_or(peak);

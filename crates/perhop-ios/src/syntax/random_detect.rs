@@ -67,8 +67,8 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
     Ok(Finding::MODELLED)
 }
 
-/// Returns the finding for a line that selects the field of drop precedences. An interface has no such
-/// command.
+/// Returns the finding for a line that selects the field from which drop precedences are derived. perhop does
+/// not model some fields on an interface.
 fn finding(basis: Basis, reader: &Reader) -> Finding {
     let of_class = matches!(reader.mode, Mode::Class(..) | Mode::Police(..));
     match basis {
@@ -203,5 +203,5 @@ fn name(unit: ThresholdUnit) -> &'static str {
     }
 }
 
-/// The default of n: 1 of n packets is dropped at the maximum threshold.
+/// The default of the mark probability denominator n: at the maximum threshold, 1 of n packets is dropped.
 const DEFAULT_MARK_PROBABILITY_DENOMINATOR: u64 = 10;

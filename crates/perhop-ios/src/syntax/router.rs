@@ -1,4 +1,4 @@
-//! `router`: the parts of a routing protocol that decide its routes.
+//! `router`: the commands of a routing protocol that determine its routes.
 
 use std::net::Ipv4Addr;
 
@@ -12,7 +12,7 @@ use crate::ast::{Configuration, Network, RouterProcess};
 use crate::mode::Mode;
 use crate::words::{Form, Reader};
 
-/// The rate at which a port costs 1 (Cisco, "ip ospf cost"), megabits per second.
+/// The rate of a port with cost 1, megabits per second (Cisco, "ip ospf cost").
 const REFERENCE: u64 = 100;
 
 pub(super) const COMMANDS: &[Command<RouterProcess>] = &[
@@ -59,7 +59,7 @@ pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) {
     let protocol = match reader.next() {
         Some("ospf") => RoutingProtocol::Ospf,
         Some("isis") => RoutingProtocol::Isis,
-        // A process of EIGRP with a name has its networks in address families, which perhop does not read.
+        // An EIGRP process with a name has its networks in address families, which perhop does not read.
         Some("eigrp") if reader.peek().is_some_and(|name| name.parse::<u64>().is_ok()) => {
             RoutingProtocol::Eigrp
         }
@@ -68,7 +68,7 @@ pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) {
     open_process(configuration, reader, protocol);
 }
 
-/// Reads `ipv6 router …`: the routes of IPv6 are not computed.
+/// Reads `ipv6 router …`. perhop does not compute routes of IPv6 protocols.
 pub(super) fn open_ipv6(configuration: &mut Configuration, reader: &mut Reader) {
     reader.next();
     open_process(configuration, reader, RoutingProtocol::Other);
@@ -137,7 +137,8 @@ fn network(process: &mut RouterProcess, reader: &mut Reader) {
     }
 }
 
-/// Returns the wildcard of a network that configures none: the wildcard of its class (RFC 791 §3.2).
+/// Returns the wildcard of a network without a configured wildcard, which is the wildcard of its class (RFC
+/// 791 §3.2).
 fn classful_wildcard(address: Ipv4Addr) -> Ipv4Addr {
     let bits = match address.octets()[0] {
         0..=127 => 24,

@@ -1,5 +1,5 @@
 //! Outputs of IOS and IOS-XE that show routes and neighbors: `show ip route`, `show cdp neighbors`,
-//! `show lldp neighbors`, one output or several in one recorded session.
+//! `show lldp neighbors`. A recorded session can contain several outputs.
 
 mod names;
 mod neighbors;
@@ -47,7 +47,8 @@ impl<'a> Prompt<'a> {
     fn read(line: &'a str) -> Option<Prompt<'a>> {
         let (before, command) = line.trim_end().split_once(['#', '>'])?;
         let device = before.split_once('(').map_or(before, |(name, _)| name).trim_start();
-        let is_name = |one: char| one.is_ascii_alphanumeric() || matches!(one, '-' | '_' | '.' | '/');
+        let is_name =
+            |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/');
         let command = command.trim();
         let command = command.strip_prefix("do ").unwrap_or(command).trim_start();
         let is_prompt = !device.is_empty() && device.chars().all(is_name);

@@ -5,13 +5,13 @@ use perhop_device::ShownNeighbor;
 /// Returns the full name of an interface in an output. A space may precede the number: `Gig 0/1`.
 pub(super) fn full_name(written: &str) -> String {
     let name: String = written.split_whitespace().collect();
-    let letters = name.find(|one: char| !one.is_ascii_alphabetic()).unwrap_or(name.len());
+    let letters = name.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(name.len());
     let (kind, number) = name.split_at(letters);
     match kind {
         // The port of a telephone or a switch: `Port 1`.
         "Port" => name,
-        // The three letters of an output are cut to the short name of commands, because `Ser` does not
-        // distinguish `Serial` from `Service-Engine`.
+        // Outputs have three letters. The third letter is removed, because `Ser` is ambiguous (`Serial`,
+        // `Service-Engine`), but `Se` is the short name of `Serial` in commands.
         "Ser" | "Eth" => crate::interface_name(&format!("{}{number}", &kind[..2])),
         _ => crate::interface_name(&name),
     }

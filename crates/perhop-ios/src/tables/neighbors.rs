@@ -1,7 +1,6 @@
-//! `show cdp neighbors` and `show lldp neighbors`, with and without `detail`.
-//!
-//! The layouts are from Cisco's command references: a table with one line per neighbor, or two if the name is
-//! long; with `detail`, a block of `Key: value` for each.
+//! `show cdp neighbors` and `show lldp neighbors`, with and without `detail`. Source of the layouts: Cisco's
+//! command references. Without `detail`, an output is a table with one line per neighbor, or two lines if the
+//! name is long. With `detail`, each neighbor has a block of `Key: value` lines.
 
 use perhop_device::{DeviceTables, ShownNeighbor};
 
@@ -9,7 +8,7 @@ use super::names::neighbor;
 
 const CDP: &str = "CDP";
 const LLDP: &str = "LLDP";
-/// The width of the LLDP name column. A name that fills it touches the next column.
+/// The width of the name column of LLDP. No space follows a name of this length.
 const LLDP_NAME: usize = 20;
 
 /// The neighbors of one output.
@@ -42,9 +41,9 @@ impl Neighbors {
     /// Ends the output and adds its neighbors.
     pub(super) fn ended(mut self, found: &mut DeviceTables) -> Neighbors {
         self.end_block(LLDP);
-        for one in self.found {
-            if !found.neighbors.contains(&one) {
-                found.neighbors.push(one);
+        for neighbor in self.found {
+            if !found.neighbors.contains(&neighbor) {
+                found.neighbors.push(neighbor);
             }
         }
         Neighbors::default()
@@ -128,7 +127,7 @@ impl Neighbors {
     /// Adds the neighbor of a block, if the block has all of its parts.
     fn end_block(&mut self, protocol: &'static str) {
         let Block { interface, device, far_interface, far_description } = std::mem::take(&mut self.block);
-        // The identifier of the port can be an address. The description then has the name.
+        // If the identifier of the port is an address, the description contains the name.
         let far = far_interface.filter(|far| far.contains('/')).or(far_description);
         if let (Some(interface), Some(device), Some(far)) = (interface, device, far) {
             self.found.push(neighbor(&interface, &device, &far, protocol));
@@ -142,8 +141,11 @@ mod tests {
 
     fn found(text: &str) -> Vec<String> {
         let neighbors = read(text).neighbors;
-        let line = |one: perhop_device::ShownNeighbor| {
-            format!("{} - {} {} {}", one.interface, one.device, one.far_interface, one.protocol)
+        let line = |neighbor: perhop_device::ShownNeighbor| {
+            format!(
+                "{} - {} {} {}",
+                neighbor.interface, neighbor.device, neighbor.far_interface, neighbor.protocol
+            )
         };
         neighbors.into_iter().map(line).collect()
     }

@@ -1,8 +1,7 @@
-//! `show ip route`, with or without `vrf NAME`.
-//!
-//! The layout is from Cisco, "Reading and understanding the routing table": codes, a prefix,
-//! `[distance/ metric] via` a next hop or `is directly connected`; further next hops are on separate lines.
-//! Below `172.16.0.0/24 is subnetted`, prefixes have no length.
+//! `show ip route`, with or without `vrf NAME`. Source of the layout: Cisco, "Reading and understanding the
+//! routing table". A route has codes, a prefix, and `[distance/metric] via` a next hop or
+//! `is directly connected`. Further next hops are on separate lines. Below `172.16.0.0/24 is subnetted`,
+//! prefixes have no length.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -23,9 +22,9 @@ pub(super) struct Routes {
     table: ShownTable,
     /// Whether the legend or the gateway of last resort was seen. Earlier lines are not routes.
     has_begun: bool,
-    /// Whether the command selects a part of the routes, so that the table can have others.
+    /// Whether the command selects only some routes of the table.
     is_part: bool,
-    /// The length below `is subnetted`.
+    /// The prefix length in the last line `is subnetted`.
     length: Option<u8>,
     /// The prefix whose next hops are on the next lines.
     open: Option<Prefix>,
@@ -112,7 +111,7 @@ impl Routes {
                 _ => rest.last().map(|name| to_interface(name, None)),
             },
             [_, "via", next_hop, rest @ ..] => next_hop_of(next_hop, rest),
-            // These lines add no route: the next hop is on the next line, or the route is in hold-down.
+            // Such a line adds no route: the next hop is on the next line, or the route is in hold-down.
             [] | [_] | ["is", "possibly", "down,", ..] => return,
             // The route leads to an interface: `is a summary, 00:12:00, Null0`, `[5/0], 2d20h, Null0`.
             [_, .., name] => Some(to_interface(name, None)),

@@ -1,7 +1,7 @@
 //! Packet memory of Catalyst switches with UADP hardware: 3650, 3850 and 9000.
 //!
-//! A switch divides the memory of a port among its queues by fixed rules. [`memory`] applies them to a
-//! configuration; [`printed`] prints the result in the format of the switch, and reads such outputs.
+//! A switch divides the memory of a port among its queues by fixed rules. [`memory`] applies the rules to a
+//! configuration. [`printed`] prints the result in the format of the switch, and reads such outputs.
 
 mod model;
 mod policy;
@@ -62,7 +62,8 @@ pub(crate) fn memory(
     Ok(found)
 }
 
-/// Marks `trust device` as modeled, and `auto qos` at a port with the policies of its template as irrelevant.
+/// Changes `trust device` to the state "modeled", and `auto qos` to "irrelevant" if the port has the policies
+/// of the template.
 pub(crate) fn mark_lines(configuration: &mut Configuration) {
     let ports = || configuration.interfaces.iter().filter(|interface| is_switch_port(interface));
     let trusted: BTreeSet<usize> =

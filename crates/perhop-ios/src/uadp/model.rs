@@ -39,8 +39,8 @@ impl Chip {
         }
     }
 
-    /// Returns the units that the soft parts of all ports share, with the evidence. The number excludes the
-    /// hard parts of the ports, so it differs by product. Sources: `GlobalSoftLimit` in the outputs of
+    /// Returns the number of units that the soft parts of all ports share, with the evidence. It excludes the
+    /// hard parts of the ports, so it differs between products. Sources: `GlobalSoftLimit` in the outputs of
     /// `qos queue stats` of a 9400 and of a switch with ports of 100 Gb/s in genieparser. A 9300 has as much
     /// memory per core as a 9400. The 6 MB of the other products are recalled, and the same fraction is
     /// assumed to be shared.
@@ -82,9 +82,9 @@ const PRODUCTS: &[(&str, Chip, &str)] = &[
     ("c9500", Chip::Uadp3, "9500"),
     ("c9600", Chip::Uadp3, "9600"),
 ];
-/// The chassis of a Catalyst 9600, whose supervisor decides about the chip.
+/// The chassis of a Catalyst 9600, in which the supervisor determines the chip.
 const CHASSIS: &str = "c9606r";
-/// The families in the message if the configuration does not name the product.
+/// The families that the error suggests if the configuration does not name the product.
 const OFFERED: &str = "c3650, c3850, c9200, c9300, c9400, c9500 or c9600";
 
 /// Memory of a port, units, by family, prefix of the interface name, and rate in Mb/s. Sources: Cisco TAC
@@ -99,7 +99,7 @@ const PORT_UNITS: &[(&[&str], &str, u64, u64)] = &[
     (&["9400"], "TenGigabitEthernet", 10_000, 560),
 ];
 
-/// Whether `name` begins like a product of these families.
+/// Whether `name` begins with the prefix of a product of these families.
 pub(crate) fn is_product(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     PRODUCTS.iter().any(|(start, _, _)| name.starts_with(start)) && !has_silicon_one(&name)
@@ -115,10 +115,10 @@ impl Model {
         let Some(name) = chosen.map(str::to_ascii_lowercase).or_else(|| written(configuration)) else {
             return wrong(
                 "the configuration does not name the product of the switch".to_owned(),
-                &format!("give it: --model {OFFERED}, or the whole name, such as c9300-24t"),
+                &format!("name the product: --model {OFFERED}, or the whole name, such as c9300-24t"),
             );
         };
-        // A line that names a product with Silicon One counts even if an option names another product.
+        // A line that names a product with Silicon One takes precedence over the product that the user names.
         let other = Some(name.clone()).filter(|name| has_silicon_one(name));
         if let Some(other) = other.or_else(|| product_in(configuration)) {
             return wrong(
@@ -128,8 +128,9 @@ impl Model {
         }
         if name.starts_with(CHASSIS) {
             return wrong(
-                format!("{name} does not name the supervisor of the switch, which decides about its chip"),
-                "give it: --model c9600 (Supervisor 1, UADP 3) or c9600x (Supervisor 2, Silicon One)",
+                format!("{name} does not name the supervisor of the switch, which determines the chip"),
+                "name the product: --model c9600 (Supervisor 1, UADP 3) or c9600x (Supervisor 2, Silicon \
+                 One)",
             );
         }
         match PRODUCTS.iter().find(|(start, _, _)| name.starts_with(start)) {
@@ -162,8 +163,8 @@ impl Model {
             .ok_or_else(|| {
                 format!(
                     "the memory of a port of {} at {megabits} Mb/s is not published: read Hardmax of queue 0 \
-                     without a policy in `{COMMAND} {interface}`, and give 2.5 times that number: \
-                     --platform {},port-units=N",
+                     without a policy in `{COMMAND} {interface}`, and pass 2.5 times this number: --platform \
+                     {},port-units=N",
                     self.name, self.name
                 )
             })

@@ -1,4 +1,5 @@
-//! The classes of a policy with their own queue: the parts that determine the memory of a port.
+//! The classes of a policy that have their own queue, with the properties that determine the memory of a
+//! port.
 
 use perhop_device::{Basis, LineLeftOut, MarkedField, MarkedPackets};
 use perhop_lint::{Line, LineState};
@@ -22,7 +23,7 @@ pub(super) struct QueueClass {
     pub(super) random_detect: Option<usize>,
 }
 
-/// The threshold of packets with one value, percent of the class's part.
+/// The threshold for the packets with one value, percent of the class's part of the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PercentLimit {
     /// The line.
@@ -34,7 +35,7 @@ pub(super) struct PercentLimit {
 }
 
 /// Returns the classes of `policy` with a queue, in the order of service: priority levels first,
-/// class-default last. Adds the ignored statements that would change the memory.
+/// class-default last. Adds the ignored lines that would change the memory.
 pub(super) fn queueing_classes(
     configuration: &Configuration,
     policy: &PolicyMap,

@@ -1,8 +1,8 @@
 //! `show platform hardware fed … qos queue config interface`: printing and reading.
 //!
-//! Layout: outputs of a 3850, a 9300 and a 9400 in genieparser. In the first table, the number of a profile
-//! in the chip precedes each value. The printer numbers profiles in their order. It prints zeros for the
-//! number of the port in the chip and for the weights of a policy, because it does not know them.
+//! Source of the layout: outputs of a 3850, a 9300 and a 9400 in genieparser. In the first table, the number
+//! of a profile of the chip precedes each value. perhop numbers the profiles in their order. perhop prints
+//! zeros for the number of the port in the chip and for the weights of a policy, which it does not know.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -13,17 +13,17 @@ use super::policy::{PercentLimit, QueueClass};
 
 /// The ceiling of a queue without thresholds, percent of its part.
 const CEILING: u64 = 400;
-/// The part of the port for control packets without a policy, percent.
+/// The part of the port's memory for control packets if the port has no policy, percent.
 const CONTROL_PART: u64 = 40;
 /// The lower thresholds of a queue without `queue-limit`, in 64ths of the highest threshold: 80 and 90 %,
 /// truncated.
 const DEFAULT_THRESHOLDS: [u64; 2] = [51, 57];
-/// The codepoints of control packets without a policy: class selectors 4, 6 and 7.
+/// The codepoints of the queue for control packets if the port has no policy: class selectors 4, 6 and 7.
 const CONTROL_CODEPOINTS: [u8; 3] = [32, 48, 56];
-/// The weights of the two queues without a policy, as printed. Their meaning is not documented. perhop uses
-/// them as shares, 40 and 60 %.
+/// The weights that the switch prints for the two queues of a port without a policy. Their meaning is not
+/// documented. perhop uses them as shares of 40 and 60 %.
 const DEFAULT_WEIGHTS: [u32; 2] = [50, 75];
-/// Parts of a threshold in the chip.
+/// The number of steps of a threshold in the chip.
 const THRESHOLD_PARTS: u64 = 64;
 /// The maximum number of queues of a port.
 const MOST_QUEUES: usize = 8;
@@ -67,8 +67,8 @@ impl Split {
     /// Returns the default queues: control packets, and all other packets.
     pub(super) fn default_queues(self, assumed: &mut Vec<String>) -> Vec<QueueMemory> {
         assumed.push(
-            "the queue `control` takes packets with DSCP cs4, cs6 and cs7, and packets that the \
-                      switch itself sends"
+            "the queue `control` is for packets with DSCP cs4, cs6 and cs7, and for packets that the switch \
+             itself sends"
                 .to_owned(),
         );
         let control = self.units * CONTROL_PART / 100;
@@ -150,8 +150,9 @@ impl Split {
         Soft { unscaled, scaled: part * ceiling * self.multiplier_percent / 10_000 }
     }
 
-    /// Returns the minimum of the soft part when the port has used its shared memory. The fractions come from
-    /// outputs and apply before the multiplier: two thirds on UADP 1, 19/32 on a 9300, 17/32 on a 9400.
+    /// Returns the minimum of the soft part, which applies when the port has used its shared memory. It is a
+    /// fraction of the soft part before the multiplier. Source of the fractions: outputs of switches, with
+    /// two thirds on UADP 1, 19/32 on a 9300, and 17/32 on a 9400.
     fn port_soft_min(self, soft: Soft) -> Option<u64> {
         match self.chip {
             Chip::Uadp1 => Some(soft.unscaled * 2 / 3),
@@ -161,8 +162,8 @@ impl Split {
         }
     }
 
-    /// Returns the minimum of the soft part when the memory of the chip is used up: a quarter for a queue
-    /// without reserved memory, otherwise 0.
+    /// Returns the minimum of the soft part, which applies when the memory of the chip is full: a quarter for
+    /// a queue without reserved memory, otherwise 0.
     fn global_soft_min(self, soft: Soft, hard: u64) -> Option<u64> {
         match self.chip {
             Chip::Uadp2Mini | Chip::Uadp3 => None,
@@ -221,7 +222,7 @@ pub(super) fn refused(classes: &[QueueClass]) -> Option<LineLeftOut> {
     refusal(last, format!("{} classes need queues, but a port has {MOST_QUEUES}", classes.len()))
 }
 
-/// Returns one threshold per percentage, in ascending order.
+/// Merges thresholds with the same percentage, and returns them in ascending order.
 fn merged(limits: &[PercentLimit]) -> Vec<PercentLimit> {
     let mut found: Vec<PercentLimit> = Vec::new();
     for limit in limits {

@@ -1,4 +1,4 @@
-//! The rules by which the memory is divided, with their evidence.
+//! The rules by which the switch divides the memory, with their evidence.
 
 use perhop_device::{EvidenceKind, MemoryOptions, PlatformRule, RuleValue};
 
@@ -57,7 +57,7 @@ pub(super) fn rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> 
     found
 }
 
-/// Returns the rules that only a run needs.
+/// Returns the rules that only runs use.
 fn run_rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> {
     use EvidenceKind::{Documented, Inferred};
     let (units, certainty) = model.chip.shared_units();

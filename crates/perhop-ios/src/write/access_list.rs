@@ -28,8 +28,8 @@ impl Kind {
     }
 }
 
-/// Returns an access list that permits the packets of a condition: its kind and entries. `None` if no list of
-/// one address family can.
+/// Returns the kind and the entries of an access list that permits the packets of a condition; `None` if no
+/// list of a single address family can permit them.
 pub(super) fn of_condition(condition: &MatchConfig) -> Option<(Kind, Vec<String>)> {
     let entries = entries(condition)?;
     match families(condition) {
@@ -44,7 +44,8 @@ fn families(condition: &MatchConfig) -> (bool, bool) {
     let own = condition.source.iter().chain(&condition.destination).flat_map(|prefixes| &prefixes.0);
     let own = own.map(|prefix| (prefix.address().is_ipv4(), prefix.address().is_ipv6()));
     let inner = condition.all.iter().chain(&condition.any).flatten().chain(condition.not.as_deref());
-    own.chain(inner.map(families)).fold((false, false), |one, other| (one.0 || other.0, one.1 || other.1))
+    own.chain(inner.map(families))
+        .fold((false, false), |found, other| (found.0 || other.0, found.1 || other.1))
 }
 
 fn entries(condition: &MatchConfig) -> Option<Vec<String>> {

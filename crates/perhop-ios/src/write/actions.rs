@@ -20,7 +20,7 @@ const ACTIONS: [(&str, &str); 7] = [
     ("cos", "set-cos-transmit"),
 ];
 
-/// Returns the outcome of some actions; by default the packet is transmitted.
+/// Returns the outcome of some actions. By default the router transmits the packet.
 pub(super) fn ending(actions: &[Action]) -> Outcome {
     actions.last().and_then(Action::ends_with).unwrap_or(Outcome::Transmit)
 }
@@ -55,7 +55,7 @@ pub(super) fn of_color(stage: &ConditionerConfig, color: Color) -> &[Action] {
 /// Returns the words after `set` for one action.
 ///
 /// # Errors
-/// When the router cannot set the field to this value.
+/// The router cannot set the field to this value.
 pub(super) fn setting(action: &Action, tables: &mut TableMaps) -> Result<String, Missing> {
     Ok(match action {
         Action::Mark(dscp) => format!("dscp {}", codepoint(*dscp)),
@@ -100,7 +100,7 @@ fn copied(field: CopyField) -> &'static str {
     }
 }
 
-/// Returns a policer's action that sets something and transmits.
+/// Returns the policer action that sets a field and transmits the packet.
 ///
 /// # Errors
 /// The errors of [`setting`].

@@ -34,7 +34,7 @@ const KEPT: [&str; 27] = [
     "ip add",
     "ipv6 add",
 ];
-/// The command that attaches a policy to the peers of a tunnel, who form a separate port.
+/// The command that attaches a policy to the peers of a tunnel, which are a separate port.
 const GROUP: &str = "ip nhrp map group ";
 
 /// An interface or circuit, and its lines.
@@ -53,8 +53,8 @@ impl Block {
         Block { text, kept, inside: Vec::new(), added: Vec::new() }
     }
 
-    /// Adds the lines that attach a policy. For a block that is a single line, replaces the name of the
-    /// policy in it.
+    /// Adds the lines that attach a policy. For a block that consists of a single line, replaces the name of
+    /// the policy in this line.
     pub(super) fn attach(&mut self, lines: Vec<String>, policy: Option<&str>) {
         match policy {
             Some(policy) if self.text.starts_with(GROUP) => {
@@ -98,7 +98,8 @@ pub(super) fn add_of_port(blocks: &mut Blocks, device: &DeviceModel, port: &Port
     opened
 }
 
-/// Whether the block of the port itself, not an enclosing one, attaches a policy with the word `way`.
+/// Whether the block of the port itself, not an enclosing block, attaches a policy in the direction `way`,
+/// `in` or `out`.
 pub(super) fn attaches(device: &DeviceModel, port: &Port, way: &str) -> bool {
     device.lines.iter().any(|line| {
         let text = without_prompt(&line.text);

@@ -1,4 +1,5 @@
-//! [`Class`]: a class of a policy-map under construction, and [`Choice`]: which lines its policy omits.
+//! [`Class`]: a class of a policy-map under construction. [`Choice`]: the choice of lines that a policy
+//! omits.
 
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::ClassConfig;
@@ -21,7 +22,7 @@ pub(super) struct Class {
     pub(super) inside: Vec<Class>,
 }
 
-/// The form from which a policy is written.
+/// The form of a policy from which the writer begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// Its Intent.
@@ -30,12 +31,12 @@ pub(super) enum Way {
     Running(Choice),
 }
 
-/// The choice of classes that omit the `bandwidth` line, among classes that do not require a share.
+/// The choice of the classes without a `bandwidth` line, among the classes that do not require a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// Whether class-default omits it.
+    /// Whether class-default has no `bandwidth` line.
     pub(super) leaves_default: bool,
-    /// Whether classes with a shaper or fair queueing omit it.
+    /// Whether classes with a shaper or fair queueing have no `bandwidth` line.
     pub(super) leaves_shaped: bool,
     /// Overhead of the first class with a rate, in addition to the overhead of the link, bytes.
     pub(super) account: i32,

@@ -12,7 +12,7 @@ use super::words::{codepoint, name};
 
 const HIGHEST_GROUP: u8 = 99;
 
-/// The class-maps and access lists of some conditions, each written once.
+/// The class-maps and access lists of some conditions, without duplicates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassMaps {
     defined: Vec<(String, ClassMap)>,
@@ -36,8 +36,8 @@ impl ClassMaps {
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         if self.has_families && !self.lists.iter().any(|(list, _)| list.starts_with("ipv6 ")) {
-            // The router distinguishes the families only if its configuration uses IPv6, so a list of IPv6 is
-            // added.
+            // perhop distinguishes the address families only if the configuration uses IPv6, so an IPv6 list
+            // is added.
             lines.extend(["ipv6 access-list ANY-IPV6", " permit ipv6 any any", "!"].map(str::to_owned));
         }
         let mut add = |head: String, inside: &[String]| {
@@ -67,7 +67,7 @@ impl ClassMaps {
     /// Returns the name of the class-map of a class with this condition: `wanted` if it is free.
     ///
     /// # Errors
-    /// When no class-map can match such packets.
+    /// No class-map can match such packets.
     pub(super) fn define(&mut self, wanted: &str, condition: &MatchConfig) -> Result<String, Missing> {
         let wanted = name(wanted);
         let class_map = self.class_map(&wanted, condition)?;
@@ -88,18 +88,18 @@ impl ClassMaps {
     /// Adds an access list with this condition, for `rate-limit`.
     ///
     /// # Errors
-    /// When no access list entry can express it.
+    /// No access list entry can express the condition.
     pub(super) fn add_access_list(&mut self, condition: &MatchConfig, list: &str) -> Result<(), Missing> {
         if let Some(OneOrMany(precedences)) = &condition.precedence
             && keys(condition) == [Key::Precedence]
         {
-            let mask = precedences.iter().fold(0_u32, |mask, one| mask | 1 << one.value());
+            let mask = precedences.iter().fold(0_u32, |mask, precedence| mask | 1 << precedence.value());
             self.numbered.push(format!("access-list {list} mask {mask:02x}"));
             return Ok(());
         }
         let Some((Kind::Ipv4, entries)) = access_list::of_condition(condition) else {
             let construct = format!("match {}", text(condition));
-            return Err(Missing::new(construct, "rate-limit takes an IPv4 access list"));
+            return Err(Missing::new(construct, "rate-limit requires an IPv4 access list"));
         };
         let head = format!("{} {list}", Kind::Ipv4.command());
         self.lists.retain(|(known, _)| *known != head);
@@ -160,8 +160,8 @@ impl ClassMaps {
         Ok(defined)
     }
 
-    /// Returns the words after `match` for a condition without nested class-maps; a packet needs to match
-    /// only one of them.
+    /// Returns the words after `match` for a condition without nested class-maps. A packet matches the
+    /// condition if it matches one of the results.
     fn simple(&mut self, name: &str, condition: &MatchConfig) -> Result<Vec<String>, Missing> {
         let keys = keys(condition);
         let [key] = keys.as_slice() else { return self.by_list(name, condition) };
@@ -247,8 +247,8 @@ fn group(label: u8) -> Result<u8, Missing> {
     Err(missing.instead("write a lower label"))
 }
 
-/// Returns the lines of a condition on the values of one field; `None` for other conditions. A line takes 4
-/// or 8 values: Cisco IOS command reference, "match ip dscp", "match precedence", "match cos", "match mpls
+/// Returns the lines of a condition on the values of one field; `None` for other conditions. A line can have
+/// 4 or 8 values: Cisco IOS command reference, "match ip dscp", "match precedence", "match cos", "match mpls
 /// experimental topmost".
 fn of_values(condition: &MatchConfig) -> Option<Vec<String>> {
     fn words<T>(list: &OneOrMany<T>, word: impl Fn(&T) -> String) -> Vec<String> {

@@ -59,7 +59,7 @@ impl PolicyMaps {
         merged(nested(classes), queues, &by_label)
     }
 
-    /// Returns the class-maps for the colors with which packets arrive at a stage.
+    /// Returns the class-maps that match the colors of the packets that arrive at a stage.
     fn coming_colors(
         &mut self,
         name: &str,
@@ -202,7 +202,7 @@ impl PolicyMaps {
         found
     }
 
-    /// Returns the lines, or none and a note about the missing feature.
+    /// Returns the lines. On an error, adds a note about the missing feature and returns no lines.
     pub(super) fn or_note(&mut self, place: &str, lines: Result<Vec<String>, Missing>) -> Vec<String> {
         lines.unwrap_or_else(|missing| {
             self.notes.at(place).add(missing);
@@ -211,7 +211,7 @@ impl PolicyMaps {
     }
 }
 
-/// Converts shares in byte quanta to ratios.
+/// Converts shares that are quanta in bytes to ratios.
 fn with_ratios(mut classes: Vec<ClassConfig>) -> Vec<ClassConfig> {
     let quanta: Option<Vec<u64>> = classes
         .iter()

@@ -1,4 +1,4 @@
-//! [`configuration`]: the whole text of a configuration.
+//! [`configuration`]: writing of a complete configuration.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::platform::Profile;
 const CONTROL_PLANE: &str = "control-plane";
 /// The default `hold-queue`, packets.
 const HOLD_QUEUE: u64 = 40;
-/// Overhead that an Ethernet interface counts, bytes.
+/// The overhead that an Ethernet interface counts per packet, bytes.
 const ETHERNET: i32 = 14;
 
 /// The policies to write, and their source router.
@@ -27,7 +27,7 @@ pub(super) struct Source<'a> {
     pub(super) interfaces: Vec<Option<String>>,
     /// The router; `None` for policies of a scenario or of another vendor's device.
     pub(super) device: Option<&'a DeviceModel>,
-    /// The parts of foreign policies that the IOS forms cannot express.
+    /// The parts of foreign policies that IOS cannot express.
     pub(super) notes: Vec<NotExpressed>,
 }
 
@@ -51,8 +51,8 @@ impl Source<'_> {
         }
     }
 
-    /// Returns the interface of the policy with this index: its own, or a created one. Policies at one
-    /// interface of a device of another vendor get one interface.
+    /// Returns the interface of the policy with this index: its own interface, or a new name. Policies at the
+    /// same interface of a device of another vendor get the same interface.
     pub(super) fn interface(&self, place: usize) -> String {
         let policy = &self.policies[place];
         if let Some(interface) = policy.interface.as_ref().filter(|_| self.device.is_some()) {
@@ -76,8 +76,8 @@ impl Source<'_> {
     }
 }
 
-/// Returns the configuration with the policies at some indices, each with its choice, and the features that
-/// it cannot express.
+/// Returns the configuration with the policies at some indices, each written with its choice, and the
+/// features that the configuration cannot express.
 pub(super) fn configuration(
     source: &Source,
     chosen: &[(usize, Way)],
@@ -127,7 +127,7 @@ pub(super) fn configuration(
     (lines.join("\n") + "\n", notes)
 }
 
-/// Adds a policy. Returns the name of its policy-map; `None` if it needs none.
+/// Adds a policy. Returns the name of its policy-map; `None` if the policy needs no policy-map.
 fn add_policy(
     maps: &mut PolicyMaps,
     source: &Source,

@@ -1,4 +1,4 @@
-//! The keys of a condition, one by one.
+//! The keys of a condition.
 
 use perhop_qos::classifier::MatchConfig;
 
@@ -24,11 +24,11 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// Whether an access list entry can match it.
+    /// Whether an access list entry can match this key.
     pub(super) fn is_of_list(self) -> bool {
         self.is_address() || matches!(self, Key::Dscp | Key::Precedence)
     }
-    /// Whether it requires an access list: codepoints alone have a `match` line.
+    /// Whether this key requires an access list. Codepoints do not, because they have their own `match` line.
     pub(super) fn is_address(self) -> bool {
         use Key::{Destination, DestinationPort, Protocol, Source, SourcePort};
         matches!(self, Source | Destination | Protocol | SourcePort | DestinationPort)
@@ -87,7 +87,7 @@ fn parts_inside(condition: &MatchConfig) -> Vec<(Key, MatchConfig)> {
     parts(condition).into_iter().flat_map(inside).collect()
 }
 
-/// Returns the conditions without those that another condition implies.
+/// Returns the conditions, without the conditions that another condition implies.
 pub(super) fn independent(all: &[MatchConfig]) -> Vec<MatchConfig> {
     let every: Vec<Vec<(Key, MatchConfig)>> = all.iter().map(parts_inside).collect();
     let is_implied = |index: usize| {
@@ -107,7 +107,7 @@ pub(super) fn keys(condition: &MatchConfig) -> Vec<Key> {
     parts(condition).into_iter().map(|(key, _)| key).collect()
 }
 
-/// Returns condition and refused condition of `all: [condition, {not: refused}]`.
+/// Returns `condition` and `refused` for a condition of the form `all: [condition, {not: refused}]`.
 pub(super) fn but_not(condition: &MatchConfig) -> Option<(&MatchConfig, &MatchConfig)> {
     let [kept, excluding] = condition.all.as_deref()? else { return None };
     let refused = excluding.not.as_deref()?;

@@ -8,7 +8,7 @@ use perhop_device::{Basis, Missing};
 /// Returns the lines of the queue of a class.
 ///
 /// # Errors
-/// When a demand has no command.
+/// IOS has no command for a demand.
 pub(super) fn queue_lines(class: &Class) -> Result<Vec<String>, Missing> {
     let mut lines = Vec::new();
     if let Some(at) = class.fair_queue {

@@ -1,4 +1,4 @@
-//! Writing of Intent as policy-maps: the router's own configuration in its original terms.
+//! Writing of Intent as policy-maps. The result has the commands of the router's original configuration.
 
 use perhop_device::intent::{
     Action, Children, Class, Condition, Field, Guarantee, Mark, Meter, Police, Policy, Priority,
@@ -16,7 +16,7 @@ impl PolicyMaps {
     /// Adds a policy of Intent. Returns the name of its policy-map.
     ///
     /// # Errors
-    /// When a demand has no command.
+    /// IOS has no command for a demand.
     pub(super) fn add_demands(&mut self, called: &str, policy: &Policy) -> Result<String, Missing> {
         let called = name(called);
         let maps = self.demands_of_policy(&called, policy)?;
@@ -84,7 +84,10 @@ impl PolicyMaps {
 
     fn police(&mut self, police: &Police) -> Result<Vec<String>, Missing> {
         if police.aware.is_some() {
-            return Err(Missing::new("a color-aware policer", "its class-maps have names of their own"));
+            return Err(Missing::new(
+                "a color-aware policer",
+                "the names of its class-maps would be different",
+            ));
         }
         let mut lines = vec![meter(police.meter)];
         let colors = [("conform", &police.conform), ("exceed", &police.exceed), ("violate", &police.violate)];
@@ -174,7 +177,10 @@ fn guarantee(guarantee: Guarantee) -> Result<String, Missing> {
     Ok(match guarantee {
         Guarantee::Kilobits(kilobits) => format!("bandwidth {kilobits}"),
         Guarantee::BitsPerSecond(bits) => {
-            return Err(Missing::new(format!("a rate of {bits} b/s"), "IOS takes whole kilobits per second"));
+            return Err(Missing::new(
+                format!("a rate of {bits} b/s"),
+                "IOS accepts only whole kilobits per second",
+            ));
         }
         Guarantee::Percent(percent) => format!("bandwidth percent {percent}"),
         Guarantee::RemainingPercent(percent) => format!("bandwidth remaining percent {percent}"),

@@ -1,13 +1,13 @@
-//! [`flattened`]: merges marking stages that continue with the stages behind them. Each packet passes only
-//! one of the merged stages, because a packet belongs to one class of a policy-map.
+//! [`flattened`]: merges each marking stage whose packets continue with the stages after it. Each packet
+//! passes only one of the merged stages, because a packet belongs to one class of a policy-map.
 
 use perhop_analysis::{Field, PacketSpace, Set, TooComplex};
 use perhop_qos::action::{Action, Outcome};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::conditioner::ConditionerConfig;
 
-/// Returns merged stages, of which each packet passes only one. `None` if no stage continues, if a meter
-/// would be split, or if later stages depend on the marks.
+/// Returns merged stages, of which each packet passes only one. `None` if the packets of no stage continue,
+/// if a meter would be split, or if later stages depend on the marks.
 pub(super) fn flattened(stages: &[ConditionerConfig]) -> Option<Vec<ConditionerConfig>> {
     let count = stages.iter().take_while(|stage| marks_and_goes_on(stage)).count();
     let (marking, later) = stages.split_at(count);
@@ -17,14 +17,14 @@ pub(super) fn flattened(stages: &[ConditionerConfig]) -> Option<Vec<ConditionerC
     Flattening::new(marking, later).ok()??.stages().ok()?
 }
 
-/// Whether a stage only sets labels and colors, and its packets continue.
+/// Whether a stage only sets labels and colors, and its packets continue to later stages.
 fn marks_and_goes_on(stage: &ConditionerConfig) -> bool {
     let Some((last, others)) = stage.actions.split_last() else { return false };
     let is_mark = |action: &Action| matches!(action, Action::Label(_) | Action::Color(_));
     stage.meter.is_none() && last.ends_with() == Some(Outcome::Continue) && others.iter().all(is_mark)
 }
 
-/// Whether no packet continues behind a stage.
+/// Whether no packet of a stage continues to later stages.
 fn ends(stage: &ConditionerConfig) -> bool {
     let is_end = |actions: &&Vec<Action>| {
         actions.last().and_then(Action::ends_with).is_some_and(|end| end != Outcome::Continue)
@@ -45,7 +45,7 @@ struct Flattening<'f> {
 }
 
 impl<'f> Flattening<'f> {
-    #[allow(clippy::option_option)] // an `Err` is complexity, `None` another kind of stages
+    #[allow(clippy::option_option)] // `Err`: the sets are too complex; `None`: other stages
     fn new(
         marking: &'f [ConditionerConfig],
         later: &'f [ConditionerConfig],
@@ -60,9 +60,9 @@ impl<'f> Flattening<'f> {
             stages.iter().map(packets).collect()
         };
         let (marking, later) = (with_packets(marking)?, with_packets(later)?);
-        for (place, (_, one)) in marking.iter().enumerate() {
+        for (place, (_, packets)) in marking.iter().enumerate() {
             for (_, other) in &marking[place + 1..] {
-                if space.and(*one, *other)? != Set::NONE {
+                if space.and(*packets, *other)? != Set::NONE {
                     return Ok(None);
                 }
             }
@@ -72,7 +72,7 @@ impl<'f> Flattening<'f> {
         Ok((!depends).then_some(Flattening { space, marking, later }))
     }
 
-    #[allow(clippy::option_option)] // an `Err` is complexity, `None` a meter that would be split
+    #[allow(clippy::option_option)] // `Err`: the sets are too complex; `None`: a meter would be split
     fn stages(mut self) -> Result<Option<Vec<ConditionerConfig>>, TooComplex> {
         let (marking, later) = (std::mem::take(&mut self.marking), std::mem::take(&mut self.later));
         let mut found = Vec::new();
@@ -96,8 +96,8 @@ impl<'f> Flattening<'f> {
         Ok(Some(found))
     }
 
-    /// Splits a stage: one part for each marking stage whose packets it takes, and one part for its other
-    /// packets. `left` are the packets that no earlier stage takes.
+    /// Splits a stage into one part for each marking stage whose packets it matches, and one part for its
+    /// other packets. `left` is the set of the packets that match no earlier stage.
     fn parts(
         &mut self,
         (stage, packets): (&ConditionerConfig, Set),

@@ -10,15 +10,15 @@ use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 
 use super::order::labels;
 
-/// A policy without stages, and the names of the queues that no packet reaches.
+/// A policy without conditioner stages, and the names of the queues that no packet reaches.
 pub(super) struct Folded {
     pub(super) queueing: QueueingConfig,
     pub(super) unreached: Vec<String>,
 }
 
 /// Returns the queues of a policy whose stages only set labels. Queues for which `comes_first` is true
-/// precede the other queues. `None` if a stage does more, or if no order of the queues selects the same
-/// packets.
+/// precede the other queues. `None` if a stage has another action, or if no order of the queues selects the
+/// same packets.
 pub(super) fn folded(policy: &PolicyConfig, comes_first: fn(&ClassConfig) -> bool) -> Option<Folded> {
     let mut unreached = Vec::new();
     let queueing = with_queues(policy.queueing.as_ref()?, &mut |queues| {
@@ -35,7 +35,7 @@ pub(super) fn folded(policy: &PolicyConfig, comes_first: fn(&ClassConfig) -> boo
     Some(Folded { queueing, unreached })
 }
 
-/// Returns a policy with other queues inside the nodes that take all packets.
+/// Returns a policy whose queues are replaced, inside the nodes through which all packets pass.
 pub(super) fn with_queues(
     queueing: &QueueingConfig,
     change: &mut impl FnMut(&[ClassConfig]) -> Option<Vec<ClassConfig>>,
@@ -50,7 +50,7 @@ pub(super) fn with_queues(
     Some(QueueingConfig { classes, ..queueing.clone() })
 }
 
-/// A stage that sets at most one label and does not continue.
+/// A stage that sets at most one label and whose packets do not continue to later stages.
 struct Step {
     matches: Option<MatchConfig>,
     label: Option<u8>,
@@ -84,12 +84,12 @@ struct Folding<'f> {
     stages: Vec<Step>,
 }
 
-/// The packets of a queue, and the conditions of the stages that lead to it.
+/// The packets of a queue, and the conditions of the stages that assign packets to the queue.
 #[derive(Clone, Default)]
 struct Led {
     packets: Option<Set>,
     conditions: Vec<MatchConfig>,
-    /// The first stage that leads to it.
+    /// The first stage that assigns packets to the queue.
     first: Option<usize>,
 }
 
@@ -127,7 +127,7 @@ impl<'f> Folding<'f> {
 
     /// Returns the packets of each queue by the headers and labels with which they arrive; `None` if a queue
     /// selects packets by other fields than labels.
-    #[allow(clippy::option_option)] // an outer `Err` is complexity, an inner `None` another policy
+    #[allow(clippy::option_option)] // `Err`: the sets are too complex; `None`: another kind of policy
     fn led(&mut self) -> Result<Option<Vec<Led>>, TooComplex> {
         let Some((last, others)) = self.queues.split_last() else { return Ok(None) };
         if last.matches.is_some() || others.iter().any(|queue| labels(queue.matches.as_ref()).is_empty()) {
@@ -192,7 +192,8 @@ impl<'f> Folding<'f> {
         Ok(())
     }
 
-    /// Whether each queue gets its packets if the first matching condition selects the queue.
+    /// Whether each queue receives the same packets as before if the first matching condition selects the
+    /// queue.
     fn select(
         &mut self,
         order: &[usize],

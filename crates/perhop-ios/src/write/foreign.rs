@@ -1,5 +1,5 @@
-//! Conversion of foreign policies to the forms of IOS: the stage of its class is the last one that a packet
-//! passes, and queues can have priority.
+//! Conversion of foreign policies to the forms of IOS: a packet passes no stage after the stage of its class,
+//! and queues can have priority.
 
 use perhop_analysis::{Effect, PacketSpace, Set, TooComplex, effects};
 use perhop_device::{Notes, PolicyToWrite};
@@ -17,14 +17,14 @@ use super::flattening::flattened;
 use super::folding::{Folded, folded, with_queues};
 use super::order::labels;
 
-/// Bytes that an Ethernet interface counts beyond the IP packet.
+/// The bytes that an Ethernet interface counts in addition to the IP packet.
 const ETHERNET: i32 = 14;
 /// The least `bandwidth`, bits per second.
 const LEAST_BANDWIDTH: u64 = 8000;
-/// The name of the class around queues without priority.
+/// The name of the class that contains the queues without priority.
 const OTHERS: &str = "others";
 
-/// Returns a policy in the forms of IOS, and notes the parts that these forms cannot express.
+/// Converts a policy to the forms of IOS. Adds a note for each part that these forms cannot express.
 pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> PolicyToWrite {
     let place = policy.place();
     let mut policy = policy;
@@ -41,11 +41,13 @@ pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> Polic
         return policy;
     }
     let mut notes = notes.at(&place);
-    let reason = "IOS has priority queues and shares: levels, bursts and weights of the rest are lost";
+    let reason = "IOS has only priority queues and shares: levels, bursts and the weights of the remaining \
+                  rate are lost";
     notes.report("scheduler guarantee-excess", reason);
     if let Some(Folded { queueing, unreached }) = folded(own, has_priority) {
         for name in unreached {
-            notes.report(format!("queue {name}"), "no packet reaches it, so that IOS needs no class for it");
+            notes
+                .report(format!("queue {name}"), "no packet reaches the queue, so IOS needs no class for it");
         }
         (own.queueing, own.conditioners) = (Some(queueing), Vec::new());
     }
@@ -53,7 +55,7 @@ pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> Polic
     if let Some(layer) = first_queue(queueing).and_then(|class| class.share.link_layer) {
         let counted = own.overhead + i32::from(layer.overhead);
         if counted != ETHERNET {
-            let construct = format!("rates that count {counted} bytes beyond IP");
+            let construct = format!("rates that count {counted} bytes in addition to IP");
             notes.report(construct, format!("an Ethernet interface of IOS counts {ETHERNET}"));
         }
         own.overhead = ETHERNET;
@@ -63,7 +65,7 @@ pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> Polic
     let queues = with_queues(queueing, &mut |queues| {
         let queue = |(place, queue): (usize, &ClassConfig)| {
             let queue = with_rate(queue, &mut |construct, reason| notes.report(construct, reason));
-            // A policer can be moved if no earlier queue takes packets of its queue. This is the case for the
+            // A policer can be moved if no earlier queue matches packets of its queue. This is true for the
             // first queue, and for a queue that selects packets by its own labels.
             let is_alone = place == 0 || !labels(queue.matches.as_ref()).is_empty();
             if can_police && is_alone { without_policer(queue, &mut stages) } else { queue }
@@ -76,7 +78,7 @@ pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> Polic
     policy
 }
 
-/// Returns a queue with a guarantee, because IOS accepts a limit only in a class with a rate.
+/// Adds a guarantee to a queue without a rate, because IOS accepts a limit only in a class with a rate.
 fn with_rate(queue: &ClassConfig, note: &mut impl FnMut(String, String)) -> ClassConfig {
     if queue.share.rate.is_some() || queue.matches.is_none() || queue.queueing.is_some() {
         return queue.clone();
@@ -86,8 +88,8 @@ fn with_rate(queue: &ClassConfig, note: &mut impl FnMut(String, String)) -> Clas
     ClassConfig { share: ShareConfig { rate: Some(rate), ..queue.share.clone() }, ..queue.clone() }
 }
 
-/// Moves the policer in front of a queue into the stages, where it becomes `police` of the class. The policer
-/// drops regardless of congestion.
+/// Moves the policer of a queue to the stages, where it becomes `police` of the class. There, the policer
+/// drops packets regardless of congestion.
 fn without_policer(queue: ClassConfig, stages: &mut Vec<ConditionerConfig>) -> ClassConfig {
     let policer = queue.police.filter(|police| police.when == PoliceWhen::Always);
     let Some(PoliceConfig { rate, burst, .. }) = policer else { return queue };
@@ -107,11 +109,10 @@ fn first_queue(queueing: &QueueingConfig) -> Option<&ClassConfig> {
     class.queueing.as_ref().map_or(Some(class), first_queue)
 }
 
-/// Returns the stages. A stage that continues ends instead if no later stage takes its packets. `None` if the
-/// stages are too complex.
+/// Returns the stages. A stage whose packets continue becomes a stage whose packets do not continue if no
+/// later stage matches them. `None` if the stages are too complex.
 ///
-/// This changes nothing: a packet that no later stage takes leaves the conditioners like a packet whose stage
-/// ends.
+/// The change has no effect: in both cases, the packets leave the conditioners with the same marks.
 fn ended(stages: &[ConditionerConfig]) -> Option<Vec<ConditionerConfig>> {
     let mut space = PacketSpace::naming(stages.iter().filter_map(|stage| stage.matches.as_ref()));
     let mut set = |condition: Option<&MatchConfig>| condition.map_or(Ok(Set::ALL), |own| space.taken_by(own));
@@ -144,8 +145,8 @@ fn ended(stages: &[ConditionerConfig]) -> Option<Vec<ConditionerConfig>> {
     Some(found)
 }
 
-/// Converts queues with guarantee and excess to priority queues, in front of the queues that share the
-/// remaining rate.
+/// Converts queues with guarantee and excess to priority queues, and puts them before the queues that share
+/// the remaining rate.
 fn with_priorities(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
     if queueing.scheduler != SchedulerConfig::GuaranteeExcess {
         return queueing.clone();
@@ -208,7 +209,7 @@ fn has_priority(class: &ClassConfig) -> bool {
     is_within && share.level == Some(0) && class.matches.is_some() && class.queueing.is_none()
 }
 
-/// The policer of a priority queue whose ceiling is below the rate around it.
+/// Returns the policer for a priority queue whose ceiling is below `most`, the rate of the enclosing queue.
 fn police(class: &ClassConfig, most: Rate) -> Option<PoliceConfig> {
     let rate = class.share.ceil.filter(|ceil| *ceil < most)?;
     let burst = class.share.ceil_burst?;

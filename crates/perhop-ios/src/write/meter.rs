@@ -12,7 +12,7 @@ use super::table_map::TableMaps;
 /// The class-maps of the colors of arriving packets: `conform-color`, `exceed-color`.
 pub(super) type ComingColors = Vec<(&'static str, String)>;
 
-/// Whether a stage belongs to a nested policy. Packets of nested policies continue to the enclosing class.
+/// Whether a stage belongs to a nested policy, whose packets continue to the enclosing class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Outer,
@@ -22,7 +22,7 @@ pub(super) enum Level {
 /// Returns the lines of a class for one conditioner.
 ///
 /// # Errors
-/// When the router has no such meter or action.
+/// The router has no such meter or action.
 pub(super) fn stage_lines(
     stage: &ConditionerConfig,
     colors: &ComingColors,
@@ -88,7 +88,8 @@ fn unmetered(actions: &[Action], tables: &mut TableMaps) -> Result<Vec<String>, 
     steps(actions).iter().map(|action| Ok(format!("set {}", setting(action, tables)?))).collect()
 }
 
-/// Returns the common prefix of the lists: the marks that the class sets in addition to its policer.
+/// Returns the common prefix of the lists, which are the marks that the class sets in addition to its
+/// policer.
 fn shared<'a>(lists: &[&'a [Action]]) -> &'a [Action] {
     let Some(first) = lists.first() else { return &[] };
     let first = steps(first);
@@ -100,24 +101,24 @@ fn shared<'a>(lists: &[&'a [Action]]) -> &'a [Action] {
 /// Returns the `police` line of a meter, and the colors that it distinguishes.
 fn police(meter: &MeterConfig, colors: &ComingColors) -> Result<(String, Vec<Color>), Missing> {
     let all = vec![Color::GREEN, Color::YELLOW, Color::RED];
-    let two = |excess: Color| vec![Color::GREEN, Color::new(excess.index().min(2))];
+    let two_colors = |excess: Color| vec![Color::GREEN, Color::new(excess.index().min(2))];
     let words: Vec<String> = colors.iter().map(|(color, name)| format!(" {color} {name}")).collect();
     let words = words.concat();
     let check = |mode: ColorMode| {
         if mode == ColorMode::ColorBlind || !colors.is_empty() {
             return Ok(());
         }
-        let reason = "conform-color takes class-maps, but no class-map matches colors";
+        let reason = "conform-color requires class-maps, but no class-map matches colors";
         Err(Missing::new("a color-aware meter", reason).instead("write `mode: color-blind`"))
     };
     Ok(match meter {
         MeterConfig::TokenBucket(config) => {
             let (rate, burst) = (config.rate.as_bits_per_second(), config.burst.as_bytes());
-            (format!("police cir {rate} bc {burst}"), two(config.excess))
+            (format!("police cir {rate} bc {burst}"), two_colors(config.excess))
         }
         MeterConfig::PacketRate(config) => {
             let (rate, burst) = (config.rate.as_packets_per_second(), config.burst.count());
-            (format!("police rate {rate} pps burst {burst} packets"), two(config.excess))
+            (format!("police rate {rate} pps burst {burst} packets"), two_colors(config.excess))
         }
         MeterConfig::SingleRateTcm(config) => {
             check(config.mode)?;

@@ -1,5 +1,5 @@
-//! [`IosWriter`]: writing of policies as a configuration. The writer reads its output again to find
-//! differences.
+//! [`IosWriter`]: writing of policies as a configuration. The writer reads its output again and compares it
+//! with the policies.
 //!
 //! ```text
 //! Intent → demands ─────────────────────────────────────────────────────────┐
@@ -7,8 +7,8 @@
 //! policy_map → configuration → parse → difference
 //! ```
 //!
-//! A router's own configuration is written from Intent if every demand has a command; other policies are
-//! written from their lowered form.
+//! The policies of a router are written from Intent if every demand has a command. Other policies are written
+//! from their lowered form.
 
 mod access_list;
 mod actions;

@@ -1,4 +1,4 @@
-//! Ordering of classes by which the first matching class is the correct one.
+//! Ordering of classes such that the first matching class is the class of the packet.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use perhop_qos::classifier::MatchConfig;
 use super::class::{CLASS_DEFAULT, Class};
 use super::criteria::{Key, but_not, keys};
 
-/// The conditions of stages, by the labels that they set for queues.
+/// The conditions of the stages that set labels for queues, by label.
 pub(super) type Labels = BTreeMap<u8, Option<MatchConfig>>;
 
-/// Returns the labels of a condition on labels alone.
+/// Returns the labels of a condition that reads only the label; empty for other conditions.
 pub(super) fn labels(condition: Option<&MatchConfig>) -> &[u8] {
     match condition {
         Some(condition) if keys(condition) == [Key::Label] => {
@@ -21,7 +21,8 @@ pub(super) fn labels(condition: Option<&MatchConfig>) -> &[u8] {
     }
 }
 
-/// Returns a condition without the part that the enclosing class already requires; `None` if no part remains.
+/// Returns a condition without the part that the condition of the enclosing class already requires; `None` if
+/// no part remains.
 pub(super) fn within(condition: Option<&MatchConfig>, outer: Option<&MatchConfig>) -> Option<MatchConfig> {
     let own = condition?;
     if Some(own) == outer {
@@ -110,7 +111,7 @@ fn drop_exclusion(class: &mut Class) {
     class.matches = kept.or(class.matches.take());
 }
 
-/// Moves classes that exclude other classes behind the excluded ones, and removes the exclusion.
+/// Moves each class that excludes other classes behind the excluded classes, and removes the exclusion.
 fn ordered(classes: Vec<Class>) -> Vec<Class> {
     let (conditional, last): (Vec<Class>, Vec<Class>) =
         classes.into_iter().partition(|class| class.matches.is_some());
@@ -132,7 +133,7 @@ fn ordered(classes: Vec<Class>) -> Vec<Class> {
     ordered
 }
 
-/// Whether a class takes the packets of its own condition except those of some others.
+/// Whether the condition of a class excludes the packets of some other classes.
 fn excludes(class: &Class, others: &[&Class]) -> bool {
     let Some((_, refused)) = class.matches.as_ref().and_then(but_not) else { return false };
     let shared: Vec<&Class> = others.iter().filter(|other| other.level.is_none()).copied().collect();

@@ -26,7 +26,7 @@ pub(super) enum Rank {
 /// Returns the lines of a class's queue.
 ///
 /// # Errors
-/// When the router has no such queue.
+/// The router has no such queue.
 pub(super) fn queue_lines(class: &ClassConfig, profile: Profile, rank: Rank) -> Result<Vec<String>, Missing> {
     let usual = BufferConfig::TailDrop(TailDropConfig::default());
     let is_usual = class.fair_queueing.is_none() && class.queueing.is_none();
@@ -88,7 +88,7 @@ fn limits_by_value(limits: &[QueueSize], precedence: &PrecedenceSource) -> Resul
         }
     };
     let Some(most) =
-        limits.iter().copied().reduce(|one, two| if two.count() > one.count() { two } else { one })
+        limits.iter().copied().reduce(|best, limit| if limit.count() > best.count() { limit } else { best })
     else {
         return Ok(Vec::new());
     };

@@ -13,13 +13,13 @@ use crate::platform::Profile;
 /// Default queue limit, packets, and default exponent of WRED's average.
 const LIMIT: QueueSize = QueueSize::Packets(64);
 const EXPONENT: u32 = 9;
-/// Largest mark probability denominator of the router.
+/// The largest mark probability denominator of IOS.
 const MOST_DENOMINATOR: f64 = 65_536.0;
 
 /// Returns the lines of WRED on a class's queue.
 ///
 /// # Errors
-/// When the router has no such thresholds or averages.
+/// The router has no such thresholds or averages.
 pub(super) fn lines(
     config: &MredConfig,
     class: &ClassConfig,
@@ -38,7 +38,8 @@ pub(super) fn lines(
                 Some(AveragingConfig::Weight(weight)) => weight,
                 _ => 0.002,
             };
-            let missing = Missing::new(format!("averaging: weight {weight}"), "IOS takes n of 2^-n");
+            let missing =
+                Missing::new(format!("averaging: weight {weight}"), "IOS configures n, for a weight of 2^-n");
             return Err(missing.instead("write `averaging: {exponent: 9}`"));
         }
     };
@@ -72,7 +73,7 @@ pub(super) fn lines(
     Ok(found)
 }
 
-/// Returns lines that are equivalent to the default precedences.
+/// Returns the lines that set the default thresholds of the precedences.
 fn usual_precedences(profile: Profile) -> Vec<String> {
     let line = |(value, low): (usize, &u64)| format!("random-detect precedence {value} {low} 40 10");
     profile.usual_precedence_minima().iter().enumerate().map(line).collect()
@@ -83,7 +84,7 @@ fn thresholds(row: &PrecedenceConfig) -> Result<String, Missing> {
     let denominator = if probability > 0.0 { (1.0 / probability).round() } else { 0.0 };
     if !(1.0..=MOST_DENOMINATOR).contains(&denominator) {
         let construct = format!("max-probability {probability}");
-        return Err(Missing::new(construct, "IOS takes 1/n for n from 1 to 65536"));
+        return Err(Missing::new(construct, "IOS has the probabilities 1/n for n from 1 to 65536"));
     }
     if row.own.is_some() {
         return Err(Missing::new("own thresholds of a precedence", "IOS compares one average"));

@@ -38,7 +38,7 @@ pub(super) struct RateLimit {
 /// Returns the line of the `number`-th conditioner.
 ///
 /// # Errors
-/// When `rate-limit` has no such meter or actions.
+/// `rate-limit` has no such meter or actions.
 pub(super) fn rate_limit(
     stage: &ConditionerConfig,
     direction: Option<Direction>,

@@ -1,4 +1,4 @@
-//! [`IosWriter`]: writes each policy in all forms that IOS has, and reads them again. It selects the form
+//! [`IosWriter`]: writes each policy in every form of IOS, and reads each result again. It selects the form
 //! with the fewest differences and lists these differences.
 
 use perhop_device::intent::Direction;
@@ -17,10 +17,10 @@ use super::words::name;
 use crate::grammar::Grammar;
 use crate::platform::{Platform, Profile};
 
-/// The maximum of `account user-defined`, bytes; the minimum is -63.
+/// The maximum of `account user-defined`, bytes. The minimum is -63.
 const MOST_ACCOUNTED: i32 = 63;
 
-/// Writes policies as an IOS configuration, and reads it again.
+/// Writes policies as an IOS configuration, and reads this configuration again.
 pub(crate) struct IosWriter(pub(crate) &'static dyn FrontEnd);
 
 impl Writer for IosWriter {
@@ -33,25 +33,26 @@ impl Writer for IosWriter {
                 self.read(&source.text, Platform::named(&source.platform).map(|platform| platform.profile))
             })
             .transpose()?;
-        // A text of NX-OS needs its own platform to be read, so the user may have named this platform only
-        // for reading. It is then not the platform to write for.
+        // The user may have named a platform of NX-OS only because the source text requires this platform. It
+        // is then not the platform of the written configuration.
         let only_reads = |platform: &Platform| {
             let source = policies.configuration.as_ref();
-            let read = source.and_then(|one| Platform::named(&one.platform));
+            let read = source.and_then(|device| Platform::named(&device.platform));
             platform.grammar() == Grammar::NxOs && read.is_some_and(|read| read.name() == platform.name())
         };
         let named = policies.platform.as_deref().and_then(Platform::named);
         let chosen = named.filter(|platform| !only_reads(platform));
         if let Some(platform) = chosen.as_ref().filter(|platform| platform.grammar() != Grammar::Ios) {
-            let message = format!("perhop reads the language of `{}` and does not write it", platform.name());
-            return Err(ConfigError::new("platform", message).help("leave --platform out for IOS"));
+            let message =
+                format!("perhop reads the language of `{}`, but does not write it", platform.name());
+            return Err(ConfigError::new("platform", message).help("to write IOS, omit --platform"));
         }
         let of_router = own.and_then(|source| Platform::named(&source.platform));
         let profile = chosen.or(of_router).map_or(Profile::OF_FOREIGN_POLICIES, |platform| platform.profile);
         let is_foreign = policies.configuration.is_some() && own.is_none();
         let all = policies.policies.iter().cloned();
         let interfaces =
-            policies.policies.iter().map(|one| one.interface.clone().filter(|_| is_foreign)).collect();
+            policies.policies.iter().map(|policy| policy.interface.clone().filter(|_| is_foreign)).collect();
         let mut notes = Notes::default();
         let renamed = all
             .map(|entry| if is_foreign { in_forms_of_ios(without_device(entry), &mut notes) } else { entry });
@@ -111,8 +112,8 @@ impl IosWriter {
         Ok(Written { text, not_expressed, interfaces })
     }
 
-    /// Returns the form, from Intent or with one of the choices, that has the fewest differences when the
-    /// policy is read again.
+    /// Returns the form with the fewest differences after reading the policy again: Intent, or the lowered
+    /// policy with one of the choices.
     fn best(&self, source: &Source, place: usize, profile: Profile) -> Result<Way, ConfigError> {
         if source.demands(&source.policies[place]).is_some() {
             let (text, notes) = configuration(source, &[(place, Way::Demands)], profile);
@@ -145,7 +146,7 @@ impl IosWriter {
     }
 }
 
-/// Whether the notes about its class already explain a difference.
+/// Whether a note about the class of a difference already explains this difference.
 fn is_explained(path: &str, place: &str, notes: &[NotExpressed]) -> bool {
     if path.starts_with("queueing.limit") && notes.iter().any(|note| note.place == place) {
         return true;
@@ -176,13 +177,13 @@ fn read_again(device: &DeviceModel, source: &Source, place: usize) -> Vec<Differ
     if source.port(entry).is_none() && entry.policy.queueing.is_none() {
         again.queueing = None;
     }
-    // If an input policy sets groups, the labels of an output policy start above them. A single policy does
-    // not show that, so labels are renumbered.
+    // If an input policy sets groups, the labels of an output policy begin above the groups. The written
+    // policy alone does not show this, so labels are renumbered before the comparison.
     let counted =
         |policy: &PolicyConfig| if is_input { policy.clone() } else { with_renumbered_labels(policy) };
     let mut found = differences(&counted(&entry.policy), &counted(&again));
-    // Names that differ only by the writer's replacement of spaces count as equal, because names on the
-    // router have no spaces.
+    // Names count as equal if they differ only by spaces that the writer replaced, because names on the
+    // router contain no spaces.
     let is_name = |path: &str| path.rsplit('.').next() == Some("name");
     found.retain(|difference| !is_name(&difference.path) || name(&difference.first) != difference.second);
     found

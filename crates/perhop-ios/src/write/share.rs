@@ -14,7 +14,7 @@ const MOST_RATIO: f64 = 65_536.0;
 /// Returns `bandwidth` for a share.
 ///
 /// # Errors
-/// When no command can express it.
+/// No command can express the share.
 pub(super) fn share_lines(
     share: &ShareConfig,
     profile: Profile,
@@ -54,7 +54,7 @@ pub(super) fn share_lines(
 /// Returns `priority` for a class of a level.
 ///
 /// # Errors
-/// When no command can express its rate.
+/// No command can express the rate of the class.
 pub(super) fn priority(
     class: &ClassConfig,
     level: usize,

@@ -3,12 +3,12 @@
 use perhop_qos::action::{CopyConfig, CopyDefault};
 use serde_json::Value;
 
-/// The table-maps, each written once.
+/// The table-maps, without duplicates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TableMaps(Vec<Vec<String>>);
 
 impl TableMaps {
-    /// Returns the table-map of a copy.
+    /// Returns the name of the table-map of a copy action.
     pub(super) fn name(&mut self, copy: &CopyConfig) -> String {
         let mut lines: Vec<String> =
             copy.map.iter().map(|(from, to)| format!("map from {} to {}", word(from), word(to))).collect();
@@ -16,7 +16,7 @@ impl TableMaps {
         self.add(lines)
     }
 
-    /// Returns the table-map with some lines.
+    /// Returns the name of the table-map with these lines.
     pub(super) fn add(&mut self, lines: Vec<String>) -> String {
         let place = self.0.iter().position(|known| *known == lines).unwrap_or_else(|| {
             self.0.push(lines);
@@ -37,7 +37,7 @@ impl TableMaps {
     }
 }
 
-/// Returns a value as in scenarios.
+/// Returns the value as it is written in scenarios.
 fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,

@@ -26,11 +26,11 @@ pub(super) fn name(text: &str) -> String {
     if found.is_empty() { "unnamed".to_owned() } else { found }
 }
 
-/// Returns a rate as whole kilobits per second, or as a percentage of `of_bits`, rounded down as the router
-/// does: `512`, `percent 20`.
+/// Returns a rate as whole kilobits per second, or as a percentage of `of_bits`, which the router rounds
+/// down: `512`, `percent 20`.
 ///
 /// # Errors
-/// The rate is neither.
+/// The rate is neither a number of whole kilobits per second nor a percentage.
 pub(super) fn rate(rate: Rate, of_bits: Option<u64>) -> Result<String, Missing> {
     let bits = rate.as_bits_per_second();
     if bits >= 1000 && bits.is_multiple_of(1000) {

@@ -374,7 +374,7 @@ interface GigabitEthernet0/1
 fn a_mark_that_takes_packets_out_of_a_class_has_an_effect() {
     let (message, router) = unmatched(" class V\n  set dscp af41\n").unwrap();
     assert!(message.ends_with(
-        "marked af41; without the mark, class V of GigabitEthernet0/1 takes some of these packets"
+        "marked af41; without the mark, class V of GigabitEthernet0/1 matches some of these packets"
     ));
     assert!(
         router.starts_with("the mark moves these packets to the default class of GigabitEthernet0/1"),
@@ -384,7 +384,7 @@ fn a_mark_that_takes_packets_out_of_a_class_has_an_effect() {
     for all in ["  set dscp cs1\n", "  police 8000 conform-action set-dscp-transmit cs1 exceed-action drop\n"]
     {
         let (message, _) = unmatched(&format!(" class class-default\n{all}")).unwrap();
-        assert!(message.contains("class V of GigabitEthernet0/1 takes some"), "{message}");
+        assert!(message.contains("class V of GigabitEthernet0/1 matches some"), "{message}");
     }
 }
 

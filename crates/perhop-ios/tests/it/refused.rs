@@ -34,8 +34,8 @@ fn reservations_above_the_limit_are_refused() {
         );
         router(&lines, Profile::Hqf)
     };
-    assert!(today(89_001).says("are promised 99001 kb/s, more than 99000 kb/s"));
-    assert!(!today(89_000).says("are promised"));
+    assert!(today(89_001).says("guarantees 99001 kb/s to its classes, more than 99000 kb/s"));
+    assert!(!today(89_000).says("to its classes"));
 }
 
 #[test]

@@ -133,5 +133,5 @@ fn limits_in_a_class_are_reported_as_not_in_the_table() {
     let texts: Vec<&str> = found.not_modeled.iter().map(|line| line.text.as_str()).collect();
     assert_eq!(texts, ["class BULK: queue-limit: the table has the default limit"]);
     let units = MemoryOptions { port_units: Some(300), ..MemoryOptions::default() };
-    assert!(memory(POLICY, &units).unwrap_err().message.contains("have no units of memory"));
+    assert!(memory(POLICY, &units).unwrap_err().message.contains("is not divided into units"));
 }

@@ -1,4 +1,5 @@
-//! Reports access list entries of a class whose packets all belong to earlier classes of the policy.
+//! Reports access list entries of a class if all packets of the entry belong to earlier classes of the
+//! policy.
 
 use perhop_analysis::{FirstMatch, Set, TooComplex};
 use perhop_lint::Diagnostic;
@@ -10,19 +11,19 @@ use crate::ast::{AccessList, AclAction, Criterion, Polarity, PolicyClass};
 use crate::convert::intent::condition::of_entry;
 use crate::rules;
 
-/// Limit on the entries of a list: longer lists are tables of addresses, and their overlaps are rarely
-/// faults.
+/// Limit on the entries of a list. Longer lists are tables of addresses, whose overlaps are rarely faults.
 const MOST_ENTRIES: usize = 64;
 
-/// An entry whose packets all belong to earlier classes.
+/// An access list entry; all its packets belong to earlier classes.
 struct Hidden {
     line: usize,
     set: Set,
 }
 
 impl<'a> Classes<'a> {
-    /// Reports the entries of the lists of `class` whose packets all belong to earlier classes. The finding
-    /// is at the class, or at an entry that takes all packets of the first hidden entry.
+    /// Reports the entries of the lists of `class` whose packets all belong to earlier classes. One finding
+    /// is at the class. Another is at the entry of an earlier class that matches all packets of the first
+    /// hidden entry, if there is one.
     pub(super) fn hidden_entries(
         &mut self,
         class: &PolicyClass,
@@ -43,12 +44,12 @@ impl<'a> Classes<'a> {
         }
         let lines: Vec<String> = hidden.iter().map(|entry| entry.line.to_string()).collect();
         let (s, lines) = (if lines.len() == 1 { "" } else { "s" }, lines.join(", "));
-        let by = taker.map_or("the classes before it take".to_owned(), |name| format!("class {name} takes"));
+        let by = taker.map_or("the earlier classes match".to_owned(), |name| format!("class {name} matches"));
         let mut found = vec![Diagnostic::new(
             &rules::CRITERION_SHADOWED,
             class.line,
             format!(
-                "class {} gets no packet of line{s} {lines} of its access list: {by} all these packets",
+                "no packet of line{s} {lines} of its access list reaches class {}: {by} all these packets",
                 class.name
             ),
             "a packet belongs to the first class that matches",
@@ -58,8 +59,8 @@ impl<'a> Classes<'a> {
                 &rules::CRITERION_SHADOWED,
                 wide,
                 format!(
-                    "this entry, in an earlier class, takes all packets of line {line}, which class {} \
-                         matches",
+                    "this entry of an earlier class matches all packets of line {line}, so none of them \
+                     reaches class {}",
                     class.name
                 ),
                 "a packet belongs to the first class that matches",
@@ -68,7 +69,7 @@ impl<'a> Classes<'a> {
         Ok(found)
     }
 
-    /// Returns the lists in which each matching entry alone puts a packet into the class.
+    /// Returns the lists of which a single matching entry is sufficient for a packet to belong to the class.
     fn lists(&self, class: &str) -> Vec<&'a AccessList> {
         let configuration = self.configuration;
         let Some(map) = configuration.class_maps.get(class) else { return Vec::new() };
@@ -95,7 +96,7 @@ impl<'a> Classes<'a> {
         Ok(found)
     }
 
-    /// Returns the entry of the lists of a class that takes all packets of a set.
+    /// Returns the entry in the lists of a class that matches all packets of a set.
     fn entry_with(&mut self, class: &str, set: Set) -> Result<Option<usize>, TooComplex> {
         for list in self.lists(class) {
             for entry in list.entries.iter().filter(|entry| entry.action == AclAction::Permit) {

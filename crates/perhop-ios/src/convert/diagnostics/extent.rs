@@ -1,4 +1,4 @@
-//! Limits on the levels and classes of a policy, nested ones included.
+//! Limits on the levels and classes of a policy, including nested policies.
 
 use perhop_lint::Diagnostic;
 
@@ -14,8 +14,8 @@ enum Excess {
 }
 
 impl Context<'_> {
-    /// Whether `policy`, attached in `line`, is within the router's limit on levels and the remaining number
-    /// of classes. Subtracts the classes of the policy from that number.
+    /// Whether `policy`, which `line` attaches, is within the router's limit on levels and the remaining
+    /// number of classes. Subtracts the classes of the policy from this number.
     pub(in crate::convert) fn is_of_extent(&mut self, policy: &PolicyMap, line: usize) -> bool {
         let mut left = self.classes_left;
         let most_levels = *self.platform.rules().policy_levels;

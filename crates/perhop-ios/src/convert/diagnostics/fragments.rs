@@ -1,4 +1,4 @@
-//! Reports PPP multilink fragmentation without effect, or with more cost than benefit.
+//! Reports PPP multilink fragmentation that has no effect or more cost than benefit.
 
 use perhop_device::Wire;
 use perhop_lint::Diagnostic;
@@ -14,7 +14,8 @@ use crate::rules;
 /// fragment up to this rate.
 const FASTEST: u64 = 768;
 
-/// Reports interleaving without effect, and fragments with more cost than benefit.
+/// Reports interleaving that has no effect, and fragmentation whose headers cost more than it improves the
+/// delay.
 pub(in crate::convert) fn advise_fragments(
     interface: &Interface,
     configuration: &Configuration,
@@ -53,14 +54,14 @@ pub(in crate::convert) fn advise_fragments(
             &rules::FRAGMENTS_ON_FAST_LINK,
             lines.into_iter().flatten().next().unwrap_or(interface.line),
             format!("{name} fragments packets at {kilobits} kb/s"),
-            "the router accepts the line; Cisco recommends fragments only up to 768 kb/s, because each one \
-             has its own header",
+            "the router accepts the line; Cisco recommends fragments only up to 768 kb/s, because each \
+             fragment has its own header",
         ));
     }
     found
 }
 
-/// Whether a class of `queueing` has priority over others.
+/// Whether a class of `queueing` has priority over other classes.
 fn has_priority(queueing: &QueueingConfig) -> bool {
     let inside = |class: &perhop_qos::policy::ClassConfig| class.queueing.as_ref().is_some_and(has_priority);
     queueing.scheduler == SchedulerConfig::Priority || queueing.classes.iter().any(inside)

@@ -1,4 +1,4 @@
-//! Restrictions of the hardware under IOS XR: fields, policers and classes of output policies, marks of input
+//! Restrictions of hardware with IOS XR: fields, policers and classes of output policies, marks of input
 //! policies, sub-interfaces and bundles.
 
 use perhop_device::profile::{Acceptance, OutputMatch, SubinterfaceQueues};
@@ -194,7 +194,7 @@ fn is_label(criterion: &Criterion) -> bool {
     )
 }
 
-/// Whether a class has a rate or a limit that is not a part of the interface's rate.
+/// Whether a class has a rate or a limit that is not relative to the interface's rate.
 fn is_absolute(class: &PolicyClass) -> bool {
     use crate::ast::{Bandwidth, TrafficRate};
     let is_rate = |rate: TrafficRate| matches!(rate, TrafficRate::BitsPerSecond(_));

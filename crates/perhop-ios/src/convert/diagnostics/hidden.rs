@@ -1,8 +1,7 @@
-//! The view of a policy on packets inside tunnels and encryption: the outer header, unless `qos pre-classify`
-//! exposes the inner one.
-//!
-//! The DS field is copied to the outer header; the tunnel sets addresses, protocol and ports. Source: Cisco
-//! document 10106, quality of service options on GRE tunnel interfaces.
+//! Classification of packets inside tunnels and encryption. A policy reads the outer header, unless
+//! `qos pre-classify` makes the inner header visible. The router copies the DS field to the outer header. The
+//! tunnel sets addresses, protocol and ports of the outer header. Source: Cisco document 10106, quality of
+//! service options on GRE tunnel interfaces.
 
 use std::net::Ipv4Addr;
 
@@ -26,9 +25,9 @@ struct Outer<'a> {
 }
 
 impl Context<'_> {
-    /// Changes the conditions of `policy` to the outer header of encrypted packets. `line` attaches the
-    /// policy as output policy of `interface`. Reports conditions on fields that encryption or a tunnel
-    /// hides.
+    /// Changes the conditions of `policy` to conditions on the outer header of encrypted packets. `line`
+    /// attaches the policy as the output policy of `interface`. Reports conditions on fields that encryption
+    /// or a tunnel hides.
     pub(in crate::convert) fn hide(&mut self, interface: &Interface, line: usize, policy: &mut Policy) {
         let with_inner_fields = with_inner_fields(policy);
         if with_inner_fields.is_empty() {
@@ -61,8 +60,8 @@ impl Context<'_> {
         }
     }
 
-    /// Changes the classes of `policy` to the outer header of packets that `map` encrypts. Does nothing if no
-    /// access list selects them.
+    /// Changes the classes of `policy` so that they read the outer header of packets that `map` encrypts.
+    /// Does nothing if no access list selects these packets.
     fn encrypt(&self, interface: &Interface, map: &IpsecProfile, policy: &mut Policy) {
         let lists = map.lists.iter().map(|list| of_access_group(self.configuration, list));
         let encrypted = Condition::any(lists.collect());
@@ -71,7 +70,7 @@ impl Context<'_> {
     }
 }
 
-/// Changes the classes of `policy` to the `outer` header for `encrypted` packets.
+/// Changes the classes of `policy` so that they read the `outer` header of `encrypted` packets.
 fn see(policy: &mut Policy, encrypted: &Condition, outer: &Outer) {
     for class in &mut policy.classes {
         if let Condition::When(config) = &class.condition
@@ -98,8 +97,8 @@ fn implies(config: &MatchConfig, condition: &Condition) -> bool {
 }
 
 impl Outer<'_> {
-    /// Evaluates `config` for encrypted packets: the outer header is known; other fields are copied or
-    /// unchanged.
+    /// Evaluates `config` for encrypted packets: the fields of the outer header are known, and the other
+    /// fields have the values of the inner header.
     fn condition_when_encrypted(&self, config: &MatchConfig) -> Condition {
         let within = |prefixes: &[Prefix], addresses: &[Ipv4Addr]| {
             let holds = |address: &Ipv4Addr| {

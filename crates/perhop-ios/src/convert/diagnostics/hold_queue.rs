@@ -1,4 +1,4 @@
-//! Reports a `hold-queue` of an interface whose policy has its own queues.
+//! Reports a `hold-queue` that has no effect, because the policy of the interface has its own queues.
 
 use perhop_lint::Diagnostic;
 use perhop_qos::buffer::BufferConfig;
@@ -10,7 +10,7 @@ use crate::rules;
 /// Limit on the queues named in a note.
 const NAMED: usize = 3;
 
-/// Returns a note that `hold` does not limit the queues of `policy`, lowered to `output`.
+/// Returns a note that `hold` does not limit the queues of `policy`. `output` is the lowered policy.
 pub(in crate::convert) fn unused_hold_queue(
     hold: At<u64>,
     policy: &str,
@@ -27,7 +27,10 @@ pub(in crate::convert) fn unused_hold_queue(
         &rules::HOLD_QUEUE_UNUSED,
         hold.line,
         format!("hold-queue {} does not enlarge the queues of policy {policy}", hold.value),
-        format!("each class drops above its own limit{limits}; change it by `queue-limit` in the class"),
+        format!(
+            "each class drops packets above its own limit{limits}; `queue-limit` in the class changes the \
+             limit"
+        ),
     )
 }
 

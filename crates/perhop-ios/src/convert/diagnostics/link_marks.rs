@@ -1,4 +1,4 @@
-//! Link marks that the router sets without configuration, and marks that it cannot set.
+//! Reports conditions on marks that packets do not have yet, and marks that the router cannot set.
 
 use perhop_device::Wire;
 use perhop_device::intent::{Class, Condition, Field, Fields, Policy, matched_fields};
@@ -14,14 +14,15 @@ use crate::rules;
 pub(in crate::convert) enum Tag {
     /// No tag.
     Untagged,
-    /// Unknown: other VLANs of the port have tags.
+    /// It is unknown whether packets have a tag: other VLANs of the port have tags.
     Unknown,
     /// The tag by which a service instance selects frames. Packets have this tag if the `headers` of the link
     /// contain it.
     OfInstance,
-    /// A tag on the only tagged port of the router.
+    /// A tag, on the only port of the router with tags.
     Only,
-    /// A tag. Departing packets may have arrived with another tag, whose class of service is not copied.
+    /// A tag, on one of several ports with tags. A packet may have arrived with another tag, whose class of
+    /// service the router does not copy.
     OneOfSeveral,
 }
 
@@ -38,8 +39,8 @@ impl Context<'_> {
         }
     }
 
-    /// Reports marks that the router does not set in this direction, and conditions on marks that are not set
-    /// yet.
+    /// Reports marks that the router does not set in this direction, and conditions on marks that packets do
+    /// not have yet.
     pub(in crate::convert) fn misplaced(&mut self, policy: &Policy, markings: Markings, tag: Tag) {
         if !self.is_router() {
             return;
@@ -56,7 +57,9 @@ impl Context<'_> {
                         &rules::MARK_IN_WRONG_DIRECTION,
                         class.line,
                         format!("class {} sets the {what} in an {side} policy", class.name),
-                        format!("the router sets it in {other} policies only: the mark is not set here"),
+                        format!(
+                            "the router sets this mark only in {other} policies, so the line has no effect"
+                        ),
                     ));
                 }
             }

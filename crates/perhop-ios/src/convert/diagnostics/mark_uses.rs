@@ -1,7 +1,6 @@
-//! Reports how marks of input policies affect the queue of a packet.
-//!
-//! The search follows one packet of each conditioner (`perhop_analysis`). Each finding has a witness. The
-//! search can miss other faults.
+//! Reports how marks of input policies affect the queue of a packet. The search follows one packet of each
+//! conditioner (`perhop_analysis`). Each finding names a packet that shows the fault. The search does not
+//! find all faults.
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
 use perhop_device::intent::{Class, Field};
@@ -15,11 +14,11 @@ use crate::convert::context::Context;
 use crate::convert::ports::ConvertedPort;
 use crate::rules;
 
-/// The queues of an output policy: its port, and the name and the packets of each class.
+/// The queues of an output policy: the port, and the name and the packets of each class.
 struct Queues<'a> {
     port: &'a str,
     classes: Vec<(String, Set)>,
-    /// The class that takes the rest.
+    /// The class of the packets that belong to no other class.
     rest: Option<String>,
 }
 
@@ -31,7 +30,7 @@ impl Queues<'_> {
 }
 
 impl Context<'_> {
-    /// Reports the uses of the marks that input policies of `ports` set.
+    /// Reports marks of the input policies of `ports` that reorder a flow or that no output policy matches.
     pub(in crate::convert) fn mark_uses(&mut self, ports: &[ConvertedPort]) {
         let names: Vec<String> = ports.iter().map(|port| port.port.interface.clone()).collect();
         let mut space = PacketSpace::new(&names);
@@ -131,7 +130,7 @@ fn reordered(
 ) -> Option<Diagnostic> {
     conditioner.meter.as_ref()?;
     let conforming = after(packet, &conditioner.green)?;
-    // A color without actions is skipped, because the meter never gives it.
+    // A color without actions is skipped, because the meter never assigns this color.
     for actions in [&conditioner.yellow, &conditioner.red].into_iter().filter(|actions| !actions.is_empty()) {
         let Some(excess) = after(packet, actions).filter(|excess| excess.dscp != conforming.dscp) else {
             continue;
@@ -157,9 +156,9 @@ fn reordered(
     None
 }
 
-/// The packets of a conditioner that marks.
+/// The packets of a conditioner that marks packets.
 struct Marked<'a> {
-    /// The packets before the mark.
+    /// The set of the packets before the mark.
     taken: Set,
     /// One of these packets.
     packet: &'a Packet,
@@ -190,7 +189,7 @@ fn unmatched(
     let message = format!("no class of an output policy matches packets marked {unmatched}");
     let (message, help) = match left_class(space, marked.taken, outputs)? {
         Some((class, port)) => (
-            format!("{message}; without the mark, class {class} of {port} takes some of these packets"),
+            format!("{message}; without the mark, class {class} of {port} matches some of these packets"),
             format!(
                 "the mark moves these packets to the default class of {port}: match {unmatched} in the \
                  class, or remove the mark"
@@ -201,7 +200,8 @@ fn unmatched(
     Ok(Some(Diagnostic::new(&rules::MARK_NEVER_MATCHED, marked.line, message, help)))
 }
 
-/// Returns a class that has a condition and takes packets of `taken`, and the port of the class.
+/// Returns a class that has a condition and matches some of the packets in `taken`, and the port of the
+/// class.
 fn left_class<'a>(
     space: &mut PacketSpace,
     taken: Set,

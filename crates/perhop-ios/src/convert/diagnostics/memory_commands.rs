@@ -1,4 +1,4 @@
-//! Commands that divide a packet memory, on hardware without such a memory.
+//! Reports commands that divide a packet memory, on hardware that does not divide its memory.
 
 use perhop_device::profile::Acceptance;
 use perhop_lint::Diagnostic;
@@ -7,7 +7,7 @@ use crate::convert::context::Context;
 use crate::rules;
 
 impl Context<'_> {
-    /// Reports the commands that divide the memory of a port, if the hardware has none to divide.
+    /// Reports the commands that divide the memory of a port, if the hardware does not divide its memory.
     pub(in crate::convert) fn memory_commands(&mut self) {
         if *self.platform.rules().memory_division == Acceptance::Accepted {
             return;

@@ -1,10 +1,10 @@
 //! Findings on attached policies and on their lowered form.
 //!
 //! `extent` and `refusals`: policies that the router does not attach. `hidden`, `link_marks`, `fragments`,
-//! `tunnels`, `hold_queue`: demands that a port cannot meet. `remarks`: differences between a policy and its
-//! lowered form. `shadows`: classes and entries without packets. `mark_uses`: marks that no policy reads.
-//! `percentages`, `promises` and `policy_rules`: numbers, and the vendor-neutral rules. `routing`: policers
-//! of the control plane.
+//! `tunnels`, `hold_queue`: commands that have no effect or another effect at their port. `remarks`:
+//! differences between a policy and its lowered form. `shadows`: classes and entries without packets.
+//! `mark_uses`: marks that no policy reads. `percentages`, `promises` and `policy_rules`: numbers, and the
+//! vendor-neutral rules. `routing`: policers of the control plane.
 
 mod criteria;
 pub(super) mod extent;

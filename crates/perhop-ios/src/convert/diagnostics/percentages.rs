@@ -33,7 +33,7 @@ fn inside(policy: &ResolvedPolicy, found: &mut Vec<Diagnostic>) {
                         rate_bps as f64 / 1000.0
                     ),
                     format!(
-                        "the percentage is of the {} kb/s of the outer class {} in policy {}",
+                        "the percentage refers to the {} kb/s of the outer class {} in policy {}",
                         inner.rate_bps as f64 / 1000.0,
                         class.name,
                         policy.name

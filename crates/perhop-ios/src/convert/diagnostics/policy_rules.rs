@@ -25,8 +25,8 @@ impl Context<'_> {
         let names: Vec<String> = ports.iter().map(|port| port.port.interface.clone()).collect();
         for ConvertedPort { port, input, output } in ports {
             let wire = known_wire(port);
-            // The policers of the control plane act before the queue to the processor, so they are
-            // conditioners of its output.
+            // The policers of the control plane act in front of the queue to the processor, so they belong to
+            // the output of this port.
             let (arriving, links) = match port.forwarding.role {
                 PortRole::ControlPlane => (&port.output, &port.links.output),
                 PortRole::Interface => (&port.input, &port.links.input),
@@ -39,7 +39,8 @@ impl Context<'_> {
                     continue;
                 };
                 let attached = Attached { port, resolved, config, links };
-                // The same policy on many interfaces of one rate has the same faults and is checked once.
+                // A policy on several interfaces with the same rate has the same faults on each of them, so
+                // it is checked once.
                 let wire_rate = wire.map(|wire| wire.rate);
                 let queues = config.queueing.is_some();
                 if known.insert((resolved.name.clone(), resolved.rate_bps, wire_rate, queues)) {
@@ -75,8 +76,8 @@ impl Attached<'_> {
             Place::Policy => None,
             Place::Conditioner(index) => return line_of_conditioner(self.links, *index),
             Place::Class(path) => {
-                // A class with a nested policy has no queue of its own. A finding about its queues is then
-                // reported at this class.
+                // A class with a nested policy has no queue of its own. A finding about the queues of the
+                // nested policy is reported at this class.
                 self.links.class_of_queue(path).or_else(|| self.links.class_around_queues(path))
             }
         };
@@ -84,7 +85,7 @@ impl Attached<'_> {
     }
 }
 
-/// Findings on the limiters of a port that has no policy on that side.
+/// Returns the findings on the limiters of a port that has no policy in this direction.
 fn in_limiters(port: &Port, config: &PolicyConfig, links: &Links) -> Vec<Diagnostic> {
     let limits = BTreeMap::new();
     let subject = Subject { policy: config, rate: None, wire: None, limits: &limits, interfaces: &[] };
@@ -119,14 +120,14 @@ fn in_policy(attached: Attached, wire: Option<&WireConfig>) -> Vec<Diagnostic> {
     found.filter(is_known).map(|finding| attached.diagnostic(finding)).collect()
 }
 
-/// The rules that compare with the limit of a queue.
+/// The rules that compare values with the limit of a queue.
 const OF_QUEUE_LIMITS: [&str; 3] = [
     perhop_lint::rules::WRED_MAX_ABOVE_LIMIT.id,
     perhop_lint::rules::WRED_AVERAGE_SLOW.id,
     perhop_lint::rules::QUEUE_DELAY.id,
 ];
 
-/// Returns the wire if the configuration determines all of it, or its rate is assumed.
+/// Returns the wire if the configuration determines all its properties, or all except an assumed rate.
 fn known_wire(port: &Port) -> Option<WireConfig> {
     let wire = &port.wire;
     Some(WireConfig {

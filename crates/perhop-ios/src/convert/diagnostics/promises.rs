@@ -1,5 +1,5 @@
-//! Reports guarantees above the enclosing rate, for policies under a shaper and policies without an
-//! interface.
+//! Reports guarantees above the available rate, for policies inside a class with a shaper and for policies
+//! that are not attached to an interface.
 
 use perhop_device::intent::TrafficRate;
 use perhop_device::profile::Acceptance;
@@ -12,9 +12,9 @@ use crate::convert::context::Context;
 use crate::rules;
 
 impl Context<'_> {
-    /// Reports policies under a shaper whose guarantees exceed the shaper's rate, and percentages above 100
-    /// in policies that are not attached to an interface. For an attached policy, the rate of the interface
-    /// decides.
+    /// Reports policies inside a class with a shaper whose guarantees exceed the shaper's rate. Also reports
+    /// percentages above 100 in policies that are not attached to an interface; for attached policies,
+    /// another rule compares the guarantees with the rate of the interface.
     pub(in crate::convert) fn promises_inside(&mut self) {
         let on_interfaces = check::on_interfaces(self.configuration);
         let mut found = Vec::new();
@@ -38,8 +38,8 @@ impl Context<'_> {
         self.found.extend(found);
     }
 
-    /// Reports guarantees inside a class that exceed the rate of its shaper, if one of them is configured as
-    /// a rate. Another rule reports percentages.
+    /// Reports guarantees inside a class that exceed the rate of its shaper, if at least one guarantee is
+    /// configured as a rate. Another rule reports percentages.
     fn above_shaper(&self, around: &PolicyMap, class: &PolicyClass) -> Option<Diagnostic> {
         let TrafficRate::BitsPerSecond(rate_bps) = class.shape?.value.rate else { return None };
         let inner = class.service_policy.as_ref()?;
@@ -58,7 +58,7 @@ impl Context<'_> {
             &rules::PROMISED_ABOVE_RATE,
             exceeding.line,
             format!(
-                "the classes of policy {} are promised {} kb/s, more than the {} kb/s to which class {} of \
+                "policy {} guarantees {} kb/s to its classes, more than the {} kb/s to which class {} of \
                  policy {} shapes them",
                 policy.name,
                 all / 1000,

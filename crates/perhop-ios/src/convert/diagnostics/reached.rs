@@ -1,7 +1,7 @@
-//! [`are_all_reached`]: a quick proof that no entry of an access list is hidden, by one packet for each entry.
-//!
-//! Most lists have no hidden entry, and sets of packets take far longer than a look at their entries. An
-//! entry is reached if one of its packets matches no earlier entry. Other lists are left to sets of packets.
+//! [`are_all_reached`]: a quick proof that no entry of an access list is hidden. It finds one packet for each
+//! entry. An entry is reached if one of its packets matches no earlier entry. Most lists have no hidden
+//! entry, and this search is far faster than sets of packets. Lists for which the search fails are checked by
+//! sets of packets.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -13,12 +13,13 @@ use perhop_qos::packet::{Address, Protocol};
 use crate::ast::{AccessList, Configuration};
 use crate::convert::intent::condition::of_entry;
 
-/// Limit on the entries that are compared in pairs.
+/// Limit on the entries of a list, because the entries are compared in pairs.
 const MOST_ENTRIES: usize = 3000;
 /// A protocol that no entry names (RFC 3692).
 const UNUSUAL: Protocol = Protocol(253);
 
-/// A superset of the packets of an entry: one prefix per address, the protocol, and one range per port.
+/// A superset of the packets that match an entry: one prefix per address, the protocol, and one range per
+/// port.
 struct Outline {
     source: (u32, u32),
     destination: (u32, u32),
@@ -54,8 +55,8 @@ fn only<T>(list: Option<&OneOrMany<T>>) -> Option<&T> {
     list.and_then(|list| if let [only] = list.0.as_slice() { Some(only) } else { None })
 }
 
-/// Returns the network and the mask of a single IPv4 prefix. Several or other prefixes give the mask of all
-/// addresses.
+/// Returns the network and the mask of a single IPv4 prefix. For several prefixes and for other prefixes,
+/// returns the mask that matches all addresses.
 fn prefix(prefixes: Option<&OneOrMany<Prefix>>) -> (u32, u32) {
     match only(prefixes).map(|prefix| (prefix.network(), prefix.length())) {
         Some((IpAddr::V4(network), length)) => {
@@ -69,7 +70,7 @@ fn range(ranges: Option<&OneOrMany<PortRange>>) -> (u16, u16) {
     only(ranges).map_or((0, u16::MAX), |range| (range.first(), range.last()))
 }
 
-/// Whether a packet reaches each entry of a list. False if the quick search does not prove it.
+/// Whether each entry of a list is reached by a packet. False also if this search does not find a packet.
 pub(super) fn are_all_reached(configuration: &Configuration, list: &AccessList) -> bool {
     if list.entries.len() > MOST_ENTRIES {
         return false;
@@ -97,7 +98,7 @@ pub(super) fn are_all_reached(configuration: &Configuration, list: &AccessList) 
     })
 }
 
-/// Returns a packet that meets the condition and probably few other conditions.
+/// Returns a packet that matches the condition and probably few other conditions.
 fn packet_of(config: &MatchConfig) -> Packet {
     let address = |prefixes: &Option<OneOrMany<Prefix>>| -> Address {
         let first = prefixes.as_ref().and_then(|prefixes| prefixes.0.first());

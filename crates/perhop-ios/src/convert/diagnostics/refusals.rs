@@ -15,7 +15,8 @@ use crate::grammar::Grammar;
 use crate::nexus;
 use crate::rules;
 
-/// An output policy, the line that attaches it, its Intent and its reference rates.
+/// An output policy, the line that attaches the policy, its Intent, and the rates that its percentages refer
+/// to.
 #[derive(Clone, Copy)]
 pub(in crate::convert) struct Attachment<'a> {
     pub(in crate::convert) policy: &'a PolicyMap,
@@ -25,7 +26,7 @@ pub(in crate::convert) struct Attachment<'a> {
 }
 
 impl Context<'_> {
-    /// Whether the router attaches an output policy to `circuit`.
+    /// Whether the router accepts the output policy on `circuit`.
     pub(in crate::convert) fn may_be_attached(
         &mut self,
         interface: &Interface,
@@ -87,7 +88,7 @@ impl Context<'_> {
         })
     }
 
-    /// Reports guarantees above the reservable share of the release.
+    /// Reports guarantees above the share of the bandwidth that the release allows classes to reserve.
     fn above_reservable(&self, attachment: Attachment) -> Option<Diagnostic> {
         let Attachment { policy, line, intent, reference } = attachment;
         let profile = self.platform.rules();
@@ -111,7 +112,7 @@ impl Context<'_> {
                 &rules::PROMISED_ABOVE_RATE,
                 line,
                 format!(
-                    "the classes of policy {} are promised {total} kb/s, more than {limit} kb/s",
+                    "policy {} guarantees {total} kb/s to its classes, more than {limit} kb/s",
                     policy.name
                 ),
                 format!(
@@ -126,7 +127,8 @@ impl Context<'_> {
         if *self.platform.rules().subinterface_queues != SubinterfaceQueues::InsideShaper {
             return None;
         }
-        // Only sub-interfaces with their own policy are checked. The others use the policy of their parent.
+        // Only sub-interfaces with their own policy are checked. Other sub-interfaces use the policy of their
+        // parent.
         let own = interface.service_policies.output.as_ref().is_some_and(|at| at.line == attachment.line);
         let is_tagged = own && interface.parent.is_some() && interface.hardware == Hardware::Ethernet;
         let is_tunnel = interface.name.starts_with("Tunnel");
@@ -192,7 +194,7 @@ impl Context<'_> {
                     &rules::PRIORITY_DROPS_EARLY,
                     detect.line,
                     format!("class {} has priority and drops packets before its queue is full", class.name),
-                    "calls lose packets at random although the queue has room; leave random-detect out",
+                    "calls lose packets at random although the queue has room; remove random-detect",
                 ));
             }
             let inner = class.service_policy.as_ref();
@@ -203,7 +205,7 @@ impl Context<'_> {
         }
     }
 
-    /// Notes commands that the release accepts but ignores.
+    /// Reports commands that the release accepts but ignores.
     pub(in crate::convert) fn without_effect(&mut self) {
         if *self.platform.rules().reservable_command == Heeded::Heeded {
             return;
@@ -214,13 +216,13 @@ impl Context<'_> {
                 &rules::PLATFORM_WITHOUT_EFFECT,
                 percent.line,
                 format!("max-reserved-bandwidth on {} has no effect", interface.name),
-                "the command limits the sum of the class bandwidths before HQF; this release always allows \
-                 99 %",
+                "the command limits the sum of the class bandwidths only in releases before HQF; this \
+                 release always allows 99 %",
             ));
         }
     }
 
-    /// Reports commands of a class that exclude each other, or that need another.
+    /// Reports commands of a class that exclude each other, and commands without a command that they require.
     fn refused_class(&self, class: &PolicyClass) -> Option<Diagnostic> {
         let most = *self.platform.rules().priority_levels;
         // Cisco, xrdocs.io, NCS 5500 hw-module profiles: four levels with hqos-enable.
@@ -262,8 +264,8 @@ impl Context<'_> {
         })
     }
 
-    /// Reports a limit in percent in the only class of a policy. Cisco TAC 218310, "Handle Microbursts in ASR
-    /// 920": the policy needs an earlier class that no packet matches.
+    /// Reports a queue limit in percent in the only class of a policy. Cisco TAC 218310, "Handle Microbursts
+    /// in ASR 920": the policy needs an earlier class that no packet matches.
     fn percent_limit_of_all(&self, policy: &PolicyMap) -> Option<Diagnostic> {
         self.platform.percent_limit_bytes()?;
         let [class] = policy.classes.as_slice() else { return None };
@@ -299,7 +301,7 @@ impl Context<'_> {
     }
 }
 
-/// Reports a buffer manager in a class without its own queue, or with a FIFO.
+/// Reports a buffer manager in a class without its own queue, or in a class whose queue must be a FIFO.
 fn refused_queue(class: &PolicyClass) -> Option<Diagnostic> {
     let has_share = class.bandwidth.is_some() || class.shape.is_some() || class.fair_queue.is_some();
     let (rule, line, message, router) = match (&class.random_detect, class.fair_queue, class.priority) {

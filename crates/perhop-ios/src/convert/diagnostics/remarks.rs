@@ -1,4 +1,4 @@
-//! Conversion of remarks of lowering to diagnostics of the router.
+//! Conversion of the remarks that lowering returns to diagnostics for IOS.
 
 use perhop_device::lower::Remark;
 use perhop_lint::Diagnostic;
@@ -11,8 +11,8 @@ pub(in crate::convert) fn diagnostic(remark: &Remark, limiter: usize) -> Diagnos
         Remark::Unreached { line, class, by } => Diagnostic::new(
             &rules::CLASS_SHADOWED,
             *line,
-            format!("no packet reaches class {class}: class {by} before it matches every packet"),
-            "the router accepts the line; the class stays empty",
+            format!("no packet reaches class {class}: the earlier class {by} matches every packet"),
+            "the router accepts the line, but no packet belongs to the class",
         ),
         Remark::TakenByNewMark { line, class } => Diagnostic::new(
             &rules::MARKED_THEN_CLASSIFIED,

@@ -1,7 +1,6 @@
-//! Reports classes that get no packet because earlier classes match all of their packets.
-//!
-//! The result is exact, by sets of packets (`perhop_analysis`), if packets in perhop have all fields that the
-//! classes match.
+//! Reports classes that no packet reaches, because earlier classes match all packets of the class. The search
+//! uses sets of packets (`perhop_analysis`). Its result is exact if packets in perhop have all fields that
+//! the classes match.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +21,7 @@ use crate::syntax::application::ip_protocol;
 
 /// Limit on the classes named in a message.
 const MOST_NAMED: usize = 3;
-/// Limit on the nodes of sets kept between policies: half a megabyte.
+/// Limit on the nodes of the sets that are kept for the next policy, which is half a megabyte.
 const MOST_KEPT: usize = 20_000;
 /// Limit on the compared pairs of classes in one policy: enough for 2,000 classes, twice the limit of IOS-XE.
 const MOST_PAIRS: usize = 2_000_000;
@@ -30,7 +29,7 @@ const MOST_PAIRS: usize = 2_000_000;
 const MOST_PLAIN: usize = 50;
 
 impl Context<'_> {
-    /// Reports classes that get no packet.
+    /// Reports classes that no packet reaches.
     pub(in crate::convert) fn shadowed_classes(&mut self) {
         let names: Vec<String> =
             self.configuration.interfaces.iter().map(|interface| interface.name.clone()).collect();
@@ -51,7 +50,8 @@ fn too_complex(line: usize, what: &str) -> Diagnostic {
         &rules::CONDITIONS_TOO_COMPLEX,
         line,
         format!("{what} and later ones: {TooComplex}"),
-        "perhop runs the policy, but does not check whether an earlier class or entry hides a later one",
+        "perhop runs the policy, but does not check whether an earlier class or entry hides a later class or \
+         entry",
     )
 }
 
@@ -68,8 +68,8 @@ pub(super) struct Classes<'a> {
 }
 
 impl<'a> Classes<'a> {
-    /// Returns findings for hidden classes of policies and entries of access lists; skips sets that are too
-    /// complex.
+    /// Returns findings for hidden classes of policies and hidden entries of access lists. Does not search
+    /// sets that are too complex.
     fn hidden_parts(&mut self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for policy in self.configuration.policy_maps.iter() {
@@ -96,8 +96,8 @@ impl<'a> Classes<'a> {
         found
     }
 
-    /// Discards the sets if there are many. Few sets fit into the processor's cache, and most policies share
-    /// no set.
+    /// Discards the sets if they have many nodes. Small sets fit into the processor's cache, and most
+    /// policies share no set.
     fn make_room(&mut self) {
         if self.space.nodes() > MOST_KEPT {
             self.space = PacketSpace::new(self.space.interfaces());
@@ -137,7 +137,7 @@ impl<'a> Classes<'a> {
                     &rules::CLASS_SHADOWED,
                     class.line,
                     format!(
-                        "class {name} of policy-map {} gets no packet: {by} all packets that class {name} \
+                        "no packet reaches class {name} of policy-map {}: {by} all packets that class {name} \
                          matches{example}",
                         policy.name,
                         name = class.name
@@ -153,8 +153,8 @@ impl<'a> Classes<'a> {
         Ok(found)
     }
 
-    /// Reports the class that alone hides several others: that class is at the wrong place, or takes too many
-    /// packets.
+    /// Reports a class that alone hides several other classes. Such a class is at the wrong place or matches
+    /// too many packets.
     fn wide_class(
         &mut self,
         policy: &PolicyMap,
@@ -174,7 +174,7 @@ impl<'a> Classes<'a> {
                     &rules::CLASS_SHADOWED,
                     class.line,
                     format!(
-                        "class {name} of policy-map {} takes all packets of {} classes behind it: {}",
+                        "class {name} of policy-map {} matches all packets of {} later classes: {}",
                         policy.name,
                         behind.len(),
                         behind.join(", ")
@@ -186,7 +186,8 @@ impl<'a> Classes<'a> {
         Ok(None)
     }
 
-    /// Reports an earlier class that takes some packets of `class`, if neither class contains the other.
+    /// Reports an earlier class that matches some packets of `class`, if neither class matches all packets of
+    /// the other.
     fn overlap(
         &mut self,
         class: &PolicyClass,
@@ -210,7 +211,7 @@ impl<'a> Classes<'a> {
                     &rules::CLASSES_OVERLAP,
                     class.line,
                     format!("classes {other} and {} both match {witness}", class.name),
-                    format!("{other} gets the packet, because it comes first"),
+                    format!("the packet belongs to {other}, because this class is first"),
                 )));
             }
         }
@@ -270,12 +271,13 @@ impl<'a> Classes<'a> {
         Ok(set)
     }
 
-    /// Returns the `earlier` classes that take packets of `matches`, as a subject with its verb.
+    /// Returns the beginning of a sentence about the `earlier` classes that match packets of `matches`:
+    /// subject and verb.
     fn hiding(&mut self, matches: Set, earlier: &[(&str, Set)]) -> Result<String, TooComplex> {
         let mut names = Vec::new();
         for (name, set) in earlier {
             if self.space.minus(matches, *set)? == Set::NONE {
-                return Ok(format!("the earlier class {name} already takes"));
+                return Ok(format!("the earlier class {name} matches"));
             }
             if self.space.and(matches, *set)? != Set::NONE {
                 names.push(*name);
@@ -283,18 +285,18 @@ impl<'a> Classes<'a> {
         }
         let more = if names.len() > MOST_NAMED { " and others" } else { "" };
         names.truncate(MOST_NAMED);
-        Ok(format!("the earlier classes {}{more} together already take", names.join(", ")))
+        Ok(format!("the earlier classes {}{more} together match", names.join(", ")))
     }
 }
 
-/// Whether the match set of class `name` is exact for every interface. An inexact set can be too large and
-/// falsely hide other classes.
+/// Whether the set of the packets of class `name` is exact for every interface. A set that is not exact may
+/// be too large, and would then hide other classes wrongly.
 fn is_shown(configuration: &Configuration, name: &str) -> bool {
     let Some(map) = configuration.class_maps.get(name) else { return false };
     map.statements.iter().all(|statement| match &statement.criterion {
         Criterion::ClassMap(inner) => is_shown(configuration, inner),
-        // The tags of the interface decide about VLANs. The router detects applications by content, and ports
-        // only approximate that.
+        // Whether a VLAN matches depends on the interface. The router recognizes applications by their
+        // content, and perhop only by their ports.
         Criterion::Vlan(_) | Criterion::VlanInner(_) | Criterion::CosInner(_) => false,
         Criterion::Protocol(name) => ip_protocol(name).is_some(),
         Criterion::AccessGroup(list) => {

@@ -1,5 +1,5 @@
-//! Rules about the packet memory of a switch: ceilings lowered by thresholds, memory without traffic,
-//! priority queues that drop bursts, and ports that may use the memory of all ports.
+//! Rules about the packet memory of a switch: thresholds that lower the maximum of a queue, memory of classes
+//! without packets, priority queues that drop bursts, and ports that may use the memory of all ports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ const USUAL_CEILING: u64 = 400;
 const BURST: u64 = 15_000;
 
 impl Context<'_> {
-    /// Reports how the switch divides its memory, once for each policy and reason.
+    /// Reports faults in the division of the switch's memory, once for each policy and rule.
     pub(in crate::convert) fn switch_memory_rules(&mut self, ports: &[ConvertedPort]) {
         let Some(memory) = &self.memory else { return };
         let shadowed: BTreeSet<usize> = self
@@ -54,7 +54,7 @@ impl Context<'_> {
         self.found.extend(found);
     }
 
-    /// Reports three thresholds that are all below the default ceiling of the queue.
+    /// Reports a queue with three thresholds if all of them are below the default ceiling of the queue.
     fn lowers_ceiling(
         &self,
         (memory, port): (&SwitchMemory, &PortMemory),
@@ -62,7 +62,7 @@ impl Context<'_> {
     ) -> Option<Diagnostic> {
         let [_, _, last] = queue.thresholds.as_slice() else { return None };
         let line = last.line?;
-        // The first priority level has only its reserved part, so its thresholds do not lower a ceiling.
+        // The queue of priority level 1 has only its reserved part, so its thresholds do not lower a ceiling.
         if queue.priority_level == Some(1) {
             return None;
         }
@@ -77,7 +77,8 @@ impl Context<'_> {
                 places(memory, port.policy.as_deref().unwrap_or_default())
             ),
             format!(
-                "the queue holds {} units; with two thresholds it holds up to {USUAL_CEILING} % of its part",
+                "the queue can use {} units; with two thresholds, it can use up to {USUAL_CEILING} % of its \
+                 part",
                 last.units.unwrap_or(0)
             ),
         ))
@@ -94,7 +95,7 @@ impl Context<'_> {
         }
     }
 
-    /// Reports a port whose queues together may use the shared memory of the chip.
+    /// Reports a queue that may use the whole shared memory of the chip.
     fn takes_pool(&self, memory: &SwitchMemory, port: &PortMemory) -> Option<Diagnostic> {
         let shared = memory.shared_units?;
         let queue = port.queues.iter().max_by_key(|queue| queue.soft)?;
@@ -108,13 +109,13 @@ impl Context<'_> {
                 "queue {} of {} may take {} units, but all ports of the chip share only {shared}",
                 queue.class, port.interface, soft
             ),
-            "the switch accepts the policy: while this queue is full, the other ports lose bursts; give a \
-             smaller multiplier or ratio",
+            "the switch accepts the policy: while this queue is full, the other ports lose bursts; configure \
+             a smaller multiplier or ratio",
         ))
     }
 }
 
-/// Reports a policy that the switch does not attach.
+/// Reports a policy that the switch refuses.
 fn refused(memory: &SwitchMemory, policy: &str, reason: &LineLeftOut) -> Diagnostic {
     Diagnostic::new(
         &rules::SWITCH_POLICY_REFUSED,
@@ -125,13 +126,13 @@ fn refused(memory: &SwitchMemory, policy: &str, reason: &LineLeftOut) -> Diagnos
     )
 }
 
-/// Returns the interfaces of a policy: the first one, and the number of the others.
+/// Returns the first interface of a policy and the number of its other interfaces, as text.
 fn places(memory: &SwitchMemory, policy: &str) -> String {
     let mut ports = memory.ports.iter().filter(|port| port.policy.as_deref().unwrap_or_default() == policy);
     ports.next().map_or_else(String::new, |first| with_others(&first.interface, ports.count()))
 }
 
-/// Returns the name of the first of several ports, and the number of the others.
+/// Returns the name of the first port and the number of the other ports, as text.
 fn with_others(first: &str, others: usize) -> String {
     match others {
         0 => first.to_owned(),
@@ -140,9 +141,9 @@ fn with_others(first: &str, others: usize) -> String {
     }
 }
 
-/// Reports ports that have an output policy but unknown memory, because no run has their queues. There is one
-/// finding for each line that attaches a policy. The default policy of a switch has no line and gets one
-/// finding.
+/// Reports ports with an output policy whose memory is unknown, because perhop does not simulate their
+/// queues. Each line that attaches a policy has one finding. The default policy of a switch, which has no
+/// line, also has one finding.
 fn unknown_memory(memory: &SwitchMemory, ports: &[ConvertedPort]) -> Vec<Diagnostic> {
     // Another rule reports a policy that the switch refuses.
     let is_refused =
@@ -189,7 +190,8 @@ fn without_traffic(
                 "class {} has {units} units of memory, but no packet reaches it, on {}",
                 queue.class, port.port.interface
             ),
-            "the switch divides the memory by the ratios: the other queues have less; remove the class",
+            "the switch divides the memory by the ratios, so the other queues have less memory; remove the \
+             class",
         )
     })
 }
@@ -207,11 +209,13 @@ fn loses_bursts(memory: &SwitchMemory, port: &ConvertedPort, queue: &QueueMemory
             &rules::SWITCH_PRIORITY_BURST,
             line,
             format!(
-                "the policer of priority class {} passes bursts of {policer} bytes, but its queue holds \
-                 {room}, on {}",
+                "the policer of priority class {} passes bursts of only {policer} bytes, but the queue has \
+                 room for {room}, on {}",
                 queue.class, port.port.interface
             ),
-            format!("the policer drops packets although the queue has room: give it {needed} bytes"),
+            format!(
+                "the policer drops packets although the queue has room: configure a burst of {needed} bytes"
+            ),
         )
     })
 }

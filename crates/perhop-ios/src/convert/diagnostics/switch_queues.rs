@@ -28,8 +28,8 @@ impl Context<'_> {
                 &rules::SWITCH_PORTS_UNTRUSTED,
                 line,
                 "mls qos is on, but no port trusts its packets or has an input policy",
-                "the switch sets codepoint and class of service of all packets to 0: they wait in one \
-                 queue, and lose their marks",
+                "the switch sets codepoint and class of service of all packets to 0, so all packets lose \
+                 their marks and wait in one queue",
             ));
         } else {
             found.extend(self.shaped_by_default(line));
@@ -66,12 +66,12 @@ impl Context<'_> {
             &rules::SWITCH_QUEUE_SHAPED,
             line,
             format!(
-                "the queue of dscp ef sends at most {} kb/s on {} by its default weight{others}",
+                "the queue of dscp ef sends at most {} kb/s on {} with its default weight{others}",
                 ceiling / 1000,
                 first.interface
             ),
-            "packets above that rate wait or are dropped: priority-queue out, or srr-queue bandwidth shape \
-             with 0 for the queue",
+            "packets above this rate wait or are dropped: write priority-queue out, or srr-queue bandwidth \
+             shape with 0 for the queue",
         ))
     }
 }

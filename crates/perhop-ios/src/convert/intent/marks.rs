@@ -31,7 +31,7 @@ pub(super) fn action(configuration: &Configuration, action: &ast::Action) -> Act
     }
 }
 
-/// Returns all actions of one color.
+/// Returns the actions of one color.
 pub(super) fn actions(configuration: &Configuration, actions: &[ast::Action]) -> Vec<Action> {
     actions.iter().map(|written| action(configuration, written)).collect()
 }

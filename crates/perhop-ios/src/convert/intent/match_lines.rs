@@ -4,7 +4,8 @@ use perhop_device::intent::PrintedMatches;
 
 use crate::ast::{ClassMap, Combination, Configuration, Criterion, Polarity, Statement};
 
-/// Returns the match set of a class in the router's output format; `None` is a class without a class-map.
+/// Returns the match lines of a class in the router's output format. `map` is `None` for a class without a
+/// class-map.
 pub(super) fn printed_matches(configuration: &Configuration, map: Option<&ClassMap>) -> PrintedMatches {
     PrintedMatches {
         combination: map.map_or(Combination::MatchAny, |map| map.combination),
@@ -40,7 +41,7 @@ fn match_line(configuration: &Configuration, statement: &Statement) -> String {
             let values: Vec<String> = values.iter().map(|value| format!("{} ", value.value())).collect();
             format!("{of_ip} precedence {}", values.concat())
         }
-        // A class of the system has no line in the text, so its criterion is written here.
+        // A class of the system has no line in the text, so this criterion has no written form.
         Criterion::QosGroup(group) if written.is_empty() => format!("qos-group {group}"),
         _ => written.into_iter().filter(|word| *word != "not").collect::<Vec<_>>().join(" "),
     };

@@ -5,7 +5,7 @@ use perhop_device::intent::{Discipline, PlainQueue};
 use crate::ast::{At, Hardware, Interface};
 use crate::convert::wire::Circuit;
 
-/// Returns the queue of `circuit` if no policy queues.
+/// Returns the queue of `circuit` for the case that no policy has queues.
 pub(in crate::convert) fn plain_queue(interface: &Interface, circuit: &Circuit) -> PlainQueue {
     let pvc = circuit.pvc;
     let hold = pvc.and_then(|pvc| pvc.hold_queue).or(interface.hold_queue);

@@ -1,4 +1,4 @@
-//! Conversion of policy-maps to trees of Intent.
+//! Conversion of policy-maps to Intent.
 
 use perhop_device::intent::{
     Awareness, Children, Class, ClassId, Condition, InsideColors, Mark, Meter, Police, Policy, QueueLimit,
@@ -33,7 +33,7 @@ impl Context<'_> {
         self.policy(policy, Place { tags, depth: 0 }, &mut 0)
     }
 
-    /// Whether `policy` or a nested policy queues.
+    /// Whether `policy` or a nested policy has queues.
     pub(in crate::convert) fn queues(&self, policy: &PolicyMap, depth: usize) -> bool {
         let inside = |class: &PolicyClass| {
             let name = class.service_policy.as_ref().filter(|_| self.may_nest(depth))?;
@@ -94,20 +94,21 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the limit of `queue-limit percent`: a part of the memory that the platform's queues share.
+    /// Returns the limit of `queue-limit percent`, which is a part of the memory that the platform's queues
+    /// share.
     fn percent_limit(&self, class: &PolicyClass) -> Option<At<QueueLimit>> {
         let shared = self.platform.percent_limit_bytes()?;
         class.percent_limit.map(|at| At::new(at.line, QueueLimit::Bytes((shared * at.value / 100).max(1))))
     }
 
-    /// Whether a class takes the packets that no other class takes. This is class-default. On NX-OS it is
-    /// also the queue of packets without a group, because each group has its own queue.
+    /// Whether a class receives all packets that match no other class: class-default, and on NX-OS also the
+    /// queue of packets without a group.
     fn takes_rest(&self, class: &PolicyClass) -> bool {
         let is_of_nexus = self.configuration.grammar == Grammar::NxOs;
         class.name == CLASS_DEFAULT || is_of_nexus && nexus::is_default_queue(&class.name)
     }
 
-    /// Converts a mark of `class`. If one label carries group and traffic class, each mark writes both.
+    /// Converts a mark of `class`. If the label contains group and traffic class, each mark writes both.
     fn mark(&self, class: &PolicyClass, marking: &Marking) -> Mark {
         let mark = mark(self.configuration, marking);
         let is_label = matches!(marking.field(), Some(Field::QosGroup | Field::TrafficClass));
@@ -153,8 +154,8 @@ impl Context<'_> {
         }
     }
 
-    /// Whether an outer policer reads the colors of inner policers. The model has no peak rate for such a
-    /// policer.
+    /// Whether an outer policer reads the colors of inner policers. perhop does not model such a policer with
+    /// a peak rate.
     fn inside_colors(&self, class: &PolicyClass, police: &ast::Police) -> InsideColors {
         let is_aware = self.configuration.hardware_profile(HardwareProfile::ConformAwarePolicer).is_some();
         let has_one_rate = police.peak.is_none_or(|peak| peak == police.rate);
@@ -165,7 +166,8 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the shared policer of a switch, if `class` is the only class of its policy that uses it.
+    /// Returns the aggregate policer of `class` on a switch, if no other class of the policy uses this
+    /// policer.
     fn lone_aggregate(&self, class: &PolicyClass) -> Option<At<Police>> {
         let (named, policer) = mls::lone_aggregate(self.configuration, class)?;
         let marks_down = Marking::NotModelled(mls::MARK_DOWN.to_owned());

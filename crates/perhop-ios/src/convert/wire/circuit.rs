@@ -1,4 +1,4 @@
-//! [`Circuit`]: an output path, which is an interface, one circuit of an ATM interface, or one peer of a
+//! [`Circuit`]: an output path of packets: an interface, one circuit of an ATM interface, or the peers of a
 //! tunnel.
 
 use perhop_qos::Rate;
@@ -17,7 +17,7 @@ pub(in crate::convert) struct Circuit<'a> {
     pub(in crate::convert) policies: Option<&'a ServicePolicies>,
     /// The policy for the peers of a group (`nhrp map group`).
     pub(in crate::convert) peer: Option<&'a PeerPolicy>,
-    /// The reference rate of shares and percentages.
+    /// The rate that shares and percentages refer to.
     pub(in crate::convert) bandwidth: Rate,
     /// The VLAN tags of its packets.
     pub(in crate::convert) tags: Tags,
@@ -51,9 +51,9 @@ impl<'a> Circuit<'a> {
         interface.pvcs.iter().map(circuit).collect()
     }
 
-    /// Returns the interface itself, one circuit for each service instance with a policy, and one for the
-    /// peers of each group. A tunnel that has one group and no policy of its own gives only the circuit of
-    /// the group.
+    /// Returns a circuit for the interface itself, for each service instance with a policy, and for the peers
+    /// of each group. For a tunnel with one group and no policy of its own, returns only the circuit of the
+    /// group.
     fn of_peers(interface: &'a Interface, configuration: &'a Configuration) -> Vec<Circuit<'a>> {
         let circuit = |name: String, line: usize, peer: Option<&'a PeerPolicy>| Circuit {
             name,
@@ -86,14 +86,14 @@ impl<'a> Circuit<'a> {
     }
 }
 
-/// Whether the configuration determines the output line of `interface`.
+/// Whether the configuration determines the physical interface through which packets of `interface` leave.
 pub(in crate::convert) fn has_known_line(interface: &Interface, configuration: &Configuration) -> bool {
     !interface.name.starts_with("Tunnel") || configuration.underlay(interface).is_some()
 }
 
-/// Returns the bandwidth of the line below a tunnel; `None` for other interfaces and for an unknown line.
-/// Also `None` for a virtual interface without a configured bandwidth, because its default is not a line
-/// rate.
+/// Returns the bandwidth of the physical interface below a tunnel. `None` for other interfaces, if the
+/// physical interface is unknown, and for a virtual interface without a configured bandwidth, because its
+/// default is not a line rate.
 pub(in crate::convert) fn rate_below(interface: &Interface, configuration: &Configuration) -> Option<Rate> {
     let below = configuration.underlay(interface)?;
     let is_wire = !matches!(below.hardware, Hardware::Virtual | Hardware::Other | Hardware::Unknown);
@@ -101,7 +101,8 @@ pub(in crate::convert) fn rate_below(interface: &Interface, configuration: &Conf
     (is_wire || is_written).then(|| interface_bandwidth(below, configuration))
 }
 
-/// Returns the sustained rate of a circuit, bits per second of cells; `None` for the line rate.
+/// Returns the sustained rate of the cells of a circuit, bits per second; `None` if the circuit has the line
+/// rate.
 pub(in crate::convert) fn cell_rate(pvc: &Pvc) -> Option<Rate> {
     match pvc.service?.value {
         AtmService::Cbr(rate) | AtmService::Ubr(Some(rate)) | AtmService::VbrNrt { sustained: rate, .. } => {
@@ -120,8 +121,8 @@ fn interface_bandwidth(interface: &Interface, configuration: &Configuration) -> 
     if let Some(parent) = parent {
         return interface_bandwidth(parent, configuration);
     }
-    // The rate of a tunnel is the rate of the line below, not its bandwidth for routing. Source: output of a
-    // hub.
+    // The rate of a tunnel is the rate of the physical interface below the tunnel. The bandwidth of the
+    // tunnel is used only for routing. Source: output of a hub.
     if let Some(below) = configuration.underlay(interface) {
         return interface_bandwidth(below, configuration);
     }

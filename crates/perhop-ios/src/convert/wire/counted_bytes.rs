@@ -1,4 +1,4 @@
-//! [`counted_bytes_of`]: the overhead that the router counts per packet.
+//! [`counted_bytes_of`]: the bytes that the router counts per packet in addition to the IP packet.
 
 use perhop_device::CountedBytes;
 use perhop_device::profile::{CountedLength, ProfileRules};
@@ -17,9 +17,9 @@ const AROUND_FRAME: i32 = 4 + 20;
 /// PPP, HDLC or frame relay header without frame check sequence and flag.
 const SERIAL: i32 = 4;
 
-/// Returns the overhead by the profile's [`CountedLength`]. Classes of a tunnel count the tunnel's headers.
-/// Queues also count the frame of the line below. If the `headers` of the wire contain encryption, queues
-/// count it with mean padding.
+/// Returns the overhead according to the profile's [`CountedLength`]. Classes of a tunnel count the headers
+/// of the tunnel. Queues also count the frame of the physical interface below, and the encryption in the
+/// `headers` of the wire, with the mean padding.
 pub(in crate::convert) fn counted_bytes_of(
     interface: &Interface,
     circuit: &Circuit,
@@ -40,14 +40,13 @@ pub(in crate::convert) fn counted_bytes_of(
             let gre = 4 + optional.map(|is_there| if is_there { 4 } else { 0 }).iter().sum::<i32>();
             let outer = if mode.contains("ipv6") { 40 } else { 20 };
             let classes = if mode.starts_with("gre") { outer + gre } else { outer };
-            // Queues count packets in the form in which they are sent: a hub with IOS 15.7 (HQF) also counted
-            // ESP.
+            // Queues count packets with all headers. Source: a hub with IOS 15.7 (HQF) also counted ESP.
             let esp = headers.headers().iter().find_map(|header| match header {
                 Header::Esp(esp) => Some(*esp),
                 _ => None,
             });
             let encryption = esp.map_or(0, |esp| esp.mean_added() as i32);
-            // An ESP-only tunnel has one outer IP header, which the ESP overhead includes.
+            // A tunnel with only ESP has one outer IP header, which is part of the ESP overhead.
             let carrier = if mode.starts_with("ipsec") && esp.is_some() { 0 } else { classes };
             CountedBytes { classes, queues: carrier + encryption + ETHERNET + account }
         }
@@ -55,9 +54,9 @@ pub(in crate::convert) fn counted_bytes_of(
     }
 }
 
-/// Returns the overhead in the router's printed counters. Meters and schedulers can count whole frames;
-/// counters do not. Source: xrdocs.io, "Y.1564 Service Activation Testing on NCS: Part2". There, meters count
-/// 1524 bytes per frame and counters print 1502; perhop prints 1500.
+/// Returns the overhead in the counters that the router prints. Meters and schedulers can count whole frames,
+/// but counters do not. Source: xrdocs.io, "Y.1564 Service Activation Testing on NCS: Part2". There, meters
+/// count 1524 bytes per frame and counters print 1502; perhop prints 1500.
 pub(in crate::convert) fn printed_bytes(counted: CountedBytes, rules: &ProfileRules) -> CountedBytes {
     if *rules.counted_length != CountedLength::WholeFrame {
         return counted;

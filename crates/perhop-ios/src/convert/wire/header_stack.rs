@@ -29,7 +29,8 @@ impl Context<'_> {
         self.stack_on(interface, &headers, wire)
     }
 
-    /// Returns the stack of `headers` on the framing of `wire`; empty if they are incompatible.
+    /// Returns the stack of `headers` on the framing of `wire`; empty if headers and framing are
+    /// incompatible.
     pub(in crate::convert) fn stack_on(
         &mut self,
         interface: &Interface,
@@ -80,8 +81,8 @@ impl Context<'_> {
         esp(set)
     }
 
-    /// Returns the missing part of a tunnel's protection, if the configuration lacks its ciphers, with the
-    /// line that protects the tunnel.
+    /// Returns the name of the missing profile or transform set if the configuration does not define the
+    /// ciphers of a tunnel, and the line that protects the tunnel.
     pub(in crate::convert) fn unknown_protection(&self, tunnel: &Tunnel) -> Option<At<String>> {
         let protection = tunnel.protection.as_ref()?;
         let name = &protection.value;
@@ -109,7 +110,7 @@ fn without_cipher(interface: &Interface, missing: &At<String>) -> Diagnostic {
     )
 }
 
-/// Returns the ESP parameters of a transform set; `None` if it does not encapsulate.
+/// Returns the ESP parameters of a transform set; `None` if the set has no ESP.
 fn esp(set: &TransformSet) -> Option<Esp> {
     let words = || set.transforms.split_ascii_whitespace();
     let cipher = words().find_map(|word| match word {
@@ -144,7 +145,7 @@ pub(in crate::convert) fn circuit_headers(interface: &Interface, pvc: &Pvc) -> V
     }
 }
 
-/// Returns the headers that a link adds: the inner tag precedes the outer one.
+/// Returns the headers that a link adds. The inner tag is before the outer tag.
 fn link_headers(
     interface: &Interface,
     around: Option<&Interface>,

@@ -8,8 +8,8 @@ use crate::check::rate;
 
 /// Default transmission time of a fragment with `interleave`, microseconds.
 const DEFAULT_DELAY: u64 = 30_000;
-/// Overhead that routers subtract for address, control, protocol and multilink header. `show ppp multilink`
-/// prints 152 bytes for 10 ms at 128 kb/s, in which the line carries 160 bytes.
+/// The bytes of a fragment for address, control, protocol and multilink header, which routers subtract.
+/// Source: `show ppp multilink` prints 152 bytes for 10 ms at 128 kb/s, which is the time of 160 bytes.
 const HEADERS: u64 = 8;
 /// The minimum fragment size in perhop, bytes.
 const LEAST: u64 = 16;
@@ -19,15 +19,15 @@ pub(in crate::convert) fn is_bundle(interface: &Interface) -> bool {
     interface.multilink_group.is_some() && interface.name.starts_with("Multilink")
 }
 
-/// The number of usable links of a bundle, and the line to check if a link is missing.
+/// The number of usable links of a bundle, and the line to report if a link is missing.
 pub(in crate::convert) struct BundleLinks {
     pub(in crate::convert) usable: usize,
     pub(in crate::convert) line: usize,
 }
 
-/// Counts the usable links of `bundle`. The line to check belongs to a link that is down, does not run PPP,
-/// names an unknown bundle, or runs PPP without a bundle. If no such link exists, it is the first line of the
-/// bundle.
+/// Counts the usable links of `bundle`. The reported line belongs to a link that is down, does not run PPP,
+/// names an unknown bundle, or runs PPP without a bundle. If no such link exists, the reported line is the
+/// first line of the bundle.
 pub(in crate::convert) fn bundle_links(bundle: &Interface, configuration: &Configuration) -> BundleLinks {
     let group = bundle.multilink_group.map(|group| group.value);
     let links = || configuration.links_of(group).filter(|link| link.name != bundle.name);
@@ -73,8 +73,8 @@ pub(super) fn multilink(bundle: &Interface, configuration: &Configuration) -> Mu
     Multilink { fragment, interleave, ..Multilink::default() }
 }
 
-/// Returns the rate of the slowest link of `bundle` that is up, or the bundle's own rate if none is known;
-/// kilobits per second.
+/// Returns the rate of the slowest link of `bundle` that is up, kilobits per second. If no rate is known,
+/// returns the rate of the bundle.
 pub(in crate::convert) fn link_kilobits(bundle: &Interface, configuration: &Configuration) -> u64 {
     let group = bundle.multilink_group.map(|group| group.value);
     let links = configuration.links_of(group).filter(|interface| interface.name != bundle.name);

@@ -53,14 +53,15 @@ pub(in crate::convert) fn wire_of(
     }
 }
 
-/// Returns the IP MTU: `ip mtu`, otherwise the MTU of the interface or of its parent. `None`: the size is not
-/// limited, because hosts respect the MTU of their own lines.
+/// Returns the IP MTU: `ip mtu`, otherwise the MTU of the interface or of its parent. `None` means no limit,
+/// because hosts respect the MTU of their own links.
 fn mtu(interface: &Interface, parent: Option<&Interface>) -> Option<ByteSize> {
     let of_line = interface.mtu.or(parent.and_then(|parent| parent.mtu));
     interface.ip_mtu.or(of_line).map(|mtu| ByteSize::from_bytes(mtu.value))
 }
 
-/// Returns the interface with the hardware: the parent of a sub-interface, the line below a tunnel.
+/// Returns the interface with the hardware: the parent of a sub-interface, or the physical interface below a
+/// tunnel.
 fn line_of<'a>(
     interface: &'a Interface,
     parent: Option<&'a Interface>,
@@ -80,7 +81,7 @@ fn physical_rate(interface: &Interface) -> Option<Rate> {
     match interface.hardware {
         Hardware::Serial => clock,
         Hardware::Ethernet => speed.or(nominal),
-        // A bundle of lines, or a bridged or switched interface.
+        // A bundle, or an interface of a bridge or a switch.
         Hardware::Virtual if is_ethernet(interface) => nominal.or(interface.default_kilobits.map(kilobits)),
         _ => nominal,
     }

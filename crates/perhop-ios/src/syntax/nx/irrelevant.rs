@@ -1,4 +1,4 @@
-//! Global commands of NX-OS without effect on packets, or with one outside the model.
+//! Global commands of NX-OS that have no effect on packets, or an effect that perhop does not model.
 
 use super::global::CUT_THROUGH;
 use crate::ast::Configuration;

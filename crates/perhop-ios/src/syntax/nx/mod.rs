@@ -1,4 +1,4 @@
-//! The tables of NX-OS: three types of policies: `type qos` has the classes and policers of IOS,
+//! The tables of NX-OS. NX-OS has three types of policies: `type qos` has the classes and policers of IOS,
 //! `type queuing` has the queues of a port, and `type network-qos` has frame lengths and pause frames.
 //!
 //! Sources of the syntax: Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide" 10.x, and

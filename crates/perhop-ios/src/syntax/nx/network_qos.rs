@@ -5,8 +5,8 @@ use crate::mode::Mode;
 use crate::syntax::command::{Command, irrelevant, modelled, not_modelled, recorded};
 use crate::words::{Finding, Reader, Reading};
 
-const NO_DROP: &str = "the switch pauses the neighbor; perhop does so only at ports with `priority-flow-control \
-                       mode on`, with this policy under `system qos`";
+const NO_DROP: &str = "the switch pauses the neighbor; perhop does so only at ports with \
+                       `priority-flow-control mode on`, with this policy under `system qos`";
 
 pub(super) const POLICY: &[Command<NetworkPolicy>] = &[modelled("class", class), irrelevant("description")];
 
@@ -26,7 +26,8 @@ pub(super) const CLASS: &[Command<NetworkClass>] = &[
         class.pause = pause.map(|pause| At::new(reader.line, pause));
         Ok(())
     }),
-    // The switch writes these lines for the classes of the system. They only repeat the group of the class.
+    // The switch writes these lines for the classes of the system. The lines only repeat the group of the
+    // class.
     irrelevant("match"),
     irrelevant("description"),
     irrelevant("congestion-control tail-drop"),

@@ -10,8 +10,8 @@ use crate::words::{Finding, Reader, Reading};
 
 /// Reads `police [cir] RATE [bc BURST] [pir RATE] [be BURST] [conform A] [exceed A] [violate A]`.
 ///
-/// With one rate and no excess burst, there are two colors, and packets that do not conform violate. A rate
-/// without a unit is in bits per second. The switch writes `police 1000000000` as
+/// With one rate and no excess burst, the policer has two colors: conforming and violating. A rate without a
+/// unit is in bits per second. The switch writes `police 1000000000` as
 /// `police cir 1000000000 bps bc 200 ms conform transmit violate drop` (a Nexus 3064).
 pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {

@@ -96,7 +96,7 @@ fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     }
 }
 
-/// Parses a rate; `None` for one in packets per second.
+/// Parses a rate; `None` for a rate in packets per second.
 fn number_of_packets(reader: &mut Reader, default: &'static str) -> Result<Option<TrafficRate>, Finding> {
     if reader.rest().get(1) == Some(&"pps") {
         reader.number("packets per second", 0..=4_294_967_295)?;
@@ -179,10 +179,10 @@ fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     })
 }
 
-/// Effect of thresholds without numbers.
+/// The note for a class without configured thresholds.
 const OF_SYSTEM: &str = "the switch uses its own thresholds, which are not published";
 
-/// The written parts of `random-detect`.
+/// The parts of a `random-detect` line.
 #[derive(Default)]
 struct Written {
     min: Option<(u64, ThresholdUnit)>,

@@ -1,4 +1,4 @@
-//! `system qos`: the policies of all ports without their own.
+//! `system qos`: the policies of all ports without policies of their own.
 
 use crate::ast::{At, SystemPolicies};
 use crate::rules;

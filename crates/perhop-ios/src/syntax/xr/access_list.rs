@@ -39,7 +39,7 @@ pub(super) fn sequenced(list: &mut AccessList, reader: &mut Reader) -> Option<Re
     Some(effect.filter(|_| is_whole).map_or(reading, |effect| Ok(Finding::not_modelled(effect))))
 }
 
-/// Returns the words of an entry in the form of IOS, and the effect of an action that only IOS XR has.
+/// Returns the words of an entry in the syntax of IOS, and the effect of an action that only IOS XR has.
 ///
 /// Source: Cisco, "IP Addresses and Services Command Reference for Cisco ASR 9000", permit (IPv4).
 fn common_words<'a>(kind: AclKind, words: &[&'a str]) -> (Vec<&'a str>, Option<&'static str>) {

@@ -181,8 +181,8 @@ fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
             "two output policies are already attached",
             "the router refuses the third policy: the first two remain",
         ),
-        // Of two output policies, one queues and the other marks. Cisco, xrdocs.io, converged interconnect
-        // network guide.
+        // One of the two output policies queues, and the other policy marks. Source: Cisco, xrdocs.io,
+        // converged interconnect network guide.
         _ if is_other(&policies.output) => policies.second_output = Some(at),
         _ => policies.output = Some(at),
     }

@@ -1,4 +1,4 @@
-//! The tables of IOS XR: its modular quality of service has the classes and actions of IOS, but different
+//! The tables of IOS XR. Its modular quality of service has the classes and actions of IOS, but different
 //! units, blocks and defaults.
 //!
 //! Source of the syntax: Cisco, "Modular Quality of Service Command Reference" for NCS 540 and for CRS, and

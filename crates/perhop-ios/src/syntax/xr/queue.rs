@@ -10,7 +10,7 @@ use crate::words::{Finding, Reader, Reading};
 
 /// A parser of one value of a field.
 type ParseValue = fn(&mut Reader) -> Result<u8, Finding>;
-/// Note on packets of a limit.
+/// The note for a limit in packets.
 const PACKETS: &str = "packets of 256 bytes";
 
 /// Reads `queue-limit N [UNIT]`.
@@ -35,7 +35,8 @@ pub(super) fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Readi
     Ok(if is_packets { Finding::modelled(PACKETS) } else { Finding::MODELLED })
 }
 
-/// Reads `random-detect default|ecn|MIN MAX`, `random-detect dscp VALUES MIN MAX` and by other fields.
+/// Reads `random-detect default|ecn|MIN MAX`, `random-detect dscp VALUES MIN MAX`, and lines with other
+/// fields.
 ///
 /// A line that perhop cannot parse does not enable WRED.
 pub(super) fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
@@ -61,7 +62,7 @@ fn drop_profile(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         return Ok(Finding::not_modelled(format!("perhop does not model WRED by {other}")));
     }
     let detect = &mut class.random_detect.get_or_insert_with(|| At::new(line, RandomDetect::default())).value;
-    let (basis, one): (Basis, ParseValue) = match word {
+    let (basis, parse_value): (Basis, ParseValue) = match word {
         Some("default") => {
             reader.end()?;
             return Ok(Finding::MODELLED);
@@ -82,12 +83,17 @@ fn drop_profile(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         Some("discard-class") => (Basis::DiscardClass, eight),
         Some(_) => (Basis::Cos, eight),
     };
-    of_values(detect, basis, one, reader)
+    of_values(detect, basis, parse_value, reader)
 }
 
 /// Reads the thresholds of the values of a field.
-fn of_values(detect: &mut RandomDetect, basis: Basis, one: ParseValue, reader: &mut Reader) -> Reading {
-    let values = values(reader, 1, one)?;
+fn of_values(
+    detect: &mut RandomDetect,
+    basis: Basis,
+    parse_value: ParseValue,
+    reader: &mut Reader,
+) -> Reading {
+    let values = values(reader, 1, parse_value)?;
     if detect.basis != basis && detect.has_thresholds() {
         return Err(Finding::not_modelled(
             "the class has WRED by two fields: perhop uses the field of the first line",
@@ -157,5 +163,6 @@ fn threshold(reader: &mut Reader) -> Result<(u64, ThresholdUnit), Finding> {
     })
 }
 
-/// The default of n: 1 of n packets is dropped at the maximum threshold, as on IOS.
+/// The default of the mark probability denominator n, as on IOS: at the maximum threshold, 1 of n packets is
+/// dropped.
 const DEFAULT_DENOMINATOR: u64 = 10;

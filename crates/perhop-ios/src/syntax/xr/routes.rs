@@ -43,7 +43,7 @@ pub(super) fn read(configuration: &mut Configuration, reader: &mut Reader) -> Op
     let prefix_length: u8 = length.parse().ok()?;
     let prefix = InterfaceAddress { line: reader.line, address, prefix_length }.subnet()?;
     reader.next();
-    // `vrf default` before the next hop names the default table, which applies without it, too.
+    // `vrf default` before the next hop names the default table, which is also the table without these words.
     if reader.rest().first() == Some(&"vrf") {
         return Some(Ok(Finding::not_modelled(
             "the next hop is in another routing table: in perhop packets of this route have no route there",

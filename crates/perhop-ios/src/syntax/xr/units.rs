@@ -1,19 +1,19 @@
-//! Numbers with the units that IOS XR writes out.
+//! Numbers with the units that IOS XR writes.
 
 use crate::ast::TrafficRate;
 use crate::syntax::numbers::{dscp, precedence};
 use crate::words::{Finding, Reader};
 
-/// Bytes of a packet, for limits in packets. Cisco, "Modular Quality of Service Command Reference for the
-/// Cisco CRS Router", queue-limit.
+/// The size of a packet in limits that are configured in packets, bytes. Source: Cisco, "Modular Quality of
+/// Service Command Reference for the Cisco CRS Router", queue-limit.
 pub(in crate::syntax) const PACKET_BYTES: u64 = 256;
 
 /// A length of a queue or a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::syntax) enum Length {
-    /// Bytes; packets are 256 bytes each.
+    /// Bytes. A packet counts as 256 bytes.
     Bytes(u64),
-    /// Microseconds of a rate.
+    /// Microseconds at a rate.
     Microseconds(u64),
 }
 
@@ -57,7 +57,7 @@ pub(in crate::syntax) fn length(reader: &mut Reader, default: &'static str) -> R
     })
 }
 
-/// Returns a burst at `rate` in bytes, or in milliseconds if the rate is a percentage.
+/// Converts a burst to bytes, or to milliseconds if the rate is a percentage.
 ///
 /// # Errors
 /// The finding of the line, if the unit of the burst does not fit the form of the rate.
@@ -80,7 +80,7 @@ pub(in crate::syntax) fn burst_of(burst: Length, rate: TrafficRate) -> Result<u6
 pub(in crate::syntax) fn values(
     reader: &mut Reader,
     most: usize,
-    one: fn(&mut Reader) -> Result<u8, Finding>,
+    parse: fn(&mut Reader) -> Result<u8, Finding>,
 ) -> Result<Vec<u8>, Finding> {
     let mut found = Vec::new();
     for _ in 0..most {
@@ -88,7 +88,7 @@ pub(in crate::syntax) fn values(
         for part in word.split(',').filter(|part| !part.is_empty()) {
             let range = part.split_once('-').filter(|(first, _)| first.parse::<u8>().is_ok());
             let (first, last) = range.unwrap_or((part, part));
-            let (first, last) = (value_of(first, one, reader)?, value_of(last, one, reader)?);
+            let (first, last) = (value_of(first, parse, reader)?, value_of(last, parse, reader)?);
             if first > last {
                 return Err(reader.unexpected("a range from the lower to the higher value"));
             }
@@ -99,14 +99,14 @@ pub(in crate::syntax) fn values(
     if found.is_empty() { Err(reader.unexpected("a value")) } else { Ok(found) }
 }
 
-/// Parses `word` with the parser `one`.
+/// Parses `word` with `parse`.
 fn value_of(
     word: &str,
-    one: fn(&mut Reader) -> Result<u8, Finding>,
+    parse: fn(&mut Reader) -> Result<u8, Finding>,
     reader: &mut Reader,
 ) -> Result<u8, Finding> {
     let words = [word];
-    one(&mut Reader::new(&words, reader.form, reader.line, &mut *reader.found))
+    parse(&mut Reader::new(&words, reader.form, reader.line, &mut *reader.found))
 }
 
 /// Parses a DSCP as a number.

@@ -1,8 +1,7 @@
-//! Policers of the control plane that pass less than the neighbors of a routing protocol send.
-//!
-//! The required rate is computed. After a failure, all neighbors send at once, and retransmit until they get
-//! an answer. A full-length packet of each neighbor must pass per retransmission interval. Hellos and
-//! keepalives need far less (68 bytes in 10 s, 59 bytes in 60 s).
+//! Reports policers of the control plane that pass less traffic than the neighbors of a routing protocol
+//! send. After a failure, all neighbors send at once, and retransmit until they receive an answer. Therefore
+//! a policer must pass one packet of maximum length from each neighbor per retransmission interval. Hellos
+//! and keepalives need far less (68 bytes in 10 s, 59 bytes in 60 s).
 
 mod neighbors;
 
@@ -22,12 +21,12 @@ use crate::convert::ports::ConvertedPort;
 use crate::rules;
 use neighbors::{LONGEST, Neighbors, Protocol, neighbors, plain_packet};
 
-/// The neighbors of one protocol whose packets a conditioner takes.
+/// The neighbors of one protocol whose packets a conditioner matches.
 struct Share {
     protocol: Protocol,
     neighbors: u64,
     is_assumed: bool,
-    /// Whether the conditioner drops all of them.
+    /// Whether the conditioner drops all packets of these neighbors.
     drops_all: bool,
 }
 
@@ -52,7 +51,7 @@ impl Share {
 }
 
 impl Context<'_> {
-    /// Reports policers of the control plane below the need of routing protocols.
+    /// Reports policers of the control plane whose rate is too low for routing protocols.
     pub(in crate::convert) fn routing_needs(&mut self, ports: &[ConvertedPort]) {
         let names: Vec<String> = ports.iter().map(|port| port.port.interface.clone()).collect();
         for ConvertedPort { port, input, .. } in ports {
@@ -90,8 +89,8 @@ fn dropping_conditioners(
         let mut seen: BTreeMap<usize, bool> = BTreeMap::new();
         for packet in packets {
             let Some((index, drops_all)) = dropping(policy, names, packet) else { continue };
-            // Without any `router` block, it is not known whether the protocol runs. Its packets then count
-            // only if its class takes no other packets.
+            // Without a `router` block, it is unknown whether the protocol runs. Packets of the protocol then
+            // count only if their class matches no other packets.
             let is_named = || {
                 let other = dropping(policy, names, &plain_packet(packet));
                 other.is_none_or(|(other, _)| other != index)
@@ -114,7 +113,7 @@ fn dropping_conditioners(
     found.into_iter().collect()
 }
 
-/// Returns the first conditioner that can drop `packet`, and whether the packet is dropped for every color.
+/// Returns the first conditioner that can drop `packet`, and whether it drops the packet for every color.
 fn dropping(policy: &PolicyConfig, names: &[String], packet: &Packet) -> Option<(usize, bool)> {
     // The reader of the policy has already reported a condition that cannot be built.
     let ways = conditioned(policy, names, packet).ok()?;
@@ -123,7 +122,7 @@ fn dropping(policy: &PolicyConfig, names: &[String], packet: &Packet) -> Option<
     Some((index, ways.iter().all(|way| way.dropped)))
 }
 
-/// The limit of the rate that passes a conditioner.
+/// The maximum rate of the traffic that passes a conditioner.
 enum Limit {
     Nothing,
     Bits(Rate),

@@ -42,7 +42,7 @@ impl Protocol {
         }
     }
 
-    /// Returns the seconds between two packets of one neighbor that waits for an answer.
+    /// Returns the interval at which a neighbor that waits for an answer retransmits, seconds.
     pub(super) fn interval_s(self) -> u64 {
         match self {
             // RFC 2328 appendix C.3: RxmtInterval of a local network; RFC 7868: the interval of hellos.
@@ -52,7 +52,7 @@ impl Protocol {
         }
     }
 
-    /// The source of that interval.
+    /// Returns the document that specifies [`Protocol::interval_s`].
     pub(super) fn source(self) -> &'static str {
         match self {
             Protocol::Ospf => "RFC 2328 C.3",
@@ -61,7 +61,7 @@ impl Protocol {
         }
     }
 
-    /// Packets from `neighbor` to the router's address `own`, one for each possible classification.
+    /// Returns packets from `neighbor` to the router's address `own`, one for each possible classification.
     fn packets(self, neighbor: Ipv4Addr, own: Ipv4Addr) -> Vec<Packet> {
         // RFC 2328 §A.1 and appendix A.1 of RFC 7868: IP protocols and groups.
         let protocol_packet = |number: u8, to: Ipv4Addr| packet(IpProtocol(number), (neighbor, 0), (to, 0));
@@ -80,7 +80,7 @@ impl Protocol {
     }
 }
 
-/// Returns a packet to the router that has the source of `like` and belongs to no routing protocol.
+/// Returns a packet to the router that has the source address of `like` and belongs to no routing protocol.
 pub(super) fn plain_packet(like: &Packet) -> Packet {
     let key = FlowKey { protocol: IpProtocol::UDP, source_port: OTHER_PORT, ..like.flow_key() };
     Packet::new(FlowKey { destination_port: OTHER_PORT, ..key }, LONGEST)
@@ -97,17 +97,18 @@ pub(super) struct Neighbors {
     pub(super) protocol: Protocol,
     /// Whether a `router` block runs the protocol; `None` if the configuration has no such block.
     pub(super) is_configured: Option<bool>,
-    /// Whether the number of neighbors is assumed. The assumption is one on each interface, or one in total.
+    /// Whether the number of neighbors is assumed: one neighbor on each interface, or one in total.
     pub(super) is_assumed: bool,
-    /// The packets of each neighbor. The router can classify the packets of one neighbor differently.
+    /// The packets of each neighbor. A neighbor has several packets if the router can classify them
+    /// differently.
     pub(super) packets: Vec<Vec<Packet>>,
 }
 
-/// The addresses of a router and its neighbor if the configuration has none (RFC 5737).
+/// The addresses of a router and its neighbor if the configuration contains no addresses (RFC 5737).
 const OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 const OTHER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 
-/// Returns the neighbors of `protocol`; one if the configuration shows no neighbor.
+/// Returns the neighbors of `protocol`; a single assumed neighbor if the configuration names no neighbor.
 pub(super) fn neighbors(configuration: &Configuration, protocol: Protocol) -> Neighbors {
     let blocks: Vec<Vec<&str>> = configuration
         .processes
@@ -141,13 +142,13 @@ fn runs(configuration: &Configuration, line: usize, protocol: Protocol) -> bool 
     is_router && words.next().is_some_and(|word| word.eq_ignore_ascii_case(protocol.keyword()))
 }
 
-/// The lines of the block that `line` opens.
+/// Returns the lines of the block that `line` opens.
 fn block(configuration: &Configuration, line: usize) -> Vec<&str> {
     let inside = configuration.lines.iter().filter(|candidate| candidate.block == Some(line));
     inside.map(|line| line.text.trim()).collect()
 }
 
-/// The addresses of the `neighbor`s of BGP, and the router's own address towards each.
+/// Returns the address of each `neighbor` of BGP, and the router's address on the path to it.
 fn peers(configuration: &Configuration, blocks: &[Vec<&str>]) -> Vec<(Ipv4Addr, Ipv4Addr)> {
     let mut found: Vec<Ipv4Addr> = Vec::new();
     for line in blocks.iter().flatten() {
@@ -186,12 +187,13 @@ fn speaks(
         || blocks.iter().any(|block| !is_passive(interface, block) && is_in_a_network(interface, block))
 }
 
-/// Whether `interface` is up and leads to other routers.
+/// Whether `interface` is up and can connect to another router.
 fn has_line(interface: &Interface) -> bool {
     interface.shutdown.is_none() && !interface.name.starts_with("Loopback")
 }
 
-/// `passive-interface`, also `default` with exceptions.
+/// Whether `passive-interface` names the interface, or `passive-interface default` without an exception for
+/// it.
 fn is_passive(interface: &Interface, block: &[&str]) -> bool {
     let mut passive = false;
     for line in block {
@@ -210,7 +212,7 @@ fn is_named(interface: &Interface, words: &[&str]) -> bool {
     !words.is_empty() && interface_name(&words.concat()) == interface.name
 }
 
-/// `network ADDRESS [WILDCARD] [area …]`
+/// Whether a line `network ADDRESS [WILDCARD] [area …]` contains an address of the interface.
 fn is_in_a_network(interface: &Interface, block: &[&str]) -> bool {
     block.iter().any(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -233,7 +235,7 @@ fn classful_wildcard(network: Ipv4Addr) -> u32 {
     }
 }
 
-/// A neighbor on `interface`, and the router's own address there.
+/// Returns the address of an assumed neighbor on `interface`, and the router's address on this interface.
 fn beyond(interface: &Interface) -> Option<(Ipv4Addr, Ipv4Addr)> {
     let own = interface.addresses.first()?;
     let (bits, length) = (own.address.to_bits(), own.prefix_length);

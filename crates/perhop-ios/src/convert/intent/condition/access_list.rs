@@ -13,8 +13,8 @@ use crate::ast::{
 };
 use crate::object_group::{Addresses, of_prefix};
 
-/// Limit on nested alternations of permit and deny. A longer list is halved, so its depth grows only
-/// logarithmically. Recursion and JSON parsers have limits on the depth.
+/// Limit on the nesting depth of alternations of permit and deny, because recursion and JSON parsers limit
+/// the depth. A list with more alternations is halved, so its depth grows only logarithmically.
 const MOST_NESTED: usize = 8;
 
 /// Returns the condition for the packets that `list` permits.
@@ -36,14 +36,14 @@ pub(super) fn of_access_list(configuration: &Configuration, list: &AccessList) -
     }
 }
 
-/// Entries in a row with the same action.
+/// Consecutive entries with the same action.
 struct Run {
     action: AclAction,
     conditions: Vec<Condition>,
 }
 
-/// Returns the condition for the packets that the first matching run permits. A packet that matches no entry
-/// is denied.
+/// Returns the condition for the packets whose first matching run permits them. A packet that matches no
+/// entry is denied.
 fn permitted(runs: &[Run]) -> Condition {
     if runs.len() <= MOST_NESTED {
         return runs.iter().rev().fold(Condition::Never, |rest, run| match run.action {
@@ -51,8 +51,8 @@ fn permitted(runs: &[Run]) -> Condition {
             AclAction::Deny => rest.but_not(&run.conditions),
         });
     }
-    // The second half applies only to packets that the first half neither permits nor denies. The first half
-    // decides about a packet that matches one of its deny entries: this entry or an earlier one applies.
+    // The first half decides about every packet that matches one of its deny entries, so the second half
+    // excludes these packets.
     let (first, second) = runs.split_at(runs.len() / 2);
     let denies = first.iter().filter(|run| run.action == AclAction::Deny);
     let denied: Vec<Condition> = denies.flat_map(|run| run.conditions.iter().cloned()).collect();
@@ -65,7 +65,7 @@ pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEnt
         return Condition::Never;
     }
     let (from, to) = (entry.prefixes.map(|(source, _)| source), entry.prefixes.map(|(_, to)| to));
-    // The source already determines the address family, so `any` as destination needs no condition.
+    // The condition on the source already requires IPv6, so `any` as the destination needs no condition.
     let to = to.filter(|to| *to != PrefixMatch::ANY);
     let source = addresses(configuration, entry.source_group.as_deref(), entry.source, from);
     let destination = addresses(configuration, entry.destination_group.as_deref(), entry.destination, to);
@@ -91,8 +91,8 @@ pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEnt
     };
     match services.as_slice() {
         [service] => with_service(&config, service),
-        // A condition on the addresses and a disjunction of the services is smaller than one condition for
-        // each service.
+        // One condition on the addresses with a disjunction of the services is smaller than one complete
+        // condition for each service.
         services => {
             let alone = MatchConfig::default();
             let services = services.iter().map(|service| with_service(&alone, service)).collect();
@@ -113,7 +113,7 @@ fn addresses(
 ) -> Option<Option<OneOrMany<Prefix>>> {
     let Some(group) = group else {
         return Some(match prefix {
-            // `any` of an IPv6 list is any IPv6 address.
+            // In an IPv6 list, `any` matches only IPv6 addresses.
             Some(prefix) => of_prefix(prefix).map(OneOrMany::from),
             None => prefixes(address),
         });
@@ -165,7 +165,7 @@ fn prefixes(address: AddressMatch) -> Option<OneOrMany<Prefix>> {
     if wildcard == u32::MAX {
         return None;
     }
-    // Trailing ones shorten the prefix. Each other one doubles the number of prefixes.
+    // Trailing 1-bits shorten the prefix. Each other 1-bit doubles the number of prefixes.
     let trailing = wildcard.trailing_ones();
     let scattered = wildcard & u32::MAX.checked_shl(trailing).unwrap_or(0);
     let base = address.address.to_bits() & !wildcard;

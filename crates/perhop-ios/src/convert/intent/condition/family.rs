@@ -8,7 +8,7 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 use crate::ast::{Configuration, Family};
 
 /// Returns the condition for packets of `family`. If the configuration does not use IPv6, all packets are
-/// IPv4. The condition is then omitted to save time.
+/// IPv4, and the condition is omitted to save time.
 pub(super) fn of_family(configuration: &Configuration, family: Family) -> Condition {
     let all = |address: IpAddr| {
         let all = Prefix::new(address, 0).ok().map(OneOrMany::from);

@@ -37,7 +37,7 @@ pub(in crate::convert) fn of_statement(configuration: &Configuration, statement:
     Classes { configuration, tags: Tags::default() }.of_statement(statement)
 }
 
-/// The class-maps of a configuration, on a port with these tags.
+/// The class-maps of a configuration, for a port with these tags.
 #[derive(Clone, Copy)]
 struct Classes<'a> {
     configuration: &'a Configuration,
@@ -101,8 +101,8 @@ impl Classes<'_> {
                 of_labels((0..8).map(|class| combined_label(*group, class)).collect())
             }
             Criterion::QosGroup(group) => of_labels(u8::try_from(*group).ok().into_iter().collect()),
-            // perhop has one label for both fields. If the configuration uses both, the label is the group,
-            // and a traffic class matches no packet.
+            // perhop has one label for both fields. In this configuration the label contains the group, so a
+            // traffic class matches no packet.
             Criterion::TrafficClass(_) if configuration.marks.label == LabelUse::GroupOfBoth => {
                 Condition::Never
             }
@@ -123,7 +123,7 @@ impl Classes<'_> {
             Criterion::PacketLength { min, max } => of_lengths(*min, *max),
             Criterion::Vlan(ranges) => of_vlan(self.tags.outer, ranges),
             Criterion::VlanInner(ranges) => of_vlan(self.tags.inner, ranges),
-            // Packets in perhop do not have the field (`Criterion::unseen`).
+            // No packet in perhop has the field (`Criterion::unseen`).
             Criterion::Application(_) | Criterion::NotModelled(_) => Condition::Never,
         }
     }
@@ -133,7 +133,7 @@ fn link_marks(values: &[u8]) -> OneOrMany<LinkMark> {
     OneOrMany(values.iter().copied().filter_map(LinkMark::new).collect())
 }
 
-/// Maps discard classes to the color of the packet: neither leaves the node.
+/// Returns a condition on the color of the packet for discard classes. Neither of the two leaves the node.
 fn of_discard_classes(values: &[u8]) -> Condition {
     let colors = values.iter().map(|value| Color::new((*value).into())).collect();
     Condition::when(MatchConfig { color: Some(OneOrMany(colors)), ..MatchConfig::default() })
@@ -148,7 +148,7 @@ fn of_lengths(min: Option<u32>, max: Option<u32>) -> Condition {
     })
 }
 
-/// All packets of a port have its tags, so all or none match.
+/// Returns a condition that all packets or no packets match, because all packets of a port have the same tag.
 fn of_vlan(tag: Option<u16>, ranges: &[(u16, u16)]) -> Condition {
     let holds = |tag: u16| ranges.iter().any(|(first, last)| (*first..=*last).contains(&tag));
     if tag.is_some_and(holds) { Condition::Always } else { Condition::Never }
@@ -158,12 +158,12 @@ pub(in crate::convert) fn of_access_group(configuration: &Configuration, name: &
     configuration.access_lists.get(name).map_or(Condition::Never, |list| of_access_list(configuration, list))
 }
 
-/// Returns the label of packets in a group and a traffic class, if one label carries both.
+/// Returns the label of packets in a group and a traffic class, for labels that contain both.
 pub(in crate::convert) fn combined_label(group: u32, class: u8) -> u8 {
     u8::try_from(group * 8).unwrap_or(u8::MAX).saturating_add(class)
 }
 
-/// Maps groups to labels: neither leaves the node.
+/// Returns a condition on labels for groups. Neither of the two leaves the node.
 fn of_labels(labels: Vec<u8>) -> Condition {
     if labels.is_empty() {
         return Condition::Never;
@@ -179,8 +179,8 @@ fn udp_to(ports: Vec<PortRange>) -> Condition {
     })
 }
 
-/// Returns the condition of `match protocol`: an IP protocol, or the well-known ports of an application on
-/// either side.
+/// Returns the condition of `match protocol`: an IP protocol, or the well-known ports of an application as
+/// source or destination.
 fn of_protocol(name: &str) -> Condition {
     if name == "ip" || name == "ipv6" {
         return Condition::Always;
