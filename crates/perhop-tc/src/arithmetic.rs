@@ -2,7 +2,8 @@
 
 use crate::variables::Variables;
 
-/// Evaluates an expression of numbers, variables, `+ - * / %` and parentheses; `None` for other texts.
+/// Evaluates an expression of numbers, variables, `+ - * / %` and parentheses. Returns `None` for other
+/// texts.
 pub(crate) fn value(text: &str, variables: &Variables) -> Option<i64> {
     let mut parser = Parser { rest: text.trim_start(), variables, depth: 0 };
     let value = parser.sum()?;

@@ -7,7 +7,7 @@ use crate::log::Log;
 use crate::marks::Marks;
 use crate::model::Device;
 
-/// The line that opened the block of a line, and the device of a line.
+/// For a line: the line that opened its block, and the index of its device.
 pub(crate) type Owner = (Option<usize>, Option<usize>);
 
 /// The content of a file.
@@ -23,7 +23,7 @@ pub struct Configuration {
     /// The line that opened the block of each line, and the device of each line. The index is the line number
     /// minus 1.
     owners: Vec<Owner>,
-    /// Whether lines are numbers of JSON objects.
+    /// Whether the line numbers are the numbers of JSON objects.
     pub(crate) counts_items: bool,
 }
 
@@ -37,7 +37,7 @@ impl Configuration {
         configuration.settle();
         configuration
     }
-    /// Updates lines and diagnostics from the log.
+    /// Updates the states of the lines and the diagnostics from the log.
     pub(crate) fn settle(&mut self) {
         for line in &mut self.lines {
             let (state, note) = self.log.line_state(line.number);
@@ -46,7 +46,7 @@ impl Configuration {
         self.diagnostics.clone_from(&self.log.diagnostics);
         self.diagnostics.sort();
     }
-    /// Whether its lines are the numbers of JSON objects, for JSON on a single line.
+    /// Whether the line numbers are the numbers of JSON objects, because the text is JSON on a single line.
     pub fn counts_items(&self) -> bool {
         self.counts_items
     }

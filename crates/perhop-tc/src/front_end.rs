@@ -19,13 +19,13 @@ use crate::write::TcWriter;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tc;
 
-/// The platform of such a configuration.
+/// The name of the platform.
 const PLATFORM: &str = "linux";
-/// A device name that no real configuration has.
+/// The name of the device that perhop adds. No real configuration has such a device.
 const ADDED: &str = "ether99";
-/// Its possible rates, Gb/s, slowest first.
+/// The possible rates of the added device, Gb/s, slowest first.
 const ADDED_GIGABITS: [u64; 3] = [10, 100, 400];
-/// The device without a line.
+/// The device that has no physical line.
 const LOOPBACK: &str = "lo";
 /// The character that starts a shell comment.
 const COMMENT: char = '#';
@@ -82,7 +82,8 @@ impl FrontEnd for Tc {
         };
         let diagnostics = configuration.diagnostics.iter().map(concern).collect();
         let mut open_lines = OpenLine::all(&configuration.lines, interfaces);
-        // perhop models these lines, but not the effect of offloads on them.
+        // The lines themselves are modeled; these rules report the effect of offloads, which perhop does not
+        // model.
         let offloads = [rules::TC_POLICE_BURST_OFFLOAD.id, rules::TC_POLICE_BURST_GRO.id];
         let is_of_offloads = |found: &&perhop_lint::Diagnostic| offloads.contains(&found.rule.id);
         let partly = configuration.diagnostics.iter().filter(is_of_offloads).map(|found| found.line);

@@ -1,4 +1,4 @@
-//! [`Kernel`]: the state of the devices after the commands so far, and the log of the lines.
+//! [`Kernel`]: the state of the devices after the commands that were read, and the log of the lines.
 
 use crate::log::Log;
 use crate::marks::Marks;
@@ -17,7 +17,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Returns the index of the device `name`, created if it is new.
+    /// Returns the index of the device `name`. Creates the device if it does not exist.
     pub(crate) fn device(&mut self, name: &str, number: usize) -> usize {
         let found = self.devices.iter().position(|device| device.name == name);
         let index = found.unwrap_or_else(|| {

@@ -5,14 +5,14 @@
 //!      → convert → Router { ports: a device each }
 //! ```
 //!
-//! Accepts scripts of `tc` commands, files for `tc -batch`, and the output of `tc qdisc show`, `tc class
-//! show` and `tc filter show`. [`parse`] never fails and never panics. A table (`syntax`) covers every
-//! option: it is modeled, or the line has the reason why not.
+//! Accepts scripts of `tc` commands, files for `tc -batch`, and the output of `tc qdisc show`,
+//! `tc class show` and `tc filter show`. [`parse`] never fails and never panics. A table (`syntax`) has every
+//! option. If an option is not modeled, the line contains the reason.
 //!
 //! [`write`] converts policies to a script of commands.
 //!
-//! Reading order: `shell` and `session`; `options` and the tables in `syntax`; `commands`, `show` and
-//! `filter`, which change the `model` of the kernel; `convert`, which converts it to policies.
+//! Read in this order: `shell` and `session`; `options` and the tables in `syntax`; `commands`, `show` and
+//! `filter`, which change the `model` of the kernel; `convert`, which converts the model to policies.
 
 mod arithmetic;
 mod commands;

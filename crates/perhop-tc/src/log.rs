@@ -1,8 +1,8 @@
-//! [`Log`]: states, notes and diagnostics of the lines while a file is read.
+//! [`Log`]: states, notes and diagnostics of the lines that were read.
 
 use perhop_lint::{Diagnostic, LineState, Rule, Severity};
 
-/// States, notes and diagnostics so far.
+/// States, notes and diagnostics of the lines that were read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     /// The notes by line number minus 1.
@@ -16,7 +16,7 @@ struct LineNotes {
     notes: Vec<String>,
 }
 
-/// The rank of a line's state: a state in which perhop can differ from Linux has precedence.
+/// The rank of a line's state. A state in which perhop can differ from Linux takes precedence.
 fn rank(state: LineState) -> u8 {
     match state {
         LineState::Irrelevant => 0,
@@ -37,7 +37,7 @@ impl Log {
         }
         &mut self.lines[line.max(1) - 1]
     }
-    /// Raises the state of a line.
+    /// Sets the state of a line, unless its state has a higher rank.
     pub(crate) fn state(&mut self, line: usize, state: LineState) {
         let entry = self.at(line);
         if entry.state.is_none_or(|known| rank(known) < rank(state)) {
@@ -67,7 +67,7 @@ impl Log {
         let diagnostic = Diagnostic::new(rule, line, message, linux);
         self.add(diagnostic);
     }
-    /// Adds a diagnostic unless it exists.
+    /// Adds a diagnostic unless the log already contains it.
     pub(crate) fn add(&mut self, diagnostic: Diagnostic) {
         if diagnostic.severity != Severity::Note {
             self.state(diagnostic.line, LineState::Suspicious);

@@ -6,8 +6,8 @@ use crate::units;
 
 /// Options of `iptables -j MARK` whose value is a mark, with or without a mask (iptables-extensions(8)).
 const SETTING: [&str; 3] = ["--set-mark", "--set-xmark", "--or-mark"];
-/// Words of commands that can set marks unknown to perhop: marks of connections, marks in other files, and
-/// commands that only the shell expands.
+/// Words in commands that can set marks that perhop does not know: marks of connections, marks in other
+/// files, and commands that only the shell can expand.
 const ELSEWHERE: [&str; 9] = [
     "--restore-mark",
     "connmark",
@@ -23,11 +23,11 @@ const ELSEWHERE: [&str; 9] = [
 /// The marks that packets may have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
-    /// The marks that a line sets, of which perhop keeps the lowest eight bits.
+    /// The lowest eight bits of the marks that lines set.
     values: BTreeSet<u8>,
     /// Whether a line sets unknown marks.
     is_open: bool,
-    /// Whether the file has commands; output of `tc` does not contain the rules of the firewall.
+    /// Whether the file has commands. An output of `tc` does not contain the rules of the firewall.
     has_commands: bool,
 }
 
@@ -66,7 +66,7 @@ impl Marks {
         self.is_open = true;
     }
 
-    /// Whether some packet may have one of `labels`. A packet without a mark has 0.
+    /// Whether a packet may have one of `labels`. A packet without a mark has label 0.
     pub(crate) fn may_be(&self, labels: &[u8]) -> bool {
         self.is_open
             || !self.has_commands

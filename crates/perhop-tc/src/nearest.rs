@@ -7,7 +7,7 @@ pub(crate) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a st
     let known: Vec<&str> = known.into_iter().collect();
     match near(found, known.iter().copied()) {
         Some(best) => format!("did you mean `{best}`?"),
-        None if known.is_empty() => "leave it out, no option is known here".to_owned(),
+        None if known.is_empty() => "remove the word, because no option is known here".to_owned(),
         None => format!("write one of {}", known.join(", ")),
     }
 }

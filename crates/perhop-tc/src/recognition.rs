@@ -18,7 +18,7 @@ pub fn is_configuration(text: &str) -> bool {
     recognized(text).is_some()
 }
 
-/// Returns the configuration in `text`, or `None` if it looks like something else.
+/// Returns the configuration in `text`, or `None` if the text does not consist of `tc` commands or output.
 pub(crate) fn recognized(text: &str) -> Option<Configuration> {
     let begins = |line: &&str| {
         let mut words = line.split_whitespace();

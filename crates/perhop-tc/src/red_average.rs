@@ -1,12 +1,12 @@
-//! The burst of `red`, from which tc chooses the weight of the average (`tc_red.c:tc_red_eval_ewma`).
+//! The burst of `red`, from which tc computes the weight of the average (`tc_red.c:tc_red_eval_ewma`).
 
 /// Limit on bursts, packets.
 const MOST_BURST: u64 = 1 << 16;
 /// The largest n of a weight 2⁻ⁿ.
 pub(crate) const MOST_EXPONENT: u32 = 31;
 
-/// Returns the n of tc's weight 2⁻ⁿ for a burst, packets of `average` bytes, and a minimum threshold, bytes.
-/// With this weight, the average queue stays below the minimum during the burst.
+/// Returns the n of tc's weight 2⁻ⁿ for a burst of packets of `average` bytes and a minimum threshold `low`,
+/// bytes. With this weight, the average queue stays below the threshold during the burst.
 pub(crate) fn exponent_of(burst: u64, low: u64, average: u64) -> Option<u32> {
     let ahead = burst as f64 + 1.0 - low as f64 / average as f64;
     if ahead < 1.0 {
@@ -22,7 +22,8 @@ pub(crate) fn exponent_of(burst: u64, low: u64, average: u64) -> Option<u32> {
     None
 }
 
-/// Returns the least burst for which tc chooses the weight 2⁻ⁿ with n = `exponent`; `None` if there is none.
+/// Returns the smallest burst for which tc chooses the weight 2⁻ⁿ with n = `exponent`; `None` if no burst has
+/// this weight.
 pub(crate) fn burst_of(exponent: u32, low: u64, average: u64) -> Option<u64> {
     let (mut least, mut most) = ((low / average).max(1), MOST_BURST);
     while least < most {

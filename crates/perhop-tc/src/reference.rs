@@ -1,4 +1,4 @@
-//! [`reference`]: the documentation page of the supported parts of `tc`.
+//! [`reference`]: the tables of the documentation page on `tc`.
 
 use std::fmt::Write;
 

@@ -15,14 +15,13 @@ use crate::show::{Shown, Shows};
 use crate::variables::Variables;
 use crate::words::{Voice, Words, abbreviates};
 
-/// A file being read.
+/// The state of reading a file.
 pub(crate) struct Session {
     kernel: Kernel,
     variables: Variables,
     /// The closing words of open loops, conditions and functions.
     blocks: Vec<&'static str>,
-    /// The line that opened the block of each line, and the device of each line. The index is the line number
-    /// minus 1.
+    /// For each line: the line that opened its block, and its device. The index is the line number minus 1.
     owners: Vec<Owner>,
     shown: Shown,
 }
@@ -37,7 +36,7 @@ const BLOCKS: [(&str, &str); 6] = [
     ("function", "}"),
 ];
 
-/// Commands without effect on packets, and their kind.
+/// Commands without effect on packets, and what they are.
 const IRRELEVANT: [(&str, &str); 18] = [
     ("set", "an option of the shell"),
     ("echo", "output"),
@@ -169,7 +168,8 @@ impl Session {
         self.kernel.device_of_line = None;
         let trimmed = text.trim();
         if trimmed.is_empty() || trimmed.starts_with('#') {
-            // The line is a root prompt, or a comment above the output: `# tc -s class show dev eth0`.
+            // The line is a command at a root prompt, or a comment above an output:
+            // `# tc -s class show dev eth0`.
             let comment: Vec<String> =
                 trimmed.trim_start_matches('#').split_whitespace().map(str::to_owned).collect();
             if comment.first().is_some_and(|word| word == "tc")
@@ -261,7 +261,7 @@ impl Session {
         let end = opens.or_else(|| is_body.then_some("}"));
         if self.blocks.last().is_some_and(|end| *end == first) {
             self.blocks.pop();
-            self.kernel.log.not_modelled(number, "perhop is not a shell and does not run this");
+            self.kernel.log.not_modelled(number, "perhop is not a shell and does not run this line");
             return true;
         }
         if let Some(end) = end {
@@ -276,8 +276,8 @@ impl Session {
         }
         self.kernel.log.not_modelled(
             number,
-            "the command is inside a loop, a condition or a function, which perhop \
-                                   does not run: write the commands out",
+            "the command is inside a loop, a condition or a function, which perhop does not run: write the \
+             command outside of it",
         );
         true
     }
@@ -294,7 +294,7 @@ impl Session {
                 "b" | "batch" => {
                     let file = words.next().unwrap_or("-");
                     let note =
-                        format!("perhop does not read the commands in `{file}`: give that file itself");
+                        format!("perhop does not read the commands in `{file}`: pass that file to perhop");
                     return self.kernel.log.not_modelled(number, note);
                 }
                 _ => {}

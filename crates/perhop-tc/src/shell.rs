@@ -1,10 +1,11 @@
-//! Shell processing of a line before `tc`: continuation, quotes, variables, arithmetic, `;`, `&&` and `||`,
-//! redirection. perhop executes nothing. Values that only a running shell knows stay unexpanded.
+//! The processing of a line by the shell, before `tc` reads it: continuation, quotes, variables, arithmetic,
+//! `;`, `&&` and `||`, redirection. perhop does not execute commands. Values that only a running shell knows
+//! are not expanded.
 
 use crate::arithmetic;
 use crate::variables::Variables;
 
-/// A logical line: several lines of the file if they end with a backslash.
+/// A logical line. It has several lines of the file if they end with a backslash.
 #[derive(Debug)]
 pub(crate) struct LogicalLine {
     /// The first line of the file, from 1.
@@ -37,7 +38,7 @@ pub(crate) fn logical_lines(text: &str) -> Vec<LogicalLine> {
     found
 }
 
-/// Returns the commands of a line, each as words, without those that run only after a failure.
+/// Returns the words of each command of a line. Omits commands that run only after a failure.
 pub(crate) fn commands(text: &str, variables: &Variables) -> Vec<Vec<String>> {
     let chars: Vec<char> = text.chars().collect();
     let mut lexer = Lexer { chars: &chars, at: 0, variables, words: Vec::new(), word: None };
@@ -176,7 +177,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Skips a redirection: the number before the sign, and the file after it.
+    /// Skips a redirection: the number before the sign, and the file name after it.
     fn redirected(&mut self) {
         if !self.word.as_ref().is_some_and(|word| word.chars().all(|character| character.is_ascii_digit())) {
             self.flush();
@@ -260,7 +261,7 @@ impl Lexer<'_> {
         self.chars[start.min(self.at)..self.at].iter().collect()
     }
 
-    /// Expands `${NAME}`, or with a default: `${NAME:-value}`.
+    /// Expands `${NAME}`, also with a default value: `${NAME:-value}`.
     fn parameter(&self, inner: &str) -> Option<String> {
         let end = inner
             .find(|character: char| !character.is_ascii_alphanumeric() && character != '_')
@@ -278,7 +279,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Removes a prefix that runs the following command: `sudo -n`, `ip netns exec NAME`.
+/// Removes a prefix that runs the rest of the line as a command: `sudo -n`, `ip netns exec NAME`.
 pub(crate) fn without_prefix(words: &mut Vec<String>) {
     loop {
         match words.first().map(String::as_str) {

@@ -1,8 +1,8 @@
-//! [`Variables`]: the known variables of a script.
+//! [`Variables`]: the variables of a script whose values are known.
 
 use std::collections::BTreeMap;
 
-/// The variables of a script whose values the script contains.
+/// The variables whose values the script itself sets.
 #[derive(Debug, Default)]
 pub(crate) struct Variables(BTreeMap<String, String>);
 
@@ -13,7 +13,7 @@ impl Variables {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
-    /// Sets a variable; an unknown value removes it.
+    /// Sets a variable. If the value is unknown, removes the variable.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         if value.contains(['$', '`']) || value.len() > LONGEST {
             self.0.remove(name);

@@ -3,7 +3,7 @@
 /// The source of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Voice {
-    /// A command that a user or a script gives.
+    /// A command of a user or a script.
     Told,
     /// Output of `show`, which has units and counters that commands do not accept.
     Shown,
@@ -28,7 +28,7 @@ impl<'a> Words<'a> {
         self.words = rest;
         Some(first)
     }
-    /// Takes the next word if it is `word`.
+    /// Reads the next word if it is `word`. Returns whether it was read.
     pub(crate) fn take(&mut self, word: &str) -> bool {
         let is_next = self.peek() == Some(word);
         if is_next {

@@ -1,4 +1,4 @@
-//! `tc class`: its effect in the kernel, and the errors (`net/sched/sch_api.c`).
+//! `tc class`: the effect and the errors of the command in the kernel (`net/sched/sch_api.c`).
 
 use perhop_lint::LineState;
 

@@ -1,4 +1,4 @@
-//! The part of a command before its options: device, parent, handle and kind.
+//! The part of a command before the options: device, parent, handle and kind.
 
 use perhop_lint::LineState;
 

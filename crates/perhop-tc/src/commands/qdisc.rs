@@ -1,4 +1,4 @@
-//! `tc qdisc`: its effect in the kernel, and the errors (`net/sched/sch_api.c`).
+//! `tc qdisc`: the effect and the errors of the command in the kernel (`net/sched/sch_api.c`).
 
 use perhop_lint::LineState;
 
@@ -11,7 +11,7 @@ use crate::syntax::{EXCLUSIVE, Kind, Model, RTT_PRESETS};
 use crate::units;
 use crate::words::Words;
 
-/// Reads the options of `kind`, and reports findings about it.
+/// Reads the options of `kind`, and reports findings about the kind.
 fn options_of(
     kernel: &mut Kernel,
     number: usize,
@@ -27,15 +27,15 @@ fn options_of(
         }
         Model::Irrelevant(why) => kernel.log.note(number, why),
     }
-    // perhop does not know the options of a kind that it knows only by name.
+    // The table of such a kind has no options, because perhop knows only its name.
     if kind.options.is_empty() && matches!(kind.model, Model::NotModelled(_)) {
         return Ok(Options::default());
     }
     options::read(&[kind.options], words, At { line: number, of: kind.name }, |_| false, &mut kernel.log)
 }
 
-/// Returns a note on the limit of a netem with a delay. At most `limit` packets are delayed at once, so
-/// packets above limit / delay per second are dropped (Linux `net/sched/sch_netem.c`, `netem_enqueue`;
+/// Returns a note on the limit of a netem with a delay. The queue has at most `limit` delayed packets at a
+/// time, so Linux drops packets above the rate limit / delay (Linux `net/sched/sch_netem.c`, `netem_enqueue`;
 /// tc-netem(8): 1000 packets by default).
 fn netem_limit(words: &Words) -> Option<String> {
     let delay = units::time(words.value_after("delay")?)?;
@@ -44,8 +44,8 @@ fn netem_limit(words: &Words) -> Option<String> {
     (seconds > 0.0).then(|| {
         let (delay_ms, per_second) = (seconds * 1e3, limit as f64 / seconds);
         format!(
-            "in Linux netem holds {limit} packets for {delay_ms} ms, so it passes at most {per_second:.0} \
-             packets/s and drops the others"
+            "in Linux, netem delays at most {limit} packets at a time, each for {delay_ms} ms, so it drops \
+             packets above {per_second:.0} packets/s"
         )
     })
 }
@@ -108,7 +108,8 @@ pub(crate) fn qdisc(kernel: &mut Kernel, number: usize, verb: &str, words: &mut 
     put(kernel, number, device, verb, new);
 }
 
-/// Checks the requirements of tc that concern several options of one command.
+/// Whether the options fulfill the requirements of tc that concern several options of a command. Reports
+/// faults.
 fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) -> bool {
     let missing = |names: &[&'static str]| names.iter().find(|name| !options.has(name)).copied();
     let wanted = match kind.name {
@@ -127,7 +128,7 @@ fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) 
         return false;
     }
     if kind.name == "tbf" && options.has("limit") && options.has("latency") {
-        kernel.refuse(number, "tbf takes `limit` or `latency`, not both");
+        kernel.refuse(number, "tbf accepts `limit` or `latency`, but not both");
         return false;
     }
     if kind.name == "tbf" && options.has("peakrate") && !options.has("mtu") {
@@ -147,15 +148,16 @@ fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) 
     kind.name != "cake" || is_right_cake(kernel, number, options)
 }
 
-/// Checks `q_cake.c:cake_parse_opt`: one round-trip preset, overhead and mpu within their limits. If keywords
-/// exclude each other, the last one applies.
+/// Whether the options of cake are valid (`q_cake.c:cake_parse_opt`): at most one round-trip preset, and
+/// overhead and mpu within their limits. Reports faults. If keywords exclude each other, the last keyword
+/// applies.
 fn is_right_cake(kernel: &mut Kernel, number: usize, options: &Options) -> bool {
     let given = |names: &[&str]| -> Vec<&'static str> {
         options.names().iter().filter(|name| names.contains(*name)).copied().collect()
     };
     let presets = given(&RTT_PRESETS);
     if let [first, second, ..] = presets.as_slice() {
-        kernel.refuse(number, format!("cake takes one of `{first}` and `{second}`: both set `rtt`"));
+        kernel.refuse(number, format!("cake accepts only one of `{first}` and `{second}`: both set `rtt`"));
         return false;
     }
     let overhead = match options.value("overhead") {
@@ -182,7 +184,7 @@ fn is_right_cake(kernel: &mut Kernel, number: usize, options: &Options) -> bool 
     true
 }
 
-/// Adds a discipline at its place, or changes the existing one.
+/// Adds a discipline at its place, or changes the discipline that exists there.
 fn put(kernel: &mut Kernel, number: usize, device: usize, verb: &str, mut new: Qdisc) {
     if let Place::Class(id) = new.place
         && !has_class(kernel, device, id)
@@ -206,7 +208,7 @@ fn put(kernel: &mut Kernel, number: usize, device: usize, verb: &str, mut new: Q
                 }
                 "change" | "link" if !is_same => {
                     let message =
-                        format!("{} of line {} cannot become {}", old.kind.name, old.line, new.kind.name);
+                        format!("{} of line {} cannot change to {}", old.kind.name, old.line, new.kind.name);
                     return kernel.refuse(number, message);
                 }
                 _ if is_same && new.kind.name == "gred" && new.options.has("vq") => {

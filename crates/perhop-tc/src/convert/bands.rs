@@ -18,20 +18,20 @@ use crate::options::{Options, Value};
 use crate::rules;
 use crate::units::shown_id;
 
-/// The bands of a discipline, and their packets.
+/// The bands of a discipline, and the classification of packets to them.
 struct Bands<'a> {
     qdisc: &'a Qdisc,
     rules: Vec<Rule>,
-    /// The band of all other packets. It comes last in the order of classification.
+    /// The band of all other packets, which is last in the order of classification.
     usual: usize,
-    /// Their classes in the order of classification.
+    /// The classes of the bands in the order of classification.
     order: Vec<u32>,
-    /// The lines of filters by the band that they lead to.
+    /// The lines of the filters that select each band.
     filters: BTreeMap<u32, Vec<usize>>,
 }
 
 impl Branch {
-    /// Sets the strict priority level, from 0, of this class in `qdisc`.
+    /// Sets the strict priority level of this class in `qdisc`. Levels begin at 0.
     fn set_level(&mut self, qdisc: &Qdisc, level: usize) {
         self.config.share.level = Some(level as u16);
         self.demands.priority = Demands::of_level(qdisc.line, level).priority;
@@ -43,7 +43,8 @@ fn id(qdisc: &Qdisc, band: usize) -> u32 {
 }
 
 impl Tree<'_> {
-    /// `sch_prio.c`: bands by filters, otherwise by the priority of the type of service.
+    /// Converts the bands of `sch_prio.c`. Filters select the band of a packet, otherwise the type of service
+    /// selects it.
     pub(super) fn bands(&mut self, qdisc: &Qdisc) -> Branches {
         let count = qdisc.options.number("bands").unwrap_or(3).clamp(1, 16) as usize;
         let map = band_map(&qdisc.options, count);
@@ -88,7 +89,7 @@ impl Tree<'_> {
         joined(rules)
     }
 
-    /// Returns the class of a band; `None` if it gets no packets.
+    /// Returns the class of a band; `None` if the band receives no packets.
     fn band(&mut self, bands: &Bands, band: usize, above: Above) -> Option<Branch> {
         let (id, is_usual) = (id(bands.qdisc, band), band == bands.usual);
         let taken = condition_of(&bands.rules, &bands.order, id);
@@ -111,10 +112,10 @@ impl Tree<'_> {
         Some(class)
     }
 
-    /// Notes codepoints that get their band by the old meaning of the type of service.
+    /// Reports codepoints whose band follows from the old meaning of the type of service.
     fn report_service(&mut self, qdisc: &Qdisc, map: &[usize; 16]) {
         let band = |dscp: u8| map[priority_of(dscp)];
-        // The default map of every discipline puts AF12 before EF.
+        // The default maps serve AF12 before EF.
         if band(12) < band(46) {
             let message = format!(
                 "the bands follow the TOS bits of RFC 1349, not codepoints: AF12 and AF22 get band {}, EF \
@@ -128,7 +129,8 @@ impl Tree<'_> {
         }
     }
 
-    /// `sch_ets.c`: the first bands in strict priority, the others below in deficit round robin.
+    /// Converts the bands of `sch_ets.c`: the first bands have strict priority, and the other bands share the
+    /// remaining rate by deficit round robin.
     pub(super) fn ets(&mut self, qdisc: &Qdisc) -> Branches {
         let options = &qdisc.options;
         let (quanta, map) = (numbers(options, "quanta"), numbers(options, "priomap"));
@@ -140,8 +142,8 @@ impl Tree<'_> {
         let usual = map[0];
         let rules = self.rules_of_bands(qdisc, &map);
         let is_strict = |band: usize| band < strict;
-        // The strict bands and the round-robin bands are two parts. The band of all other packets is the last
-        // one of its part, and its part comes last.
+        // The strict bands and the round-robin bands are two groups. The band of all other packets is the
+        // last band of its group, and its group is last.
         let mut bands_in_order: Vec<usize> = (0..count).collect();
         bands_in_order.sort_by_key(|band| (is_strict(*band) == is_strict(usual), *band == usual, *band));
         let order: Vec<u32> = bands_in_order.iter().map(|band| id(qdisc, *band)).collect();
@@ -171,7 +173,7 @@ impl Tree<'_> {
     }
 }
 
-/// Closes the gaps in levels that bands without packets leave.
+/// Renumbers the levels, because bands without packets have left gaps.
 fn without_gaps(classes: &mut [Branch]) {
     let mut levels: Vec<u16> = classes.iter().filter_map(|class| class.config.share.level).collect();
     levels.sort_unstable();
@@ -185,7 +187,7 @@ fn without_gaps(classes: &mut [Branch]) {
     }
 }
 
-/// Returns the round-robin bands of `ets` as one class below `strict` others.
+/// Returns the round-robin bands of `ets` as one class with lower priority than the `strict` other classes.
 fn in_turns(qdisc: &Qdisc, classes: Vec<Branch>, strict: usize) -> Branch {
     let is_all = classes.iter().any(|class| class.config.matches.is_none());
     let parts = classes.iter().filter_map(|class| class.config.matches.clone()).collect();

@@ -1,4 +1,4 @@
-//! [`Branches`]: the classes of a discipline, from which both the lowered policy and its Intent are built.
+//! [`Branches`]: the classes of a discipline. The lowered policy and the Intent are both built from them.
 
 use std::collections::BTreeMap;
 
@@ -28,12 +28,12 @@ pub(super) struct Branches {
     pub(super) classes: Vec<Branch>,
 }
 
-/// A class with all actions of the kernel on its packets.
+/// A class with everything that the kernel does with its packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Branch {
     /// The lowered class, without inner classes.
     pub(super) config: ClassConfig,
-    /// The demands of its options.
+    /// The demands of the class's options.
     pub(super) demands: Demands,
     /// The inner classes.
     pub(super) inside: Option<Branches>,
@@ -44,9 +44,9 @@ pub(super) struct Branch {
 pub(super) struct Demands {
     /// Line of the class; 0 for an implicit class.
     pub(super) line: usize,
-    /// Lines of the filters that select it, and of the disciplines in it.
+    /// Lines of the filters that select the class, and of the disciplines in the class.
     pub(super) others: Vec<usize>,
-    /// Line of the discipline that queues its packets; 0 for a default queue.
+    /// Line of the discipline that queues the packets of the class; 0 for a default queue.
     pub(super) queue: usize,
     pub(super) guarantee: Option<At<Guarantee>>,
     pub(super) priority: Option<At<Priority>>,
@@ -59,7 +59,8 @@ impl Demands {
         Demands { line, ..Demands::default() }
     }
 
-    /// Creates the demands of a class in strict priority `level`, from 0, of the discipline on `line`.
+    /// Creates the demands of a class with strict priority `level` in the discipline on `line`. Levels begin
+    /// at 0.
     pub(super) fn of_level(line: usize, level: usize) -> Demands {
         let priority = Priority {
             level: u8::try_from(level + 1).unwrap_or(u8::MAX),
@@ -197,14 +198,15 @@ pub(super) fn empty(id: ClassId) -> Class {
     }
 }
 
-/// Returns the class of unclassified packets. `drr` drops them, and so does `hfsc` without a default class.
+/// Returns the class of unclassified packets, which `drr` drops, and also `hfsc` without a default class.
 fn unclassified(next: &mut usize) -> Class {
     let id = ClassId(*next);
     *next += 1;
     Class { name: "unclassified".to_owned(), takes_rest: true, then: Then::Drop, ..empty(id) }
 }
 
-/// Returns the queue limit, if it is a length; for queues that also limit time, the limit in packets.
+/// Returns the queue limit if it is a length. For queues that also limit the delay, returns the limit in
+/// packets.
 fn limit(buffer: &BufferConfig) -> Option<QueueLimit> {
     let size = match buffer {
         BufferConfig::TailDrop(tail) => tail.limit,

@@ -17,9 +17,9 @@ use crate::rules;
 /// The parent of a queue, which determines when RED's idle clock runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Above {
-    /// The device, or a discipline that polls a queue even if the queue is empty.
+    /// The device, or a discipline that polls its queues even if they are empty.
     Device,
-    /// A class that is polled only while it has packets.
+    /// A class that the scheduler polls only while the class has packets.
     Class,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn from_qdisc(
     })
 }
 
-/// Notes that byte limits in Linux include the Ethernet header.
+/// Adds a note that byte limits in Linux include the Ethernet header.
 fn counts_frames(line: usize, log: &mut Log) {
     log.note(
         line,
@@ -104,8 +104,7 @@ fn fq_codel(options: &Options, device: &Device) -> BufferConfig {
         target: options.time("target").unwrap_or(usual.target),
         interval: options.time("interval").unwrap_or(usual.interval),
         flows: small("flows").map_or(usual.flows, |flows| flows as u16),
-        // An option of tc cannot set this: the sockets of the hosts decide whether they set the hash of a
-        // flow.
+        // No option of tc sets this, because the sockets of the hosts determine whether a flow has a hash.
         flow_hash: usual.flow_hash,
         quantum: ByteSize::from_bytes(options.number("quantum").unwrap_or_else(|| device.frame())),
         limit: options.number("limit").map_or(usual.limit, QueueSize::Packets),
@@ -120,7 +119,7 @@ fn fq_codel(options: &Options, device: &Device) -> BufferConfig {
 fn sixteenths(options: &Options, name: &str, usual: f64) -> f64 {
     options.number(name).map_or(usual, |number| number as f64 / 16.0)
 }
-/// Returns PIE's treatment of ECN-capable packets: none by default.
+/// Returns how PIE treats ECN-capable packets. By default, it drops them like other packets.
 fn marks_early(options: &Options) -> EcnConfig {
     match ecn(options, EcnMarking::Ignore) {
         EcnMarking::Mark => EcnConfig::Mark,
@@ -192,7 +191,7 @@ fn dualpi2(qdisc: &Qdisc, log: &mut Log) -> BufferConfig {
     BufferConfig::DualPi2(found)
 }
 
-/// Derives other parameters from `max_rtt` and `typical_rtt` (`q_dualpi2.c:dualpi2_parse_opt`).
+/// Derives the other parameters from `max_rtt` and `typical_rtt` (`q_dualpi2.c:dualpi2_parse_opt`).
 fn by_round_trip(options: &Options, found: &mut DualPi2Config) {
     let micros = |name: &str| options.time(name).map(|time| time.as_picoseconds() / 1_000_000);
     let (longest, usual) = match (micros("max_rtt"), micros("typical_rtt")) {
@@ -220,7 +219,7 @@ struct Thresholds {
     rate: Rate,
 }
 
-/// Linux: `RED: set bandwidth to 10Mbit`.
+/// The default bandwidth of RED, bits per second (tc: `RED: set bandwidth to 10Mbit`).
 const RED_RATE: u64 = 10_000_000;
 
 fn thresholds(line: usize, options: &Options, limit: u64, log: &mut Log) -> Option<Thresholds> {
@@ -306,7 +305,7 @@ fn red(qdisc: &Qdisc, above: Above, log: &mut Log) -> Option<BufferConfig> {
     }))
 }
 
-/// Converts GRED. No modeled part sets the index of a queue, so all packets use the default queue.
+/// Converts GRED. perhop models nothing that sets the index of a queue, so all packets use the default queue.
 fn gred(qdisc: &Qdisc, log: &mut Log) -> Option<BufferConfig> {
     let default = qdisc.options.number("default").unwrap_or(0);
     let mut used = None;
@@ -353,7 +352,7 @@ pub(super) fn sfq(qdisc: &Qdisc, log: &mut Log) -> FairQueueingConfig {
     }
     log.note(
         qdisc.line,
-        "perhop serves flows byte by byte, sfq by one quantum per turn; the long-term shares are equal",
+        "perhop serves flows byte by byte, and sfq one quantum per turn; the long-term shares are equal",
     );
     FairQueueingConfig {
         queues: divisor.min(4096) as u16,

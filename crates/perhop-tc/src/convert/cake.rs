@@ -1,4 +1,5 @@
-//! Conversion of CAKE, which takes a whole port. Source of its keywords: `tc/q_cake.c:cake_parse_opt`.
+//! Conversion of CAKE, which is the only discipline of a port. Source of the keywords:
+//! `tc/q_cake.c:cake_parse_opt`.
 
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::cake::{CakeAckFilter, CakeCells, CakeConfig, CakeIsolation, CakeTins};
@@ -9,7 +10,7 @@ use crate::log::Log;
 use crate::model::{Device, ETHERNET, Place, Qdisc};
 use crate::options::{Options, Value};
 
-/// Converts CAKE at the root; `None` below another discipline.
+/// Converts CAKE at the root of a device. Returns `None` below another discipline.
 pub(super) fn from_qdisc(qdisc: &Qdisc, device: &Device, log: &mut Log) -> Option<BufferConfig> {
     let is_of_mq = device.root().is_some_and(|root| root.kind.name == "mq");
     if qdisc.place != Place::Root && !is_of_mq {
@@ -116,8 +117,9 @@ fn added(keyword: &str) -> Option<i64> {
     })
 }
 
-/// Returns the counted length of a packet: overhead and minimum in bytes, and the cell type. Keywords apply
-/// in the order of the command, because some set the overhead and others add to it.
+/// Returns the parameters of the counted length of a packet: overhead and minimum in bytes, and the cell
+/// type. Keywords apply in the order of the command, because some keywords set the overhead and others add to
+/// it.
 fn lengths(options: &Options) -> (Option<i32>, u32, CakeCells) {
     let (mut overhead, mut mpu, mut cells, mut is_raw) = (None, 0, CakeCells::None, false);
     for &keyword in options.names() {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::classes::Rule;
 use crate::model::{Class, Qdisc};
 
-/// Limit on the levels of disciplines and classes together (`TC_HTB_MAXDEPTH` is 8; hfsc has no limit). With
-/// three levels of JSON each, the policy remains below the limit of `serde_json`, 128.
+/// Limit on the levels of disciplines and classes together (`TC_HTB_MAXDEPTH` is 8; hfsc has no limit). A
+/// level has three levels of JSON, so a policy remains below the limit of `serde_json`, 128.
 pub(super) const MOST_LEVELS: usize = 31;
 
 /// Returns the message that a discipline or a class exceeds [`MOST_LEVELS`].
@@ -17,23 +17,23 @@ pub(super) fn nested_too_deeply() -> String {
 /// Place of the default class, after all rules.
 const LAST: usize = usize::MAX - 1;
 
-/// The classes of one discipline. Each class is visited once.
+/// The classes of one discipline. Each class is in the tree once.
 pub(super) struct ClassTree<'a> {
-    /// The children of a class or of the discipline; classes without packets come last.
+    /// The children of each class and of the discipline. Classes without packets are last.
     children: BTreeMap<Option<u32>, Vec<&'a Class>>,
     /// The first rule that selects a class or one of its inner classes.
     first: BTreeMap<u32, usize>,
     /// The leaves in the order of classification.
     order: Vec<u32>,
-    /// Classes at the first level that is too deep.
+    /// The classes at the first level beyond the limit.
     too_deep: Vec<&'a Class>,
-    /// The remaining levels, given the enclosing disciplines and classes.
+    /// The number of levels that the tree may have inside the enclosing disciplines and classes.
     room: usize,
 }
 
 impl<'a> ClassTree<'a> {
-    /// Builds the tree of `qdisc`, whose `rules` select classes, inside `around` levels; `default` takes all
-    /// other packets.
+    /// Builds the tree of `qdisc`, which is inside `around` levels. `rules` select classes; all other packets
+    /// belong to `default`.
     pub(super) fn new(
         qdisc: &'a Qdisc,
         rules: &[Rule],
@@ -91,8 +91,8 @@ impl<'a> ClassTree<'a> {
         self.children.get(&parent).map_or(&[], Vec::as_slice)
     }
 
-    /// Assigns each class the place of the first rule that selects it or an inner class. The default class
-    /// and its ancestors come last.
+    /// Assigns each class the place of the first rule that selects the class or an inner class. The default
+    /// class and its ancestors are last.
     fn place(&mut self, parent: Option<u32>, depth: usize) -> Option<usize> {
         if self.is_full(depth) {
             self.too_deep.extend(self.children.get(&parent).into_iter().flatten());
@@ -126,5 +126,6 @@ impl<'a> ClassTree<'a> {
 
 /// Returns the earliest of `places`, or `LAST` if one of them is `LAST`.
 fn earliest_without_last(places: impl Iterator<Item = usize>) -> Option<usize> {
-    places.reduce(|one, other| if one == LAST || other == LAST { LAST } else { one.min(other) })
+    places
+        .reduce(|earliest, other| if earliest == LAST || other == LAST { LAST } else { earliest.min(other) })
 }

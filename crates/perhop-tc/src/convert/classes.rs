@@ -1,5 +1,5 @@
-//! Conversion of ordered filters to conditions of classes: the first matching filter decides, but the classes
-//! of perhop have another order than the filters.
+//! Conversion of ordered filters to conditions of classes. The first matching filter selects the class of a
+//! packet, but perhop compares packets with classes in another order than the order of the filters.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,7 +8,7 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 
 use crate::model::{self, Family};
 
-/// A filter: its packets, and their class.
+/// A filter: the packets that match it, and the class that it selects.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) family: Family,
@@ -17,7 +17,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// Creates the rule of a condition that some packet meets.
+    /// Creates the rule of a condition; `None` if no packet matches the condition.
     pub(super) fn new(condition: &model::Condition, target: u32) -> Option<Rule> {
         let is_known = !condition.is_never && !condition.is_unseen;
         is_known.then(|| Rule { family: condition.family, matches: condition.matches.clone(), target })
@@ -39,7 +39,7 @@ impl Rule {
         };
         Some(Rule { family, matches, target: self.target })
     }
-    /// Whether it takes every packet.
+    /// Whether every packet matches.
     fn is_all(&self) -> bool {
         self.family == Family::Any && is_empty(&self.matches)
     }
@@ -60,7 +60,7 @@ impl Rule {
         }
         Some(matches)
     }
-    /// Whether single fields prove that no packet meets both rules.
+    /// Whether a comparison of single fields proves that no packet matches both rules.
     pub(super) fn excludes(&self, other: &Rule) -> bool {
         fn apart<T: PartialEq>(values: Option<&OneOrMany<T>>, other: Option<&OneOrMany<T>>) -> bool {
             values
@@ -84,7 +84,7 @@ pub(super) fn is_empty(matches: &MatchConfig) -> bool {
 /// Limit on the rules, because the number of exclusions grows quadratically.
 pub(super) const MOST_RULES: usize = 400;
 
-/// Returns the rules that can match. Joins filters with equal conditions for both versions of IP.
+/// Returns the rules that can match. Joins two filters that have the same condition for IPv4 and IPv6.
 pub(super) fn joined(rules: Vec<Rule>) -> Vec<Rule> {
     let mut found: Vec<Rule> = Vec::new();
     let mut run = 0;
@@ -110,7 +110,7 @@ pub(super) fn joined(rules: Vec<Rule>) -> Vec<Rule> {
     found
 }
 
-/// The packets that a class takes.
+/// The packets that belong to a class.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Taken {
     Nothing,
@@ -119,7 +119,7 @@ pub(super) enum Taken {
 }
 
 impl Taken {
-    /// Returns the condition of the class; `None` if it takes all packets or none.
+    /// Returns the condition of the class; `None` if all packets or no packets belong to the class.
     pub(super) fn condition(self) -> Option<MatchConfig> {
         match self {
             Taken::Nothing | Taken::All => None,
@@ -128,14 +128,14 @@ impl Taken {
     }
 }
 
-/// Returns the condition of the packets of `target`, if classes are matched in the order of `order`. No class
-/// takes the packets of targets that `order` does not contain.
+/// Returns the condition of the packets of `target`, if packets are compared with classes in the order of
+/// `order`. The packets of targets that `order` does not contain belong to no class.
 pub(super) fn condition_of(rules: &[Rule], order: &[u32], target: u32) -> Taken {
     let place = |of: u32| order.iter().position(|id| *id == of);
     let own = place(target);
     let mut parts: Vec<MatchConfig> = Vec::new();
     for (index, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.target == target) {
-        // An earlier class has already taken its packets, so only later classes matter.
+        // Packets of earlier classes do not reach this class, so only filters of later classes matter.
         let is_in_the_way = |other: &&Rule| {
             other.target != target
                 && !other.excludes(rule)
@@ -147,7 +147,7 @@ pub(super) fn condition_of(rules: &[Rule], order: &[u32], target: u32) -> Taken 
             (None, None) => return Taken::All,
             (Some(condition), None) | (None, Some(condition)) => parts.push(condition),
             (Some(condition), Some(not)) => {
-                // Earlier filters can take all packets of this filter, so the condition can be empty.
+                // All packets of this filter may match earlier filters, so the condition can be empty.
                 let both = Condition::all(vec![Condition::when(condition), Condition::when(not)]);
                 parts.extend(both.into_match().flatten());
             }

@@ -15,7 +15,7 @@ use crate::log::Log;
 use crate::model::{Action, Control, Device, Family, Filter, HOOK_INGRESS, Police, Qdisc};
 use crate::options::Options;
 
-/// The treatment of a filter's packets: the meter, and the steps for each color.
+/// The treatment of the packets of a filter: the meter, and the steps for each color.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Treatment {
     pub(super) meter: Option<MeterConfig>,
@@ -64,8 +64,8 @@ pub(super) fn at_hook(device: &Device, hook: u32, overhead: i32, log: &mut Log) 
         }
         let is_metered = treatment.meter.is_some();
         match stages.last_mut() {
-            // Filters are merged into one stage only if they have no policer or name the same policer by its
-            // number, because otherwise each filter has its own policer.
+            // Filters are merged into one stage only if they have no policer or the same policer number.
+            // Otherwise, each filter has its own policer.
             Some((last, rules, lines))
                 if *last == treatment && (!is_metered || !treatment.shared.is_empty()) =>
             {
@@ -77,7 +77,7 @@ pub(super) fn at_hook(device: &Device, hook: u32, overhead: i32, log: &mut Log) 
                     log.not_modelled(
                         line,
                         "several filters share this policer, and a filter with another treatment is between \
-                         them: perhop gives each its own policer",
+                         them: perhop gives each of them its own policer",
                     );
                 }
                 stages.push((treatment, vec![rule], filter.lines.clone()));
@@ -122,7 +122,7 @@ pub(super) fn name_by_line(line: usize) -> String {
     format!("line {line}")
 }
 
-/// Returns the conditioner of the packets that meet `matches`.
+/// Returns the conditioner of the packets that match `matches`.
 pub(super) fn conditioner(
     treatment: Treatment,
     matches: Option<MatchConfig>,
@@ -145,7 +145,7 @@ pub(super) fn conditioner(
     }
 }
 
-/// Returns the treatment of a filter; reports and omits a treatment that is not modeled.
+/// Returns the treatment of a filter. Reports parts that perhop does not model, and omits them.
 pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option<Treatment> {
     let line = filter.line();
     let mut green = Vec::new();
@@ -176,7 +176,7 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
     let ended = |mut steps: Vec<Step>, control: Control, log: &mut Log| {
         match control {
             Control::Pass | Control::Pipe => steps.push(Step::Transmit),
-            // `reclassify` ends with a drop: Linux classifies a packet again up to MAX_REC_LOOP times, and
+            // `reclassify` results in a drop: Linux classifies the packet again up to MAX_REC_LOOP times, and
             // then drops it.
             Control::Drop | Control::Reclassify => steps = vec![Step::Drop],
             Control::Continue => steps.push(Step::Continue),
@@ -211,8 +211,8 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
     Some(Treatment { meter, shared, green, yellow, red })
 }
 
-/// Returns the steps of a chain for the packets of `filter`. The chain must be a single filter that takes all
-/// packets.
+/// Returns the steps of a chain for the packets of `filter`. The chain must consist of a single filter that
+/// matches all packets.
 fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option<Vec<Step>> {
     let family = filter.condition.family;
     let takes = |filter: &&&Filter| {
@@ -228,7 +228,7 @@ fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option
     else {
         log.not_modelled(
             filter.line(),
-            format!("chain {chain} does not begin with a filter that takes all packets"),
+            format!("chain {chain} does not begin with a filter that matches all packets"),
         );
         return None;
     };
@@ -256,7 +256,10 @@ fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option
 /// Returns the step for a write to the type of service.
 fn mark(value: u8, mask: u8, line: usize, log: &mut Log) -> Step {
     if mask & 3 != 0 {
-        log.not_modelled(line, "the command overwrites the ECN bits, perhop keeps them: write retain 0xfc");
+        log.not_modelled(
+            line,
+            "the command overwrites the ECN bits, but perhop keeps them: write retain 0xfc",
+        );
     }
     let written = |dscp: u8| (dscp & !(mask >> 2)) | (value & mask) >> 2;
     if let (0xfc, Some(dscp)) = (mask & 0xfc, Dscp::new(value >> 2)) {
@@ -276,7 +279,9 @@ fn bucket(options: &Options, line: usize, log: &mut Log) -> Option<(Rate, ByteSi
     if let Some(mtu) = options.number("mtu").filter(|mtu| *mtu < 1514) {
         log.not_modelled(
             line,
-            format!("`mtu {mtu}`: in Linux longer packets always exceed the policer, in perhop they do not"),
+            format!(
+                "`mtu {mtu}`: in Linux, longer packets always exceed the policer; in perhop, they do not"
+            ),
         );
     }
     Some((Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst)))
@@ -295,7 +300,7 @@ fn one_bucket(options: &Options, line: usize, log: &mut Log) -> Option<MeterConf
     Some(MeterConfig::TokenBucket(TokenBucketConfig { rate, burst, excess: Color::RED }))
 }
 
-/// Returns the meter of RFC 2698: packets above the peak take no token of the committed bucket.
+/// Returns a meter of RFC 2698, in which packets above the peak rate use no tokens of the committed bucket.
 fn two_buckets(peak: &Options, committed: &Options, line: usize, log: &mut Log) -> Option<MeterConfig> {
     let (Some((pir, pbs)), Some((cir, cbs))) = (bucket(peak, line, log), bucket(committed, line, log)) else {
         log.not_modelled(

@@ -60,7 +60,8 @@ fn meter(config: &MeterConfig) -> Option<Meter> {
     })
 }
 
-/// Returns the actions of one color: one per mark, where the last action has the fate of the packet.
+/// Returns the actions of a color: one action per mark, of which the last decides whether the packet
+/// continues.
 fn actions(steps: &[Step]) -> Vec<Action> {
     let then = fate(steps);
     let mut found: Vec<Action> = steps
@@ -104,7 +105,7 @@ fn mark(step: &Step) -> Option<Mark> {
     })
 }
 
-/// Returns the codepoint translation of a write to some bits of the field.
+/// Returns the translation of codepoints that corresponds to a write to some bits of the field.
 fn translation(copy: &CopyConfig) -> Translation {
     let entries: BTreeMap<u8, u8> =
         copy.map.iter().filter_map(|(from, to)| from.number().zip(to.number())).collect();

@@ -1,6 +1,6 @@
-//! Actions of filters at classes: the treatment of the packets, and the packets that continue to the class.
-//!
-//! A filter of a class acts on its packets and selects its class (`htb_classify`, `tcf_classify`).
+//! Actions of filters that select classes: the treatment of the packets, and the packets that continue to the
+//! class. Such a filter first acts on its packets and then selects their class (`htb_classify`,
+//! `tcf_classify`).
 
 use perhop_analysis::{PacketSpace, Set};
 use perhop_qos::action::Action as Step;
@@ -26,8 +26,8 @@ impl Tree<'_> {
     ) -> Option<Rule> {
         let line = filter.line();
         if !is_modeled(filter) || before.len() >= MOST_RULES {
-            let note = "the filter selects a class and also has marks or chains: move those to a filter of \
-                        clsact egress";
+            let note = "the filter selects a class and also has marks or chains: move the marks and chains \
+                        to a filter of clsact egress";
             self.log.not_modelled(line, note);
             return Some(rule);
         }
@@ -43,7 +43,7 @@ impl Tree<'_> {
         if condition.as_ref().is_some_and(is_empty_set) {
             self.log.note(
                 line,
-                "no packet reaches the actions of this filter: earlier filters take all its packets",
+                "no packet reaches the actions of this filter: earlier filters match all its packets",
             );
             return Some(rule);
         }
@@ -84,7 +84,7 @@ impl Tree<'_> {
     }
 }
 
-/// Whether no packet meets `condition`. A condition that is too complex counts as not empty.
+/// Whether no packet matches `condition`. False if the condition is too complex.
 fn is_empty_set(condition: &MatchConfig) -> bool {
     let mut names = Vec::new();
     inputs_of(condition, &mut names);
@@ -92,7 +92,7 @@ fn is_empty_set(condition: &MatchConfig) -> bool {
 }
 
 /// Returns the name of the conditioner of `filter`: the name of the class with the same packets, otherwise a
-/// name from its line. A band has no such name, because it also gets packets by type of service.
+/// name from its line. The name of a band is not used, because the type of service also selects bands.
 fn name_of_stage(qdisc: &Qdisc, filter: &Filter) -> String {
     let is_default = |class: u32| qdisc.options.number("default") == Some(u64::from(class & 0xffff));
     let leads_alone =
@@ -102,7 +102,8 @@ fn name_of_stage(qdisc: &Qdisc, filter: &Filter) -> String {
     class.map_or_else(|| name_by_line(filter.line()), shown_id)
 }
 
-/// Whether perhop models the actions of a class's filter: policers, and a fate within the chain.
+/// Whether perhop models the actions of a filter that selects a class: policers whose control stays within
+/// the chain.
 fn is_modeled(filter: &Filter) -> bool {
     let stays = |control: Control| !matches!(control, Control::Goto(_));
     filter.actions.iter().all(|action| match action {
@@ -118,7 +119,7 @@ fn is_modeled(filter: &Filter) -> bool {
 }
 
 impl Treatment {
-    /// Makes all packets continue that are not dropped.
+    /// Changes the actions so that every packet that is not dropped continues.
     fn never_ends(&mut self) {
         for steps in [&mut self.green, &mut self.yellow, &mut self.red] {
             goes_on(steps);
@@ -135,7 +136,7 @@ impl Treatment {
 }
 
 impl Rule {
-    /// Whether single fields, addresses and ports prove that no packet meets both rules.
+    /// Whether a comparison of single fields, addresses and ports proves that no packet matches both rules.
     fn is_apart(&self, other: &Rule) -> bool {
         fn apart<T>(
             own: Option<&OneOrMany<T>>,
@@ -153,12 +154,12 @@ impl Rule {
         let ports = |range: &PortRange, other: &PortRange| {
             range.first() <= other.last() && other.first() <= range.last()
         };
-        let (own, two) = (&self.matches, &other.matches);
+        let (own, other_matches) = (&self.matches, &other.matches);
         self.excludes(other)
-            || apart(own.source.as_ref(), two.source.as_ref(), networks)
-            || apart(own.destination.as_ref(), two.destination.as_ref(), networks)
-            || apart(own.source_port.as_ref(), two.source_port.as_ref(), ports)
-            || apart(own.destination_port.as_ref(), two.destination_port.as_ref(), ports)
+            || apart(own.source.as_ref(), other_matches.source.as_ref(), networks)
+            || apart(own.destination.as_ref(), other_matches.destination.as_ref(), networks)
+            || apart(own.source_port.as_ref(), other_matches.source_port.as_ref(), ports)
+            || apart(own.destination_port.as_ref(), other_matches.destination_port.as_ref(), ports)
     }
 
     /// Returns this rule for packets without `label`.

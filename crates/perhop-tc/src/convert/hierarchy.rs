@@ -1,4 +1,4 @@
-//! Conversion of `htb`, `hfsc` and `drr`: trees of classes that filters select.
+//! Conversion of `htb`, `hfsc` and `drr`, which are trees of classes that filters select.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::model::Qdisc;
 use crate::rules;
 use crate::units::shown_id;
 
-/// The inputs for the classes of one tree.
+/// The data from which the classes of a tree are built.
 struct Plan<'a> {
     qdisc: &'a Qdisc,
     scheduler: SchedulerConfig,
@@ -67,7 +67,7 @@ impl Tree<'_> {
         Some(Branches::new(qdisc, scheduler, classes))
     }
 
-    /// Returns the class of unclassified packets. They wait in a separate queue, which is served first
+    /// Returns the class of unclassified packets, which wait in a separate queue. HTB serves this queue first
     /// (`htb_classify`).
     fn direct(&mut self, qdisc: &Qdisc) -> Branch {
         let message = format!("htb: packets that match no filter have no class{}", why_no_default(qdisc));
@@ -116,7 +116,7 @@ impl Tree<'_> {
                 let taken = condition_of(plan.rules, plan.tree.order(), class.id);
                 if taken == Taken::Nothing && plan.default != Some(class.id) {
                     self.log
-                        .note(class.line, "earlier filters take all packets of the filters of this class");
+                        .note(class.line, "earlier filters match all packets of the filters of this class");
                     continue;
                 }
                 made.config.matches = taken.condition().filter(|_| plan.default != Some(class.id));
@@ -145,7 +145,7 @@ impl Tree<'_> {
     }
 }
 
-/// Returns why the class of `default` does not take packets.
+/// Returns the reason why the class of `default` receives no packets.
 fn why_no_default(qdisc: &Qdisc) -> String {
     let named = qdisc.options.number("default").filter(|minor| *minor > 0);
     named.map_or_else(String::new, |minor| {

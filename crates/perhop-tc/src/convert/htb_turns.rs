@@ -1,4 +1,4 @@
-//! Round robin and priorities of the classes of `htb`: the kernel limits quanta and priorities.
+//! Rules about quanta and priorities of the classes of `htb`, which the kernel limits.
 
 use perhop_qos::Rate;
 use perhop_qos::scheduler::{HTB_QUANTA, HTB_RATE_TO_QUANTUM, htb_rate_quantum};
@@ -8,12 +8,12 @@ use crate::model::{Class, Device, Qdisc};
 use crate::rules;
 use crate::units::shown_id;
 
-/// The last priority: `TC_HTB_NUMPRIO` - 1 of `sch_htb.c`.
+/// The lowest priority: `TC_HTB_NUMPRIO` - 1 of `sch_htb.c`.
 pub(super) const LAST_PRIORITY: u64 = 7;
 /// Limit on the classes that a message names.
 const MOST_NAMED: usize = 3;
-/// The quantum, bytes, that advice gives to the fastest class. It is the limit of HTB 2, which the LARTC
-/// HOWTO and its FAQ still recommend ("Quantum & r2q").
+/// The quantum, bytes, that perhop recommends for the fastest class. It is the limit of HTB 2, which the
+/// LARTC HOWTO and its FAQ still recommend ("Quantum & r2q").
 const ADVISED_QUANTUM: u64 = 60_000;
 /// The fraction by which shares may differ from the rates, because quanta are whole bytes.
 const DISTORTION: f64 = 0.01;
@@ -53,7 +53,8 @@ fn written_quantum(class: &Class, device: &Device, log: &mut Log) {
     let (limit, linux) = if quantum < *least {
         let frame = device.frame();
         let linux = format!(
-            "Linux accepts it, but the class sends one packet of any length per turn; write {frame} or more"
+            "Linux accepts the quantum, but the class sends one packet of any length per turn; write {frame} \
+             or more"
         );
         (format!("below {least}"), linux)
     } else {
@@ -62,7 +63,10 @@ fn written_quantum(class: &Class, device: &Device, log: &mut Log) {
         let waits = turn.map_or_else(String::new, |turn| format!(" for {turn:.0} ms at its ceiling"));
         (
             format!("above {most}"),
-            format!("Linux accepts it, but in each turn the class sends{waits} while the other classes wait"),
+            format!(
+                "Linux accepts the quantum, but in each turn the class sends{waits} while the other classes \
+                 wait"
+            ),
         )
     };
     log.found(
@@ -81,7 +85,7 @@ fn written_quantum(class: &Class, device: &Device, log: &mut Log) {
 struct Computed {
     id: u32,
     rate: Rate,
-    /// The quantum of its rate.
+    /// The quantum that follows from the rate of the class.
     quantum: u64,
     borrows: bool,
 }
@@ -102,7 +106,7 @@ impl Computed {
     }
 }
 
-/// Reports quanta of rates that the kernel limits, at the discipline, which has r2q.
+/// Reports computed quanta that the kernel limits. The finding is at the discipline, which has r2q.
 fn quanta_of_rates(device: &Device, qdisc: &Qdisc, leaves: &[&Class], log: &mut Log) {
     let r2q = qdisc.options.number("r2q").map(|divisor| divisor as u32);
     let computed: Vec<Computed> = leaves.iter().filter_map(|class| Computed::new(class, r2q)).collect();
@@ -146,7 +150,8 @@ fn keeps_proportions(computed: &[Computed]) -> bool {
     borrowing.all(|class| (part(class) / part(first) - 1.0).abs() < DISTORTION)
 }
 
-/// Returns advice: an r2q with which all quanta are within the limits, otherwise to write the quanta.
+/// Returns the help text: the r2q with which all quanta are within the limits, otherwise the advice to
+/// configure quanta.
 fn advice(device: &Device, computed: &[Computed]) -> String {
     let rates = || computed.iter().map(|class| class.rate.as_bits_per_second() / 8);
     let (slowest, fastest) = (rates().min().unwrap_or(0), rates().max().unwrap_or(0));
@@ -155,7 +160,7 @@ fn advice(device: &Device, computed: &[Computed]) -> String {
     let largest_r2q = if with_frames >= smallest_r2q { with_frames } else { slowest / HTB_QUANTA.start() };
     if largest_r2q < smallest_r2q {
         return format!(
-            "write a `quantum` at each class, the slowest with a frame, {} bytes",
+            "write a `quantum` at each class, and for the slowest class a frame, {} bytes",
             device.frame()
         );
     }

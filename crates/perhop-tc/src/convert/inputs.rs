@@ -1,10 +1,10 @@
-//! Arrival interfaces in conditions.
+//! Input interfaces in conditions.
 
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
-/// Returns the arrival interfaces in the conditions of a policy. Only the scenario determines whether they
-/// exist.
+/// Returns the input interfaces in the conditions of a policy. Whether these interfaces exist depends on the
+/// scenario.
 pub(super) fn inputs(policy: &PolicyConfig) -> Vec<String> {
     fn within(queueing: &QueueingConfig, found: &mut Vec<String>) {
         for class in &queueing.classes {
@@ -24,7 +24,7 @@ pub(super) fn inputs(policy: &PolicyConfig) -> Vec<String> {
     found
 }
 
-/// Adds the arrival interfaces in `condition` to `found`.
+/// Adds the input interfaces in `condition` to `found`.
 pub(super) fn inputs_of(condition: &MatchConfig, found: &mut Vec<String>) {
     found.extend(condition.input.iter().flat_map(|names| names.0.iter().cloned()));
     let inner = condition.all.iter().chain(condition.any.iter()).flatten();

@@ -53,12 +53,12 @@ pub fn convert(configuration: &mut Configuration) -> Router {
     Router { hostname: None, ports, forwarding: Forwarding::default() }
 }
 
-/// The rates of Ethernet, bits per second. No command sets the line rate, so a host has the first rate that
-/// is at least as fast as its shaper.
+/// The rates of Ethernet, bits per second. No command sets the line rate, so a host has the lowest of these
+/// rates that is at least the rate of its shaper.
 const ETHERNET_RATES: [u64; 6] =
     [1_000_000_000, 10_000_000_000, 25_000_000_000, 40_000_000_000, 100_000_000_000, 400_000_000_000];
 
-/// Returns the rate of the line below a shaper of rate `shaped`.
+/// Returns the assumed line rate of a device with a shaper of rate `shaped`.
 fn assumed_rate(shaped: Option<Rate>) -> Rate {
     let least = shaped.map_or(0, Rate::as_bits_per_second);
     let found = ETHERNET_RATES.into_iter().find(|rate| *rate >= least);
@@ -74,8 +74,8 @@ struct Side {
 }
 
 impl Side {
-    /// Combines the filters of a hook, the filters of classes that act on packets, and the classes of the
-    /// root.
+    /// Combines the filters of a hook, the filters that select classes and act on packets, and the classes of
+    /// the root.
     fn new(hook: Hook, filters: Option<Policy>, queues: Option<&Branches>, overhead: i32) -> Side {
         let Hook { mut config, intent } = hook;
         let conditioners = config.conditioners.len();

@@ -1,8 +1,6 @@
-//! Conversion of policers and drops at the filters of classes to conditioners, which packets pass before
-//! classification.
-//!
-//! A conditioner takes the packets of its filter that no earlier filter takes. Its packets continue.
-//! Therefore the order of conditioners does not matter.
+//! Conversion of policers and drops of filters that select classes. They become conditioners, which packets
+//! pass before classification. A conditioner matches the packets of its filter that match no earlier filter,
+//! and these packets continue. Therefore the order of the conditioners has no effect.
 
 use perhop_device::intent::{ClassId, Policy};
 use perhop_qos::action::Action as Step;
@@ -16,13 +14,13 @@ use crate::log::Log;
 use crate::model::{Device, Filter, Qdisc};
 use crate::units::shown_id;
 
-/// The policers at the filters of a device's classes.
+/// The policers of the filters that select classes of a device.
 #[derive(Debug, Default)]
 pub(super) struct Policers {
     stages: Vec<Stage>,
     /// The conditions of the classes around the current discipline.
     pub(super) around: Vec<MatchConfig>,
-    /// Number of labels in use, counted down from 255.
+    /// The number of labels in use. Labels are assigned downwards from 255.
     pub(super) labels: u8,
 }
 
@@ -35,8 +33,8 @@ struct Stage {
     lines: Vec<usize>,
 }
 
-/// Whether filters below the root of `device` act on packets, so that the conditions of the enclosing classes
-/// matter.
+/// Whether filters below the root of `device` act on packets. The conditions of the enclosing classes are
+/// then needed.
 pub(super) fn acts_below_root(device: &Device) -> bool {
     let root = device.root().map(|root| root.handle);
     device.qdiscs.iter().any(|qdisc| {
@@ -53,7 +51,7 @@ impl Policers {
         filter: &Filter,
         log: &mut Log,
     ) {
-        // Filters that name a policer by the same number share its bucket.
+        // Filters with the same policer number share the bucket of the policer.
         let twin = self.stages.iter_mut().find(|stage| stage.treatment.shares(&treatment));
         if let Some(stage) = twin {
             if stage.treatment == treatment {
@@ -110,13 +108,13 @@ impl Policers {
     }
 }
 
-/// Whether no packet continues after `stage` and the stage marks no packet.
+/// Whether `stage` marks no packet and no packet continues after it.
 fn ends_without_mark(stage: &ConditionerConfig) -> bool {
     let all = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
     all.into_iter().flatten().all(|step| matches!(step, Step::Transmit | Step::Drop))
 }
 
-/// Makes packets continue that would leave the conditioners.
+/// Changes `steps` so that packets continue instead of leaving the conditioners.
 pub(super) fn goes_on(steps: &mut [Step]) {
     if let Some(last) = steps.last_mut().filter(|last| **last == Step::Transmit) {
         *last = Step::Continue;

@@ -33,7 +33,7 @@ pub(super) fn check(devices: &[Device], ports: &[Port], log: &mut Log) {
 fn sharing(policy: &PolicyConfig) -> Vec<Finding> {
     let limits = BTreeMap::new();
     let found = check_sharing(&Subject { policy, rate: None, wire: None, limits: &limits, interfaces: &[] });
-    // Bands of prio have no limit by design, so the rule about unlimited priority does not apply.
+    // By design, bands of prio have no rate limit, so the rule about unlimited priority does not apply.
     found.into_iter().filter(|finding| finding.rule.id != PRIORITY_UNBOUNDED.id).collect()
 }
 

@@ -64,7 +64,7 @@ impl Tree<'_> {
         if class.parent.is_none() {
             self.bandwidth = self.bandwidth.max(ceil.map(Rate::from_bits_per_second));
         }
-        // tc: the bytes of one nanosecond at the rate (its tick), and a packet of `mtu` bytes.
+        // tc uses the bytes of one nanosecond (its tick) at the rate, and a packet of `mtu` bytes.
         let mtu = options.number("mtu");
         let by_mtu = |rate: Option<u64>| Some(mtu? + rate? / 8 / 1_000_000_000);
         let bytes =

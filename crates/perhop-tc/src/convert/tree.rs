@@ -24,7 +24,7 @@ pub(super) struct Tree<'a> {
     pub(super) log: &'a mut Log,
     /// The rate of the outermost shaper.
     pub(super) bandwidth: Option<Rate>,
-    /// Number of disciplines and classes with inner classes around the current discipline.
+    /// The number of enclosing disciplines and classes of the current discipline.
     pub(super) depth: usize,
     /// Number of visited disciplines.
     pub(super) entered: usize,
@@ -39,7 +39,7 @@ pub(super) struct Tree<'a> {
 const FASTEST_TIMER_HZ: u64 = 1000;
 const SLOWEST_TIMER_HZ: u64 = 100;
 
-/// The target of packets that no filter takes, or that a filter sends to no queue.
+/// The target of packets that match no filter, or whose filter selects no queue.
 pub(super) const DEFAULT: u32 = 0;
 
 /// Returns the overhead of a discipline's size table, bytes.
@@ -58,7 +58,7 @@ impl<'a> Tree<'a> {
         Tree { device, log, bandwidth: None, depth: 0, entered: 0, policers, acts_below_root }
     }
 
-    /// Converts the content of a class with `read`. The packets of the class match `own` and none of
+    /// Converts the content of a class with `read`. The packets of the class match `own` and no rule of
     /// `before`.
     pub(super) fn inside<T>(
         &mut self,
@@ -77,7 +77,7 @@ impl<'a> Tree<'a> {
         found
     }
 
-    /// Converts the discipline at the root; `None` if the device has its default.
+    /// Converts the discipline at the root. Returns `None` if the device has the default discipline.
     pub(super) fn branches(&mut self) -> Option<Branches> {
         let root = self.device.root()?;
         if let Some(scheduling) = self.scheduling(root) {
@@ -128,7 +128,7 @@ impl<'a> Tree<'a> {
     }
 
     pub(super) fn fill_with_any(&mut self, class: &mut Branch, qdisc: &Qdisc, above: Above) -> bool {
-        // In an output of `tc`, disciplines can contain each other. The limit ends the recursion.
+        // In an edited output of `tc`, disciplines can contain each other. The limit ends the recursion.
         self.entered += 1;
         if self.depth + 1 >= MOST_LEVELS || self.entered > self.device.qdiscs.len() {
             let what = nested_too_deeply();
@@ -164,7 +164,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// `sch_tbf.c`: a token bucket, initially full, in front of one queue.
+    /// Converts `sch_tbf.c`: a token bucket, initially full, in front of one queue.
     fn tbf(&mut self, class: &mut Branch, qdisc: &Qdisc) -> bool {
         let options = &qdisc.options;
         let Some(rate) = self.rate(qdisc.line, options, "rate") else { return false };
@@ -204,7 +204,7 @@ impl<'a> Tree<'a> {
         true
     }
 
-    /// Reports a bucket of tbf that is smaller than the tokens between two timer ticks.
+    /// Reports a bucket of tbf that is smaller than the tokens of one timer tick.
     fn small_bucket(&mut self, qdisc: &Qdisc, rate: u64, burst: u64) {
         let needed = rate / 8 / FASTEST_TIMER_HZ;
         if burst >= needed {
@@ -217,8 +217,8 @@ impl<'a> Tree<'a> {
             self.device.name
         );
         let linux = format!(
-            "Linux may not reach the rate, perhop does: write a burst of at least rate / HZ, {needed} bytes \
-             at {FASTEST_TIMER_HZ} Hz or {} at {SLOWEST_TIMER_HZ} Hz",
+            "Linux may not reach the rate, but perhop does: write a burst of at least rate / HZ, {needed} \
+             bytes at {FASTEST_TIMER_HZ} Hz or {} at {SLOWEST_TIMER_HZ} Hz",
             rate / 8 / SLOWEST_TIMER_HZ
         );
         self.log.found(&rules::TC_TBF_BURST_SMALL, qdisc.line, message, linux);
@@ -251,7 +251,7 @@ impl<'a> Tree<'a> {
         self.rules_at(qdisc, qdisc.handle, None, &mut found, 0);
         if found.len() > MOST_RULES {
             let note = format!(
-                "the device has more than {MOST_RULES} filters; perhop ignores those after that number"
+                "the device has more than {MOST_RULES} filters; perhop ignores the filters above this number"
             );
             self.log.not_modelled(qdisc.line, note);
             found.truncate(MOST_RULES);
@@ -322,7 +322,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Whether the discipline `inner` is in a class of `qdisc`.
+/// Whether the discipline `inner` is attached to a class of `qdisc`.
 fn is_below(inner: &Qdisc, qdisc: &Qdisc) -> bool {
     let Place::Class(id) = inner.place else { return false };
     // `show` prints handle 0 for mq, whose children are in :1, :2 and so on.

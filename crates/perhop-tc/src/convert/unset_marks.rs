@@ -1,11 +1,11 @@
-//! Filters that match a firewall mark that no line of the file sets.
+//! Reports filters that match a firewall mark that no line of the file sets.
 
 use crate::log::Log;
 use crate::marks::Marks;
 use crate::model::{Action, Device, Filter};
 use crate::rules;
 
-/// Reports the filters of `devices` whose mark neither `marks` nor an action of a filter sets.
+/// Reports the filters of `devices` whose mark is neither in `marks` nor set by an action of a filter.
 pub(super) fn check(devices: &[Device], marks: &Marks, log: &mut Log) {
     let mut marks = marks.clone();
     let filters = || devices.iter().flat_map(|device| &device.qdiscs).flat_map(|qdisc| &qdisc.filters);
@@ -24,14 +24,14 @@ pub(super) fn check(devices: &[Device], marks: &Marks, log: &mut Log) {
             );
             log.not_modelled(
                 filter.line(),
-                "no line of the file sets this mark; a firewall elsewhere may set it",
+                "no line of the file sets this mark; a firewall outside of the file may set it",
             );
             log.found(
                 &rules::TC_MARK_NEVER_SET,
                 filter.line(),
                 format!("no line of the file sets mark {mark}; {others}"),
-                "no packet matches the filter in a run; in Linux none does either, unless a firewall \
-                 elsewhere sets the mark",
+                "in a run, no packet matches the filter; in Linux, packets match only if a firewall outside \
+                 of this file sets the mark",
             );
         }
     }

@@ -8,7 +8,7 @@ use crate::nearest::suggestion;
 use crate::units;
 use crate::words::Words;
 
-/// Actions on properties that packets in perhop do not have, or without effect.
+/// Actions on properties that packets in perhop do not have, and actions without effect.
 const WITHOUT_EFFECT: [(&str, &str); 4] = [
     ("csum", "checksums"),
     ("simple", "output"),
@@ -77,7 +77,7 @@ fn read_action(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Act
     found
 }
 
-/// Reads the end of an action: its index and cookie.
+/// Reads the end of an action: the index and the cookie.
 fn rest_of_action(kernel: &mut Kernel, number: usize, words: &mut Words) {
     while let Some(word) = words.peek() {
         match word {

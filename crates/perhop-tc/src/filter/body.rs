@@ -13,13 +13,13 @@ pub(crate) struct Body {
     pub(crate) condition: Condition,
     pub(crate) class: Option<u32>,
     pub(crate) actions: Vec<Action>,
-    /// Whether it is only a u32 table.
+    /// Whether the command only creates a u32 table.
     pub(crate) is_table: bool,
-    /// Required header bits; lines of `show` add to them.
+    /// The header bits that packets must have. Further lines of `show` add bits.
     pub(crate) bits: Bits,
 }
 
-/// Reads a common option. Returns `false` if `word` is not one.
+/// Reads a common option. Returns `false` if `word` is not a common option.
 pub(crate) fn common(
     kernel: &mut Kernel,
     number: usize,

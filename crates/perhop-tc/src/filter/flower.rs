@@ -57,7 +57,7 @@ const KNOWN: [&str; 14] = [
     "action",
 ];
 
-/// Reads the options of a filter. Returns `false` if tc refuses one.
+/// Reads the options of a filter. Returns `false` if tc refuses an option.
 pub(super) fn read(
     kernel: &mut Kernel,
     number: usize,
@@ -106,8 +106,7 @@ pub(super) fn read(
     true
 }
 
-/// Returns the option that must precede a field (`flower_parse_ip_proto`, `flower_parse_port`), if it is
-/// missing.
+/// Returns the missing option that must precede a field (`flower_parse_ip_proto`, `flower_parse_port`).
 fn misplaced(word: &str, body: &Body, has_protocol: bool) -> Option<&'static str> {
     /// `f_flower.c:flower_port_attr_type`: TCP, UDP, SCTP.
     const WITH_PORTS: [u8; 3] = [6, 17, 132];
@@ -115,7 +114,9 @@ fn misplaced(word: &str, body: &Body, has_protocol: bool) -> Option<&'static str
     let has_ports = protocol.is_some_and(|known| known.0.iter().any(|number| WITH_PORTS.contains(&number.0)));
     match word {
         "ip_proto" if !has_protocol => Some("write `protocol ip` before flower"),
-        "src_port" | "dst_port" if !has_ports => Some("write `ip_proto tcp` or `ip_proto udp` before it"),
+        "src_port" | "dst_port" if !has_ports => {
+            Some("write `ip_proto tcp` or `ip_proto udp` before this option")
+        }
         _ => None,
     }
 }
@@ -125,7 +126,7 @@ pub(super) fn is_field(word: &str) -> bool {
     KNOWN.contains(&word) || UNSEEN.contains(&word) || word == "eth_type"
 }
 
-/// Reads a field. An error has the correction; `None` in it if the field does not exist.
+/// Reads a field. An error contains the correction, or `None` if the field does not exist.
 fn field(
     kernel: &mut Kernel,
     number: usize,

@@ -16,7 +16,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Reads the option of the next word. Returns `false` if it is not one of these.
+    /// Reads the option of the next word. Returns `false` if the word is not an option of this part.
     pub(crate) fn take(&mut self, kernel: &mut Kernel, number: usize, words: &mut Words) -> bool {
         let Some(word) = words.peek() else { return false };
         let is = |full: &str, least: usize| word.len() >= least && abbreviates(word, full);

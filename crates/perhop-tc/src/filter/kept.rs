@@ -9,7 +9,7 @@ use crate::model::{Filter, HOOK_INGRESS, HOOKS, Place};
 use crate::rules;
 use crate::units;
 
-/// Returns the discipline of a filter, and the class or hook in it.
+/// Returns the discipline of a filter, and the class or hook to which the filter is attached.
 pub(crate) fn owner(kernel: &Kernel, device: usize, parent: Option<u32>) -> Option<(usize, u32)> {
     let known = &kernel.devices[device];
     match parent {
@@ -40,7 +40,8 @@ pub(crate) fn takes_filters(kernel: &mut Kernel, number: usize, (device, index):
         name => {
             let line = kernel.devices[device].qdiscs[index].line;
             let message = format!(
-                "{name} of line {line} takes no filters: give them to a discipline with classes, or to clsact"
+                "{name} of line {line} accepts no filters: attach the filter to a discipline with classes, \
+                 or to clsact"
             );
             kernel.refuse(number, message);
             false
@@ -64,7 +65,7 @@ pub(crate) fn add(
     let qdisc = &mut kernel.devices[device].qdiscs[index];
     let chain = head.chain.unwrap_or(0);
     let others = || qdisc.filters.iter().filter(|filter| filter.parent == parent && filter.chain == chain);
-    // `tcf_auto_prio`: a filter without a preference precedes all existing ones.
+    // `tcf_auto_prio`: a filter without a preference precedes all existing filters.
     let least = others().map(|other| other.preference).min();
     let preference = head.preference.filter(|given| *given > 0);
     let preference =
@@ -77,7 +78,7 @@ pub(crate) fn add(
         return usize::MAX;
     }
     if head.preference.is_none() && least.is_some() {
-        let message = "a filter without `pref` goes before all existing filters";
+        let message = "Linux puts a filter without `pref` before all existing filters";
         kernel.log.found(
             &rules::TC_FILTER_ORDER,
             number,

@@ -1,4 +1,4 @@
-//! Filters: their packets, targets and actions.
+//! Reading of filters: their conditions, targets and actions.
 
 mod action;
 mod body;
@@ -26,7 +26,7 @@ use crate::words::{Words, abbreviates};
 use body::{common, labels};
 use kept::delete;
 
-/// Known kinds of filters that are not read, and the reasons.
+/// Known kinds of filters that perhop does not read, and the reasons.
 const UNREAD: [(&str, &str); 7] = [
     ("bpf", "perhop does not run eBPF programs"),
     ("cgroup", "perhop's hosts have no control groups (cgroups)"),
@@ -107,7 +107,7 @@ pub(crate) fn body(
     read.then_some(body)
 }
 
-/// `fw`: matches the filter's handle with the mark of the packet.
+/// Reads `fw`, which compares the mark of the packet with the handle of the filter.
 fn marked(kernel: &mut Kernel, number: usize, handle: Option<&str>, body: &mut Body) {
     let Some(handle) = handle else {
         kernel.log.not_modelled(number, "fw without a handle uses the mark as the class: write handle MARK");
@@ -125,7 +125,7 @@ fn marked(kernel: &mut Kernel, number: usize, handle: Option<&str>, body: &mut B
     }
 }
 
-/// Reads a line of `show` with one more `match` of u32.
+/// Reads a line of `show` with a further `match` of u32.
 pub(crate) fn more_of_u32(
     kernel: &mut Kernel,
     number: usize,
@@ -138,7 +138,7 @@ pub(crate) fn more_of_u32(
     body.condition.is_unseen |= was_unseen;
 }
 
-/// Reads a line of `show` with one more field of flower.
+/// Reads a line of `show` with a further field of flower.
 pub(crate) fn more_of_flower(kernel: &mut Kernel, number: usize, words: &mut Words, body: &mut Body) {
     flower::read(kernel, number, words, body, true);
 }

@@ -62,7 +62,8 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
             break;
         } else {
             let mut once = words.split(2);
-            // If an index contains an unknown shell variable, policers with the same text still share it.
+            // Policers whose index contains an unknown shell variable are the same policer if the text is the
+            // same.
             if let (true, Some(text)) =
                 (abbreviates(word, "index"), once.second().filter(|text| text.contains('$')))
             {
@@ -102,7 +103,7 @@ const LONGEST: u64 = 65_536;
 const JOINED: &str = "perhop counts TCP packets one by one; Linux counts packets that offloads (GSO, GRO) \
                       join as one";
 
-/// Reports a burst below the packets of segmentation offload.
+/// Reports a burst that is smaller than the packets of segmentation offload.
 ///
 /// GRO joins received packets up to 64 KiB (`net/ipv4/tcp_offload.c`). A sender joins the segments of one
 /// millisecond (`net/ipv4/tcp_output.c`, `tcp_tso_autosize`). If the burst is smaller, TCP gets only a few
@@ -121,8 +122,8 @@ fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
             ByteSize::from_bytes(LONGEST)
         );
         // Since Linux 5.18, `tcf_police_mtu_check` compares each segment of a joined packet with `mtu`.
-        let linux = "a joined packet longer than the burst never conforms, before Linux 5.18 also none \
-                     longer than `mtu` does: TCP may get less than a run shows";
+        let linux = "a joined packet longer than the burst never conforms, and before Linux 5.18 neither \
+                     does a joined packet longer than `mtu`: TCP may be slower than in a run";
         return kernel.log.found(&rules::TC_POLICE_BURST_GRO, number, message, linux);
     }
     let message = format!(
@@ -131,12 +132,13 @@ fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
         perhop_qos::Rate::from_bits_per_second(rate),
         ByteSize::from_bytes(at_once)
     );
-    let linux = "with segmentation offload (GSO, GRO) TCP gets a few percent of the rate: write a larger burst, \
-                 or limit the rate in a class";
+    let linux = "with segmentation offload (GSO, GRO), TCP reaches only a few percent of the rate: write a \
+                 larger burst, or limit the rate in a class";
     kernel.log.found(&rules::TC_POLICE_BURST_OFFLOAD, number, message, linux);
 }
 
-/// Checks the requirements of tc that concern several options of a policer.
+/// Whether the options fulfill the requirements of tc that concern several options of a policer. Reports
+/// faults.
 fn is_whole(kernel: &mut Kernel, number: usize, read: &Options, index: Option<u64>) -> bool {
     if !read.has("rate") && !read.has("pkts_rate") && index.is_none() {
         if !read.has("avrate") {
@@ -147,7 +149,7 @@ fn is_whole(kernel: &mut Kernel, number: usize, read: &Options, index: Option<u6
     if read.has("rate") && read.has("pkts_rate") {
         kernel.refuse(
             number,
-            "a policer takes `rate` or `pkts_rate`, not both: write two policers in sequence",
+            "a policer accepts `rate` or `pkts_rate`, but not both: write two policers in sequence",
         );
         return false;
     }
@@ -158,7 +160,7 @@ fn is_whole(kernel: &mut Kernel, number: usize, read: &Options, index: Option<u6
     true
 }
 
-/// Returns a number for the text of an index (FNV-1a). It is above all numbers that tc accepts.
+/// Returns a number for the text of an index (FNV-1a) that is above all numbers that tc accepts.
 fn numbered(text: &str) -> u64 {
     let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step) | 1 << 63

@@ -11,7 +11,7 @@ use crate::nearest::suggestion;
 use crate::units;
 use crate::words::{Words, abbreviates};
 
-/// Options of u32 that are not read: name, number of arguments, and reason.
+/// Options of u32 that perhop does not read: name, number of arguments, and meaning.
 const UNREAD: [(&str, usize, &str); 4] = [
     ("offset", 0, "offsets that a header field gives"),
     ("hashkey", 0, "hash tables of filters"),
@@ -19,7 +19,7 @@ const UNREAD: [(&str, usize, &str); 4] = [
     ("indev", 1, "the arrival interface of a packet"),
 ];
 
-/// Reads the options of a filter. Returns `false` if tc refuses one.
+/// Reads the options of a filter. Returns `false` if tc refuses an option.
 pub(super) fn read(
     kernel: &mut Kernel,
     number: usize,
@@ -85,7 +85,7 @@ pub(super) fn read(
     true
 }
 
-/// Whether it is the first table of a preference: 800 to fff (`gen_new_htid`).
+/// Whether `text` is the number of the first table of a preference: 800 to fff (`gen_new_htid`).
 fn is_first_table(text: &str) -> bool {
     let digits = text.split_once(':').map_or(text, |(digits, _)| digits);
     u32::from_str_radix(digits, 16).is_ok_and(|table| (0x800..=0xfff).contains(&table))
@@ -97,7 +97,7 @@ pub(crate) fn condition(kernel: &mut Kernel, number: usize, family: Family, body
     body.condition = found.unwrap_or(Condition { family, is_unseen: true, ..Condition::default() });
 }
 
-/// Reads one `match`. Returns `false` if tc refuses it.
+/// Reads a `match`. Returns `false` if tc refuses it.
 fn selector(
     kernel: &mut Kernel,
     number: usize,
@@ -112,7 +112,7 @@ fn selector(
         "u32" => raw(words, bits, 4, 0),
         "ip" => ip(words, bits),
         "ip6" => ip6(words, bits),
-        // The transport header is after an IPv4 header without options, as in tc (`nexthdr+0`).
+        // As in tc, the transport header is assumed after an IPv4 header without options (`nexthdr+0`).
         "tcp" | "udp" => match words.next() {
             Some("src" | "sport") => raw(words, bits, 2, 20),
             Some("dst" | "dport") => raw(words, bits, 2, 22),
@@ -160,7 +160,7 @@ fn raw(words: &mut Words, bits: &mut Bits, bytes: usize, default: i64) -> Option
     Some(())
 }
 
-/// Reads `at 12`, or `at nexthdr+0`, which is after the IPv4 header.
+/// Reads `at 12`, or `at nexthdr+0`, which is the position after the IPv4 header.
 fn at(words: &mut Words, default: i64) -> Option<i64> {
     if !words.take("at") {
         return Some(default);

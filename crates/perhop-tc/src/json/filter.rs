@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::item::{Item, place, plain};
 use super::value::{Object, Value, get};
 
-/// Keys of counters, and of values that other words include.
+/// Keys of counters, and keys of values that are part of other words.
 const COUNTED: [&str; 10] = [
     "rule_hit",
     "success",
@@ -88,7 +88,7 @@ fn hexadecimal(word: &str) -> String {
     word.parse::<u32>().map_or_else(|_| word.to_owned(), |number| format!("0x{number:x}"))
 }
 
-/// Returns the selector of u32: raw, or in words with `-p`.
+/// Returns the matches of u32, as numbers or, in an output with `-p`, in words.
 fn selector(matches: &Object) -> Vec<String> {
     let word = |key: &str| get(matches, key).and_then(Value::word);
     if let Some((value, mask)) = word("value").zip(word("mask")) {

@@ -5,7 +5,7 @@ use super::value::{Object, Value};
 /// A discipline, class or filter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Item {
-    /// The lines that tc prints: an unindented one, and indented ones.
+    /// The lines that tc prints: an unindented line, then indented lines.
     pub(crate) lines: Vec<String>,
     /// Parts of the text output that the JSON lacks.
     pub(crate) missing: Vec<&'static str>,

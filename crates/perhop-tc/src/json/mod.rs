@@ -1,5 +1,5 @@
-//! Reading of `tc -j` output: the reader converts each discipline, class and filter to the lines that `tc`
-//! prints without `-j`, and parses these lines. It reports parts that the JSON lacks.
+//! Reading of the output of `tc -j`. perhop converts each discipline, class and filter to the lines that `tc`
+//! prints without `-j`, and parses these lines. perhop reports parts that the JSON does not contain.
 
 mod filter;
 mod item;
@@ -20,15 +20,15 @@ use crate::syntax;
 pub(crate) struct Split {
     /// The rest of the text, with empty lines in place of items.
     pub(crate) rest: String,
-    /// Items by the number of their first line. An error is the reason why an item cannot be read.
+    /// The items by the number of their first line. An `Err` is the reason why perhop cannot read an item.
     pub(crate) items: BTreeMap<usize, Vec<Result<Item, String>>>,
     /// For each line, the number of the line on which its content began.
     pub(crate) begun: BTreeMap<usize, usize>,
 }
 
 impl Split {
-    /// Returns the items in order, if the text consists only of items and several share a line. Their own
-    /// numbers then replace line numbers.
+    /// Returns the items in order if the text consists only of items and several items share a line. The
+    /// numbers of the items then replace the line numbers.
     pub(crate) fn numbered(&self) -> Option<Vec<&Result<Item, String>>> {
         let is_all = self.rest.lines().all(|line| line.trim().is_empty());
         let is_dense = self.items.values().any(|items| items.len() > 1);
@@ -43,7 +43,7 @@ pub(crate) fn begins(line: &str) -> bool {
     rest.is_empty() || rest.starts_with(['{', ']'])
 }
 
-/// Separates the JSON from `text`; `None` if there is none.
+/// Separates the JSON from the rest of `text`; `None` if the text contains no JSON.
 pub(crate) fn split(text: &str) -> Option<Split> {
     if !text.lines().any(begins) {
         return None;
@@ -86,8 +86,8 @@ fn document(text: &str, number: usize, split: &mut Split) -> usize {
         (opener, known) = (line, line);
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
         let Some(Ok(value)) = values.next() else {
-            let why = "not JSON: tc prints some classes and filters as text even with -j; take its \
-                       output without -j";
+            let why = "not JSON: tc prints some classes and filters as text even with -j; use the output \
+                       without -j";
             split.items.entry(line).or_default().push(Err(why.to_owned()));
             break;
         };

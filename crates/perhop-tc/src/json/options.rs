@@ -9,7 +9,7 @@ use super::item::plain;
 use super::value::{Object, Value};
 use crate::options::{Argument, Opt};
 
-/// Option names that differ: discipline, name in JSON, name in text.
+/// Options whose names in JSON and in text differ: discipline, name in JSON, name in text.
 const NAMES: [(&str, &str, &str); 16] = [
     ("gred", "dp_cnt", "vqs"),
     ("gred", "dp_default", "default"),
@@ -29,7 +29,7 @@ const NAMES: [(&str, &str, &str); 16] = [
     ("cake", "flowmode", "="),
 ];
 
-/// Values that are options in text: discipline, name in JSON, value, option.
+/// Values of JSON that are options in text: discipline, name in JSON, value, option.
 const VALUES: [(&str, &str, &str, &str); 10] = [
     ("cake", "ack-filter", "enabled", "ack-filter"),
     ("cake", "ack-filter", "aggressive", "ack-filter-aggressive"),
@@ -43,7 +43,8 @@ const VALUES: [(&str, &str, &str, &str); 10] = [
     ("cake", "fwmark", "0", ""),
 ];
 
-/// Adds the words of `options` to `line`, separate rows to `inside`, and parts that JSON lacks to `missing`.
+/// Adds the words of `options` to `line`, separate rows to `inside`, and the names of parts that JSON does
+/// not contain to `missing`.
 pub(super) fn shown_options(
     kind: &str,
     table: &[Opt],

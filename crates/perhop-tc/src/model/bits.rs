@@ -12,15 +12,15 @@ use crate::rules;
 
 /// Limit on the header bytes that a filter can match: an IPv6 header and the ports after it.
 const BYTES: usize = 44;
-/// Limit on the ranges of one field; more would be unreadable.
+/// Limit on the ranges of one field, because a longer condition would be unreadable.
 const MOST_RANGES: u32 = 256;
 
-/// Values and masks by the byte of the network header.
+/// The values and masks of each byte of the network header.
 #[derive(Clone, Debug)]
 pub(crate) struct Bits {
     value: [u8; BYTES],
     mask: [u8; BYTES],
-    /// Whether it matches bytes outside the model.
+    /// Whether the filter matches bytes outside the model.
     pub(crate) is_beyond: bool,
     /// Whether two requirements contradict each other.
     is_contradictory: bool,
@@ -33,7 +33,7 @@ impl Default for Bits {
 }
 
 impl Bits {
-    /// Requires `value` under `mask`, both of `bytes` bytes, at `offset`.
+    /// Requires `value` under `mask` at `offset`. Value and mask have `bytes` bytes.
     pub(crate) fn demand(&mut self, offset: i64, bytes: usize, value: u128, mask: u128) {
         for index in 0..bytes {
             let shift = 8 * (bytes - 1 - index);
@@ -59,7 +59,7 @@ impl Bits {
         (join(&self.value), join(&self.mask))
     }
 
-    /// Returns the condition; `None` if a required bit is outside the model, which is reported in `log`.
+    /// Returns the condition. If a required bit is outside the model, reports it in `log` and returns `None`.
     pub(crate) fn condition(&self, family: Family, line: usize, log: &mut Log) -> Option<Condition> {
         let mut decoded = Decoded { matches: MatchConfig::default(), is_never: self.is_contradictory };
         let is_six = family == Family::Six;
@@ -178,8 +178,7 @@ impl Decoded {
     }
 }
 
-/// Returns the IP lengths for the values of a length field. The field does not count `less` bytes of the
-/// packet.
+/// Returns the IP lengths for the values of a length field, which does not count `less` bytes of the packet.
 fn lengths((value, mask): (u128, u128), less: u16) -> Result<Option<OneOrMany<LengthRange>>, &'static str> {
     if mask == 0 {
         return Ok(None);
@@ -191,7 +190,7 @@ fn lengths((value, mask): (u128, u128), less: u16) -> Result<Option<OneOrMany<Le
     Ok(Some(OneOrMany(ranges.into_iter().filter_map(range).collect())))
 }
 
-/// Returns the numbers with `value` under `mask` as ranges; `None` if there are too many.
+/// Returns the numbers with `value` under `mask` as ranges; `None` if there are too many ranges.
 pub(crate) fn ranges(value: u16, mask: u16) -> Option<Vec<(u16, u16)>> {
     let below = (mask.trailing_zeros()).min(16);
     let low = if below == 16 { u16::MAX } else { (1 << below) - 1 };

@@ -1,15 +1,15 @@
-//! [`Condition`]: the packets that a filter takes.
+//! [`Condition`]: the packets that match a filter.
 
 use perhop_qos::classifier::MatchConfig;
 
-/// The packets that a filter takes.
+/// The packets that match a filter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Condition {
     pub(crate) family: Family,
     pub(crate) matches: MatchConfig,
-    /// Whether no packet meets it.
+    /// Whether no packet matches.
     pub(crate) is_never: bool,
-    /// Whether it matches properties outside the model.
+    /// Whether the filter matches properties outside the model.
     pub(crate) is_unseen: bool,
 }
 

@@ -7,18 +7,18 @@ use crate::options::Options;
 /// A filter.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
-    /// The class or hook to which it is attached; the number of the discipline if the filter is attached to
-    /// the discipline itself.
+    /// The class or hook to which the filter is attached, or the number of the discipline if the filter is
+    /// attached to the discipline itself.
     pub(crate) parent: u32,
     pub(crate) preference: u32,
     pub(crate) chain: u32,
-    /// Its lines; the output of `show` has several per filter.
+    /// The lines of the filter. The output of `show` has several lines per filter.
     pub(crate) lines: Vec<usize>,
     /// The handle in the notation of the command.
     pub(crate) handle: Option<String>,
     pub(crate) kind: String,
     pub(crate) condition: Condition,
-    /// Required header bits; lines of `show` add to them.
+    /// The header bits that packets must have. Further lines of `show` add bits.
     pub(crate) bits: Bits,
     pub(crate) class: Option<u32>,
     pub(crate) actions: Vec<Action>,
@@ -68,7 +68,7 @@ pub(crate) enum Control {
 #[derive(Clone, Debug)]
 pub(crate) struct Police {
     pub(crate) options: Options,
-    /// Its index; policers with the same index share state.
+    /// The index of the policer. Policers with the same index share their state.
     pub(crate) index: Option<u64>,
     pub(crate) exceed: Control,
     pub(crate) conform: Control,

@@ -15,7 +15,7 @@ use crate::syntax::Kind;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Device {
     pub(crate) name: String,
-    /// The first line that names it.
+    /// The first line that names the device.
     pub(crate) line: usize,
     pub(crate) qdiscs: Vec<Qdisc>,
     /// Default queue length, packets (`ip link set … txqueuelen`).
@@ -57,7 +57,7 @@ impl Device {
     pub(crate) fn hooks(&self) -> Option<&Qdisc> {
         self.at(Place::Hooks).map(|index| &self.qdiscs[index])
     }
-    /// Removes a discipline and all below it. Returns their lines.
+    /// Removes a discipline and all disciplines below it. Returns their lines.
     pub(crate) fn remove(&mut self, index: usize) -> Vec<usize> {
         let mut removed = vec![self.qdiscs.remove(index)];
         let mut at = 0;
@@ -115,7 +115,7 @@ impl Qdisc {
     pub(crate) fn class(&self, id: u32) -> Option<&Class> {
         self.classes.iter().find(|class| class.id == id)
     }
-    /// Returns its filters in the kernel's order: by preference, then by age.
+    /// Returns the filters at `parent` in the kernel's order: by preference, then by age.
     pub(crate) fn filters_at(&self, parent: u32) -> Vec<&Filter> {
         let mut found: Vec<&Filter> = self.filters.iter().filter(|filter| filter.parent == parent).collect();
         found.sort_by_key(|filter| filter.preference);

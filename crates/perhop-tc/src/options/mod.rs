@@ -1,4 +1,4 @@
-//! Reading of the options of a queueing discipline, a class or an action, by the tables of all options.
+//! Reading of the options of a queueing discipline, a class or an action with the tables of options.
 
 mod opt;
 mod place;
@@ -19,7 +19,7 @@ use value::{curve, value_of};
 /// Reads options up to a word for which `ends` is true.
 ///
 /// # Errors
-/// tc refuses an option. `log` contains the report.
+/// tc refuses an option. The function has reported it in `log`.
 pub(crate) fn read(
     tables: &[&'static [Opt]],
     words: &mut Words,

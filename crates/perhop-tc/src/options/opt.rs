@@ -50,7 +50,7 @@ pub(crate) enum Effect {
     Irrelevant(&'static str),
     /// Affects packets but is not modeled, with the reason.
     NotModelled(&'static str),
-    /// Not modeled, except with one of these values.
+    /// Modeled only with one of these values; the reason applies to other values.
     NotModelledBut(&'static [&'static str], &'static str),
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Opt {
     pub(crate) effect: Effect,
     /// Whether only the output of `tc … show` has the option.
     pub(crate) shown: bool,
-    /// Whether tc refuses a repetition; otherwise the last value applies.
+    /// Whether tc refuses to read the option twice. Otherwise the last value applies.
     pub(crate) once: bool,
 }
 
@@ -94,7 +94,7 @@ impl Opt {
     pub(crate) const fn once(self) -> Opt {
         Opt { once: true, ..self }
     }
-    /// Marks the option as printed by `show` only.
+    /// Declares that only `show` has the option.
     pub(crate) const fn shown(self) -> Opt {
         Opt { shown: true, ..self }
     }

@@ -1,4 +1,4 @@
-//! [`Place`]: the position of options in messages; [`Trouble`]: the error of reading them.
+//! [`Place`]: the position of options, for messages. [`Trouble`]: the error when options are read.
 
 /// The position of options, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +12,6 @@ pub(crate) struct Place<'a> {
 /// The error of reading options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// tc refuses the command. The log contains the report.
+    /// tc refuses the command. The fault is already in the log.
     Refused,
 }

@@ -10,7 +10,7 @@ use crate::rules;
 use crate::units;
 use crate::words::Words;
 
-/// Parses a whole number, and returns the expected form for messages.
+/// Parses a whole number. Also returns the expected form, for messages.
 fn parse_whole_number(argument: Argument, word: &str, is_shown: bool) -> (Option<Value>, &'static str) {
     // A hexadecimal number has no unit; the b of 0x1b is a digit.
     let has_unit = is_shown && !matches!(argument, Argument::Hexadecimal) && !word.starts_with("0x");
@@ -110,7 +110,7 @@ pub(super) fn value_of(
     Err(Trouble::Refused)
 }
 
-/// Warns of a rate in bytes per second, because authors usually mean bits.
+/// Reports a rate in bytes per second, because authors usually mean bits.
 fn report_byte_suffix(name: &str, word: &str, line: usize, log: &mut Log) {
     let bits = units::in_bits(word);
     let message = format!("`{name} {word}` is in bytes per second, eight times `{bits}`");

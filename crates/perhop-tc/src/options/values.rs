@@ -73,7 +73,7 @@ impl Options {
     pub(crate) fn names(&self) -> &[&'static str] {
         &self.order
     }
-    /// Returns the last of these flags in the command.
+    /// Returns the flag of `flags` that is last in the command.
     pub(crate) fn last(&self, flags: &[&str]) -> Option<&'static str> {
         self.order.iter().rev().find(|name| flags.contains(name)).copied()
     }
@@ -82,7 +82,8 @@ impl Options {
         self.order.push(name);
         self.values.insert(name, value);
     }
-    /// Applies `change`: options that it does not mention are unchanged.
+    /// Applies the options of a `change` command. Options that the command does not mention keep their
+    /// values.
     pub(crate) fn changed_by(&mut self, others: Options) {
         for name in others.order {
             if let Some(value) = others.values.get(name) {

@@ -7,22 +7,22 @@ use crate::units;
 use crate::words::abbreviates;
 
 impl Session {
-    /// Reports changes of offloads (`-K`) and of a device's speed (`-s`). Other options of `ethtool` show
-    /// counters or set the rings of a device, without an effect in perhop.
+    /// Reads `ethtool`. Reports changes of offloads (`-K`) and of the speed of a device (`-s`). Other options
+    /// show counters or set the rings of a device, which has no effect in perhop.
     pub(super) fn ethtool(&mut self, number: usize, words: &[String]) {
         let what = match words.get(1).map(String::as_str) {
             Some("-K" | "--features" | "--offload") => {
                 "in Linux offloads join packets, and policers and queues count a joined packet as one"
             }
             Some("-s" | "--change") => {
-                "the device sends at the rate of its link: set it with `--rate` or in the scenario"
+                "the device sends at the rate of its link: set this rate with `--rate` or in the scenario"
             }
             _ => return self.say_irrelevant(number, "the line has no effect on the packets of a run"),
         };
         self.kernel.log.not_modelled(number, format!("perhop does not read `ethtool`: {what}"));
     }
 
-    /// Executes `ip`: queue length, MTU, and creation of a device.
+    /// Executes `ip`: sets the queue length and the MTU of a device, and creates devices.
     pub(super) fn ip(&mut self, number: usize, words: &[String]) {
         let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
         let is_set =
@@ -51,7 +51,7 @@ impl Session {
     }
 }
 
-/// Whether `ip` changes routes or the rules that choose a routing table.
+/// Whether `ip` changes routes, or the rules that select a routing table.
 fn is_route(words: &[&str]) -> bool {
     let objects = words.iter().skip_while(|word| word.starts_with('-'));
     let [object, verb] = [0, 1].map(|place| objects.clone().nth(place).copied().unwrap_or_default());

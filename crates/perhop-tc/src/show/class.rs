@@ -50,7 +50,7 @@ impl Shown {
         add_class(kernel, number, device, "replace", (kind, id, parent), words);
     }
 
-    /// Adds the discipline of a class, because `tc class show` does not print disciplines.
+    /// Adds the discipline that contains a class, because `tc class show` does not print disciplines.
     fn around(kernel: &mut Kernel, number: usize, device: usize, kind: &'static Kind, id: u32) {
         let handle = id & 0xffff_0000;
         let known = &mut kernel.devices[device];

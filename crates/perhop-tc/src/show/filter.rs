@@ -33,8 +33,8 @@ impl Shown {
         }
         let Some(device) = named_device(kernel, number, device.as_deref(), head.parent) else { return };
         kernel.device_of_line = Some(device);
-        // `tc filter show dev NAME parent ID` prints no parent, so the hook for arriving packets is assumed
-        // if the device has no classful discipline.
+        // `tc filter show dev NAME parent ID` does not print the parent. If the device has no classful
+        // discipline, the hook for arriving packets is assumed.
         let has_queue = kernel.devices[device].root().is_some_and(|root| root.kind.class.is_some());
         if head.parent.is_none() && !has_queue {
             head.parent = kernel.devices[device].hooks().map(|_| HOOK_INGRESS);
@@ -49,7 +49,7 @@ impl Shown {
             words.next();
             words.next();
         }
-        // A list of filters, and each of its tables, starts with a separate line.
+        // A list of filters begins with a separate line, and so does each of its tables.
         if words.peek().is_none() {
             return kernel.log.note(number, "the line is the head of a list of filters");
         }

@@ -1,5 +1,5 @@
-//! Reading of the output of `tc qdisc show`, `tc class show` and `tc filter show`: unindented lines are
-//! objects, and indented lines belong to them.
+//! Reading of the output of `tc qdisc show`, `tc class show` and `tc filter show`. An unindented line begins
+//! an object, and the following indented lines belong to this object.
 
 mod class;
 mod filter;
@@ -16,9 +16,10 @@ use crate::words::{Voice, Words};
 /// The state of reading output.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
-    /// The device in the command that printed the output, and its class or discipline for filters.
+    /// The device in the command that printed the output. For filters, also the class or discipline in the
+    /// command.
     asked: Option<(String, Option<u32>)>,
-    /// The object that indented lines belong to, and its line.
+    /// The object to which indented lines belong, and the line of this object.
     open: Option<(Open, usize)>,
 }
 
@@ -162,7 +163,8 @@ impl Shown {
         );
     }
 
-    /// Returns the device of the `show` command; without one, an unnamed device, which is reported.
+    /// Returns the device of the `show` command. Without a command, reports this and returns an unnamed
+    /// device.
     fn device_or_unnamed(&self, kernel: &mut Kernel, number: usize) -> usize {
         if let Some((name, _)) = &self.asked {
             return kernel.device(name, number);
@@ -205,7 +207,7 @@ impl Shown {
         Some(found)
     }
 
-    /// Adds a discipline from the output. If a command has created it, only its options are updated.
+    /// Adds a discipline from the output. If a command has created the discipline, only updates its options.
     fn keep(&mut self, kernel: &mut Kernel, number: usize, device: usize, new: Qdisc) {
         let known = &mut kernel.devices[device];
         // perhop models only the first transmit queue of mq.

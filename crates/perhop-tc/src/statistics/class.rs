@@ -20,7 +20,7 @@ pub(super) fn print(device: &Device, counters: &DeviceCounters, lines: &mut Vec<
             let options = options_of(device, qdisc, &class);
             lines.push(format!("class {kind} {id} {around} {}{options}", leaf.unwrap_or_default()));
             let mut document = json!({"class": id, "kind": kind});
-            // `tbf` counts nothing by class.
+            // `tbf` has no counters by class.
             if let Some(own) = counters.of_class(class.id).filter(|_| kind != "tbf") {
                 own.print(overlimits(kind), lines);
                 document["counters"] = own.document().into();
@@ -32,7 +32,7 @@ pub(super) fn print(device: &Device, counters: &DeviceCounters, lines: &mut Vec<
     found
 }
 
-/// Returns the number of times that a class exceeded a limit; `None` if perhop does not count them.
+/// Returns the number of times that a class exceeded a limit; `None` if perhop does not count this.
 fn overlimits(kind: &str) -> Option<u64> {
     matches!(kind, "prio" | "drr" | "ets").then_some(0)
 }
@@ -71,7 +71,7 @@ fn classes(device: &Device, qdisc: &Qdisc) -> Vec<Class> {
     }
 }
 
-/// Returns the parent of a class in the discipline's output.
+/// Returns the parent of a class in the words of the output.
 fn around(qdisc: &Qdisc, class: &Class) -> String {
     let outer = matches!(qdisc.kind.name, "tbf" | "prio" | "ets" | "hfsc").then_some(qdisc.handle);
     let around = class.parent.or(outer);

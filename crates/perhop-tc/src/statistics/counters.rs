@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use crate::model::{Device, Place, Qdisc};
 use crate::units::shown_id;
 
-/// The row of unclassified packets.
+/// The name of the row of unclassified packets.
 const NO_QUEUE: &str = "(none)";
-/// The queue of unclassified packets of `htb`.
+/// The name of the queue of unclassified packets of `htb`.
 const DIRECT: &str = "direct";
 const BY_QUEUE: [DropCause; 5] = [
     DropCause::QueueFull,
@@ -22,7 +22,8 @@ const BY_QUEUE: [DropCause; 5] = [
 /// The counters of a device.
 pub(super) struct DeviceCounters<'a> {
     device: &'a Device,
-    /// Queues by path: the numbers of the enclosing classes and the own number.
+    /// The counters of the queues by path: the numbers of the enclosing classes, then the number of the
+    /// queue.
     queues: Vec<(Vec<&'a str>, QueueCounters)>,
     /// Unclassified packets, which the root drops.
     unclassified: u64,
@@ -34,11 +35,11 @@ pub(super) struct Counters {
     pub(super) sent: Traffic,
     pub(super) backlog: Traffic,
     pub(super) arrived: u64,
-    /// Dropped at a full queue.
+    /// The packets that were dropped because the queue was full.
     pub(super) full: u64,
-    /// Dropped earlier by the buffer manager.
+    /// The packets that the buffer manager dropped before the queue was full.
     pub(super) early: u64,
-    /// Dropped for other reasons.
+    /// The packets that were dropped for other reasons.
     pub(super) others: u64,
     pub(super) marked: u64,
 }
@@ -54,7 +55,7 @@ impl<'a> DeviceCounters<'a> {
         DeviceCounters { device, queues: queues.collect(), unclassified: dropped.packets }
     }
 
-    /// Returns the counters of a discipline; `None` if perhop has none.
+    /// Returns the counters of a discipline; `None` if perhop does not count its packets.
     pub(super) fn of_qdisc(&self, qdisc: &Qdisc) -> Option<Counters> {
         match qdisc.place {
             Place::Root => {
@@ -66,13 +67,14 @@ impl<'a> DeviceCounters<'a> {
         }
     }
 
-    /// Returns the counters of a class, zero without packets; `None` if perhop has none.
+    /// Returns the counters of a class, which are zero without packets; `None` if perhop does not count its
+    /// packets.
     pub(super) fn of_class(&self, id: u32) -> Option<Counters> {
         let name = shown_id(id);
         self.sum(|path| path.contains(&name.as_str())).or_else(|| {
             let around = self.device.of_major(id).map(|index| &self.device.qdiscs[index]);
             match around {
-                // All packets of tbf pass its only class.
+                // All packets of tbf are in its only class.
                 Some(qdisc) if qdisc.kind.name == "tbf" => self.of_qdisc(qdisc),
                 Some(qdisc) if qdisc.kind.name != "mq" => Some(Counters::default()),
                 // perhop sends all packets of `mq` through its first queue.
@@ -124,7 +126,7 @@ impl Counters {
         lines.push(format!(" backlog {bytes}b {packets}p requeues 0"));
     }
 
-    /// Returns the counters by the names that the reader uses.
+    /// Returns the counters by name. The reader of outputs uses the same names.
     pub(super) fn document(self) -> Map<String, Value> {
         let numbers = [
             ("sent_bytes", self.sent.whole_bytes()),

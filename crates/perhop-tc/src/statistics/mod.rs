@@ -1,8 +1,7 @@
-//! The outputs of `tc` with counters: `tc -s qdisc show` and `tc -s class show`.
-//!
-//! Counters that perhop does not have are omitted: the number of times that a bucket was empty (`overlimits`
-//! of `htb`, `hfsc`, `tbf`, `cake`), lent and borrowed packets, tokens, `refcnt`, and lengths and states of
-//! `CoDel` and PIE at one instant.
+//! The outputs of `tc` with counters: `tc -s qdisc show` and `tc -s class show`. Some counters are omitted,
+//! because perhop does not count them: the number of times that a bucket was empty (`overlimits` of `htb`,
+//! `hfsc`, `tbf`, `cake`), lent and borrowed packets, tokens, `refcnt`, and lengths and states of `CoDel` and
+//! PIE at one instant.
 
 mod class;
 mod counters;
@@ -62,7 +61,8 @@ impl Shows for TcShows {
             let error = ConfigError::new("style", format!("--style: there is no style `{style}`"));
             return Err(error.help("tc prints in one layout: leave --style out"));
         }
-        // The model of a port lacks the numbers of disciplines and classes, so the lines are parsed again.
+        // The model of a port does not contain the numbers of disciplines and classes, so the lines are
+        // parsed again.
         let lines: Vec<&str> = device.model.lines.iter().map(|line| line.text.as_str()).collect();
         let configuration = parse(&lines.join("\n"));
         let shown = |port: &CountedPort| {
@@ -89,7 +89,7 @@ fn document(port: &CountedPort, objects: &[Value]) -> Value {
     json!({"name": port.port.name, "link_to": port.link_to, "objects": objects})
 }
 
-/// Returns the output for a device, after the command line, which names the device.
+/// Returns the output for a device. It begins with the command line, which names the device.
 fn of_device(device: &Device, port: &CountedPort, command: &ShowCommand) -> ShownPort {
     let counters = DeviceCounters::new(device, port);
     let mut lines = vec![format!("# {} dev {}", command.whole, device.name)];

@@ -4,11 +4,12 @@ use perhop_device::show::{ClassReading, OfferedClass, PolicyReading, Traffic};
 
 use super::reading::ROOT;
 
-/// Prefix of the name of a class's discipline.
+/// The prefix of the name of a discipline in a class.
 const QDISC: &str = "qdisc ";
 
-/// Returns the classes of a device that have no inner classes, with sent and dropped traffic. Dropped packets
-/// have the mean size of sent packets. A device counts `overhead` bytes per packet in addition to IP.
+/// Returns the classes of a device that have no inner classes, with sent and dropped traffic. The bytes of
+/// dropped packets follow from the mean size of sent packets. A device counts `overhead` bytes per packet in
+/// addition to IP.
 pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass> {
     let (disciplines, classes): (Vec<&ClassReading>, Vec<&ClassReading>) =
         policy.classes.iter().partition(|class| class.path[0] == ROOT);
@@ -21,7 +22,8 @@ pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass
         let counted = leaves.into_iter().filter(is_counted);
         return counted.map(|class| offered_class(class.path.clone(), class, overhead)).collect();
     }
-    // The classes are represented by their disciplines. The root represents a device without classes.
+    // The disciplines of the classes have the counters. For a device without classes, the root has the
+    // counters.
     let of_classes = disciplines.iter().filter_map(|discipline| {
         let class = discipline.path.get(1)?.strip_prefix(QDISC)?;
         Some(offered_class(vec![class.to_owned()], discipline, overhead))
@@ -37,7 +39,7 @@ pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass
 
 fn offered_class(path: Vec<String>, class: &ClassReading, overhead: i32) -> OfferedClass {
     let number = |name: &str| class.number(name).unwrap_or(0);
-    // Queued packets do not count as offered, because other packets were queued when the counting began.
+    // Packets that wait do not count as offered, because other packets waited when the counting began.
     let sent = Traffic::new(number("sent_packets"), number("sent_bytes") as f64);
     let packets = number("queue_drops");
     let dropped = Traffic::new(packets, packets as f64 * sent.bytes / sent.packets.max(1) as f64);

@@ -41,7 +41,7 @@ pub(super) fn print(device: &Device, counters: &DeviceCounters, lines: &mut Vec<
     found
 }
 
-/// Returns the number of packets over a limit; `None` if perhop does not count them.
+/// Returns the number of packets that exceeded a limit; `None` if perhop does not count them.
 fn overlimits(kind: &str, counters: Counters) -> Option<u64> {
     match kind {
         "red" => Some(counters.early + counters.marked),
@@ -51,7 +51,7 @@ fn overlimits(kind: &str, counters: Counters) -> Option<u64> {
     }
 }
 
-/// Returns the additional counters of a kind: their line, and their names for the reader.
+/// Returns the additional counters of a kind: the line of output, and the counters by name.
 fn further(kind: &str, counters: Counters) -> Option<(String, Vec<(&'static str, u64)>)> {
     let Counters { full, early, marked, arrived, .. } = counters;
     let (limit, marks) = (("limit_drops", full), ("marked_packets", marked));
@@ -106,7 +106,7 @@ fn options_of(device: &Device, qdisc: &Qdisc, direct: u64) -> String {
     }
 }
 
-/// Returns the numbers of an option, or `usual`.
+/// Returns the numbers of an option as text; `usual` if the option is missing.
 fn numbers(options: &Options, name: &str, usual: &[u64]) -> String {
     let numbers = match options.value(name) {
         Some(options::Value::Numbers(numbers)) => numbers.as_slice(),

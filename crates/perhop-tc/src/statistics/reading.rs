@@ -7,14 +7,14 @@ use perhop_device::show::{ClassReading, PolicyReading};
 
 use crate::units;
 
-/// The name of the queues of a device, in place of a policy name.
+/// The name of the queues of a device, used as a policy name.
 const QUEUES: &str = "queues";
 /// The name of the discipline of a device.
 pub(super) const ROOT: &str = "qdisc root";
 /// Classes of these kinds are flows.
 const FLOWS: [&str; 5] = ["fq_codel", "fq_pie", "sfq", "cake", "red"];
 
-/// Words before a number, and the name of the number.
+/// The words before a number, and the name of the number.
 const COUNTERS: [(&str, &str); 13] = [
     ("Sent", "sent_bytes"),
     ("bytes", "sent_packets"),
@@ -31,7 +31,7 @@ const COUNTERS: [(&str, &str); 13] = [
     ("pkts_in", "queued_packets"),
 ];
 
-/// Returns the queues of each device in the output; none without counters.
+/// Returns the queues of each device in the output. Omits outputs without counters.
 pub(super) fn read(text: &str) -> Vec<PolicyReading> {
     let mut reader = Reader::default();
     for line in text.lines() {
@@ -48,9 +48,9 @@ struct Reader {
     devices: Vec<PolicyReading>,
     /// The device in the command line above the output.
     asked: String,
-    /// The device, and the discipline or class of indented lines.
+    /// The device, and the discipline or class to which indented lines belong.
     open: Option<(String, ClassReading)>,
-    /// The parents of classes, by device.
+    /// The parent of each class, by device and class.
     parents: BTreeMap<(String, String), String>,
 }
 
@@ -125,7 +125,7 @@ impl Reader {
         for device in &mut self.devices {
             for class in &mut device.classes {
                 let around = |id: &String| self.parents.get(&(device.interface.clone(), id.clone()));
-                // Classes have at most eight levels, so the loop ends even if a text has a cycle.
+                // Classes have at most eight levels. The limit ends the loop if a text contains a cycle.
                 while let Some(parent) = class.path.first().and_then(around).filter(|_| class.path.len() < 9)
                 {
                     class.path.insert(0, parent.clone());

@@ -1,4 +1,4 @@
-//! Tables of queues with admission or active queue management.
+//! Tables of classless disciplines with active queue management.
 
 use super::kind::{Kind, Model};
 use crate::options::Argument::{

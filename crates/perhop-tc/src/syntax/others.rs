@@ -1,4 +1,5 @@
-//! Tables of disciplines that are known only by name, and of disciplines that only contain others.
+//! Tables of disciplines that perhop knows only by name, and of disciplines that only contain other
+//! disciplines.
 
 use super::kind::{Kind, Model};
 use crate::options::Opt;
@@ -39,12 +40,12 @@ pub(super) const KINDS: &[Kind] = &[
         "cbq",
         "it was removed in Linux 6.3; the `cbq` of perhop's scenarios is that of Floyd and Jacobson",
     ),
-    named("choke", "use red in its place"),
-    named("sfb", "use fq_codel in its place"),
-    named("hhf", "use fq_codel in its place"),
+    named("choke", "use red instead"),
+    named("sfb", "use fq_codel instead"),
+    named("hhf", "use fq_codel instead"),
     named("multiq", "a port in perhop has one transmit queue"),
-    named("mqprio", "a port in perhop has one transmit queue; use prio in its place"),
-    named("skbprio", "use prio in its place"),
+    named("mqprio", "a port in perhop has one transmit queue; use prio instead"),
+    named("skbprio", "use prio instead"),
     named("taprio", "it opens gates by time, which perhop does not model"),
     named("cbs", "it shapes by the credits of 802.1Qav; tbf shapes by a token bucket"),
     named("etf", "perhop does not model launch times of packets"),

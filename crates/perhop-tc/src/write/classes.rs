@@ -20,7 +20,7 @@ pub(super) struct Leaf {
     pub(super) matches: Vec<MatchConfig>,
 }
 
-/// The classes and queues of one port.
+/// The commands for the classes and queues of one port.
 pub(super) struct Classes<'a> {
     /// The commands, with names as comments.
     pub(super) lines: Vec<String>,

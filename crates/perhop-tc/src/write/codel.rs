@@ -10,7 +10,7 @@ use perhop_qos::queue::{CoupledQueues, CoupledScheduler, LowLatencyEcn};
 
 use super::words::{microseconds, packets};
 
-/// The change to a policy after which it agrees with Linux.
+/// The change after which the policy agrees with Linux.
 const WRITE_LINUX: &str = "write `law: linux`";
 
 /// Returns `codel` with its options, which have the same names in tc-codel(8).
@@ -118,7 +118,7 @@ pub(super) fn dualpi2(config: &DualPi2Config, rate_bps: u64, notes: &mut NotesAt
     }
     let limit = packets(limit, "dualpi2", "limit", notes);
     if config.queues == CoupledQueues::One {
-        notes.report("queues: one", "dualpi2 has two");
+        notes.report("queues: one", "dualpi2 has two queues");
     }
     notes.report("dualpi2", "needs Linux 6.17 and its iproute2");
     let usual = PieConfig::default();

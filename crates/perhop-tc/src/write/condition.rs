@@ -7,20 +7,20 @@ use perhop_analysis::{Field, PacketBox, PacketSpace, Set, TooComplex};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 
-/// Limit on the filters of one class; more would slow down every packet.
+/// Limit on the filters of a class, because each filter costs time for every packet.
 const MOST_FILTERS: usize = 512;
 /// Limit on the boxes of a condition.
 const MOST_BOXES: usize = 4_000;
 /// Fields that are not in the headers that u32 can read.
 const UNSEEN: [(Field, &str, &str); 6] = [
-    (Field::Color, "color", "colors are perhop's own"),
-    (Field::HasCos, "cos", "the tag is not among the bytes that u32 sees"),
-    (Field::Cos, "cos", "the tag is not among the bytes that u32 sees"),
-    (Field::HasExp, "mpls-exp", "the label is not among the bytes that u32 sees"),
-    (Field::Exp, "mpls-exp", "the label is not among the bytes that u32 sees"),
+    (Field::Color, "color", "only perhop has colors"),
+    (Field::HasCos, "cos", "the tag is not among the bytes that u32 reads"),
+    (Field::Cos, "cos", "the tag is not among the bytes that u32 reads"),
+    (Field::HasExp, "mpls-exp", "the label is not among the bytes that u32 reads"),
+    (Field::Exp, "mpls-exp", "the label is not among the bytes that u32 reads"),
     (Field::Input, "input", "a filter of departing packets does not know their input"),
 ];
-/// The match of all packets.
+/// The u32 match that matches all packets.
 pub(super) const ALL: &str = "match u32 0 0";
 const IPV6_HEADER: u128 = 40;
 
@@ -32,7 +32,7 @@ pub(super) enum Version {
 }
 
 impl Version {
-    /// Both versions, in the order of filters.
+    /// Both versions, in the order in which filters are written.
     pub(super) const BOTH: [Version; 2] = [Version::V4, Version::V6];
 
     /// Returns the protocol of a filter.
@@ -63,10 +63,10 @@ pub(super) struct Filter {
 /// Whether a packet can match several filters of one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overlap {
-    /// A packet can match several filters, and the first one decides.
+    /// A packet can match several filters, of which the first decides.
     Allowed,
-    /// Each packet matches exactly one filter, because a policer whose packets continue must count each
-    /// packet once.
+    /// A packet matches at most one filter. This is required for a policer whose packets continue, because it
+    /// must count each packet once.
     Apart,
 }
 
@@ -74,16 +74,16 @@ pub(super) enum Overlap {
 pub(super) struct Conditions(PacketSpace);
 
 impl Conditions {
-    /// Creates the sets for the conditions of `policies`, with the arrival interfaces that they name.
+    /// Creates the sets for the conditions of `policies`, with the input interfaces that they name.
     pub(super) fn new<'a>(policies: impl Iterator<Item = &'a PolicyConfig>) -> Conditions {
         Conditions(PacketSpace::naming(policies.flat_map(conditions_of)))
     }
 
-    /// Returns the filters for packets that meet all of `matches`, IPv4 first. They may overlap as `overlap`
-    /// allows.
+    /// Returns the filters for packets that match all of `matches`, IPv4 first. `overlap` determines whether
+    /// the filters may overlap.
     ///
     /// # Errors
-    /// When Linux cannot match a field, or the condition is too complex.
+    /// Linux cannot match a field, or the condition is too complex.
     pub(super) fn filters(
         &mut self,
         matches: &[MatchConfig],
@@ -129,7 +129,7 @@ impl Conditions {
         if found.len() > MOST_FILTERS { Err(too_many(found.len())) } else { Ok(found) }
     }
 
-    /// Returns alternative sets for `matches`: a packet that meets all of them is in at least one set.
+    /// Returns alternative sets for `matches`. A packet that matches all of `matches` is in at least one set.
     fn alternatives_of_all(&mut self, matches: &[MatchConfig]) -> Result<Vec<Set>, TooComplex> {
         let mut found = vec![Set::ALL];
         for condition in matches {
@@ -163,7 +163,7 @@ impl Conditions {
         pairs.map(|(own, other)| self.0.and(own, other)).collect()
     }
 
-    /// Returns the sets without those that add no packet to the earlier sets.
+    /// Returns the sets, without the sets all of whose packets are already in earlier sets.
     fn needed(&mut self, sets: Vec<Set>) -> Result<Vec<Set>, TooComplex> {
         let mut together = Set::NONE;
         let mut found = Vec::new();
@@ -191,12 +191,16 @@ impl Conditions {
 }
 
 fn too_complex(_: TooComplex) -> Missing {
-    Missing::new("a condition", "it is too complicated for a list of filters").instead("split the class")
+    Missing::new("a condition", "the condition is too complex for a list of filters")
+        .instead("split the class")
 }
 
 fn too_many(count: usize) -> Missing {
-    Missing::new(format!("a condition of {count} filters"), format!("more than {MOST_FILTERS} are slow"))
-        .instead("split the class, or match fewer ranges")
+    Missing::new(
+        format!("a condition of {count} filters"),
+        format!("more than {MOST_FILTERS} filters are slow"),
+    )
+    .instead("split the class, or match fewer ranges")
 }
 
 fn conditions_of(policy: &PolicyConfig) -> Vec<&MatchConfig> {
@@ -232,8 +236,8 @@ fn filters_of_box(region: &PacketBox, version: Version) -> Result<Vec<Filter>, M
     Ok(products.into_iter().map(joined).collect())
 }
 
-/// Returns the matches that guarantee the position of ports: the header has no options, and the packet is the
-/// first fragment.
+/// Returns the matches that ensure the position of the ports: the header has no options, and the packet is
+/// the first fragment.
 fn guard(region: &PacketBox, version: Version) -> Vec<String> {
     let has_ports =
         [Field::SourcePort, Field::DestinationPort].iter().any(|field| region.ranges(*field).is_some());
@@ -248,7 +252,7 @@ fn words(field: Field, range: &RangeInclusive<u128>, version: Version) -> Vec<St
     let (low, high) = (*range.start(), *range.end());
     match (field, version) {
         (Field::Source | Field::Destination, Version::V4) => {
-            // An IPv4 address is the first 32 bits, followed by zeros.
+            // An IPv4 address occupies the first 32 bits, and the other bits are zero.
             let (low, high) = (low.div_ceil(1 << 96), high >> 96);
             blocks(low, high, 32).map(|block| word(field, block, version)).collect()
         }
@@ -292,7 +296,7 @@ fn address(value: u128, mask: u128, (at, words): (u32, u32)) -> String {
     if matches.is_empty() { ALL.to_owned() } else { matches.join(" ") }
 }
 
-/// Returns an interval of values of `bits` bits as aligned blocks: values and masks.
+/// Divides an interval of values of `bits` bits into aligned blocks. A block is a value and a mask.
 fn blocks(low: u128, high: u128, bits: u32) -> impl Iterator<Item = (u128, u128)> {
     let whole = u128::MAX >> (128 - bits);
     let mut next = Some(low).filter(|low| *low <= high);
@@ -317,10 +321,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_cover_an_interval_exactly(one in 0u128..256, other in 0u128..256) {
-            let (low, high) = (one.min(other), one.max(other));
+        fn blocks_cover_an_interval_exactly(first in 0u128..256, other in 0u128..256) {
+            let (low, high) = (first.min(other), first.max(other));
             let found: Vec<_> = blocks(low, high, 8).collect();
-            let covered = (0..256).filter(|value| found.iter().any(|(one, mask)| value & mask == *one));
+            let covered = (0..256).filter(|value| found.iter().any(|(first, mask)| value & mask == *first));
             prop_assert!(covered.eq(low..=high));
         }
     }

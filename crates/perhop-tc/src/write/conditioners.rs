@@ -10,7 +10,7 @@ use perhop_qos::{Color, Dscp};
 use super::condition::{ALL, Conditions, Overlap, Version};
 use super::policer::{Counted, buckets};
 
-/// The marking and policing filters on one side of an interface.
+/// The filters that mark and police on one side of an interface.
 pub(super) struct Conditioners<'a> {
     /// The side: `ingress` or `egress`.
     pub(super) hook: &'static str,
@@ -18,7 +18,8 @@ pub(super) struct Conditioners<'a> {
     /// The policy, for messages.
     pub(super) place: &'a str,
     pub(super) lines: Vec<String>,
-    /// Number of policers in the script; the filters of both IP versions share a policer by its number.
+    /// The number of policers in the script. The filters for IPv4 and IPv6 share a policer, which they name
+    /// by its number.
     pub(super) policers: usize,
     chains: usize,
     preference: usize,
@@ -28,7 +29,7 @@ pub(super) struct Conditioners<'a> {
 type Words = [String; 2];
 
 impl Conditioners<'_> {
-    /// Creates an empty set of filters, which begins after the `policers` policers of the other side.
+    /// Creates an empty set of filters. The other side already has `policers` policers.
     pub(super) fn new<'a>(
         hook: &'static str,
         counted: Counted,
@@ -61,7 +62,10 @@ impl Conditioners<'_> {
         notes: &mut NotesAt,
     ) -> Result<(), Missing> {
         if stage.per == MeterScope::Flow {
-            return Err(Missing::new("meter per flow", "a policer of Linux is one for all its packets"));
+            return Err(Missing::new(
+                "meter per flow",
+                "a policer of Linux polices all its packets together",
+            ));
         }
         if stage.shared.is_some() {
             return Err(Missing::new("meter of several classes", "perhop writes a policer for each filter"));
@@ -74,7 +78,7 @@ impl Conditioners<'_> {
         if [&stage.yellow, &stage.red].into_iter().any(|other| !other.is_empty() && other != actions) {
             notes.report(
                 "actions by color without a meter",
-                "colors are perhop's own: those of green packets",
+                "only perhop has colors: all packets have the actions of green packets",
             );
         }
         let words = Version::BOTH.map(|version| words(actions, version, notes));
@@ -209,7 +213,7 @@ fn field_action(action: &Action, version: Version) -> Option<String> {
     })
 }
 
-/// Returns an action as in scenarios.
+/// Returns an action as it is written in scenarios.
 fn written(action: &Action) -> String {
     let value = serde_json::to_value(action).unwrap_or_default();
     let text = match &value {

@@ -17,7 +17,10 @@ pub(super) fn sfq(flows: &FairQueueingConfig, notes: &mut NotesAt) -> String {
         notes.report_with_change("fair queueing by precedence", reason, "write `weights: equal`");
     }
     if depth > MOST_DEPTH {
-        notes.report(format!("flow-limit {depth} packets"), format!("sfq takes {MOST_DEPTH}"));
+        notes.report(
+            format!("flow-limit {depth} packets"),
+            format!("sfq accepts at most {MOST_DEPTH} packets"),
+        );
     }
     let depth = depth.min(MOST_DEPTH);
     let limit = limit.min(depth * divisor).min(MOST_PACKETS);

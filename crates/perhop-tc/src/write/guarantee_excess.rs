@@ -1,4 +1,4 @@
-//! Classes with guarantee and excess as classes of HTB, which has one priority for both.
+//! Conversion of classes with guarantee and excess to classes of HTB, which has a single priority for both.
 
 use perhop_device::NotesAt;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
@@ -7,10 +7,10 @@ use perhop_qos::{ByteSize, Rate};
 
 use super::proportions::FRAME;
 
-/// The rate of a class without guarantee, which HTB needs, bits per second.
+/// The rate of a class without a guarantee, bits per second, because every class of HTB must have a rate.
 const LEAST: Rate = Rate::from_bits_per_second(8);
 
-/// Returns the queueing with HTB in place of guarantee-excess; `None` if no scheduler is guarantee-excess.
+/// Replaces the scheduler guarantee-excess by HTB; `None` if no scheduler is guarantee-excess.
 pub(super) fn as_htb(queueing: &QueueingConfig, rate: Rate, notes: &mut NotesAt) -> Option<QueueingConfig> {
     if queueing.scheduler != SchedulerConfig::GuaranteeExcess {
         return None;
@@ -33,7 +33,8 @@ fn converted(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
         let share = &class.share;
         let ceil = share.ceil.unwrap_or(most).min(most);
         let inner = class.link_shared(SchedulerConfig::GuaranteeExcess);
-        // An outer class without a guarantee needs its ceiling as rate for its inner classes.
+        // An outer class without a guarantee gets its ceiling as rate, because its inner classes need this
+        // rate.
         let rate = share.rate.unwrap_or(if inner.is_some() { ceil } else { LEAST }).min(ceil);
         // HTB would send all guarantees, even if their sum exceeds the rate of the enclosing class.
         let rate = if is_within(class) { rate.min(left) } else { rate };
@@ -62,7 +63,7 @@ fn converted(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
     }
 }
 
-/// Whether a class is always within its guarantee.
+/// Whether a class never exceeds its guarantee.
 fn is_within(class: &ClassConfig) -> bool {
     class.share.rate.is_some_and(|rate| class.share.ceil.is_some_and(|ceil| rate >= ceil))
 }

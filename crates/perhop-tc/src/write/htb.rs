@@ -6,7 +6,7 @@ use perhop_qos::{ByteSize, Rate};
 /// Bytes of a bucket in addition to one nanosecond of its rate: `q_htb.c`.
 const LONGEST_PACKET: u64 = 1600;
 
-/// Returns rate and ceiling of a class, bits per second; for a direct class, the rate of the port.
+/// Returns rate and ceiling of a class, bits per second. For the direct class, both are the rate of the port.
 pub(super) fn rates(share: &ShareConfig, rate_bps: u64) -> (u64, u64) {
     let Some(rate) = share.rate else { return (rate_bps, rate_bps) };
     (rate.as_bits_per_second(), share.ceil.unwrap_or(rate).as_bits_per_second())

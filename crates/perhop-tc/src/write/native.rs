@@ -1,4 +1,4 @@
-//! Writing of ports with a Linux scheduler, HTB or HFSC, class by class.
+//! Writing of ports whose scheduler Linux has, HTB or HFSC. Each class becomes one class.
 
 use perhop_device::comment;
 use perhop_qos::buffer::BufferConfig;
@@ -27,8 +27,8 @@ impl Native {
         }
         match queueing.scheduler {
             SchedulerConfig::Hfsc => Some(Native::Hfsc),
-            // HTB lends rate among inner classes, but not among outermost classes. An enclosing class would
-            // change that.
+            // HTB lends rate among inner classes, but not among outermost classes. With an additional
+            // enclosing class, all classes would be inner classes.
             SchedulerConfig::Htb if is_bounded(queueing, rate_bps) => Some(Native::Htb),
             _ => None,
         }
@@ -52,7 +52,8 @@ fn is_all(queueing: &QueueingConfig, scheduler: SchedulerConfig) -> bool {
     })
 }
 
-/// Whether one class contains all others, except direct ones, and sends at most at the port's rate.
+/// Whether one class contains all other classes, except the direct class, and sends at most at the port's
+/// rate.
 fn is_bounded(queueing: &QueueingConfig, rate_bps: u64) -> bool {
     let mut classes = queueing.classes.iter().filter(|class| !is_direct(class));
     let (Some(class), None) = (classes.next(), classes.next()) else { return false };

@@ -4,12 +4,12 @@ use perhop_device::{Missing, NotesAt};
 use perhop_qos::meter::{ColorMode, MeterConfig};
 use perhop_qos::{ByteSize, Color, Rate};
 
-/// Ethernet bytes that a policer counts for departing packets.
+/// The Ethernet bytes that a policer counts per departing packet.
 const ETHERNET: i32 = 14;
 /// An MTU above the MTU of any interface without offloads, bytes.
 const MTU: u64 = 65_535;
 
-/// The counted overhead of the policers at one hook.
+/// The bytes that the policers at one hook count per packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
     /// Overhead of the policy in addition to IP, bytes.
@@ -27,7 +27,7 @@ pub(super) struct Bucket {
 /// Returns the buckets of a meter in the order in which packets pass them.
 ///
 /// # Errors
-/// When Linux has no such meter.
+/// Linux has no such meter.
 pub(super) fn buckets(
     meter: &MeterConfig,
     counted: Counted,
@@ -36,7 +36,7 @@ pub(super) fn buckets(
     let aware = |mode: ColorMode| match mode {
         ColorMode::ColorBlind => Ok(()),
         ColorMode::ColorAware => {
-            let missing = Missing::new("a color-aware meter", "colors are perhop's own");
+            let missing = Missing::new("a color-aware meter", "only perhop has colors");
             Err(missing.instead("write `mode: color-blind`"))
         }
     };
@@ -51,17 +51,17 @@ pub(super) fn buckets(
             vec![Bucket { exceeding: config.excess, words }]
         }
         // RFC 2698: packets above the peak rate take no tokens from the committed bucket.
-        MeterConfig::TwoRateTcm(two) => {
-            aware(two.mode)?;
+        MeterConfig::TwoRateTcm(two_rates) => {
+            aware(two_rates.mode)?;
             vec![
-                Bucket { exceeding: Color::RED, words: bucket(two.pir, two.pbs) },
-                Bucket { exceeding: Color::YELLOW, words: bucket(two.cir, two.cbs) },
+                Bucket { exceeding: Color::RED, words: bucket(two_rates.pir, two_rates.pbs) },
+                Bucket { exceeding: Color::YELLOW, words: bucket(two_rates.cir, two_rates.cbs) },
             ]
         }
-        MeterConfig::SingleRateTcm(two) => {
-            aware(two.mode)?;
-            let both = ByteSize::from_bytes(two.cbs.as_bytes() + two.ebs.as_bytes());
-            let words = bucket(two.cir, both);
+        MeterConfig::SingleRateTcm(two_rates) => {
+            aware(two_rates.mode)?;
+            let both = ByteSize::from_bytes(two_rates.cbs.as_bytes() + two_rates.ebs.as_bytes());
+            let words = bucket(two_rates.cir, both);
             notes.report(
                 "meter single-rate-tcm",
                 "Linux has no bucket that fills from the overflow of another: one bucket gets both bursts, and no packet is yellow",
@@ -77,7 +77,7 @@ pub(super) fn buckets(
 }
 
 /// Returns a bucket. A policer counts the frame of a departing packet, but only the IP packet of an arriving
-/// one.
+/// packet.
 fn bucket(rate: Rate, burst: ByteSize, counted: Counted, notes: &mut NotesAt) -> String {
     let more = counted.overhead - if counted.leaves { ETHERNET } else { 0 };
     if more < 0 {

@@ -1,4 +1,4 @@
-//! Conversion of shares to guaranteed rates of HTB, and to its quanta for lending.
+//! Conversion of shares to guaranteed rates of HTB, and to quanta, by which HTB shares the excess.
 
 use perhop_analysis::rates::weight;
 use perhop_device::NotesAt;
@@ -8,7 +8,7 @@ use perhop_qos::scheduler::{HTB_QUANTA, SchedulerConfig};
 
 /// Length of a frame, bytes. With a smaller quantum, a class needs several rounds to send a frame.
 pub(super) const FRAME: u64 = 1514;
-/// The divisor of the rate for a class without a guarantee, which gets a hundredth.
+/// A class without a guarantee gets the rate divided by this number as guarantee.
 pub(super) const LEAST_PART: u64 = 100;
 
 /// Returns the guaranteed rate of each class, bits per second; the sum is at most `inside_bps`.
@@ -54,7 +54,7 @@ fn rounded_rate(bits: f64) -> u64 {
     (bits.round_ties_even() as u64).max(1)
 }
 
-/// Returns the weight of each class for the excess; `rates` are the guarantees.
+/// Returns the weight by which each class shares the excess. `rates` are the guarantees.
 pub(super) fn excess(classes: &[ClassConfig], rates: &[u64], scheduler: SchedulerConfig) -> Vec<f64> {
     let own = classes.iter().zip(rates);
     own.map(|(class, rate)| match scheduler {
@@ -65,7 +65,7 @@ pub(super) fn excess(classes: &[ClassConfig], rates: &[u64], scheduler: Schedule
     .collect()
 }
 
-/// Returns quanta in proportion to weights, at least a frame if possible.
+/// Returns quanta in proportion to weights. If possible, each quantum is at least a frame.
 pub(super) fn quanta(weights: &[f64], notes: &mut NotesAt) -> Vec<u64> {
     let least_weight = weights.iter().copied().fold(f64::INFINITY, f64::min);
     let most_weight = weights.iter().copied().fold(0.0, f64::max);

@@ -44,12 +44,12 @@ pub(super) fn discipline(
             fifo(most)
         }
         BufferConfig::FillProfile(config) => {
-            let reason = format!("tail drop at {} in its place", config.limit);
+            let reason = format!("tail drop at {} instead", config.limit);
             notes.report(kind(buffer), reason);
             fifo(config.limit)
         }
         BufferConfig::SharedMemory(_) => {
-            notes.report(kind(buffer), "queues of tc share no memory: tail drop of 64 packets in its place");
+            notes.report(kind(buffer), "queues of tc share no memory: tail drop of 64 packets instead");
             USUAL.to_owned()
         }
         BufferConfig::Codel(config) => codel::codel(config, notes),
@@ -64,17 +64,16 @@ pub(super) fn discipline(
         | BufferConfig::Mred(config) => {
             let rows = red::thresholds(class, config, conditions, notes);
             let Some(row) = rows.first() else {
-                notes.report(format!("{} by a model", kind(buffer)), "tail drop of 64 packets in its place");
+                notes.report(format!("{} by a model", kind(buffer)), "tail drop of 64 packets instead");
                 return USUAL.to_owned();
             };
             if !matches!(buffer, BufferConfig::Red(_) | BufferConfig::Wred(_)) {
-                notes.report(kind(buffer), "one RED in place of several averages");
+                notes.report(kind(buffer), "one RED instead of several averages");
             }
             red::red(row, config, rate_bps, notes)
         }
         BufferConfig::Cake(_) => {
-            notes
-                .report("cake", "it is the discipline of a whole port: tail drop of 64 packets in its place");
+            notes.report("cake", "cake is the discipline of a whole port: tail drop of 64 packets instead");
             USUAL.to_owned()
         }
     }

@@ -13,7 +13,7 @@ use crate::red_average::{MOST_EXPONENT, burst_of};
 
 const DEFAULT_EXPONENT: u32 = 9;
 
-/// Returns the distinct thresholds of the class's packets. `red` uses the first thresholds for all packets.
+/// Returns the distinct thresholds of the packets of a class. `red` uses the first of them for all packets.
 pub(super) fn thresholds(
     class: &ClassConfig,
     config: &MredConfig,
@@ -45,8 +45,8 @@ pub(super) fn thresholds(
     }
     if different.len() > 1 {
         let construct = format!("{} thresholds by drop precedence", different.len());
-        let reason =
-            "red has one: the first of the class; gred would take it from tc_index, which no filter sets";
+        let reason = "red has only one set of thresholds, here the first of the class; gred selects \
+                      thresholds by tc_index, which no filter sets";
         notes.report_with_change(construct, reason, "write a class for each drop precedence");
     }
     different
@@ -104,7 +104,7 @@ fn exponent(averaging: Option<AveragingConfig>, notes: &mut NotesAt) -> u32 {
             if (-nearest).exp2().to_bits() != weight.to_bits() {
                 notes.report(
                     format!("averaging weight {weight}"),
-                    format!("red takes powers of two: 2^-{nearest}"),
+                    format!("red accepts only powers of two, here 2^-{nearest}"),
                 );
             }
             nearest as u32

@@ -1,4 +1,4 @@
-//! [`TcWriter`]: the script around the commands.
+//! [`TcWriter`]: the script that contains the commands.
 
 use perhop_device::intent::Direction;
 use perhop_device::{Notes, PoliciesToWrite, PolicyToWrite, Writer, Written, comment};
@@ -13,7 +13,7 @@ use super::guarantee_excess;
 use super::policer::Counted;
 use super::tree::{self, Discipline};
 
-/// Overhead that Linux counts for packets departing on Ethernet, bytes.
+/// The overhead that Linux counts per departing packet on Ethernet, bytes.
 const ETHERNET: i32 = 14;
 const HEAD: &str = "\
 #
@@ -22,7 +22,7 @@ const HEAD: &str = "\
 # class of all packets.
 set -e
 DEV=${1:?usage: $0 INTERFACE}";
-/// The script's numbering of policers, which is global to all interfaces.
+/// The lines that number the policers, because the numbers of policers are common to all interfaces.
 const NUMBER: &str = "\
 # The numbers of policers begin with that of the interface.
 P=$(ip -o link show dev \"$DEV\" | cut -d : -f 1)";
@@ -114,7 +114,7 @@ fn queues(
     let place = side.place();
     let rate = side.rate.ok_or_else(|| {
         let message = format!("{place}: the rate of the interface is not known");
-        ConfigError::new("rate", message).help("give it: --rate 50Mb/s")
+        ConfigError::new("rate", message).help("set the rate: --rate 50Mb/s")
     })?;
     let overhead = side.policy.overhead;
     if let Ok(Some((_, config))) = queueing.cake() {
@@ -142,9 +142,9 @@ fn queues(
     for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| !leaf.matches.is_empty()) {
         commands.extend(filters(leaf, number, &place, conditions, notes));
     }
-    // HFSC drops unclassified packets like perhop, so it needs no note.
+    // HFSC drops unclassified packets, as perhop does, so no note is needed.
     if default.is_none() && kind != "hfsc" && !has_direct {
-        let reason = "perhop drops them; HTB sends them unshaped, before others";
+        let reason = "perhop drops these packets; HTB sends them first and unshaped";
         notes.at(&place).report_with_change(
             "packets without a class",
             reason,
@@ -154,7 +154,7 @@ fn queues(
     Ok(commands)
 }
 
-/// Returns the filters of a class. The first class in order takes a packet, as in perhop.
+/// Returns the filters of a class. As in perhop, a packet belongs to the first class that it matches.
 fn filters(
     leaf: &Leaf,
     number: usize,

@@ -21,15 +21,15 @@ const MOST_PRIORITY: u16 = 7;
 #[derive(Clone)]
 struct Inside {
     parent: u32,
-    /// The reference rate of shares, bits per second.
+    /// The rate that shares refer to, bits per second.
     rate_bps: u64,
-    /// The largest rate of a class while others are idle, bits per second.
+    /// The maximum rate of a class while other classes are idle, bits per second.
     most_bps: u64,
     priority: u16,
     place: String,
     matches: Vec<MatchConfig>,
-    /// The relative weight of the enclosing class among its siblings: HTB lends in proportion to the quanta
-    /// of leaves at any depth.
+    /// The relative weight of the enclosing class among its siblings. It is needed because HTB lends in
+    /// proportion to the quanta of leaves, regardless of their depth.
     scale: f64,
     /// Whether almost no rate is guaranteed at this level, because a class of higher priority is unlimited.
     borrows: bool,
@@ -90,11 +90,11 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// Adds classes in order of priority. A limited class gets its limit as guarantee, and the last class
-    /// gets the rest.
+    /// Adds classes in the order of priority. A limited class gets its limit as guarantee, and the last class
+    /// gets the remaining rate.
     fn add_priorities(&mut self, classes: &[ClassConfig], inside: &Inside) {
         let (mut left, mut borrows) = (inside.rate_bps, inside.borrows);
-        // If classes borrow almost all of their rate, a priority would also apply against classes outside of
+        // If classes borrow almost all of their rate, their priority would also apply to classes outside of
         // this level.
         let step = u16::from(!(borrows && inside.parent != 1));
         if step == 0 {
@@ -109,7 +109,7 @@ impl Tree<'_, '_> {
             let priority = inside.priority + step * number;
             if priority > MOST_PRIORITY {
                 let construct = format!("{} levels of priority", priority + 1);
-                self.report(&inside.place, construct, format!("HTB has {}", MOST_PRIORITY + 1));
+                self.report(&inside.place, construct, format!("HTB has only {}", MOST_PRIORITY + 1));
             }
             let priority = priority.min(MOST_PRIORITY);
             let below = Inside { rate_bps: left, priority, borrows, ..inside.clone() };
@@ -123,7 +123,7 @@ impl Tree<'_, '_> {
             }
             let bound = bound(class);
             // HTB would send all guarantees, so their sum must not exceed the rate. An unlimited class gets
-            // 99 % as guarantee. It borrows the rest before other classes.
+            // 99 % as guarantee, and borrows the remaining rate before other classes.
             let most = if is_last { left } else { (left - left / LEAST_PART).max(1) };
             let rate = bound.map_or(most, |bound| bound.min(most));
             self.add_class(class, &below, rate, FRAME);
@@ -137,8 +137,8 @@ impl Tree<'_, '_> {
         for class in classes {
             let place = format!("{}, class {}", inside.place, class.name);
             let (rate, ceil) = htb::rates(&class.share, self.0.rate_bps);
-            // HTB does not lend to outermost classes. Here the class of the port would lend to them, so their
-            // ceiling is their rate.
+            // HTB does not lend to outermost classes. In the script, they are inside the class of the port,
+            // which would lend to them, so their ceiling is set to their rate.
             let ceil = if inside.parent == 1 { rate.min(ceil) } else { ceil };
             if class.share.direct == Some(true) {
                 let reason = "up to the rate of the port, whose class contains all others";
@@ -170,7 +170,7 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// Adds one class for several that share a queue.
+    /// Adds one class for several classes that share a queue.
     fn add_shared(&mut self, queueing: &QueueingConfig, inside: &Inside) {
         let names: Vec<&str> = queueing.classes.iter().map(|class| class.name.as_str()).collect();
         let names = names.join(", ");
@@ -212,15 +212,15 @@ impl Tree<'_, '_> {
         let of_kind = match scheduler {
             SchedulerConfig::Cbq => Some((
                 "link sharing of cbq",
-                "HTB lends by rates, without levels, idle time that is saved up, and extra delay",
+                "HTB lends by rates; it has no levels, no saved idle time and no extra delay",
             )),
             SchedulerConfig::Hfsc => Some((
                 "service curves of hfsc",
-                "HTB guarantees their long-term rates and lends the rest, without deadlines",
+                "HTB guarantees the long-term rates of the curves and lends the rest, but has no deadlines",
             )),
             SchedulerConfig::ThreeParameter => Some((
                 "excess of a three-parameter scheduler",
-                "HTB shares it by quanta among the classes of one priority that may borrow",
+                "HTB shares the excess by quanta among the classes of one priority that may borrow",
             )),
             _ => None,
         };
@@ -306,7 +306,8 @@ impl Tree<'_, '_> {
             self.report(
                 place,
                 format!("policer of {} under congestion", police.rate),
-                "HTB guarantees the rate and lends unused bandwidth; its queue drops packets beyond its limit",
+                "HTB guarantees the rate and lends unused bandwidth; the queue of the class drops packets \
+                 above its limit",
             );
             return ceil;
         }

@@ -4,10 +4,10 @@ use perhop_device::NotesAt;
 use perhop_qos::{QueueSize, Time};
 use serde::Serialize;
 
-/// Assumed packet size for conversion of thresholds between packets and bytes: tc-red(8) advises it.
+/// The packet size for the conversion of thresholds between packets and bytes, which tc-red(8) recommends.
 pub(super) const AVERAGE: u64 = 1000;
 
-/// Returns a limit in packets, for a discipline `what` that counts only packets.
+/// Returns a limit in packets for the discipline `what`, which counts only packets.
 pub(super) fn packets(limit: QueueSize, what: &str, construct: &str, notes: &mut NotesAt) -> u64 {
     match limit {
         QueueSize::Packets(packets) => packets,
@@ -26,7 +26,7 @@ pub(super) fn microseconds(time: Time) -> String {
     format!("{}us", (time.as_picoseconds() + 500_000) / 1_000_000)
 }
 
-/// Returns the name of a buffer manager or meter as in scenarios.
+/// Returns the name of a buffer manager or meter in scenarios.
 pub(super) fn kind(config: &impl Serialize) -> String {
     match serde_json::to_value(config) {
         Ok(serde_json::Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),

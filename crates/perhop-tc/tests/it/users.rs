@@ -40,7 +40,7 @@ fn commands_that_tc_refuses_are_refused() {
         (
             "tc qdisc add dev eth0 parent 1:12 handle 12: pfifo\n\
           tc filter add dev eth0 parent 12: protocol ip u32 match ip dport 22 0xffff flowid 1:12",
-            "takes no filters",
+            "accepts no filters",
         ),
         // tc answers: Illegal "dst_port"
         ("tc filter add dev eth0 parent 1: protocol ip flower dst_port 22 classid 1:12", "ip_proto tcp"),
