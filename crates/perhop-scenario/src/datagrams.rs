@@ -16,7 +16,7 @@ impl VoiceConfig {
         let planning = self.codec.planning();
         let counted = planning.payload + RTP_HEADER;
         let packet = PacketSize::Payload(ByteSize::from_bytes(counted));
-        // Packets have whole milliseconds, so bits per second are whole, too.
+        // Packets contain whole milliseconds of speech, so the number of bits per second is also whole.
         let rate = Rate::from_bits_per_second(8_000_000 * counted / (planning.frames * planning.frame_us));
         match self.talk_spurts {
             None => SourceConfig::Cbr(CbrConfig { rate, packet, rate_counts: None, jitter: 0.0 }),
@@ -64,7 +64,7 @@ impl SourceConfig {
     pub fn is_judged_by_packets(&self) -> bool {
         matches!(self, SourceConfig::Voice(_) | SourceConfig::Game(_))
     }
-    /// Returns the source of the datagrams that the receiver sends, if it sends any on its own.
+    /// Returns the source of the datagrams that the receiver sends in the other direction, if it sends any.
     pub fn back(&self) -> Option<SourceConfig> {
         match self {
             SourceConfig::Game(game) => Some(game.snapshots()),

@@ -1,7 +1,6 @@
-//! Decoding of values into types, which reports all errors.
-//!
-//! serde stops at the first invalid value. This module replaces that value by a valid one and decodes again.
-//! A document repaired in this way is discarded.
+//! Decoding of values into types. All errors are reported. serde stops at the first invalid value. This
+//! module replaces that value by a valid value and decodes again, until no error remains. The document with
+//! the replaced values is discarded.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -22,7 +21,7 @@ const MOST_VISITED: usize = 30_000_000;
 /// Decodes the document as a `T`.
 ///
 /// # Errors
-/// All invalid values, or the first ones of a large document; all strings with unprintable characters.
+/// All invalid values, or only the first invalid values of a large document; all strings with unprintable characters.
 pub(super) fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, Diagnostics> {
     decode_within(document, MOST_VISITED)
 }
@@ -108,7 +107,7 @@ fn repair<T: DeserializeOwned>(
     None
 }
 
-/// Renames an unknown key to the nearest known one, so that the known one is not reported as missing, too.
+/// Renames an unknown key to the nearest known key, so that the known key is not also reported as missing.
 fn rename_or_remove(value: &mut Value, path: &ValuePath, known: &[String]) -> Option<ValuePath> {
     let Some(Value::Object(entries)) = value.pointer_mut(&path.parent().pointer()) else { return None };
     let key = path.last()?;
@@ -120,7 +119,7 @@ fn rename_or_remove(value: &mut Value, path: &ValuePath, known: &[String]) -> Op
     Some(renamed)
 }
 
-/// Whether decoding got further than `before`: the next error is at another place, or deeper inside.
+/// Whether the next error is at another place than the error `before`, or deeper inside the same value.
 fn is_progress(before: &Problem, next: &Problem) -> bool {
     !before.path.is_within(&next.path)
 }
@@ -165,7 +164,7 @@ fn put(value: &mut Value, path: &ValuePath, new: Value) -> bool {
     }
     match (value.pointer_mut(&path.parent().pointer()), path.last()) {
         (Some(Value::Object(entries)), Some(key)) => entries.insert(key.to_owned(), new).is_none(),
-        // An alternative may be a bare word. Then the last segment of the path is the word itself.
+        // An alternative may be a single word. The last segment of the path is then this word.
         (Some(word @ Value::String(_)), Some(_)) => {
             *word = new;
             true
@@ -188,7 +187,7 @@ mod tests {
         let document = Document::from_json(value);
         let values = count(&document.value);
         let errors = |most| decode_within::<Scenario>(&document, most).unwrap_err().iter().count();
-        // The first error needs no further attempt; each other error needs one.
+        // The first error needs no further attempt, and each other error needs one further attempt.
         assert_eq!((errors(2 * values), errors(2 * values - 1)), (3, 2));
         assert_eq!((errors(values), errors(values - 1)), (2, 1));
         assert_eq!(errors(MOST_VISITED), 3);

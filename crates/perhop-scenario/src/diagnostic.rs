@@ -25,10 +25,10 @@ pub(super) fn more(severity: Severity, count: usize) -> Option<Diagnostic> {
     Some(Diagnostic::new(severity, &ValuePath::root(), format!("and {beyond} more {what}")))
 }
 
-/// Whether rendered text carries ANSI colors.
+/// Whether rendered text contains ANSI colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coloring {
-    /// Without colors, for files, pipes and terminals that do not want them.
+    /// Without colors, for files, pipes and terminals without colors.
     Plain,
     /// With ANSI colors, for a terminal.
     Ansi,
@@ -39,7 +39,7 @@ pub enum Coloring {
 pub struct Diagnostic {
     /// Error, warning or note.
     pub severity: Severity,
-    /// The rule that found it.
+    /// The rule that reports the diagnostic.
     pub rule: &'static Rule,
     /// The file; `None` for a scenario that did not come from a file.
     pub file: Option<String>,
@@ -47,7 +47,7 @@ pub struct Diagnostic {
     pub line: Option<usize>,
     /// Column in the line, in characters from 1.
     pub column: Option<usize>,
-    /// Path of the value, as `--set` takes it; empty for the document as a whole.
+    /// Path of the value in the form of `--set`; empty for the whole document.
     pub path: String,
     /// The override (`path=value`) that set the value, if any.
     pub set: Option<String>,
@@ -84,7 +84,7 @@ impl Diagnostic {
             related: None,
         }
     }
-    /// Sets the rule that found it.
+    /// Sets the rule that reports the diagnostic.
     pub fn by(self, rule: &'static Rule) -> Diagnostic {
         Diagnostic { rule, ..self }
     }
@@ -178,13 +178,13 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// The diagnostics of one scenario, with at least one error.
+/// The diagnostics of one scenario, at least one of which is an error.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
-    /// Sorts `all`: errors before warnings, each in the order of the file.
+    /// Sorts `all`: errors before warnings, and diagnostics of one severity in the order of the file.
     pub fn new(mut all: Vec<Diagnostic>) -> Diagnostics {
         all.sort_by_key(|diagnostic| {
             (diagnostic.severity, diagnostic.line.unwrap_or(usize::MAX), diagnostic.column)

@@ -14,7 +14,7 @@ use super::path::ValuePath;
 use super::position::{Excerpt, Part, Positions};
 use perhop_lint::nearest;
 
-/// Values of a YAML file or of a program, with overrides applied.
+/// The values of a YAML file or of a program, after the overrides.
 #[derive(Clone, Debug)]
 pub struct Document {
     /// The values.
@@ -35,7 +35,7 @@ impl Document {
     /// Reads the document in the file `path`; `-` is standard input.
     ///
     /// # Errors
-    /// When the file cannot be read or is not YAML.
+    /// The file cannot be read or is not YAML.
     pub fn read(path: &Path) -> Result<Document, Diagnostics> {
         let piped = path == Path::new("-");
         let file = if piped { "standard input".to_owned() } else { path.display().to_string() };
@@ -69,7 +69,7 @@ impl Document {
     /// Parses `source`; diagnostics use `file` as its name.
     ///
     /// # Errors
-    /// When `source` is not YAML or has a duplicate key.
+    /// `source` is not YAML or has a duplicate key.
     pub fn parse(source: impl Into<String>, file: impl Into<String>) -> Result<Document, Diagnostics> {
         let (source, file) = (source.into(), file.into());
         // Some editors write a byte order mark, which is not part of the text.
@@ -170,8 +170,8 @@ const MOST_COPIES: usize = 250_000;
 
 /// Parses a YAML 1.2 text.
 pub(super) fn yaml_value(source: &str) -> Result<Value, YamlError> {
-    // A value takes at least one byte and at most two events. Therefore only copies by aliases can exceed
-    // these limits; a large file cannot.
+    // A value needs at least one byte and causes at most two events. Therefore a large file cannot exceed
+    // these limits; only copies by aliases can.
     let written = source.len();
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -181,7 +181,7 @@ pub(super) fn yaml_value(source: &str) -> Result<Value, YamlError> {
             max_total_scalar_bytes: written + (64 << 20),
             max_aliases: written,
             max_anchors: written,
-            // One anchor with many aliases is harmless: the limits above bound the copies.
+            // An anchor with many aliases is allowed, because the limits above bound the number of copies.
             enforce_alias_anchor_ratio: false,
         },
         duplicate_keys: DuplicateKeyPolicy::Error,

@@ -44,7 +44,7 @@ impl FileLimits {
     /// Reads a regular file.
     ///
     /// # Errors
-    /// When the file does not exist, is not a regular file, or exceeds a limit.
+    /// The file does not exist, is not a regular file, or exceeds a limit.
     pub(crate) fn read(&self, path: &Path) -> Result<Vec<u8>> {
         // Opening a pipe waits for its writer, so the kind is checked before the file is opened. It is
         // checked again on the open file, because another process can have replaced the file.
@@ -66,7 +66,7 @@ impl FileLimits {
     /// Reads a stream to its end.
     ///
     /// # Errors
-    /// When it cannot be read or exceeds a limit.
+    /// The stream cannot be read or exceeds a limit.
     pub(crate) fn read_from(&self, stream: impl Read) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         // One byte beyond the limit shows that the stream is longer.

@@ -4,11 +4,11 @@
 //! These types define the language. The JSON Schema, the editor's completion, the reference documentation and
 //! the Python objects are generated from them. Reading, checking and drawing a scenario needs no engine.
 //!
-//! Reading order: [`Scenario`] with the types in `nodes` and `traffic`; then the steps from a file to a
+//! Read in this order: [`Scenario`] with the types in `nodes` and `traffic`; then the steps from a file to a
 //! checked scenario: [`Document`] (values and their positions), `decode` (types), `validate` (semantics), and
 //! [`load`], which runs all of them. [`Diagnostic`] is an error or a warning of any step. Every engine
-//! derives from a scenario: [`topology`] and [`routing`], [`plan`] (behavior of an application), [`tcp`] (its
-//! parameters).
+//! derives these data from a scenario: [`topology`] and [`routing`], [`plan`] (the behavior of an
+//! application) and [`tcp`] (the parameters of its TCP).
 
 mod application;
 mod class_role;

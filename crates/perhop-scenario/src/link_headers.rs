@@ -1,4 +1,4 @@
-//! [`LinkHeaders`]: the headers of a link, which take little memory if there are none.
+//! [`LinkHeaders`]: the headers of a link. A link without headers needs little memory.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -7,13 +7,13 @@ use perhop_qos::framing::HeaderStack;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The [`HeaderStack`] of a link. It is in memory of its own, because it is larger than the rest of a link,
-/// and most links of a large network have no headers.
+/// The [`HeaderStack`] of a link. The stack is in a separate allocation, because it is larger than the rest
+/// of a link, and most links of a large network have no headers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkHeaders(Option<Box<HeaderStack>>);
 
 impl LinkHeaders {
-    /// Whether there are none.
+    /// Whether the link has no headers.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }

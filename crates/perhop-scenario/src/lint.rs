@@ -25,8 +25,8 @@ use super::traffic::SourceConfig;
 /// Limit on the product of policies and kinds of packets that are compared.
 const MOST_COMPARED: usize = 1_000_000;
 
-/// Returns the warnings and notes about `scenario`. `document` is its source, `resolved` the scenario that
-/// runs.
+/// Returns the warnings and notes about `scenario`. `document` is the source of the scenario, and `resolved`
+/// is the scenario that runs.
 pub(super) fn check_scenario(
     document: &Document,
     scenario: &Scenario,
@@ -40,7 +40,7 @@ pub(super) fn check_scenario(
     found.close()
 }
 
-/// The warnings and notes to show, and the number of all.
+/// The warnings and notes to show, and the total number of warnings and of notes.
 pub(super) struct Shown<'a> {
     document: &'a Document,
     kept: [Vec<Diagnostic>; 2],
@@ -146,7 +146,7 @@ fn add_idle_classes(scenario: &Scenario, resolved: &Scenario, names: &Neighbors,
     }
 }
 
-/// Adds findings about packets marked NQB, at the first interface that uses the policy. For a policy from a
+/// Adds findings about packets marked NQB at the first interface that uses the policy. For a policy from a
 /// router configuration, adds only warnings about traffic of the scenario.
 fn add_nqb_findings(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &mut Shown) {
     let is_nqb = |flow: &MatchConfig| flow.dscp == all_nqb().dscp;
@@ -171,7 +171,8 @@ fn add_nqb_findings(scenario: &Scenario, resolved: &Scenario, names: &Neighbors,
         };
         uses.iter().filter_map(known)
     };
-    // If a policy on the path may remark NQB packets, their queue at later ports is not certain.
+    // If a policy on the path may change the codepoint of NQB packets, the queue of these packets at later
+    // ports is unknown.
     let is_rewritten = policies().any(|(_, _, policy, names)| rewrites_nqb(policy, names, &sent));
     for (node, name, policy, names) in policies() {
         let is_own = scenario.policies.contains_key(&name);
@@ -194,7 +195,7 @@ fn exceeds_comparisons(sent: &[MatchConfig], resolved: &Scenario) -> bool {
     sent.len().saturating_mul(resolved.policies.len()) > MOST_COMPARED
 }
 
-/// Returns the note that `rule` skips a scenario that is too large for it.
+/// Returns the note that `rule` is not applied, because the scenario is too large.
 fn not_searched(rule: &'static Rule, what: &str) -> Finding {
     Finding {
         rule,
@@ -248,7 +249,8 @@ fn flows(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
         let is_trace = matches!(traffic.source, SourceConfig::Trace(_));
         sent.push(MatchConfig { dscp: first.dscp.clone().filter(|_| !is_trace), ..first });
         if ports.is_some() && has_mtu {
-            // Only the first fragment of a datagram has ports, so routers also see packets without ports.
+            // Only the first fragment of a datagram contains ports, so routers also receive packets without
+            // ports.
             let none = PortRange::new(0, 0).ok();
             let ports = MatchConfig {
                 source_port: single(none),

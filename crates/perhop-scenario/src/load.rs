@@ -100,7 +100,7 @@ impl<'a> Loader<'a> {
     /// caller uses it for scenarios of earlier runs, whose traces may no longer exist.
     ///
     /// # Errors
-    /// When the document cannot be decoded, or a configuration has errors.
+    /// The document cannot be decoded, or a configuration has errors.
     pub fn resolve(self, document: &Document, base: &Path) -> Result<Scenario, Diagnostics> {
         refuse_other_than_mapping(document)?;
         let (scenario, found) = assemble(document, &decode(document)?, base, self.assembler);
@@ -113,7 +113,7 @@ impl<'a> Loader<'a> {
     /// caller uses it for scenarios of earlier runs, whose traces may no longer exist.
     ///
     /// # Errors
-    /// When the document cannot be decoded, or a configuration has errors.
+    /// The document cannot be decoded, or a configuration has errors.
     pub fn findings(self, document: &Document, base: &Path) -> Result<Vec<Diagnostic>, Diagnostics> {
         let scenario: Scenario = decode(document)?;
         let resolved = self.resolve(document, base)?;

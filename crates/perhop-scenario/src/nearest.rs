@@ -1,8 +1,8 @@
-//! Suggestions in messages: the known name nearest to an unknown one, and the known names.
+//! Suggestions in messages: the known name that is nearest to an unknown name, and all known names.
 
 use perhop_lint::nearest;
 
-/// Lists names for a message: in backticks, in order, separated by commas; a long list is truncated.
+/// Lists names for a message, in order, in backticks and separated by commas. Truncates a long list.
 pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 16;
     let names: Vec<&str> = names.into_iter().collect();

@@ -14,7 +14,7 @@ impl Document {
     /// A key that the document does not have is added if the language has it.
     ///
     /// # Errors
-    /// When the path does not exist, or `text` is not YAML. The value itself is checked later.
+    /// The path does not exist, or `text` is not YAML. The value itself is checked later.
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), Box<Diagnostic>> {
         let set = format!("{path}={text}");
         let refuse = |at: &ValuePath, message: String, help: String| {
@@ -39,7 +39,7 @@ impl Document {
     }
 }
 
-/// The reason why no value has a path.
+/// The reason why the document has no value at a path.
 struct Nowhere {
     at: ValuePath,
     message: String,
@@ -106,13 +106,14 @@ fn resolve(document: &Value, segments: &[&str]) -> Result<ValuePath, Nowhere> {
                 (current, path) = (elements.get(index), path.join(index));
                 taken
             }
-            // Keys may contain dots: the longest match wins.
+            // Keys may contain dots, so the longest matching key is used.
             Some(Value::Object(entries)) if longest_key(entries, rest).is_some() => {
                 let (key, taken) = longest_key(entries, rest).unwrap_or_default();
                 (current, path) = (entries.get(&key), path.join(key));
                 taken
             }
-            // Set by an earlier override, or empty: the schema defines the keys here.
+            // The value is missing or empty, or an earlier override has set it. The schema then defines the
+            // keys.
             Some(Value::Object(_) | Value::Null) | None => {
                 let inner = path.join(first);
                 if !schema::declares(&inner) {
@@ -182,7 +183,7 @@ fn elements_of(elements: &[Value], found: &str) -> String {
 /// Returns the value at a `path` from [`resolve`], and adds missing mappings.
 fn slot<'a>(value: &'a mut Value, path: &ValuePath) -> &'a mut Value {
     path.segments().iter().fold(value, |value, segment| match value {
-        // The index is below the length: `resolve` took it from the list itself.
+        // The index is below the length, because `resolve` found it in the list.
         Value::Array(elements) => &mut elements[segment.parse::<usize>().unwrap_or_default()],
         other => {
             if !other.is_object() {

@@ -129,7 +129,7 @@ impl Plan {
     pub fn is_continuous(&self) -> bool {
         self.connections == Connections::One && self.response == 0
     }
-    /// Whether each connection carries one transaction and `end` closes it first.
+    /// Whether each connection is for one transaction and `end` closes it first.
     pub fn closes(&self, end: Closing) -> bool {
         self.connections == Connections::PerTransaction && self.closing == end
     }

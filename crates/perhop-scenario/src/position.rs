@@ -93,7 +93,7 @@ pub(super) struct Positions {
 struct Node {
     key: Option<Range<usize>>,
     value: Range<usize>,
-    /// Children of mappings and sequences; none for an alias, whose content is elsewhere.
+    /// The children of a mapping or sequence. An alias has no children, because its content is elsewhere.
     children: BTreeMap<String, Node>,
     is_scalar: bool,
 }
@@ -114,7 +114,7 @@ impl Positions {
     /// Reads the positions in `source`.
     ///
     /// # Errors
-    /// When `source` is not YAML.
+    /// `source` is not YAML.
     pub(super) fn read(source: &str) -> Result<Positions, ScanError> {
         let mut reader = Reader { events: Parser::new_from_str(source), repeated: Vec::new() };
         let mut root = Node::default();
@@ -127,7 +127,8 @@ impl Positions {
                 }
             }
         }
-        // The rest is read only for syntax errors. The decoder of the values refuses a second document later.
+        // The rest of the text is read only to find syntax errors. The decoder of the values refuses a second
+        // document later.
         while reader.next()?.is_some() {}
         Ok(Positions { root, repeated: reader.repeated })
     }
@@ -176,8 +177,8 @@ impl<'a> Reader<'a> {
             let name = match &event {
                 Event::MappingEnd => return Ok(()),
                 Event::Scalar(name, ..) => name.to_string(),
-                // Only a scalar can be a key. The decoder refuses other keys later, so their events are only
-                // consumed here.
+                // Only a scalar can be a key. The decoder refuses other keys later, so their events are
+                // skipped here.
                 other => {
                     self.node(path, other, &key_span)?;
                     "?".to_owned()

@@ -21,7 +21,7 @@ pub struct QueueDescription {
     pub port: String,
     /// Name of the queue in results.
     pub queue: String,
-    /// Queue limit, packets; `None` without a limit or with one in bytes.
+    /// Queue limit, packets; `None` if the queue has no limit or a limit in bytes.
     pub limit_packets: Option<u64>,
     /// The buffer manager with its limit, then its parameters and thresholds.
     pub lines: Vec<DescriptionLine>,
@@ -32,7 +32,7 @@ pub struct QueueDescription {
 pub struct DescriptionLine {
     /// The text.
     pub text: String,
-    /// The drop precedence that the line describes, if it is about one.
+    /// The drop precedence that the line describes, if any.
     pub precedence: Option<usize>,
 }
 
@@ -251,7 +251,7 @@ fn target_and_interval(target: Time, interval: Time) -> DescriptionLine {
     format!("target {}, interval {}", spaced(&target), spaced(&interval)).into()
 }
 
-/// Returns a limit as text; a limit that no queue can reach counts as none.
+/// Returns a limit as text. A limit that no queue can reach counts as no limit.
 fn at_most(limit: Option<QueueSize>) -> String {
     match limit {
         Some(QueueSize::Packets(count)) if count >= FairQueueingConfig::NO_LIMIT => "no limit".to_owned(),
@@ -271,7 +271,7 @@ fn label(source: &PrecedenceSource, number: usize) -> String {
     }
 }
 
-/// Returns the name of a choice as in scenario files.
+/// Returns the name of a choice in scenario files.
 fn word(choice: &impl Serialize) -> String {
     match serde_json::to_value(choice) {
         Ok(serde_json::Value::String(name)) => name,

@@ -58,7 +58,7 @@ pub struct TcpNumbers {
 /// Reads the packets that `config` selects from a file relative to the directory `base`.
 ///
 /// # Errors
-/// When the file cannot be read, or no packet is selected; the path in the error is relative to `config`.
+/// The file cannot be read, or no packet is selected. The path in the error is relative to `config`.
 pub fn read_recording(base: &Path, config: &PcapConfig) -> Result<Recording, ConfigError> {
     let path = base.join(&config.file);
     let shown = path.display();

@@ -1,9 +1,8 @@
-//! Routes, which are computed before the run. A route that the scenario sets precedes the path of least total
-//! cost. Among paths of equal cost, the link that is first in the scenario wins, so that routes are
-//! reproducible.
-//!
-//! Hosts do not forward, so only routers are searched. One search per router with hosts finds the paths from
-//! all nodes, so set-up time is linear in the number of hosts.
+//! Routes, which are computed before the run. A route that the scenario sets takes precedence over the path
+//! of least total cost. Of several paths with equal cost, the path with the link that is first in the
+//! scenario is used, so that routes are reproducible. Hosts do not forward packets, so only routers are
+//! searched. One search per router with hosts finds the paths from all nodes, so set-up time is linear in the
+//! number of hosts.
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -52,8 +51,8 @@ impl Routes {
         let (direct, set, trees) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Routes { leaving, arriving, direct, forwards, set, trees, looks: 0 }
     }
-    /// Sets the neighbor that receives the packets of a node to a host, in place of the path of least cost.
-    /// Returns whether a link leads to the neighbor.
+    /// Sets the neighbor to which a node sends packets for a host, instead of the path of least cost. Returns
+    /// whether a link leads to the neighbor.
     pub fn set(&mut self, at: NodeId, to: NodeId, neighbor: NodeId) -> bool {
         let link = self.direct.get(&(at, neighbor)).copied();
         self.set.extend(link.map(|link| ((at, to), (link, neighbor))));
@@ -71,8 +70,8 @@ impl Routes {
     pub fn looks(&self) -> u64 {
         self.looks
     }
-    /// Returns the links on the path from `from` to `to`; `None` if there is no path, or set routes lead in a
-    /// circle.
+    /// Returns the links on the path from `from` to `to`; `None` if there is no path, or the routes of the
+    /// scenario form a loop.
     pub fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
         // All packets of a host with one link pass its only neighbor, so the search starts there.
         let (mut path, mut at) = (Vec::new(), from);
@@ -129,7 +128,7 @@ impl Routes {
             for &(back, neighbor, link_cost) in &self.arriving[node.0 as usize] {
                 let total = so_far + u64::from(link_cost);
                 let known = cost[neighbor.0 as usize];
-                // At equal cost, the first link of the scenario wins.
+                // At equal cost, the first link of the scenario is used.
                 if total < known
                     || (total == known && first_hop[neighbor.0 as usize].is_some_and(|(link, _)| back < link))
                 {

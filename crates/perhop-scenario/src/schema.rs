@@ -15,7 +15,7 @@ use crate::scenario::Scenario;
 /// Returns the JSON Schema (draft 2020-12) of a scenario file.
 ///
 /// In a web page, the schema is the committed file, which a test compares with the types. The code that
-/// generates the schema takes half a megabyte; the compressed file takes a tenth of that.
+/// generates the schema has half a megabyte, and the compressed file a tenth of that.
 #[cfg(target_family = "wasm")]
 pub fn scenario_schema() -> Value {
     const COMMITTED: &str = include_str!("../../../schema/perhop-scenario.schema.json");
@@ -53,7 +53,8 @@ fn schema() -> &'static Value {
     SCHEMA.get_or_init(scenario_schema)
 }
 
-/// Returns the keys that the language defines for the mapping at `path`; none if authors choose the names.
+/// Returns the keys that the language defines for the mapping at `path`; an empty list if authors choose the
+/// names.
 pub(super) fn keys(path: &ValuePath) -> Vec<String> {
     let mut keys = Vec::new();
     for schema in at(path) {

@@ -28,7 +28,7 @@ impl<'a> Topology<'a> {
     /// Builds the topology of `scenario`.
     ///
     /// # Errors
-    /// When a link or a route ends at a node that does not exist, or a route at a node without a link there.
+    /// A link or a route ends at a node that does not exist, or a route names a neighbor to which its node has no link.
     pub fn new(scenario: &'a Scenario) -> Result<Topology<'a>, ConfigError> {
         let names = scenario.hosts.keys().chain(scenario.routers.keys());
         let nodes: BTreeMap<&str, NodeId> =
@@ -78,7 +78,7 @@ impl<'a> Topology<'a> {
     /// Returns the number of the node called `name`.
     ///
     /// # Errors
-    /// When there is no such node.
+    /// No node has this name.
     pub fn node(&self, name: &str) -> Result<NodeId, ConfigError> {
         self.nodes
             .get(name)
@@ -96,7 +96,7 @@ impl<'a> Topology<'a> {
     /// Returns the address of `host`.
     ///
     /// # Errors
-    /// When there is no such host.
+    /// No host has this name.
     pub fn address(&self, host: &str) -> Result<IpAddr, ConfigError> {
         let place = self.node(host)?.0 as usize;
         let missing = || ConfigError::new("", format!("`{host}` is a router and has no address"));
@@ -113,7 +113,7 @@ impl<'a> Topology<'a> {
     /// Returns the directions of links on the path from `from` to `to`; `None` if there is no path.
     ///
     /// # Errors
-    /// When there is no such node.
+    /// No node has this name.
     pub fn path(&mut self, from: &str, to: &str) -> Result<Option<Vec<LinkId>>, ConfigError> {
         let ends = [self.node(from)?, self.node(to)?];
         Ok(self.routes.path(ends[0], ends[1]))

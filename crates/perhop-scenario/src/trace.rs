@@ -31,7 +31,7 @@ const LARGEST_PACKET: u32 = 65_535;
 /// with `#` are ignored.
 ///
 /// # Errors
-/// When the file cannot be read, or a line is malformed: the first such line.
+/// The file cannot be read, or the first malformed line.
 pub fn read_trace(base: &Path, file: &str) -> Result<Vec<TraceEntry>, Box<Diagnostic>> {
     let path = base.join(file);
     let shown = path.display().to_string();
@@ -111,7 +111,7 @@ fn entry(text: &str, columns: usize) -> Result<TraceEntry, (String, &'static str
         let message = format!("{} columns, expected {columns}", fields.len());
         return Err((message, "every line has the columns of the header"));
     }
-    // The decimal parser of configuration files is exact: it does not round times to binary fractions.
+    // The decimal parser of scenarios is exact, because it does not round times to binary fractions.
     let time = format!("{}s", fields[0]).parse().map_err(|_| {
         let message = format!("\"{}\" is not a time in seconds", fields[0]);
         (

@@ -15,7 +15,8 @@ pub trait Assembler: Sync {
     fn assemble(&self, document: &Document, written: &Scenario, base: &Path) -> (Scenario, Vec<Diagnostic>);
 }
 
-/// Returns the scenario that `assembler` makes of `written`. Without an assembler, configurations are errors.
+/// Applies the router configurations of `written` with `assembler`. Without an assembler, configurations are
+/// errors.
 pub(crate) fn assemble(
     document: &Document,
     written: &Scenario,

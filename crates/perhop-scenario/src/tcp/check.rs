@@ -36,7 +36,8 @@ fn check_counts(parameters: &Parameters) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Checks the parameters that need a record of every segment, and those that exclude it.
+/// Checks the parameters that require a record of every segment, and the parameters that exclude such a
+/// record.
 fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     let needs = [
         ("recovery: rack", parameters.recovery == Recovery::Rack),
@@ -68,7 +69,7 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     }
     if parameters.congestion.has_model() && !parameters.pacing {
         return Err(ConfigError::new("pacing", "BBR needs `pacing: true`: it controls the rate by pacing")
-            .help("leave `pacing` out, which turns it on"));
+            .help("remove `pacing`: BBR turns it on"));
     }
     if parameters.ack_compression && !is_adaptive(parameters) {
         let message = "`ack-compression: true` needs `acknowledgment: {adaptive: …}`";
@@ -86,7 +87,7 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     if parameters.congestion == CongestionControl::Ledbat && !parameters.timestamps {
         let message = "`congestion: ledbat` needs `timestamps: true`, because it measures delays by \
                        timestamps";
-        return Err(ConfigError::new("timestamps", message).help("leave `timestamps` out: linux-6 has them"));
+        return Err(ConfigError::new("timestamps", message).help("remove `timestamps`: linux-6 has them"));
     }
     if by_segments && parameters.counting == Counting::Bytes {
         let message = "`counting: bytes` needs `accounting: bytes`";
@@ -95,7 +96,8 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Checks QUIC: its loss detection, timeout and packets need each other and exclude parameters of TCP.
+/// Checks the parameters of QUIC. Its loss detection, timeout and packets require each other, and exclude
+/// parameters of TCP.
 fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
     let is_quic = parameters.recovery == Recovery::Quic;
     let profile = "the profile quic has both";
@@ -120,7 +122,7 @@ fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
     ];
     if let Some((field, found, _)) = refused.iter().find(|(_, _, is_set)| *is_set) {
         let message = format!("`recovery: quic` is not possible with `{found}`");
-        return Err(ConfigError::new(field, message).help(format!("leave `{field}` out")));
+        return Err(ConfigError::new(field, message).help(format!("remove `{field}`")));
     }
     if parameters.window_reduction == WindowReduction::Proportional {
         let message = "`recovery: quic` always reduces its window at once";
@@ -131,11 +133,11 @@ fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
         return Err(ConfigError::new("congestion", message).help("RFC 9002 has NewReno"));
     }
     if !matches!(parameters.acknowledgment, Acknowledgment::Delayed { .. } | Acknowledgment::EveryPacket) {
-        let message = "with `recovery: quic` a receiver acknowledges every packet or every second packet";
+        let message = "with `recovery: quic`, a receiver acknowledges every packet or every second packet";
         return Err(ConfigError::new("acknowledgment", message).help("{delayed: {timeout: 25ms}}"));
     }
     if parameters.ecn_feedback != EcnFeedback::Accurate {
-        let message = "with `recovery: quic` acknowledgments count ECN marks, so `ecn-feedback` must be \
+        let message = "with `recovery: quic`, acknowledgments count ECN marks, so `ecn-feedback` must be \
                        accurate";
         return Err(ConfigError::new("ecn-feedback", message).help("write `accurate`"));
     }
@@ -155,7 +157,9 @@ fn check_feedback(parameters: &Parameters) -> Result<(), ConfigError> {
     };
     if !parameters.ecn {
         let message = format!("`congestion: {name}` needs `ecn: true`");
-        return Err(ConfigError::new("ecn", message).help("leave `ecn` out, which turns it on"));
+        return Err(
+            ConfigError::new("ecn", message).help("remove `ecn`: this congestion control turns it on")
+        );
     }
     if parameters.ecn_feedback == EcnFeedback::Classic {
         let message = format!("`congestion: {name}` needs the number of marked packets, not only one bit");
@@ -164,7 +168,8 @@ fn check_feedback(parameters: &Parameters) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Checks that `abe` has ECN and a congestion control with a back-off factor for it.
+/// Checks that `abe` is combined with ECN and with a congestion control that has a back-off factor for ECN
+/// marks.
 fn check_alternative_backoff(parameters: &Parameters) -> Result<(), ConfigError> {
     if !parameters.abe {
         return Ok(());
@@ -190,7 +195,7 @@ fn check_offload(parameters: &Parameters) -> Result<(), ConfigError> {
         let message =
             format!("`largest` must be from a segment ({payload}B) to {LARGEST_BURST}B, got {largest}B");
         return Err(ConfigError::new("segmentation-offload.largest", message)
-            .help("Linux has 65215B; leave `largest` out for this value"));
+            .help("Linux has 65215B, which is the default"));
     }
     Ok(())
 }

@@ -195,7 +195,7 @@ impl TcpConfig {
     /// Resolves the configuration to complete parameters.
     ///
     /// # Errors
-    /// When segments exceed the MTU, the window is smaller than a segment, or a parameter is out of range.
+    /// Segments exceed the MTU, the window is smaller than a segment, or a parameter is out of range.
     pub fn build(&self) -> Result<Parameters, ConfigError> {
         let mut parameters = self.merged();
         parameters.mss = self.segment_size(&parameters)?;
@@ -205,7 +205,8 @@ impl TcpConfig {
         Ok(parameters)
     }
 
-    /// Returns the profile's parameters with those of the scenario. Sizes are resolved later.
+    /// Returns the parameters of the profile, overridden by the parameters of the scenario. Sizes are
+    /// resolved later.
     fn merged(&self) -> Parameters {
         let base = self.profile.parameters();
         let congestion = self.congestion.unwrap_or(base.congestion);
@@ -292,7 +293,8 @@ impl TcpConfig {
             (Some(QueueSize::Bytes(bytes)), _) => bytes,
             (Some(QueueSize::Packets(segments)), _) => segments.saturating_mul(payload),
             (None, DefaultWindow::Segments(segments)) => u64::from(segments) * payload,
-            // A tuned buffer offers half of its memory (net.ipv4.tcp_adv_win_scale 1).
+            // With autotuning, the receiver offers half of the buffer's memory (net.ipv4.tcp_adv_win_scale
+            // 1).
             (None, DefaultWindow::Bytes(bytes)) if parameters.autotuning => u64::from(bytes) / 2,
             (None, DefaultWindow::Bytes(bytes)) => u64::from(bytes),
             (None, DefaultWindow::WholeSegments(bytes)) => u64::from(bytes) / payload * payload,

@@ -111,7 +111,8 @@ pub struct Parameters {
     pub abe: bool,
     /// Whether the sender paces segments.
     pub pacing: bool,
-    /// The round-trip time to whose rate a Prague flow with a shorter one is slowed; zero for none.
+    /// The virtual round-trip time of Prague: a flow with a shorter round trip gets the rate of a flow with
+    /// this round trip. Zero disables it.
     pub virtual_rtt: Time,
     /// Segmentation offload; `None` if segments leave one by one.
     pub segmentation_offload: Option<SegmentationOffload>,
@@ -126,8 +127,8 @@ impl Parameters {
     pub fn options(&self) -> u32 {
         if self.timestamps { TIMESTAMPS_OPTION } else { 0 }
     }
-    /// Returns the bytes of the headers that the sender's size of a full segment does not include; the
-    /// payload on the wire is smaller by these bytes. `ip_header` is the length of the IP header. The result
+    /// Returns the number of header bytes that the sender's size of a full segment does not include. The
+    /// payload on the wire is smaller by this number. `ip_header` is the length of the IP header. The result
     /// is 0 if headers are added to the size and the packet is IPv4.
     pub fn uncounted(&self, ip_header: u32) -> u32 {
         let counted = match self.headers {
@@ -137,8 +138,8 @@ impl Parameters {
         };
         (ip_header + TCP_HEADER + self.options()).saturating_sub(counted)
     }
-    /// Whether retransmissions are ECN-capable, too. They are for congestion controls that respond to exact
-    /// mark counts.
+    /// Whether retransmissions are also ECN-capable, which is the case for congestion controls that respond
+    /// to the exact number of marks.
     pub fn repeats_capable(&self) -> bool {
         let goes_by_marks = self.congestion == CongestionControl::Bbr3;
         self.recovery == Recovery::Quic

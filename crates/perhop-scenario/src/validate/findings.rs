@@ -4,18 +4,18 @@ use crate::diagnostic::{Diagnostic, Diagnostics, MOST_SHOWN, Severity, more};
 use crate::document::Document;
 use crate::path::ValuePath;
 
-/// The diagnostics so far: at most 100 errors and 100 warnings, and the number of all.
+/// The diagnostics that were found: at most 100 errors and 100 warnings, and the total numbers.
 pub(super) struct Findings<'a> {
     document: &'a Document,
     all: Vec<Diagnostic>,
     /// Number of errors and of warnings, including those that are not kept.
     counts: [usize; 2],
-    /// Placeholder for diagnostics that are not kept.
+    /// The diagnostic that callers modify instead of a diagnostic that is not kept.
     beyond: Diagnostic,
 }
 
 impl<'a> Findings<'a> {
-    /// Starts with the diagnostics `found` before.
+    /// Creates findings that begin with the diagnostics `found`.
     pub(super) fn new(document: &'a Document, found: Vec<Diagnostic>) -> Findings<'a> {
         let beyond = Diagnostic::new(Severity::Error, &ValuePath::root(), "");
         let mut findings = Findings { document, all: Vec::new(), counts: [0; 2], beyond };
@@ -30,7 +30,7 @@ impl<'a> Findings<'a> {
     pub(super) fn warning(&mut self, path: &ValuePath, message: impl Into<String>) -> &mut Diagnostic {
         self.find(Severity::Warning, path, message)
     }
-    /// Adds an error whose `help` is expensive: it is computed only if the error is shown.
+    /// Adds an error. The help text is expensive, so `help` computes it only if the error is shown.
     pub(super) fn error_with(
         &mut self,
         path: &ValuePath,
@@ -59,7 +59,7 @@ impl<'a> Findings<'a> {
         }
         self.push(self.document.diagnostic(severity, path, message))
     }
-    /// Reports the condition `must` on `key` of the mapping at `path` unless `is` is true.
+    /// Reports that `key` of the mapping at `path` must fulfill the condition `must`, unless `is` is true.
     pub(super) fn require(&mut self, is: bool, path: &ValuePath, key: &str, must: &str, help: &str) {
         if !is {
             self.error(&path.join(key), format!("`{key}` must be {must}")).help = Some(help.into());
@@ -78,7 +78,7 @@ impl<'a> Findings<'a> {
         let diagnostic = self.document.diagnostic(Severity::Error, path, message);
         self.push(self.document.relate(diagnostic, other, "conflicts with this line"))
     }
-    /// Adds `diagnostic` unless it is known: several interfaces may use the same policy.
+    /// Adds `diagnostic` unless it was added before, because several interfaces may use the same policy.
     pub(super) fn push(&mut self, diagnostic: Diagnostic) -> &mut Diagnostic {
         let Diagnostic { path, message, file, .. } = &diagnostic;
         if let Some(index) = self.known(path, message, file.as_deref()) {

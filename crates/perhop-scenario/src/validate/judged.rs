@@ -21,7 +21,7 @@ const MOST_OBJECTS: u32 = 100_000;
 pub(super) fn voice(path: &ValuePath, config: &VoiceConfig, findings: &mut Findings) {
     if let Some(TalkSpurts { talk, .. }) = config.talk_spurts {
         let path = path.join("talk-spurts");
-        findings.require(talk > Time::ZERO, &path, "talk", "above 0", "ITU-T P.59 has 1.004s");
+        findings.require(talk > Time::ZERO, &path, "talk", "above 0", "the value of ITU-T P.59 is 1.004s");
     }
     let JitterBuffer::Adaptive(buffer) = config.jitter_buffer else { return };
     let path = path.join("jitter-buffer").join("adaptive");
@@ -39,7 +39,7 @@ pub(super) fn game(path: &ValuePath, config: &GameConfig, findings: &mut Finding
             path,
             key,
             "from 1pps to 100000pps",
-            "servers of shooters have 64pps or 128pps",
+            "usual game servers have 64pps or 128pps",
         );
     }
     for (key, size) in [("command", config.command), ("snapshot", config.snapshot)] {
@@ -87,7 +87,7 @@ pub(super) fn video(path: &ValuePath, config: &VideoConfig, findings: &mut Findi
                 rule.safety > 0.0 && rule.safety <= 1.0,
                 format!("above 0 and at most 1, got {}", rule.safety),
             );
-            findings.require(fits, &path, "safety", &found, "dash.js has 0.9");
+            findings.require(fits, &path, "safety", &found, "dash.js uses 0.9");
             findings.require(rule.segments > 0, &path, "segments", "at least 1", "for example 5");
         }
         Adaptation::Bba(rule) => {
@@ -101,7 +101,7 @@ pub(super) fn video(path: &ValuePath, config: &VideoConfig, findings: &mut Findi
         Adaptation::Bola(rule) => {
             let (fits, found) =
                 (rule.gamma_p > 0.0 && rule.gamma_p.is_finite(), format!("above 0, got {}", rule.gamma_p));
-            findings.require(fits, &path.join("bola"), "gamma-p", &found, "the paper has 5");
+            findings.require(fits, &path.join("bola"), "gamma-p", &found, "the authors of BOLA use 5");
         }
     }
 }
@@ -117,7 +117,7 @@ pub(super) fn page(path: &ValuePath, config: &PageConfig, findings: &mut Finding
         findings.require(has_bytes, &path, "size", "above 0", "at least 1B");
     }
     findings.require(config.tls_round_trips <= 10, path, "tls-round-trips", "at most 10", "1 for TLS 1.3");
-    // With QUIC, one request at a time per connection would look like a model of HTTP/3, but is not one.
+    // With QUIC, one request at a time per connection would be mistaken for a model of HTTP/3.
     if config.tcp.build().is_ok_and(|parameters| parameters.recovery == Recovery::Quic) {
         let message = "page-load models HTTP/1.1 over TCP; perhop does not model the streams of HTTP/3";
         findings.error(&path.join("tcp"), message).help =

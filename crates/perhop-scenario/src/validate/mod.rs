@@ -48,7 +48,7 @@ pub(super) fn validate_scenario(
 /// Checks policies outside a scenario.
 ///
 /// # Errors
-/// All errors in any of them.
+/// All errors in the policies.
 pub(super) fn validate_policies<'a>(
     document: &Document,
     policies: impl IntoIterator<Item = (ValuePath, &'a PolicyConfig)>,
@@ -60,7 +60,7 @@ pub(super) fn validate_policies<'a>(
     findings.close().map(|_| ())
 }
 
-/// Version, duration, replications.
+/// Checks version, duration and replications.
 fn run(scenario: &Scenario, findings: &mut Findings) {
     if scenario.perhop != LANGUAGE_VERSION {
         let found = scenario.perhop;

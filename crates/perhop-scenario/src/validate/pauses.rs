@@ -1,4 +1,4 @@
-//! Checks of priority flow control, which acts only if both ends of a link have it.
+//! Checks of priority flow control, which has an effect only if both ends of a link have it.
 
 use std::collections::BTreeSet;
 
@@ -19,18 +19,18 @@ pub(super) fn check(scenario: &Scenario, findings: &mut Findings) {
             for priority in has.difference(lacks) {
                 let message = format!(
                     "on this link `{on}` has priority flow control for priority {priority}, but `{off}` does \
-                     not, so neither pauses the other"
+                     not, so neither interface pauses the other"
                 );
                 findings.warning(&ValuePath::from("links").join(index), message).help = Some(format!(
-                    "give a class of the output policy of `{off}` the same `pause: {{priority: \
-                     {priority}}}`, or set `mode: off` at `{on}`"
+                    "add `pause: {{priority: {priority}}}` to a class of the output policy of `{off}`, or \
+                     set `mode: off` at `{on}`"
                 ));
             }
         }
     }
 }
 
-/// The priorities for which the interface of `node` sends or obeys pause frames.
+/// Returns the priorities for which the interface of `node` sends or obeys pause frames.
 fn priorities(scenario: &Scenario, link: &LinkConfig, node: &str) -> BTreeSet<u8> {
     let output = link.interfaces.get(node).and_then(|interface| interface.output.as_ref());
     let policy = output.and_then(|name| scenario.policies.get(name));

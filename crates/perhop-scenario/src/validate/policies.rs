@@ -1,4 +1,4 @@
-//! Checks of policies: builds them like the run and reports errors at their lines.
+//! Checks of policies. Builds the policies like a run, and reports errors at the lines of the scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::topology::Network;
 use crate::path::ValuePath;
 use crate::{InterfaceConfig, Scenario};
 
-/// The wire of an unused policy: faster than any rate in a policy.
+/// The wire for an unused policy, which is faster than any rate in a policy.
 const NOMINAL: WireConfig = WireConfig {
     rate: Rate::from_bits_per_second(1_000_000_000_000),
     framing: Framing::Raw,
@@ -46,7 +46,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
                 continue;
             }
             let rate = interface.rate.unwrap_or(link.rate);
-            // Headers do not affect the faults of a policy, and the checks of links cover them.
+            // Headers do not affect the faults of a policy, and the checks of links already check headers.
             let headers = HeaderStack::EMPTY;
             let wire = WireConfig { rate, framing: link.framing(), headers, ring: interface.ring };
             // Interfaces of one node with the same policies and wire have the same errors.
@@ -61,7 +61,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
             at_interface(scenario, interface, &Place { interfaces, wire }, pools, findings);
         }
     }
-    // A misspelled name leaves its policy unused. The misspelling is already reported.
+    // If a name is misspelled, its policy is unused, but the misspelling is already reported.
     let all_known = used.iter().all(|name| scenario.policies.contains_key(*name));
     for (name, policy) in &scenario.policies {
         let path = ValuePath::from("policies").join(name);
@@ -75,7 +75,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
             }
         } else if policy.conditioners.is_empty() && policy.queueing.is_none() {
             findings.warning(&path, format!("policy `{name}` has no effect")).help =
-                Some("give it `conditioners` or `queueing`".into());
+                Some("add `conditioners` or `queueing`".into());
         }
     }
 }
@@ -104,7 +104,7 @@ fn at_interface(
 
 /// Builds a policy that no interface uses.
 pub(super) fn check_alone(path: &ValuePath, policy: &PolicyConfig, findings: &mut Findings) {
-    // The neighbors are unknown: assume all names in the policy.
+    // The neighbors are unknown, so all interface names in the policy are assumed to exist.
     let interfaces = named_interfaces(policy);
     let place = Place { interfaces: &interfaces, wire: NOMINAL };
     conditioners(path, policy, &place, findings);
@@ -153,7 +153,7 @@ fn conditioners(path: &ValuePath, policy: &PolicyConfig, place: &Place, findings
     }
 }
 
-/// Checks each class, then the whole port, which draws on `pools`.
+/// Checks each class, then the whole port, whose memory is in `pools`.
 fn queueing(
     path: &ValuePath,
     policy: &PolicyConfig,
@@ -189,7 +189,7 @@ fn classes(path: &ValuePath, queueing: &QueueingConfig, place: &Place, findings:
     }
 }
 
-/// Returns random streams of any seed: the built policies are discarded.
+/// Returns random streams with an arbitrary seed, because the built policies are discarded.
 fn streams() -> Streams {
     Streams::new(0, 0)
 }

@@ -50,7 +50,7 @@ impl<'a> Network<'a> {
             }
         }
     }
-    /// Iterates over all nodes, hosts first. A name that is both is listed once, as a host.
+    /// Iterates over all nodes, hosts first. A name of both a host and a router is listed once, as a host.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &'a str> {
         let hosts = &self.scenario.hosts;
         let routers = self.scenario.routers.keys().filter(|name| !hosts.contains_key(*name));
@@ -77,7 +77,7 @@ impl<'a> Network<'a> {
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
-    /// Whether packets from `from` can reach `to` through routers; hosts do not forward.
+    /// Whether packets from `from` can reach `to` through routers. Hosts do not forward packets.
     pub(super) fn is_reachable(&self, from: &str, to: &str) -> bool {
         let islands = |node: &str| -> BTreeSet<usize> {
             self.neighbors(node).filter_map(|router| self.islands.get(router).copied()).collect()
@@ -133,7 +133,7 @@ fn nodes(network: &Network, findings: &mut Findings) {
     }
     let mut ends = scenario.links.iter().flat_map(|link| &link.between);
     if !ends.all(|end| network.is_host(end) || network.is_router(end)) {
-        // A misspelled end leaves its node without a link. The misspelling is already reported.
+        // If an end is misspelled, its node has no link, but the misspelling is already reported.
         return;
     }
     for name in scenario.hosts.keys().filter(|name| network.neighbors(name).next().is_none()) {
@@ -183,7 +183,7 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
         findings.error(&path.join("headers").extend(&error.path), error.message).help = error.help;
     }
     let (loses_some, found) = ((0.0..1.0).contains(&link.loss), format!("in [0, 1), got {}", link.loss));
-    findings.require(loses_some, path, "loss", &found, "0.01 loses one packet in a hundred");
+    findings.require(loses_some, path, "loss", &found, "with 0.01, one packet in a hundred is lost");
     findings.require(link.cost > 0, path, "cost", "above 0", "at least 1");
     sizes(path, [("mtu", link.mtu)], findings);
     for (node, interface) in &link.interfaces {
@@ -207,13 +207,13 @@ fn check_rate_changes(path: &ValuePath, link: &LinkConfig, findings: &mut Findin
     if link.headers.fragmentation().is_some() {
         let message = "the rate of a link that cuts packets into fragments cannot change";
         findings.error(&path.join("rate-changes"), message.to_owned()).help =
-            Some("leave `mlppp` out of `headers`, or `rate-changes`".into());
+            Some("remove `mlppp` from `headers`, or remove `rate-changes`".into());
     }
     for (node, _) in link.interfaces.iter().filter(|(_, interface)| interface.rate.is_some()) {
         let interface = path.join("interfaces").join(node).join("rate");
         let message = "a link whose rate changes has one rate in both directions".to_owned();
         findings.clash(&interface, message, &path.join("rate-changes")).help =
-            Some("leave out the rate of the interface".into());
+            Some("remove the rate of the interface".into());
     }
 }
 
@@ -255,7 +255,8 @@ fn policy_names(
     }
 }
 
-/// Reports several links between the same two nodes: an interface is identified by the name of its neighbor.
+/// Reports several links between the same two nodes, because the name of the neighbor identifies an
+/// interface.
 fn duplicates(scenario: &Scenario, findings: &mut Findings) {
     let mut seen: BTreeMap<[&String; 2], usize> = BTreeMap::new();
     for (index, LinkConfig { between: [a, b], .. }) in scenario.links.iter().enumerate() {

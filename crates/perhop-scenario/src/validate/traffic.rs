@@ -86,7 +86,7 @@ fn has_routes(scenario: &Scenario) -> bool {
     scenario.routers.values().any(|router| !router.routes.is_empty())
 }
 
-/// Reports routes that lead in a circle, and paths longer than the time to live, which each router
+/// Reports routes that form a loop, and paths that are longer than the time to live, which each router
 /// decrements.
 fn hops(scenario: &Scenario, network: &Network, findings: &mut Findings) {
     let Ok(mut topology) = Topology::new(scenario) else { return };
@@ -133,7 +133,7 @@ fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
                  meters"
             );
             findings.warning(&path.join("name"), message).help =
-                Some("give one of them another `source-port` or `destination-port`".into());
+                Some("set another `source-port` or `destination-port` for one of them".into());
         }
     }
 }
@@ -141,15 +141,15 @@ fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
 /// The source ports in use between two hosts.
 #[derive(Default)]
 struct TakenPorts {
-    /// Last port and owner of each part, by its first port. Parts do not overlap.
+    /// The last port and the owner of each range of ports, by first port. Ranges do not overlap.
     owners: BTreeMap<u32, (u32, usize)>,
-    /// Last port of each contiguous range, by its first port.
+    /// The last port of each contiguous range of taken ports, by first port.
     ranges: BTreeMap<u32, u32>,
 }
 
 impl TakenPorts {
     /// Assigns the free ports from `first` to `last` to traffic `index`. Returns the owner of the lowest
-    /// taken port in that range. Each range is merged into another one at most once, so the total work is
+    /// taken port in that range. A range is merged into another range at most once, so the total work is
     /// proportional to the number of calls.
     fn take(&mut self, first: u32, last: u32, index: usize) -> Option<usize> {
         let before = self.owners.range(..=first).next_back().filter(|(_, (end, _))| *end >= first);
@@ -271,7 +271,7 @@ fn protocol(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) 
         findings.error(&at, format!("the source of this traffic sends TCP, not {protocol}")).help =
             Some("remove `protocol`, or choose a source of datagrams: cbr, on-off, poisson or trace".into());
     } else if matches!(traffic.source, SourceConfig::Pcap(_)) {
-        findings.error(&at, "the packets of a capture have protocols of their own").help =
+        findings.error(&at, "the packets of a capture keep their protocols").help =
             Some("remove `protocol`".into());
     } else if protocol == Protocol::TCP && Plan::for_source(&traffic.source).is_none() {
         findings.error(&at, "the source of this traffic sends datagrams, not TCP").help =
@@ -428,7 +428,7 @@ fn trace<'a>(
     }
     match read_trace(base, &config.file) {
         Ok(_) => {}
-        // An error inside the trace has its own file and line; others are about the file name.
+        // An error inside the trace has its own file and line. Other errors are about the file name.
         Err(mut diagnostic) if diagnostic.line.is_some() => {
             diagnostic.path = path.to_string();
             findings.push(*diagnostic);
