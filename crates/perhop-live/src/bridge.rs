@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, OtherFrames, Scheduling, SocketKind};
 
-/// Rate of a direction without a configured rate. It is above the rate of any interface, so that only the
-/// device limits the direction.
+/// The rate of a direction without a configured rate. It is above the rate of every interface, so that only
+/// the interface limits the direction.
 const UNPACED: Rate = Rate::from_bits_per_second(400_000_000_000);
 
 /// A bridge between two existing interfaces, with policies for each direction.
@@ -30,10 +30,10 @@ pub struct BridgeConfig {
     pub seed: u64,
     /// Names of the two interfaces.
     pub devices: [String; 2],
-    /// Direction from the first interface to the second.
+    /// The direction from the first interface to the second.
     #[serde(default)]
     pub forth: BridgeDirectionConfig,
-    /// Direction from the second interface to the first.
+    /// The direction from the second interface to the first.
     #[serde(default)]
     pub back: BridgeDirectionConfig,
     /// Unix socket for reading counters while the bridge runs.
@@ -91,10 +91,10 @@ fn default_seed() -> u64 {
 }
 
 impl BridgeConfig {
-    /// The configuration of the forwarder for this bridge.
+    /// Returns the configuration of the forwarder for this bridge.
     ///
     /// # Errors
-    /// Both interfaces are the same one.
+    /// Both interfaces are the same interface.
     pub fn forwarder(&self) -> Result<ForwarderConfig, ConfigError> {
         let [first, second] = &self.devices;
         if first == second {
@@ -114,8 +114,8 @@ impl BridgeConfig {
 }
 
 impl BridgeDirectionConfig {
-    /// Returns the input policy as a separate input, if there is an input policy. So a decision of a
-    /// conditioner ends only the policy of this conditioner.
+    /// Returns the input policy as a separate input, if there is an input policy. A conditioner that ends its
+    /// policy then ends only the input policy, and the output policy still applies.
     fn input(&self, from: &str, to: &str) -> Option<InputConfig> {
         (!self.input.is_empty()).then(|| InputConfig {
             name: format!("{from}->{to}"),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::DeviceId;
 
-/// Configuration of a forwarder, which is a router or a wire between two hosts.
+/// The configuration of a forwarder. A forwarder represents a router, or a wire between two hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ForwarderConfig {
@@ -60,12 +60,13 @@ pub struct ForwarderConfig {
 fn default_slots() -> u32 {
     32_768
 }
-/// 1500 bytes of IP, link-layer header and tags, rounded up to a power of two.
+/// Returns the size for 1500 bytes of IP with link-layer header and tags, rounded up to a power of two.
 fn default_longest_frame() -> u32 {
     2048
 }
 
-/// One direction of a link: output conditioner → port → loss and delay → input conditioner of the far end.
+/// One direction of a link. A packet passes the output conditioner, the port, loss and delay, and the input
+/// conditioner of the far end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DirectionConfig {
@@ -217,7 +218,7 @@ pub enum Scheduling {
 pub struct MacAddress(pub [u8; 6]);
 
 impl DirectionConfig {
-    /// The direction from node `from` to node `to` without policies and devices.
+    /// Creates the direction from node `from` to node `to`, without policies and devices.
     pub fn new(from: &str, to: &str, rate: Rate) -> DirectionConfig {
         DirectionConfig {
             name: format!("{from}->{to}"),
@@ -230,7 +231,7 @@ impl DirectionConfig {
 }
 
 impl ForwarderConfig {
-    /// A forwarder for `node` without directions, inputs and routes.
+    /// Creates the configuration of a forwarder for `node`, without directions, inputs and routes.
     pub fn new(node: String, seed: u64, replication: u64) -> ForwarderConfig {
         ForwarderConfig {
             node,
@@ -248,7 +249,8 @@ impl ForwarderConfig {
             longest_frame: default_longest_frame(),
         }
     }
-    /// The distinct names of devices in order of first use; a [`DeviceId`] is an index of this list.
+    /// Returns the distinct names of devices in the order of their first use. A [`DeviceId`] is an index of
+    /// this list.
     pub fn devices(&self) -> Vec<&str> {
         let of_directions = self.directions.iter().flat_map(|direction| {
             [&direction.receives_on, &direction.sends_on].into_iter().flatten().map(String::as_str)
@@ -261,7 +263,7 @@ impl ForwarderConfig {
         }
         devices
     }
-    /// The index of the device `name`.
+    /// Returns the index of the device `name`.
     pub fn device(&self, name: &str) -> Option<DeviceId> {
         self.devices().iter().position(|known| *known == name).map(|index| DeviceId(index as u16))
     }

@@ -20,11 +20,12 @@ use crate::status::Status;
 
 /// Time after which a client without a request receives the counters.
 const SILENCE: Duration = Duration::from_millis(50);
-/// Time within which the forwarder copies its counters, unless it has ended.
+/// The time after which a request counts as unanswered, because a running forwarder copies its counters
+/// earlier.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Limit on the length of a request, bytes.
 const LONGEST_REQUEST: u64 = 1024;
-/// The value that means: no `count-from` request.
+/// The value without a `count-from` request.
 const NEVER: u64 = u64::MAX;
 
 /// The control socket of a forwarder. Its file is removed on drop if the process may still remove files. A
@@ -38,7 +39,7 @@ pub struct Control {
     server: Option<JoinHandle<()>>,
 }
 
-/// State shared between forwarder and server.
+/// The state that the forwarder and the server share.
 #[derive(Debug)]
 struct Desk {
     wanted: AtomicBool,
@@ -49,7 +50,7 @@ struct Desk {
     bell: Bell,
 }
 
-/// A control socket to which clients may connect, but which no thread serves yet.
+/// A control socket to which clients can already connect, although no thread serves it yet.
 #[derive(Debug)]
 pub struct Bound {
     path: PathBuf,
@@ -69,8 +70,8 @@ impl Bound {
 }
 
 impl Control {
-    /// Starts a thread that serves a socket; `bell` wakes the forwarder. When this function returns, the new
-    /// thread no longer needs the system calls that start a thread.
+    /// Starts a thread that serves a socket. The thread wakes the forwarder with `bell`. When this function
+    /// returns, the new thread no longer needs the system calls that start a thread.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -94,7 +95,7 @@ impl Control {
         started.wait();
         Ok(Control { desk, path, listener, server: Some(thread) })
     }
-    /// Whether a client waits for the counters. The check costs one load.
+    /// Whether a client waits for the counters. The check is a single load.
     #[inline]
     pub fn has_request(&self) -> bool {
         self.desk.wanted.load(Ordering::Relaxed)

@@ -1,5 +1,5 @@
-//! Lowering of a scenario to the processes of a live run: which process runs which port, and the cables
-//! between the processes.
+//! Lowering of a scenario to the processes of a live run. It determines the process of each port, and the
+//! cables between the processes.
 //!
 //! Every port of the scenario runs in a forwarder. A router's ports run in its own forwarder. The port of a
 //! host runs in the forwarder of the router at the far end of its cable, which paces the packets of the
@@ -25,8 +25,8 @@ use headers::most_envelope_bytes;
 
 /// The processes, namespaces and cables of a live run.
 ///
-/// The name of a device is the node at the other end, so it is unique only within a node. The caller creates
-/// the devices and replaces these names by real ones.
+/// The name of a device is the name of the node at the other end, so it is unique only within a node. The
+/// caller creates the devices and replaces these names by the names of the real devices.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Plan {
@@ -138,7 +138,7 @@ fn refuse_traffic(scenario: &Scenario) -> Result<(), ConfigError> {
             traffic.source,
             SourceConfig::Video(_) | SourceConfig::PageLoad(_) | SourceConfig::SpeedTest(_)
         ) {
-            ConfigError::new("source", "hosts of a live run have no players, browsers and speed tests")
+            ConfigError::new("source", "hosts of a live run have no video players, browsers and speed tests")
                 .help("use `perhop run`, or `request-response`, `web` or `bulk`")
         } else if matches!(traffic.source, SourceConfig::Game(_)) {
             ConfigError::new("source.game", "a live run has no servers that send by themselves")
@@ -154,7 +154,7 @@ fn refuse_traffic(scenario: &Scenario) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The length of the longest IP packet of `scenario`, or the MTU of Ethernet if that is longer.
+/// Returns the length of the longest IP packet of `scenario`, but at least the MTU of Ethernet.
 fn mtu(scenario: &Scenario, base: &Path) -> Result<u32, ConfigError> {
     let mut mtu = ETHERNET_MTU;
     for (index, traffic) in scenario.traffic.iter().enumerate() {
@@ -203,14 +203,14 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// Refuses priority flow control: a socket cannot pause a neighbor's interface.
+    /// Refuses priority flow control, because a socket cannot pause a neighbor's interface.
     fn check_pauses(&self, link: &LinkConfig) -> Result<(), ConfigError> {
         for (node, interface) in &link.interfaces {
             let Some(name) = &interface.output else { continue };
             let queueing = self.policy(name, node, "output")?.queueing.as_ref();
             if queueing.is_some_and(|queueing| queueing.pauses().iter().any(Option::is_some)) {
                 let message = "a live run has no priority flow control (`pause`)";
-                let help = "leave `pause` out, or use `perhop run`";
+                let help = "remove `pause`, or use `perhop run`";
                 return Err(ConfigError::new("queueing", message).help(help).within(name).within("policies"));
             }
         }
@@ -227,7 +227,9 @@ impl<'a> Lowering<'a> {
     ) -> Result<(), ConfigError> {
         if !link.rate_changes.is_empty() {
             let message = "the rate of a link cannot change in a live run";
-            return Err(ConfigError::new("rate-changes", message).help("leave it out, or use `perhop run`"));
+            return Err(
+                ConfigError::new("rate-changes", message).help("remove `rate-changes`, or use `perhop run`")
+            );
         }
         self.check_pauses(link)?;
         let [a, b] = &link.between;

@@ -5,10 +5,10 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// A file that contains a complete document or none.
+/// A file that contains a complete document or no document.
 ///
-/// A confined process cannot create or rename files. So the document's first byte is written last. Until then
-/// the file is empty or begins with a zero byte, so it is not valid JSON.
+/// A confined process cannot create or rename files. Therefore the first byte of the document is written
+/// last. Until then, the file is empty or begins with a zero byte, and is not valid JSON.
 #[derive(Debug)]
 pub(crate) struct ResultFile {
     file: File,
@@ -17,7 +17,7 @@ pub(crate) struct ResultFile {
 }
 
 impl ResultFile {
-    /// Creates an empty file at `path`, accessible by this user only; replaces an existing one.
+    /// Creates an empty file at `path` that only this user can access. Replaces an existing file.
     ///
     /// # Errors
     /// The file cannot be created.

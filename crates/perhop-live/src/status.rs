@@ -13,7 +13,7 @@ use crate::unclassified;
 /// 99th percentile of the sending lateness, seconds, above which delays may differ from the simulation by
 /// more than the tolerance.
 const LATE_S: f64 = 0.001;
-/// Processor load above which there is no reserve for bursts.
+/// The processor load above which bursts can delay frames.
 const SATURATED: f64 = 0.95;
 
 /// Counters and state of a forwarder's process at one time.
@@ -66,8 +66,8 @@ impl Status {
             warn(
                 oversized > 0,
                 format!(
-                    "{oversized} frames at interface {name} were longer than its MTU and were dropped: they hold \
-                     several packets; switch off tso, gso and gro at the sender"
+                    "{oversized} frames at interface {name} were longer than its MTU and were dropped, \
+                     because they contain several packets; switch off tso, gso and gro at the sender"
                 ),
             );
             let unfinished = device.unfinished_checksums;
@@ -84,7 +84,8 @@ impl Status {
         warn(
             oversized > 0,
             format!(
-                "{oversized} frames were longer than the forwarder takes and were dropped; lower the MTU"
+                "{oversized} frames were longer than the slots of the forwarder and were dropped; lower the \
+                 MTU"
             ),
         );
         let seconds = self.report.counted_until_s - self.report.counted_from_s;

@@ -1,5 +1,5 @@
-//! A warning about a direction on which many frames bypass the port, so that its policy does not describe the
-//! line.
+//! The warning about a direction on which many frames bypass the port. The policy then does not determine the
+//! traffic of the link.
 
 use perhop_qos::conditioner::Count;
 
@@ -9,8 +9,8 @@ use crate::report::DirectionReport;
 /// A direction raises a warning if the frames that bypass the port exceed this fraction of its bytes or of
 /// its configured rate.
 const SHARE: f64 = 0.01;
-/// Below this rate, bits per second, the frames only keep a line alive. Examples are ARP and spanning tree,
-/// with 60 bytes every two seconds. They raise no warning, even on a line without other traffic.
+/// The rate, bits per second, below which such frames cause no warning, even on a link without other traffic.
+/// Examples are ARP and spanning tree, with 60 bytes every two seconds.
 const HOUSEKEEPING: f64 = 10_000.0;
 /// The maximum number of kinds that a warning names.
 const NAMED: usize = 3;

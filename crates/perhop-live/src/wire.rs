@@ -53,14 +53,14 @@ pub trait Wire {
     /// arrival and frame. Returns the number of frames. Does not wait.
     ///
     /// # Errors
-    /// A device can no longer be read, or no device can. Some frames may have been passed to `each` before.
+    /// One device or all devices can no longer be read. Some frames may already have been passed to `each`.
     fn receive(&mut self, each: &mut impl FnMut(DeviceId, Time, &[u8])) -> Result<usize, WireError>;
     /// Sends `frame` on `device`; the frame may remain in a batch until [`flush`](Wire::flush).
     ///
     /// # Errors
     /// The frame was not sent and will not be sent.
     fn send(&mut self, device: DeviceId, frame: &[u8]) -> Result<(), WireError>;
-    /// Sends the rest of a batch, on a wire that has batches.
+    /// Sends the frames that remain in a batch. Does nothing on a wire without batches.
     ///
     /// # Errors
     /// Some frames were not sent and will not be sent.

@@ -1,8 +1,9 @@
 //! Confinement of a process of the live path after its resources have been opened.
 //!
-//! A forwarder reads frames from any sender. A frame that takes control of the process gets no capability
-//! (capabilities(7)), and cannot gain one by starting a program (`PR_SET_NO_NEW_PRIVS`). Every system call
-//! that forwarding does not need is rejected or ends the process (seccomp(2)).
+//! A forwarder reads frames from any sender. A sender that takes control of the process with a malicious
+//! frame has no capability (capabilities(7)), and cannot gain a capability by starting a program
+//! (`PR_SET_NO_NEW_PRIVS`). Every system call that forwarding does not need is rejected or ends the process
+//! (seccomp(2)).
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod system_calls;
@@ -18,8 +19,8 @@ use crate::socket::system;
 /// Drops all capabilities except `kept` from every set, and prevents the process from gaining others by
 /// starting a program.
 ///
-/// Capabilities belong to a thread and are inherited by its later threads, so this call comes before any
-/// other thread starts.
+/// Capabilities belong to a thread, and later threads inherit them, so the caller must call this function
+/// before it starts another thread.
 ///
 /// # Errors
 /// The system rejects the call, or the process already has several threads.
@@ -33,8 +34,8 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     let wanted: CapsHashSet = kept.iter().copied().collect();
     let had = caps::read(None, CapSet::Permitted).map_err(refused)?;
     caps::clear(None, CapSet::Ambient).map_err(refused)?;
-    // Without this capability the bounding set does not change. A started program gains no rights from this
-    // set.
+    // Without this capability, the process cannot change the bounding set. A program that the process starts
+    // gains no rights from this set.
     if had.contains(&Capability::CAP_SETPCAP) {
         for capability in caps::all().difference(&wanted) {
             let is_known = caps::has_cap(None, CapSet::Bounding, *capability).unwrap_or(false);
@@ -62,9 +63,9 @@ pub fn only_forward() -> io::Result<()> {
     Ok(())
 }
 
-/// The filters. Both evaluate each call, and the stricter result applies. A call that only the end of the
-/// process attempts is rejected with `EPERM`. A call that neither forwarding nor the end of the process needs
-/// ends the process.
+/// Returns the filters. Both filters evaluate each call, and the stricter result applies. Calls that the
+/// process makes only when it ends are rejected with `EPERM`. Calls that neither forwarding nor the end of
+/// the process needs end the process.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn filters() -> io::Result<[BpfProgram; 2]> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(refused)?;

@@ -55,8 +55,8 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_exit_group,
 ];
 
-/// Calls that the interpreter around the forwarder makes when it ends and prints a failure. It continues
-/// without them.
+/// Calls that the interpreter that runs the forwarder makes when it ends or prints a failure. The interpreter
+/// continues if they fail.
 const REFUSED: &[c_long] = &[
     libc::SYS_openat,
     libc::SYS_newfstatat,
@@ -71,7 +71,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_dup,
 ];
 
-/// Older calls of x86-64 with the effect of those above.
+/// Older calls of x86-64 with the same effects as `REFUSED`.
 #[cfg(target_arch = "x86_64")]
 const REFUSED_OLD: &[c_long] = &[
     libc::SYS_open,
@@ -84,7 +84,7 @@ const REFUSED_OLD: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_OLD: &[c_long] = &[];
 
-/// Older calls with the effect of allowed ones.
+/// Older calls with the same effects as calls in `ALWAYS`.
 #[cfg(target_arch = "x86_64")]
 const ALWAYS_OLD: &[c_long] = &[libc::SYS_poll, libc::SYS_time];
 #[cfg(not(target_arch = "x86_64"))]
@@ -106,7 +106,7 @@ fn request(number: u64) -> Result<SeccompRule, BackendError> {
 /// Calls that are permitted.
 pub(super) fn allowed() -> Result<Rules, BackendError> {
     let mut rules: Rules = ALWAYS.iter().chain(ALWAYS_OLD).map(|call| (*call, Vec::new())).collect();
-    // No memory may be executable.
+    // The process may not make memory executable.
     let no_code = SeccompCondition::new(2, Dword, MaskedEq(libc::PROT_EXEC.cast_unsigned().into()), 0)?;
     for call in [libc::SYS_mmap, libc::SYS_mprotect] {
         rules.insert(call, vec![SeccompRule::new(vec![no_code.clone()])?]);

@@ -33,7 +33,7 @@ use crate::wire::{DeviceId, Wire};
 
 /// The length of the shortest Ethernet frame without its checksum, bytes (IEEE 802.3 §3.2.8).
 const SHORTEST_FRAME: u32 = 60;
-/// The largest lateness of frames that can be recorded, nanoseconds: 100 s.
+/// The largest recorded lateness of frames, nanoseconds (100 s).
 const LATEST: u64 = 100_000_000_000;
 
 impl<W: Wire, O: PortObservers> Forwarder<W, O> {
@@ -167,7 +167,7 @@ fn build_direction(
     })
 }
 
-/// The far end of each direction, among `devices`.
+/// Returns the far end of each direction. `devices` are all devices.
 fn far_ends(config: &ForwarderConfig, devices: &[&str]) -> Vec<FarEnd> {
     let device = |name: &str| devices.iter().position(|known| *known == name);
     let far_end = |direction: &DirectionConfig| match direction.sends_on.as_deref().and_then(device) {
@@ -197,7 +197,7 @@ fn inputs(config: &ForwarderConfig, run: &Streams) -> Result<Vec<Input>, ConfigE
     built.collect()
 }
 
-/// Random streams of the direction called `name`: the same parts that the simulator uses.
+/// Returns the random streams of the direction `name`, which the simulator also uses for this direction.
 fn streams_of(run: &Streams, name: &str) -> Streams {
     run.child("port").child(name)
 }
@@ -215,7 +215,7 @@ fn input_accounting(overhead: i32) -> Result<Accounting, ConfigError> {
     Accounting::new(overhead).map_err(|error| error.within("input-overhead"))
 }
 
-/// The treatment of the frames that arrive on each of `devices`.
+/// Returns the treatment of the frames that arrive on each of `devices`.
 fn entrances(config: &ForwarderConfig, devices: &[&str]) -> Result<Vec<Option<Entrance>>, ConfigError> {
     let mut entrances = vec![None; devices.len()];
     let mut open = |name: &str, entrance| {

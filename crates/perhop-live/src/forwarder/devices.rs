@@ -1,4 +1,4 @@
-//! [`Devices`]: the edge of a forwarder's network, where frames arrive, wait in slots and leave.
+//! [`Devices`]: the edge of a forwarder's network. Frames arrive there, wait in slots and leave.
 
 use std::convert::Infallible;
 
@@ -64,8 +64,8 @@ pub(crate) struct Devices {
 }
 
 impl Devices {
-    /// Accepts `frame`, which arrived on `device` at `now`: forwards its packet by a direction, unless the
-    /// frame is dropped here or bypasses the ports.
+    /// Accepts `frame`, which arrived on `device` at `now`. Passes its packet to a direction, unless the
+    /// frame is dropped or bypasses the ports.
     pub(super) fn accept<W: PortObservers>(
         network: &mut Network<Devices, W>,
         now: Time,
@@ -96,8 +96,8 @@ impl Devices {
         }
     }
 
-    /// The direction by which `packet` leaves the node. The packet arrived through `entrance` in a frame.
-    /// `None` if the packet was dropped here.
+    /// Returns the direction by which `packet` leaves the node; `None` if this function has dropped the
+    /// packet. The packet arrived through `entrance` in a frame.
     #[inline]
     fn way_from(
         &mut self,
@@ -123,7 +123,7 @@ impl Devices {
         entrance.direction.or_else(|| self.route(now, packet))
     }
 
-    /// Stores `frame` in a slot; drops it and returns `None` if it does not fit or no slot is free.
+    /// Stores `frame` in a slot. Drops the frame and returns `None` if it does not fit or no slot is free.
     #[inline]
     fn store(&mut self, frame: &[u8], layout: Layout) -> Option<SlotId> {
         if !self.slots.fits(frame.len()) {
@@ -170,7 +170,7 @@ impl Devices {
         true
     }
 
-    /// The direction by which `packet` leaves the node; drops the packet if there is none.
+    /// Returns the direction by which `packet` leaves the node. Drops the packet if no route exists.
     #[inline]
     fn route(&mut self, now: Time, packet: &Packet) -> Option<LinkId> {
         let direction = self.routes.find(packet.destination);
@@ -180,7 +180,7 @@ impl Devices {
         direction
     }
 
-    /// Counts and removes `packet`, which was dropped at any place.
+    /// Counts `packet`, which was dropped, and frees its slot.
     #[cold]
     fn end(&mut self, now: Time, packet: &Packet, cause: DropCause) {
         self.slots.give_back(SlotId::from_packet(packet));
@@ -196,7 +196,7 @@ impl Devices {
         self.inputs.iter_mut().for_each(|input| input.conditioner.count_from(time));
     }
 
-    /// The number of frames that are about to be sent, or whose packets are in `directions`.
+    /// Returns the number of frames that are about to be sent, or whose packets are in `directions`.
     pub(crate) fn held(&self, directions: &[Direction], flights: &Flights) -> u64 {
         directions.iter().map(|direction| direction.held(flights)).sum::<u64>() + self.outbox.len() as u64
     }

@@ -12,10 +12,10 @@ use crate::frame::{Envelope, Layout, LinkLayer};
 pub(super) struct Exit {
     /// The destination address of the frames.
     neighbor: Option<MacAddress>,
-    /// The tags and labels of the link; `None` if frames keep their own.
+    /// The tags and labels of the link; `None` if frames keep their tags and labels.
     envelope: Option<Box<Envelope>>,
-    /// A frame with at most this number of bytes before the IP header keeps these bytes. It contains no tag
-    /// and no label for marks.
+    /// The maximum number of bytes before the IP header of a frame without tags and labels. Marks are not
+    /// written into such a frame, and these bytes do not change.
     most_plain_bytes: u8,
 }
 
@@ -27,7 +27,7 @@ impl Exit {
         link_layer: LinkLayer,
     ) -> Result<Vec<Exit>, ConfigError> {
         let exit = |name: &&str| {
-            // A frame without Ethernet header has no place for an address.
+            // A frame without an Ethernet header contains no address.
             let is_ethernet = link_layer == LinkLayer::Ethernet;
             let neighbor = config.neighbors.get(*name).copied().filter(|_| is_ethernet);
             let is_sent_on = |direction: &DirectionConfig| direction.sends_on.as_deref() == Some(*name);
@@ -86,9 +86,10 @@ fn envelope(
     match link_layer {
         LinkLayer::Ethernet => Ok(Some(Box::new(envelope))),
         LinkLayer::Bare if envelope.is_plain() => Ok(None),
-        LinkLayer::Bare => {
-            Err(ConfigError::new("sent-frames", "bare packets have no room for tags and labels")
-                .help("use \"socket\": \"af-packet\""))
-        }
+        LinkLayer::Bare => Err(ConfigError::new(
+            "sent-frames",
+            "packets without an Ethernet header cannot have tags and labels",
+        )
+        .help("use \"socket\": \"af-packet\"")),
     }
 }

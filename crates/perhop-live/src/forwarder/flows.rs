@@ -18,7 +18,8 @@ const MOST_FLOWS: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct FlowDrops {
     flows: Vec<(FlowKey, Drops)>,
-    /// A hash table whose size is a power of two, at most half full: 0, or one more than an index of `flows`.
+    /// A hash table, at most half full, whose size is a power of two. An entry is 0, or an index of `flows`
+    /// plus one.
     places: Vec<u32>,
     /// The counters of all flows above [`MOST_FLOWS`].
     others: Drops,

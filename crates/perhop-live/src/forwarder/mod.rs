@@ -2,8 +2,8 @@
 //!
 //! In each round the forwarder receives frames that have arrived, runs due events and sends the frames that
 //! left the network. Then it sleeps until the next event. Ports and wires are a [`Network`] whose edge is the
-//! `Devices`. Every event in the network happens at its own instant, even if the process runs late. A packet
-//! that a port transmits at 5 ms is on the wire from 5 ms. So neither pacing nor the order of events depends
+//! `Devices`. Every event in the network has its exact time, even if the process runs late: a packet that a
+//! port transmits at 5 ms is on the wire from 5 ms. Therefore neither pacing nor the order of events depends
 //! on the speed of the machine.
 
 mod build;
@@ -36,7 +36,7 @@ use crate::wire::{Wire, WireError};
 pub struct Forwarder<W, O = ()> {
     wire: W,
     network: Network<Devices, O>,
-    /// The time of the last event; no later event is before it.
+    /// The time of the last event. The next events are not earlier.
     last: Time,
     node: String,
     /// By device: the form of the frames that leave on the device.
@@ -66,8 +66,8 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
         self.network.edge.count_from(time);
     }
 
-    /// Runs one round: first received frames, then due events. If there are none, sleeps until the next
-    /// event, for a limited time.
+    /// Runs one round: processes received frames, then due events. Without received frames and due events,
+    /// sleeps until the next event, but only for a limited time.
     ///
     /// # Errors
     /// A device no longer works, or no device works. Frames on a failed device are lost and counted. The next
@@ -130,11 +130,11 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
         failed.map_or(Ok(leaving), Err)
     }
 
-    /// The time of the next round if no frame arrives before. `None` if no frame is in the network.
+    /// Returns the time of the next round if no frame arrives earlier; `None` if no frame is in the network.
     ///
     /// A wire keeps the order of packets. A packet that a port transmits arrives after all packets that are
-    /// already in flight. So a poll of a port with packets in flight needs no wake-up. The poll takes effect
-    /// at its own instant, when the next packet arrives.
+    /// already in flight. Therefore a port with packets in flight needs no wake-up to be polled. When the
+    /// next packet arrives, the port is polled with the time at which the poll was due.
     pub fn next_at(&self) -> Option<Time> {
         let flights = &self.network.flights;
         let next = |direction: &Direction| match flights.front(&direction.in_flight) {

@@ -3,8 +3,8 @@
 use perhop_qos::conditioner::Count;
 use perhop_qos::units::Rate;
 
-/// The number of kinds that are counted individually: more than a usual line has, and few enough for a linear
-/// search.
+/// The number of kinds that are counted individually. It is more than a usual link has, and small enough for
+/// a linear search.
 const KINDS: usize = 16;
 /// The length of the destination and source address, bytes.
 const ADDRESSES: usize = 12;

@@ -24,7 +24,7 @@ pub(crate) struct Slots {
     /// The size of a slot, bytes.
     size: usize,
     held: Vec<Held>,
-    /// Free slots. The last one is taken next, because it may still be in the cache.
+    /// The free slots. The last slot is used next, because it may still be in the cache.
     free: Vec<u32>,
 }
 
@@ -61,7 +61,7 @@ impl Slots {
         let Held { length, layout } = self.held[slot.0 as usize];
         (&mut self.bytes[start..start + length as usize], layout)
     }
-    /// The frame in `slot` and the layout of its packet, without the right to change them.
+    /// Returns a shared reference to the frame in `slot`, and the layout of its packet.
     pub(crate) fn stored(&self, slot: SlotId) -> (&[u8], Layout) {
         let start = slot.0 as usize * self.size;
         let Held { length, layout } = self.held[slot.0 as usize];

@@ -16,8 +16,8 @@ const FIRST_LABEL: u32 = 16;
 /// The length of the shortest Ethernet frame without its check sequence, bytes (IEEE 802.3 §3.2.8).
 const SHORTEST_FRAME: usize = 60;
 
-/// The tags and labels of the frames of one link, which replace the tags and labels of the received frame;
-/// and a buffer for one frame.
+/// The tags and labels of the frames of one link, with a buffer for one frame. They replace the tags and
+/// labels of the received frame.
 #[derive(Clone, Debug)]
 pub struct Envelope {
     /// Numbers of the VLANs, from the outer tag inwards.
@@ -47,8 +47,8 @@ impl Envelope {
     pub fn is_plain(&self) -> bool {
         self.tags.is_empty() && self.labels == 0
     }
-    /// Returns `frame` with the tags and labels of the link in place of its own. All of them have the
-    /// packet's `marks`.
+    /// Returns `frame` with the tags and labels of the link instead of its own. All tags and labels contain
+    /// the packet's `marks`.
     pub fn around(&mut self, frame: &[u8], layout: Layout, marks: Marks) -> &mut [u8] {
         let Envelope { tags, labels, frame: made } = self;
         made.clear();

@@ -28,7 +28,7 @@ pub(super) fn read_v4(bytes: &[u8]) -> Result<Packet, Refusal> {
     }
     // Bytes after the packet are padding.
     let Some(whole) = bytes.get(..length) else { return Err(Refusal::ShortPacket) };
-    // RFC 1812 §5.2.2: a router must verify the header checksum, and discard packets with a wrong one.
+    // RFC 1812 §5.2.2: a router must verify the header checksum, and discard packets with a wrong checksum.
     let is_sound = if header == V4_HEADER {
         internet_checksum(fixed) == 0
     } else {
@@ -106,8 +106,8 @@ const MOBILITY: u8 = 135;
 const HOST_IDENTITY: u8 = 139;
 const SHIM6: u8 = 140;
 
-/// Skips the extension headers at the beginning of `bytes`. The first one has type `next`. Returns the
-/// protocol and its header. In all fragments except the first, the header is `None`.
+/// Skips the extension headers at the beginning of `bytes`. `next` is the type of the first header. Returns
+/// the protocol and the transport header, which is `None` in all fragments except the first.
 fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Result<(Protocol, Option<&[u8]>), Refusal> {
     loop {
         let length = match next {

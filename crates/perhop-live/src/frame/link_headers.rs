@@ -9,7 +9,8 @@ use super::refusal::Refusal;
 pub(super) const VLAN_TAG: usize = 4;
 /// The length of one entry of a label stack, bytes (RFC 3032 §2.1).
 pub(super) const LABEL: usize = 4;
-/// Maximum number of VLAN tags: twice the tags of a customer's tag within a provider's (IEEE 802.1ad).
+/// The maximum number of VLAN tags, twice the number of tags in IEEE 802.1ad (a customer's tag and a
+/// provider's tag).
 pub(crate) const MOST_TAGS: usize = 4;
 /// Maximum number of MPLS labels: twice the maximum that a link of a scenario can have in one header.
 pub(crate) const MOST_LABELS: usize = 16;
@@ -46,9 +47,9 @@ pub(super) fn find(frame: &[u8], first: u16) -> Result<Layout, Refusal> {
     Ok(Layout::new(header, version, labels))
 }
 
-/// The number of labels at the beginning of `bytes`, and the version of the packet after them. No field gives
-/// the protocol (RFC 3032 §2.2): the first four bits distinguish IP from the contents of a pseudowire (RFC
-/// 4928 §3).
+/// The number of labels at the beginning of `bytes`, and the version of the packet after them. No field
+/// contains the protocol (RFC 3032 §2.2). The first four bits distinguish IP from the contents of a
+/// pseudowire (RFC 4928 §3).
 fn behind_labels(bytes: &[u8]) -> Result<(Version, usize), Refusal> {
     let is_bottom = |entry: &[u8]| entry[2] & BOTTOM_OF_STACK != 0;
     let mut entries = bytes.chunks_exact(LABEL).take(MOST_LABELS);

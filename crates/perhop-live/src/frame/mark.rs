@@ -8,7 +8,7 @@ use super::{Layout, Version, updated};
 const CHECKSUM: std::ops::Range<usize> = 10..12;
 
 impl Layout {
-    /// Sets the codepoint `dscp` and the ECN field `ecn` of the packet in `frame`; writes bytes only if they
+    /// Sets the codepoint `dscp` and the ECN field `ecn` of the packet in `frame`. Writes only bytes that
     /// change.
     #[inline]
     pub fn mark(self, frame: &mut [u8], dscp: Dscp, ecn: Ecn) {

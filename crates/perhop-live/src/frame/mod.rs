@@ -5,8 +5,8 @@
 //! congestion mark, and updates the header checksum. `link_headers` processes the VLAN tags and MPLS labels
 //! between Ethernet header and packet; [`Envelope`] adds the tags and labels of a link.
 //!
-//! The time to live is not decremented: routes of a scenario have no loops, and no router reports an exceeded
-//! time to live.
+//! The time to live is not decremented, because routes of a scenario have no loops, and no router reports an
+//! exceeded time to live.
 
 mod checksum;
 mod envelope;

@@ -66,7 +66,7 @@ fn read_options(mut options: &[u8], header: &mut TcpHeader) -> Option<()> {
             5 if value.len() % 8 == 0 => {
                 value.chunks_exact(8).for_each(|block| header.push_block(number(block), number(&block[4..])));
             }
-            // RFC 2385: the digest covers this segment and is lost with it.
+            // RFC 2385: the digest covers only this segment, so it does not matter if the segment is dropped.
             19 => {}
             _ => return None,
         }

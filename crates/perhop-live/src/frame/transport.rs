@@ -1,5 +1,5 @@
-//! The checksum of TCP and UDP. A sender leaves it to its network card, so a frame between virtual interfaces
-//! may not have it yet.
+//! The checksum of TCP and UDP. A kernel lets the network card compute it, so a frame between virtual
+//! interfaces may not contain the checksum yet.
 
 use perhop_qos::packet::Protocol;
 
@@ -12,8 +12,9 @@ use super::packet::{LinkLayer, read_packet};
 /// complete.
 ///
 /// The sender has written the sum of the pseudo header into the checksum field (RFC 9293 §3.1, RFC 768, RFC
-/// 8200 §8.1). The card adds the sum of the segment. So a field with exactly this sum is a checksum to
-/// complete. Any other value is not, for example the checksum of an inner packet.
+/// 8200 §8.1). The card adds the sum of the segment. A field with exactly the sum of the pseudo header is
+/// therefore a checksum to complete. A field with another value is not, for example the checksum of an inner
+/// packet.
 pub(crate) fn finish_checksum(link_layer: LinkLayer, frame: &mut [u8]) -> bool {
     let Ok(found) = read_packet(link_layer, frame) else { return false };
     let (header, length) = (found.layout.header(), found.packet.length as usize);

@@ -1,4 +1,5 @@
-//! Datagrams: sent at the times of the simulator's sources, received with kernel timestamps.
+//! Datagrams. They are sent at the times of the simulator's sources, and received with timestamps of the
+//! kernel.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -19,7 +20,7 @@ use super::report::{HostReport, SendDelay};
 use super::run::{HostRun, LINGER};
 use super::system;
 
-/// Length of the busy waiting before a deadline, nanoseconds: about as long as a wake-up takes.
+/// The time of busy waiting before a deadline, nanoseconds. It is about the time of a wake-up.
 const AWAKE: u64 = 60_000;
 /// The end of the number in a datagram's payload. The flow and the time of sending follow, if there is room.
 const NUMBER: usize = 4;
@@ -85,7 +86,8 @@ impl DatagramSender {
         Ok(DatagramSender { outgoing })
     }
 
-    /// Sends until the end of the run; returns the host's report, with the counters of sending.
+    /// Sends datagrams until the end of the run. Returns the host's report with the counters of sent
+    /// datagrams.
     pub(super) fn run(mut self, run: &HostRun) -> Result<HostReport, HostError> {
         let what = || "cannot write the records of sent datagrams".to_owned();
         // Without this permission, datagrams are sent up to 50 µs late.
@@ -226,7 +228,8 @@ impl DatagramReceiver {
         Ok(receiver)
     }
 
-    /// Receives until no packets can be in flight; returns the number of datagrams without a flow.
+    /// Receives datagrams until no packets can be in flight. Returns the number of datagrams that belong to
+    /// no flow.
     pub(super) fn run(self, run: &HostRun) -> Result<u64, HostError> {
         if self.ports.is_empty() {
             return Ok(0);
@@ -295,7 +298,7 @@ fn listening(address: SocketAddr) -> io::Result<OwnedFd> {
     } else {
         system::set_option(&fd, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, &1)?;
     }
-    // A buffer above the system's limit needs privileges. Without them the limit applies.
+    // A buffer above the system's limit requires a privilege. Without this privilege, the limit applies.
     system::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &RECEIVE_BUFFER)
         .or_else(|_| system::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &RECEIVE_BUFFER))?;
     system::bind(&fd, address)?;

@@ -1,7 +1,6 @@
-//! [`Flows`]: assignment of real packets to flows of the scenario.
-//!
-//! Real packets are assigned by addresses and ports, so these must be unique. A flow whose five-tuple is
-//! already in use gets the next free source port. A session with many connections has its own range of ports.
+//! [`Flows`]: assignment of real packets to flows of the scenario. Real packets are assigned by addresses and
+//! ports, so each flow needs a unique five-tuple. A flow whose five-tuple is already in use gets the next
+//! free source port. A session with many connections has its own range of ports.
 
 use std::collections::BTreeMap;
 

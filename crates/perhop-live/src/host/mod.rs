@@ -1,8 +1,7 @@
-//! Traffic of the hosts on real sockets.
-//!
-//! Datagrams come from the sources of the simulator with the same seeds, and are sent at the same times. TCP
-//! applications follow the plans of the scenario on the kernel's TCP. Each host records every sent and
-//! received packet; [`merge`] computes results from these records and the forwarders' reports.
+//! Traffic of the hosts on real sockets. The sources of the simulator, with the same seeds, generate the
+//! datagrams, so a live run sends the same datagrams at the same times. TCP applications follow the plans of
+//! the scenario on the kernel's TCP. Each host records every sent and received packet; [`merge`] computes
+//! results from these records and the forwarders' reports.
 //!
 //! Reading order: [`HostRun`], `play` (its threads), `flows` (flow of a packet), `datagram` and `stream`
 //! (traffic), `tap` (observation of TCP packets), `record` and `report` (records and counters), [`merge`].

@@ -26,7 +26,8 @@ pub struct HostRun<'a> {
     pub replication: u64,
     /// Start of the run, nanoseconds of the monotonic clock.
     pub start_at: u64,
-    /// Congestion control in place of the scenario's, by its name in the kernel.
+    /// The kernel's name of the congestion control that replaces the congestion control of the scenario, if
+    /// any.
     pub congestion: Option<&'a str>,
     /// File for the report; files for records are in its directory.
     pub result: PathBuf,
@@ -62,7 +63,7 @@ impl HostRun<'_> {
         let path = records_of(&self.result, kind);
         trying(|| format!("cannot write `{}`", path.display()), Recorder::create(&path))
     }
-    /// Whether `address` is this host's.
+    /// Whether `address` is the address of this host.
     pub(super) fn is_own(&self, address: Address) -> bool {
         self.address().is_some_and(|own| Address::from(own) == address)
     }

@@ -6,8 +6,8 @@ use perhop_scenario::Scenario;
 
 use crate::frame::{MOST_LABELS, MOST_TAGS, envelope_bytes};
 
-/// Rejects links with unsupported headers: frames between forwarders cannot have them, and transmission time
-/// alone cannot emulate them.
+/// Rejects links with unsupported headers, which frames between forwarders cannot have and which a longer
+/// transmission time alone does not emulate.
 ///
 /// # Errors
 /// The first unsupported header.
@@ -31,14 +31,14 @@ fn check(stack: &HeaderStack) -> Result<(), ConfigError> {
             | Header::Ethernet => continue,
             Header::Esp(_) => "nothing in a live run encrypts packets",
             Header::Pppoe | Header::Ppp | Header::Mlppp(_) | Header::L2tp(_) => {
-                "a live run negotiates no session"
+                "a live run does not negotiate sessions"
             }
-            Header::FrameRelay | Header::Bridged => "live frames cross Ethernet cables",
+            Header::FrameRelay | Header::Bridged => "frames of a live run are sent over Ethernet",
         };
         let message =
             format!("the frames of a live run cannot have the header `{}`: {reason}", header.name());
         return Err(ConfigError::new("", message)
-            .help("remove it, or use `perhop run`; live frames have `vlan` and `mpls`")
+            .help("remove the header, or use `perhop run`; frames of a live run can have `vlan` and `mpls`")
             .within(index));
     }
     let tags = stack.headers().iter().filter(|header| matches!(header, Header::Vlan(_))).count();

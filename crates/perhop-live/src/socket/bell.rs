@@ -23,7 +23,7 @@ impl Bell {
     }
     /// Ends the current or the next wait.
     pub fn ring(&self) {
-        // The write fails only if the count of rings overflows. Then the bell is ringing anyway.
+        // The write fails only if the count of rings overflows. In this case, the bell is already ringing.
         let _ = (&*self.0).write(&1_u64.to_ne_bytes());
     }
     /// Resets the bell.
@@ -79,14 +79,14 @@ impl Drop for StopSignals {
 
 extern "C" fn handle(_: libc::c_int) {
     REQUESTED.store(true, Ordering::SeqCst);
-    let one = 1_u64;
+    let count = 1_u64;
     // SAFETY: `errno` belongs to this thread.
     let errno = unsafe { libc::__errno_location() };
-    // SAFETY: `write` is async-signal-safe; `one` outlives the call, and `errno` is restored for the
+    // SAFETY: `write` is async-signal-safe; `count` outlives the call, and `errno` is restored for the
     // interrupted code. With a descriptor of -1 it fails without effect.
     unsafe {
         let before = *errno;
-        libc::write(BELL.load(Ordering::SeqCst), (&raw const one).cast(), size_of::<u64>());
+        libc::write(BELL.load(Ordering::SeqCst), (&raw const count).cast(), size_of::<u64>());
         *errno = before;
     }
 }

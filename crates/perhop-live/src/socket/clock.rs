@@ -6,8 +6,8 @@ use super::system;
 
 /// Nanoseconds on the machine's monotonic clock since the clock was created.
 ///
-/// The kernel's timestamps of frames come from the real-time clock, which may be set. So the offset between
-/// the two is measured whenever timestamps are read.
+/// The kernel's timestamps of frames come from the real-time clock, which may be set. Therefore the offset
+/// between the two clocks is measured whenever timestamps are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// Reading of the monotonic clock at [`Time::ZERO`].
@@ -63,8 +63,8 @@ mod tests {
             let before = clock.now_ns();
             let stamp = clock.by_the_wall(system::nanoseconds(libc::CLOCK_REALTIME));
             let after = clock.now_ns();
-            // A preemption between two readings shifts the offset by half its length, so the tightest of
-            // several attempts is used.
+            // A preemption between two readings shifts the offset by half its length. Therefore the attempt
+            // with the shortest time between its readings is used.
             if before <= stamp + 1_000 && stamp <= after + 1_000 {
                 return;
             }

@@ -57,7 +57,8 @@ pub struct DeviceCounters {
     pub refused_frames: u64,
     /// Dropped frames that were longer than the MTU permits. They contain several packets (TSO, GRO).
     pub oversized_frames: u64,
-    /// Packets whose sender left the transport checksum to a network card. The forwarder completed it.
+    /// Packets without a transport checksum, because their sender expected a network card to compute it. The
+    /// forwarder completed the checksum.
     pub finished_checksums: u64,
     /// Packets forwarded without a valid transport checksum, because no checksum to complete was found.
     pub unfinished_checksums: u64,
@@ -66,7 +67,7 @@ pub struct DeviceCounters {
 impl DeviceCounters {
     /// Returns `frame` with its transport checksum. `rewritten` is the memory for a changed frame.
     ///
-    /// A packet socket does not add checksums, and the receiver drops a segment without one, so a TCP
+    /// A packet socket does not add checksums, and the receiver drops segments without a checksum, so a TCP
     /// connection would stall.
     #[cold]
     fn complete<'a>(&mut self, frame: &[u8], rewritten: &'a mut Vec<u8>) -> &'a [u8] {

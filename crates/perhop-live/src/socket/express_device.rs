@@ -1,9 +1,10 @@
-//! [`ExpressDevice`]: an interface's frames by `AF_XDP`, before the kernel's network stack.
+//! [`ExpressDevice`]: the frames of an interface, received with `AF_XDP` before the kernel's network stack
+//! processes them.
 //!
 //! Frames are in one area of memory that is shared with the kernel (the *umem*), divided into chunks. Four
-//! rings pass chunks between process and kernel. The kernel gets free chunks (fill) and filled chunks (send).
-//! It returns received chunks (receive) and sent chunks (completion). The socket uses the copying mode, which
-//! works on every interface, including veth pairs.
+//! rings pass chunks between process and kernel. The process passes free chunks (fill ring) and chunks to
+//! send (send ring) to the kernel. The kernel returns received chunks (receive ring) and sent chunks
+//! (completion ring). The socket uses the copying mode, which works on every interface, including veth pairs.
 
 use std::cell::Cell;
 use std::io;
@@ -19,13 +20,14 @@ use super::system;
 
 /// The number of chunks for each direction, and the length of the rings; a power of two.
 const CHUNKS: u32 = 4096;
-/// A chunk must not be longer than a page, and the kernel reserves this much at its beginning.
+/// The number of bytes that the kernel reserves at the beginning of a chunk. A chunk must not be longer than
+/// a page.
 const HEADROOM_BYTES: usize = 256;
 const LONGEST_CHUNK_BYTES: usize = 4096;
 /// The number of calls for two batches. The kernel sends 32 frames per call.
 const KICKS: usize = 2 * BATCH_FRAMES / 32;
 
-/// An interface's frames by `AF_XDP`.
+/// An interface whose frames are received and sent with `AF_XDP`.
 pub(super) struct ExpressDevice {
     socket: OwnedFd,
     frames: Mapping,
@@ -37,7 +39,8 @@ pub(super) struct ExpressDevice {
     free: Vec<u64>,
     /// Frames in the send ring that the kernel was not notified of.
     waiting: Outcome,
-    /// Time at which the oldest frame was first seen: the kernel does not report the arrival.
+    /// The time at which the oldest frame was first seen, because the kernel does not report the time of
+    /// arrival.
     seen_ns: Cell<Option<u64>>,
     /// The program on the interface.
     _redirection: Redirection,
@@ -134,7 +137,7 @@ impl ExpressDevice {
     pub(super) fn is_full(&self) -> bool {
         self.waiting.sent >= BATCH_FRAMES as u64
     }
-    /// Copies `frame`, which must fit, for sending. The frame is lost if the kernel has every chunk.
+    /// Copies `frame`, which must fit, to a free chunk for sending. The frame is lost if no chunk is free.
     #[inline]
     #[allow(unsafe_code)]
     pub(super) fn push(&mut self, frame: &[u8]) {

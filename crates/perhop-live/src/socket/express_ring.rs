@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::mapping::Mapping;
 use super::system::{self, Plain};
 
-/// A queue in memory shared with the kernel: one side adds entries, the other removes them.
+/// A queue in memory that is shared with the kernel. One side adds entries, and the other side removes them.
 ///
 /// Each side counts the entries that it has added or removed since the start, and writes the count where the
 /// other side reads it. A side that has read the count (acquire) sees everything that was written before the
@@ -61,7 +61,7 @@ impl<T: Plain> Ring<T> {
         self.memory.word(self.consumer).store(self.own, Ordering::Release);
     }
 
-    /// Adds an entry; there must be room. The kernel sees it after [`submit`](Ring::submit).
+    /// Adds an entry, for which there must be room. The kernel sees the entry after [`submit`](Ring::submit).
     #[inline]
     pub(super) fn push(&mut self, entry: T) {
         self.memory.write(self.place(), entry);

@@ -11,8 +11,8 @@ use super::system::Plain;
 
 /// Memory shared with the kernel, unmapped on drop.
 ///
-/// Words in the memory ([`word`](Mapping::word)) decide which side may access which part, according to a
-/// protocol. The code that implements the protocol must guarantee exclusive access.
+/// According to a protocol, words in the memory ([`word`](Mapping::word)) determine which side may access a
+/// part. The code that implements the protocol must guarantee exclusive access.
 #[derive(Debug)]
 pub(super) struct Mapping {
     start: NonNull<u8>,
@@ -24,7 +24,7 @@ impl Mapping {
     pub(super) fn shared(descriptor: BorrowedFd, offset: libc::off_t, length: usize) -> io::Result<Mapping> {
         Mapping::map(descriptor.as_raw_fd(), libc::MAP_SHARED | libc::MAP_POPULATE, offset, length)
     }
-    /// Maps `length` zero bytes without a file. They are in memory from the start.
+    /// Maps `length` zero bytes without a file. The kernel provides the memory immediately.
     pub(super) fn anonymous(length: usize) -> io::Result<Mapping> {
         Mapping::map(-1, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, 0, length)
     }

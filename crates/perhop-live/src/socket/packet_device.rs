@@ -10,7 +10,7 @@ use super::system;
 /// Bytes of sent frames that may be in the kernel: more than one batch of jumbo frames.
 const SEND_BUFFER_BYTES: libc::c_int = 4 << 20;
 
-/// A raw socket on one interface: a ring of received frames, a batch of frames to send.
+/// A raw socket on one interface, with a ring of received frames and a batch of frames to send.
 pub(super) struct PacketDevice {
     socket: OwnedFd,
     /// The frames that arrived, with times of the real-time clock.
@@ -33,7 +33,7 @@ impl PacketDevice {
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &on)?;
         let buffer = system::set_option(borrowed, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER_BYTES);
         if buffer.is_err() {
-            // Without the right to force the size, the kernel's limit applies.
+            // Without the privilege to force the size, the kernel's limit applies.
             system::set_option(borrowed, libc::SOL_SOCKET, libc::SO_SNDBUF, &SEND_BUFFER_BYTES)?;
         }
         let ring = PacketRing::attach(borrowed, frame_bytes)?;

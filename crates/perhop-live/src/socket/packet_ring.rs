@@ -1,9 +1,9 @@
 //! [`PacketRing`]: received frames in memory shared with the kernel, one slot for each (`TPACKET_V2`).
 //!
-//! Version 3 packs frames into blocks and passes on a block when it is full or when a timer of at least a
-//! millisecond expires. In a measurement, a single frame was seen 10 µs after it was sent with version 2, and
-//! 500 µs after it was sent with version 3 (99th percentile: 1 ms). So at low rates a forwarder with version
-//! 3 would measure its own timer.
+//! Version 3 packs frames into blocks. The kernel passes a block to the process when the block is full or
+//! when a timer of at least a millisecond expires. In a measurement, a single frame was seen 10 µs after it
+//! was sent with version 2, and 500 µs after it was sent with version 3 (99th percentile: 1 ms). Therefore at
+//! low rates, a forwarder with version 3 would measure this timer.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -21,12 +21,12 @@ use super::system;
 const RING_BYTES: usize = 8 << 20;
 /// Memory is passed to the kernel in contiguous blocks; a slot does not cross the boundary of a block.
 const BLOCK_BYTES: usize = 1 << 17;
-/// The length of a VLAN tag. When the kernel removes a tag, it leaves this room in front of the frame.
+/// The length of a VLAN tag. When the kernel removes a tag, these bytes in front of the frame remain free.
 const TAG_BYTES: usize = 4;
 const TAG_ROOM: libc::c_int = 4;
 /// The length of header, padding and room for the tag before the frame in a slot.
 const HEAD_BYTES: usize = 80;
-/// The protocol number of IEEE 802.1Q, which applies if the kernel gives none.
+/// The protocol number of IEEE 802.1Q, which is used if the kernel does not report the protocol number.
 const TAG_PROTOCOL: u16 = 0x8100;
 /// The length of the two addresses that begin an Ethernet frame.
 const ADDRESSES_BYTES: usize = 12;
@@ -46,7 +46,8 @@ pub(super) struct Received<'a> {
     pub(super) frame: &'a [u8],
     /// The length of the whole frame, bytes.
     pub(super) length: usize,
-    /// Whether the sender left the transport checksum to a network card, although no card sends the frame.
+    /// Whether the sender expected a network card to compute the transport checksum, although no card sends
+    /// the frame.
     pub(super) checksum_is_missing: bool,
 }
 
@@ -108,7 +109,7 @@ impl PacketRing {
     }
 }
 
-/// Restores the tag that the kernel removed: the addresses move into the room before the frame.
+/// Restores the tag that the kernel removed. Moves the addresses into the free bytes before the frame.
 fn put_tag_back(frame: &mut [u8], header: &libc::tpacket2_hdr) {
     let named = header.tp_status & TP_STATUS_VLAN_TPID_VALID != 0;
     let protocol = if named { header.tp_vlan_tpid } else { TAG_PROTOCOL };

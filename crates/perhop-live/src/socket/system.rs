@@ -1,5 +1,5 @@
-//! The system calls for sockets and waits, each in a safe function that guarantees valid pointers and
-//! lengths.
+//! The system calls for sockets and waiting. Each call is in a safe function, which guarantees valid pointers
+//! and lengths.
 #![allow(unsafe_code)]
 #![allow(clippy::cast_possible_wrap)] // C's integers: seconds, letters and small numbers
 
@@ -179,7 +179,7 @@ pub(crate) fn nanoseconds(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Makes this thread's sleeps end on time: by default the kernel may add 50 µs to combine wake-ups.
+/// Makes sleeps of this thread end on time. By default, the kernel may add 50 µs to combine wake-ups.
 pub(crate) fn sharpen_timers() -> io::Result<()> {
     // SAFETY: takes integers only.
     checked(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) }).map(drop)

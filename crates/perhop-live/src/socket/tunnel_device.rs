@@ -1,4 +1,4 @@
-//! [`TunnelDevice`]: a TUN interface, whose other side is the machine itself.
+//! [`TunnelDevice`]: a TUN interface. Its other end is the network stack of the machine itself.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! [`Waiter`]: waits for deadlines, mostly asleep.
+//! [`Waiter`]: waits for deadlines by sleeping, with a short busy wait at the end.
 
 #![allow(clippy::disallowed_methods)] // it measures the accuracy of sleeps
 
@@ -14,15 +14,15 @@ const STEP_NS: u64 = 100;
 /// Initial margin: on an idle machine a sleep ends about 50 µs late.
 const FIRST_MARGIN_NS: u64 = 60_000;
 /// While other programs use the processor, sleeps end late by milliseconds. No margin can compensate for
-/// milliseconds, and a large margin would take the processor from these programs. So lateness above this
-/// range does not change the margin.
+/// milliseconds, and a large margin would take processor time from these programs. Therefore lateness above
+/// this range does not change the margin.
 const MARGIN_RANGE_NS: std::ops::RangeInclusive<u64> = 10_000..=150_000;
 
 /// Waits for a deadline: sleeps until a margin before it, then busy waits.
 ///
-/// The margin follows the oversleep. A sleep that ended later than the margin permits lengthens the margin,
-/// and every other sleep shortens it a little. The ratio of both changes is such that one sleep in a hundred
-/// ends too late. Sleeps that ended later than any margin are ignored.
+/// The margin adapts to the lateness of sleeps. A sleep that ended later than the margin permits lengthens
+/// the margin, and every other sleep shortens it slightly. The ratio of the two changes is chosen so that one
+/// sleep in a hundred ends too late. Sleeps that ended later than any margin are ignored.
 #[derive(Debug)]
 pub(super) struct Waiter {
     margin_ns: u64,
@@ -30,7 +30,7 @@ pub(super) struct Waiter {
     looking: Duration,
     sleeps: u64,
     looks: u64,
-    /// Oversleep of timed sleeps, nanoseconds.
+    /// The lateness of sleeps that ended by the clock, nanoseconds.
     oversleep: Histogram<u64>,
     started: Instant,
 }
@@ -119,7 +119,7 @@ impl Waiter {
 pub(super) enum Woken {
     /// The deadline was reached.
     ByTheClock,
-    /// An event that the sleeper waited for happened before the deadline.
+    /// An event happened before the deadline.
     BySomething,
 }
 
@@ -133,8 +133,8 @@ mod tests {
     fn the_margin_settles_where_one_sleep_in_a_hundred_ends_too_late() {
         let mut waiter = Waiter::new();
         let mut too_late = 0;
-        // The oversleep is spread evenly over 0..100 µs in an order without pattern, because 37 and 10,000
-        // have no common divisor.
+        // The lateness is spread evenly over 0..100 µs without a simple pattern, because 37 and 10,000 have
+        // no common divisor.
         for turn in 0..100_000_u64 {
             let late = Duration::from_nanos((turn * 3_737) % 10_000 * 10);
             too_late += u64::from(late.as_nanos() as u64 > waiter.margin_ns);

@@ -16,9 +16,9 @@ use super::wait::{WaitReport, Waiter, Woken};
 use crate::config::SocketKind;
 use crate::wire::{DeviceId, Wire, WireError};
 
-/// Limit on frames in one call of `receive`; due frames are sent between two batches.
+/// Limit on frames in one call of `receive`, so that due frames are sent between two calls.
 const BATCH_FRAMES: usize = 64;
-/// The longest wait. It bounds the time until counters are copied.
+/// The longest wait. It limits the time until the forwarder copies its counters for a client.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 /// Polled descriptors other than devices: the bell, and standard input.
 const OTHERS: usize = 2;

@@ -1,4 +1,4 @@
-//! The behavior of applications, which equals that of the sessions of the simulator.
+//! The behavior of applications, which is the same as in the sessions of the simulator.
 
 use std::cmp::Reverse;
 
@@ -43,7 +43,8 @@ impl Exchange {
         }
     }
 
-    /// Handles bytes at the client: a complete response ends the transaction, or the client closes.
+    /// Handles bytes that arrive at the client. A complete response ends the transaction, or the client
+    /// closes the connection.
     fn client_hears(&mut self, now: u64, connection: &mut Connection) {
         let plan = self.sessions[connection.session].plan;
         if connection.heard < plan.response {
@@ -60,7 +61,7 @@ impl Exchange {
         }
     }
 
-    /// Handles bytes at the server: complete requests are answered.
+    /// Handles bytes that arrive at the server, which answers complete requests.
     fn server_hears(&mut self, now: u64, connection: &mut Connection) {
         let Session { plan, tally, .. } = &mut self.sessions[connection.session];
         while connection.heard >= connection.request {

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use super::super::system::{self, Next};
 use super::kernel::{Counted, UNSENT};
 
-/// Limit on consecutive reads and writes of one connection before others are served.
+/// Limit on consecutive reads and writes of one connection. Then other connections are served.
 pub(super) const TURN: usize = 16;
 
 /// One endpoint of a connection.
@@ -50,7 +50,7 @@ pub(super) enum Sending {
     Finished,
 }
 
-/// Content of sent data. Only the number of bytes matters.
+/// The content of sent data, which is arbitrary, because only the number of bytes matters.
 static NOTHING: [u8; UNSENT as usize] = [0; UNSENT as usize];
 
 /// Result of a read.

@@ -11,8 +11,8 @@ use perhop_scenario::tcp::{CongestionControl, Parameters, Recovery};
 use super::super::report::Sample;
 use super::super::system;
 
-/// Limit on unsent bytes in the kernel. A session that stops discards unsent data, which is possible only
-/// until the kernel has them.
+/// Limit on unsent bytes in the kernel. A session that stops discards unsent data, but it cannot discard data
+/// in the kernel.
 pub(super) const UNSENT: i32 = 16 << 10;
 
 /// Socket options of one endpoint.
@@ -160,7 +160,7 @@ pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
     let mut notes = differences(&all);
     if is_the_machines_own() {
         notes.push(
-            "TCP uses the settings of the machine, because perhop does not change its initial network \
+            "TCP uses the settings of the machine, because perhop does not change the initial network \
              namespace"
                 .to_owned(),
         );
@@ -174,7 +174,8 @@ pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
         ("tcp_timestamps", any(|tcp| tcp.timestamps)),
         ("tcp_ecn", any(|tcp| tcp.ecn)),
         ("tcp_slow_start_after_idle", any(|tcp| tcp.idle_restart)),
-        // A connection does not inherit metrics of earlier connections, and may reuse their ports.
+        // With these settings, a connection does not inherit metrics of earlier connections, and may reuse
+        // their ports.
         ("tcp_no_metrics_save", "1"),
         ("tcp_tw_reuse", "1"),
     ] {
@@ -188,7 +189,7 @@ pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
 /// Whether this process is in the initial network namespace.
 fn is_the_machines_own() -> bool {
     let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
-    // A process that may not read the namespace of process 1 may not change it either.
+    // A process without the right to read the namespace of process 1 cannot change this namespace either.
     namespace("1").is_some_and(|first| Some(first) == namespace("self"))
 }
 

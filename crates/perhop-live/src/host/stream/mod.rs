@@ -78,7 +78,7 @@ fn nanoseconds(time: Time) -> u64 {
 }
 
 impl Exchange {
-    /// Runs until the end of the run; returns the reports of sessions, and notes.
+    /// Serves all connections until the end of the run. Returns the reports of the sessions, and notes.
     pub(super) fn run(mut self, run: &HostRun) -> Result<(Vec<SessionReport>, Vec<String>), HostError> {
         let ends = run.ends();
         loop {
@@ -242,7 +242,7 @@ impl Exchange {
     /// Serves a connection that is ready.
     fn attend(&mut self, now: u64, ready: system::Ready) {
         let place = (ready.token & u64::from(u32::MAX)) as usize;
-        // The connection may have ended since, and its slot may be in use again.
+        // The connection may have ended in the meantime, and another connection may use its slot.
         let same = |connection: &mut Connection| connection.token == ready.token;
         let taken = self.connections.get_mut(place).and_then(|held| held.take_if(same));
         let Some(mut connection) = taken else { return };

@@ -2,13 +2,13 @@
 
 use crate::socket::system::nanoseconds;
 
-/// Reading of the monotonic clock, nanoseconds; namespaces share it.
+/// Returns the reading of the monotonic clock, nanoseconds. All namespaces have the same monotonic clock.
 pub(in crate::host) fn monotonic() -> u64 {
     nanoseconds(libc::CLOCK_MONOTONIC)
 }
 
-/// Offset of the clock of packet timestamps from [`monotonic`], nanoseconds: the tightest of several
-/// measurements.
+/// Returns the offset of the clock of packet timestamps from [`monotonic`], nanoseconds. Of several
+/// measurements, the most accurate is used.
 pub(in crate::host) fn timestamps_ahead() -> u64 {
     let look = || {
         let before = monotonic();
