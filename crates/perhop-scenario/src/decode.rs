@@ -21,7 +21,8 @@ const MOST_VISITED: usize = 30_000_000;
 /// Decodes the document as a `T`.
 ///
 /// # Errors
-/// All invalid values, or only the first invalid values of a large document; all strings with unprintable characters.
+/// All invalid values, or only the first invalid values of a large document; all strings with unprintable
+/// characters.
 pub(super) fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, Diagnostics> {
     decode_within(document, MOST_VISITED)
 }

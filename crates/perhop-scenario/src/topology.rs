@@ -28,7 +28,8 @@ impl<'a> Topology<'a> {
     /// Builds the topology of `scenario`.
     ///
     /// # Errors
-    /// A link or a route ends at a node that does not exist, or a route names a neighbor to which its node has no link.
+    /// A link or a route ends at a node that does not exist, or a route names a neighbor to which its node
+    /// has no link.
     pub fn new(scenario: &'a Scenario) -> Result<Topology<'a>, ConfigError> {
         let names = scenario.hosts.keys().chain(scenario.routers.keys());
         let nodes: BTreeMap<&str, NodeId> =
