@@ -1,5 +1,5 @@
-//! [`PacketSpace::boxes`]: a set of packets as products of ranges of fields, the form of conditions in device
-//! languages.
+//! [`PacketSpace::boxes`]: conversion of a set of packets to products of ranges of fields, which is the form
+//! of conditions in device languages.
 
 use std::ops::RangeInclusive;
 
@@ -7,29 +7,31 @@ use crate::decision_diagram::{Set, TooComplex};
 use crate::fields::Field;
 use crate::space::PacketSpace;
 
-/// The packets whose fields lie in ranges. A field without ranges may have any value.
+/// The packets whose fields are in some ranges. A field without ranges may have any value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketBox(Vec<(Field, Vec<RangeInclusive<u128>>)>);
 
 impl PacketBox {
-    /// The fields that have ranges, in the order of [`Field`]'s variables.
+    /// Iterates over the fields that have ranges, in the order of [`Field`]'s variables.
     pub fn fields(&self) -> impl Iterator<Item = (Field, &[RangeInclusive<u128>])> {
         self.0.iter().map(|(field, ranges)| (*field, ranges.as_slice()))
     }
-    /// The ranges of `field` in ascending order, with gaps between them; `None` if it may have any value.
+    /// Returns the ranges of `field` in ascending order, with gaps between them; `None` if the field may have
+    /// any value.
     pub fn ranges(&self, field: Field) -> Option<&[RangeInclusive<u128>]> {
         self.fields().find(|(known, _)| *known == field).map(|(_, ranges)| ranges)
     }
 }
 
-/// A part of a set: ranges of one field, and the set of these packets without its condition on that field.
+/// A part of a set: the packets with ranges of one field, and the conditions of these packets on the other
+/// fields.
 struct Slice {
     ranges: Vec<RangeInclusive<u128>>,
     rest: Set,
 }
 
 impl PacketSpace {
-    /// Returns `set` as disjoint boxes; none if it is empty.
+    /// Divides `set` into disjoint boxes. Returns no boxes for the empty set.
     ///
     /// # Errors
     /// The set has more than `most` boxes, or a field of a box has more than `most` ranges.
@@ -76,7 +78,7 @@ impl PacketSpace {
         Ok(found)
     }
 
-    /// Adds the slices below the first bits of `field`: their number and the value with zeros after them.
+    /// Adds the slices of a subset of `field`. The first bits of the field have known values.
     fn descend(
         &self,
         set: Set,
@@ -101,7 +103,7 @@ impl PacketSpace {
     }
 }
 
-/// Adds a range that lies after all others.
+/// Adds a range that is after all other ranges.
 fn add(
     slices: &mut Vec<Slice>,
     rest: Set,

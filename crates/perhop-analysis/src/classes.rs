@@ -1,4 +1,4 @@
-//! [`classes_of`], which determines the packets that reach each class of a scheduler.
+//! [`classes_of`]: the packets that reach each class of a scheduler.
 
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
@@ -10,11 +10,12 @@ use crate::space::PacketSpace;
 /// A class of a port that has a queue, and its packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// The name of its queue in results: the names of its classes from the outermost inward, joined by `/`.
+    /// The name of the queue in results: the names of the classes from the outermost class inward, joined by
+    /// `/`.
     pub name: String,
-    /// The packets that match its condition and the conditions of the enclosing classes.
+    /// The packets that match the condition of the class and the conditions of the enclosing classes.
     pub matches: Set,
-    /// The packets of `matches` that no earlier class takes.
+    /// The packets of `matches` that match no earlier class.
     pub takes: Set,
 }
 
@@ -67,7 +68,7 @@ fn collect(
     Ok(())
 }
 
-/// The queues of a class without inner classes: one queue, or the tins of CAKE by codepoint.
+/// Returns the queues of a class without inner classes: one queue, or the tins of CAKE by codepoint.
 fn queues(space: &mut PacketSpace, config: &ClassConfig, class: Class) -> Result<Vec<Class>, TooComplex> {
     let Some(BufferConfig::Cake(cake)) = &config.buffer else { return Ok(vec![class]) };
     let names = cake.queue_names(&class.name);
@@ -83,10 +84,10 @@ fn queues(space: &mut PacketSpace, config: &ClassConfig, class: Class) -> Result
     tins.collect()
 }
 
-/// The packets of `set`, a subset of `condition`, that are in none of `earlier`.
+/// Returns the packets of `set`, a subset of `condition`, that are in no set of `earlier`.
 ///
-/// The remainder after each class would be a separate set with the size of all earlier classes together. Most
-/// classes are disjoint, and a check of two classes is fast.
+/// The function compares classes in pairs, because most classes are disjoint and such a comparison is fast.
+/// The set of all packets that match no earlier class would have the size of all earlier classes together.
 fn but_none_of(
     space: &mut PacketSpace,
     set: Set,

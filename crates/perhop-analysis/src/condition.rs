@@ -1,6 +1,5 @@
-//! [`PacketSpace::taken_by`]: the packets for which a condition holds.
-//!
-//! Each key has the meaning of `perhop_qos::classifier`, which checks one packet. The tests compare both.
+//! [`PacketSpace::taken_by`]: the packets that match a condition. Each key has the same meaning as in
+//! `perhop_qos::classifier`, which checks single packets. Tests compare the two.
 
 use std::net::IpAddr;
 
@@ -14,8 +13,8 @@ use crate::space::PacketSpace;
 type Made = Result<Set, TooComplex>;
 
 impl PacketSpace {
-    /// The packets for which `condition` holds. A condition without keys holds for all packets, and one with
-    /// an empty list for none.
+    /// Returns the packets that match `condition`. All packets match a condition without keys, and no packet
+    /// matches a condition with an empty list.
     ///
     /// # Errors
     /// The sets are too complex.
@@ -52,7 +51,7 @@ impl PacketSpace {
             sets.push(self.is_one_of(Field::Dscp, codepoints.iter().map(|dscp| dscp.value().into()))?);
         }
         if let Some(OneOrMany(precedences)) = &condition.precedence {
-            // RFC 2474 §4.2.2: the three high bits.
+            // RFC 2474 §4.2.2: the class selector is in the three high bits.
             let first = |value: u8| u128::from(value) << 3;
             let made = precedences.iter().map(|one| self.begins(Field::Dscp, first(one.value()), 3));
             let made = made.collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! [`before`]: the packets that arrive at conditioners, given those that leave them.
+//! [`before`]: the packets that arrive at conditioners, computed from the packets that leave them.
 
 use perhop_qos::action::{Action, CopyConfig, CopyField, Outcome};
 use perhop_qos::conditioner::ConditionerConfig;
@@ -10,10 +10,11 @@ use crate::decision_diagram::{Set, TooComplex};
 use crate::fields::Field;
 use crate::space::PacketSpace;
 
-/// The packets that can leave `conditioners` as a packet of `target`, for any state of the meters.
+/// Returns the packets that can leave `conditioners` as a packet of `target`, in at least one state of the
+/// meters.
 ///
-/// The function goes backwards, stage by stage. If a stage marks a packet, the packet is in a set after the
-/// stage exactly if it was, before the stage, in this set without the condition on the mark. A meter can give
+/// The function processes the stages backwards. If a stage marks a packet, the packet is in a set after the
+/// stage exactly if before the stage it is in this set without the condition on the mark. A meter can assign
 /// any of its colors.
 ///
 /// # Errors
@@ -30,8 +31,8 @@ pub fn before(
     Ok(arriving)
 }
 
-/// Returns the packets before `stage` that leave it as a packet of `target` if the stage transmits them, or
-/// as a packet of `next` if they continue.
+/// Returns the packets before `stage` that become a packet of `target` if the stage transmits them, or a
+/// packet of `next` if they continue.
 fn before_stage(
     space: &mut PacketSpace,
     stage: &ConditionerConfig,
@@ -69,7 +70,7 @@ fn before_stage(
     space.or(passed_by, treated)
 }
 
-/// Returns the colors that a meter may give; `None` without a meter, because packets keep their color.
+/// Returns the colors that a meter can assign; `None` without a meter, because packets then keep their color.
 pub fn given_by(meter: Option<&MeterConfig>) -> Option<Vec<Color>> {
     meter.map(|meter| match meter {
         MeterConfig::TokenBucket(bucket) => vec![Color::GREEN, bucket.excess],
@@ -79,13 +80,13 @@ pub fn given_by(meter: Option<&MeterConfig>) -> Option<Vec<Color>> {
     })
 }
 
-/// The packets that `action` turns into a packet of `after`.
+/// Returns the packets that become a packet of `after` by `action`.
 fn before_action(space: &mut PacketSpace, action: &Action, after: Set) -> Result<Set, TooComplex> {
     let effects = effects(space, action)?;
     before_effects(space, &effects, after)
 }
 
-/// The packets that become a packet of `after` when their fields are set.
+/// Returns the packets that become a packet of `after` when the effects set their fields.
 fn before_effects(space: &mut PacketSpace, effects: &[Effect], after: Set) -> Result<Set, TooComplex> {
     let mut sets = Vec::new();
     for Effect { packets, fields } in effects {
@@ -95,7 +96,7 @@ fn before_effects(space: &mut PacketSpace, effects: &[Effect], after: Set) -> Re
     space.any(sets)
 }
 
-/// A set of packets, and the values that their fields get.
+/// A set of packets, and the new values of their fields.
 #[derive(Clone, Debug)]
 pub struct Effect {
     /// The packets before the action.
@@ -130,13 +131,13 @@ pub fn effects(space: &mut PacketSpace, action: &Action) -> Result<Vec<Effect>, 
     Ok(Effect::on_all(fields))
 }
 
-/// RFC 2597 §6: an AF codepoint also sets the color.
+/// Returns the fields that a mark sets. RFC 2597 §6: an AF codepoint also sets the color.
 fn marked(dscp: Dscp) -> Vec<(Field, u128)> {
     let color = dscp.is_assured_forwarding().then(|| (Field::Color, dscp.color().index() as u128));
     std::iter::once((Field::Dscp, dscp.value().into())).chain(color).collect()
 }
 
-/// Returns one effect for each value of the source mark. A configuration that cannot be built copies nothing.
+/// Returns one effect for each value of the source mark. An invalid configuration has no effect.
 fn effects_of_copy(space: &mut PacketSpace, copy: &CopyConfig) -> Result<Vec<Effect>, TooComplex> {
     let Ok(values) = copy.values() else { return Ok(Effect::on_all(Vec::new())) };
     let mut found = Vec::new();
@@ -160,7 +161,7 @@ fn effects_of_copy(space: &mut PacketSpace, copy: &CopyConfig) -> Result<Vec<Eff
     Ok(found)
 }
 
-/// The packets whose mark is `value`; `None` if the mark has no such value.
+/// Returns the packets whose mark is `value`; `None` if the mark cannot have this value.
 fn packets_with_mark(
     space: &mut PacketSpace,
     field: CopyField,
@@ -190,7 +191,7 @@ fn packets_with_mark(
     }
 }
 
-/// The packets that are in `after` when they leave via a link with this `encapsulation`.
+/// Returns the packets that are in `after` when they leave via a link with this `encapsulation`.
 ///
 /// # Errors
 /// The sets are too complex.
@@ -209,7 +210,7 @@ pub fn departing(
 /// Returns the fields that a link with this `encapsulation` sets in departing packets, in order.
 ///
 /// A new tag has class of service 0, a new label has the precedence as its traffic class. Packets lose marks
-/// that the link does not carry (RFC 3270 §2.6.3; RFC 5462).
+/// that the link does not transmit (RFC 3270 §2.6.3; RFC 5462).
 ///
 /// # Errors
 /// The sets are too complex.
@@ -239,13 +240,13 @@ pub fn departures(
     Ok([tag, labels])
 }
 
-/// The effect on packets outside of `changed`, which do not change.
+/// Returns the effect on packets that are not in `changed`: these packets do not change.
 fn unchanged_packets(space: &mut PacketSpace, changed: Set) -> Result<Effect, TooComplex> {
     Ok(Effect { packets: space.minus(Set::ALL, changed)?, fields: Vec::new() })
 }
 
-/// The packets as they arrive on interface number `input`, before any processing. They have no label, and the
-/// color of their codepoint.
+/// Returns the packets that arrive on interface number `input`, before any processing. They have no label,
+/// and the color of their codepoint.
 ///
 /// # Errors
 /// The sets are too complex.

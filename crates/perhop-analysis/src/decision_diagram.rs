@@ -7,7 +7,8 @@ use std::error::Error;
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A set of packets, or of other assignments of the variables. It is a node of the table that created it.
+/// A set of packets, or of other assignments of the variables. It is the number of a node in the table that
+/// created it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Set(u32);
 
@@ -18,7 +19,8 @@ impl Set {
     pub const ALL: Set = Set(1);
 }
 
-/// A set needs more nodes than the limit, or a list of sets more comparisons than the limit.
+/// The error that a set needs more nodes than the limit, or that a list of sets needs more comparisons than
+/// the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooComplex;
 
@@ -33,8 +35,8 @@ impl fmt::Display for TooComplex {
 }
 impl Error for TooComplex {}
 
-/// The maximum number of nodes, which take about 150 MB with the tables. Two thousand random access-list
-/// entries take 600,000.
+/// The maximum number of nodes. With the tables, they occupy about 150 MB. Two thousand random access-list
+/// entries need 600,000 nodes.
 const MOST_NODES: usize = 2_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,7 +81,7 @@ impl Hasher for Multiplying {
     }
 }
 
-#[expect(clippy::disallowed_types, reason = "only looked up in, never iterated: its order has no effect")]
+#[expect(clippy::disallowed_types, reason = "no iteration, so the order of entries has no effect")]
 type Table<Key> = std::collections::HashMap<Key, Set, BuildHasherDefault<Multiplying>>;
 
 /// All sets, and the results of operations on them.
@@ -104,8 +106,8 @@ impl Diagrams {
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
-    /// The set `without` for `variable` 0, and `with` for `variable` 1. Neither depends on an earlier
-    /// variable.
+    /// Returns the set that is `without` if `variable` is 0, and `with` if it is 1. Neither depends on an
+    /// earlier variable.
     pub(crate) fn choose(&mut self, variable: u32, without: Set, with: Set) -> Result<Set, TooComplex> {
         if without == with {
             return Ok(with);
@@ -122,51 +124,51 @@ impl Diagrams {
         self.unique.insert(node, set);
         Ok(set)
     }
-    /// The intersection.
-    pub(crate) fn and(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
-        self.apply(Operation::And, one.min(other), one.max(other))
+    /// Returns the intersection of two sets.
+    pub(crate) fn and(&mut self, left: Set, right: Set) -> Result<Set, TooComplex> {
+        self.apply(Operation::And, left.min(right), left.max(right))
     }
-    /// The union.
-    pub(crate) fn or(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
-        self.apply(Operation::Or, one.min(other), one.max(other))
+    /// Returns the union of two sets.
+    pub(crate) fn or(&mut self, left: Set, right: Set) -> Result<Set, TooComplex> {
+        self.apply(Operation::Or, left.min(right), left.max(right))
     }
-    /// The difference: members of `one` that are not in `other`.
-    pub(crate) fn minus(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
-        self.apply(Operation::Minus, one, other)
+    /// Returns the difference: the members of `left` that are not in `right`.
+    pub(crate) fn minus(&mut self, left: Set, right: Set) -> Result<Set, TooComplex> {
+        self.apply(Operation::Minus, left, right)
     }
 
-    fn apply(&mut self, operation: Operation, one: Set, other: Set) -> Result<Set, TooComplex> {
-        if let Some(known) = at_once(operation, one, other) {
+    fn apply(&mut self, operation: Operation, left: Set, right: Set) -> Result<Set, TooComplex> {
+        if let Some(known) = at_once(operation, left, right) {
             return Ok(known);
         }
-        if let Some(known) = self.known.get(&(operation, one, other)) {
+        if let Some(known) = self.known.get(&(operation, left, right)) {
             return Ok(*known);
         }
-        let (first, second) = (self.nodes[one.0 as usize], self.nodes[other.0 as usize]);
+        let (first, second) = (self.nodes[left.0 as usize], self.nodes[right.0 as usize]);
         let variable = first.variable.min(second.variable);
         let halves = |node: Node, set| {
             if node.variable == variable { (node.without, node.with) } else { (set, set) }
         };
-        let (first_without, first_with) = halves(first, one);
-        let (second_without, second_with) = halves(second, other);
+        let (first_without, first_with) = halves(first, left);
+        let (second_without, second_with) = halves(second, right);
         let without = self.apply_ordered(operation, first_without, second_without)?;
         let with = self.apply_ordered(operation, first_with, second_with)?;
         let set = self.choose(variable, without, with)?;
-        self.known.insert((operation, one, other), set);
+        self.known.insert((operation, left, right), set);
         Ok(set)
     }
     /// Applies a commutative operation with its operands in a fixed order, so that a stored result is found
-    /// again.
-    fn apply_ordered(&mut self, operation: Operation, one: Set, other: Set) -> Result<Set, TooComplex> {
+    /// for both orders.
+    fn apply_ordered(&mut self, operation: Operation, left: Set, right: Set) -> Result<Set, TooComplex> {
         match operation {
-            Operation::And => self.and(one, other),
-            Operation::Or => self.or(one, other),
-            Operation::Minus => self.minus(one, other),
+            Operation::And => self.and(left, right),
+            Operation::Or => self.or(left, right),
+            Operation::Minus => self.minus(left, right),
         }
     }
 
-    /// The assignments that are in `set` when the variables in `given` have these values. The result does not
-    /// depend on these variables.
+    /// Returns the assignments that are in `set` when the variables in `given` are set to these values. The
+    /// result does not depend on these variables.
     pub(crate) fn given(
         &mut self,
         set: Set,
@@ -200,8 +202,8 @@ impl Diagrams {
         Ok(found)
     }
 
-    /// The assignments that are in `set` for some values of the variables that `is_free` selects. The result
-    /// does not depend on these variables.
+    /// Returns the assignments that are in `set` for at least one choice of the variables that `is_free`
+    /// selects. The result does not depend on these variables.
     pub(crate) fn without(&mut self, set: Set, is_free: &impl Fn(u32) -> bool) -> Result<Set, TooComplex> {
         self.without_with(set, is_free, &mut Table::default())
     }
@@ -225,7 +227,7 @@ impl Diagrams {
         known.insert(set, found);
         Ok(found)
     }
-    /// The first variable on which `set` depends; `None` for none.
+    /// Returns the first variable on which `set` depends; `None` if it depends on no variable.
     pub(crate) fn first_variable(&self, set: Set) -> Option<u32> {
         Some(self.nodes[set.0 as usize].variable).filter(|variable| *variable != u32::MAX)
     }
@@ -235,8 +237,8 @@ impl Diagrams {
         (without, with)
     }
 
-    /// The variables that are 1 in one member of `set`, in ascending order; all others are 0. `None` if it is
-    /// empty.
+    /// Returns a member of `set`: the variables with value 1, in ascending order. All other variables are 0.
+    /// `None` if the set is empty.
     pub(crate) fn member(&self, mut set: Set) -> Option<Vec<u32>> {
         let mut ones = Vec::new();
         while set != Set::ALL {
@@ -254,8 +256,8 @@ impl Diagrams {
         }
         Some(ones)
     }
-    /// The variables that have the same value in all members of `set`, with this value, up to the first
-    /// variable with both values.
+    /// Returns the variables that have the same value in all members of `set`, with this value. Stops at the
+    /// first variable with both values.
     pub(crate) fn forced(&self, mut set: Set) -> Vec<(u32, bool)> {
         let mut found = Vec::new();
         while set != Set::NONE && set != Set::ALL {
@@ -275,7 +277,7 @@ impl Diagrams {
         let mut next = vec![set];
         while let Some(set) = next.pop() {
             let node = self.nodes[set.0 as usize];
-            // Variables ascend, so below a later variable there is no variable of the range.
+            // Variables ascend, so no variable of the range is below a later variable.
             if node.variable >= end || seen.insert(set, set).is_some() {
                 continue;
             }
@@ -296,18 +298,18 @@ impl Diagrams {
     }
 }
 
-/// The result of an operation that needs no nodes; `None` if it needs nodes.
+/// Returns the result of an operation that needs no new nodes; `None` for other operations.
 #[expect(clippy::match_same_arms, reason = "operation by operation")]
-fn at_once(operation: Operation, one: Set, other: Set) -> Option<Set> {
-    match (operation, one, other) {
+fn at_once(operation: Operation, left: Set, right: Set) -> Option<Set> {
+    match (operation, left, right) {
         (Operation::And, Set::NONE, _) | (Operation::And, _, Set::NONE) => Some(Set::NONE),
         (Operation::And, Set::ALL, set) | (Operation::And, set, Set::ALL) => Some(set),
         (Operation::Or, Set::NONE, set) | (Operation::Or, set, Set::NONE) => Some(set),
         (Operation::Or, Set::ALL, _) | (Operation::Or, _, Set::ALL) => Some(Set::ALL),
         (Operation::Minus, Set::NONE, _) | (Operation::Minus, _, Set::ALL) => Some(Set::NONE),
         (Operation::Minus, set, Set::NONE) => Some(set),
-        (Operation::And | Operation::Or, one, other) if one == other => Some(one),
-        (Operation::Minus, one, other) if one == other => Some(Set::NONE),
+        (Operation::And | Operation::Or, left, right) if left == right => Some(left),
+        (Operation::Minus, left, right) if left == right => Some(Set::NONE),
         _ => None,
     }
 }
@@ -335,29 +337,29 @@ mod tests {
 
     proptest! {
         #[test]
-        fn operations_agree_with_truth_tables(one: u32, other: u32, variable in 0..VARIABLES, is_one: bool) {
+        fn operations_agree_with_truth_tables(left: u32, right: u32, variable in 0..VARIABLES, is_one: bool) {
             let mut diagrams = Diagrams::new();
-            let (a, b) = (from_truth_table(&mut diagrams, one, 0, 0), from_truth_table(&mut diagrams, other, 0, 0));
+            let (a, b) = (from_truth_table(&mut diagrams, left, 0, 0), from_truth_table(&mut diagrams, right, 0, 0));
             let both = diagrams.and(a, b).unwrap();
-            prop_assert_eq!(table(&diagrams, both), one & other);
+            prop_assert_eq!(table(&diagrams, both), left & right);
             let either = diagrams.or(a, b).unwrap();
-            prop_assert_eq!(table(&diagrams, either), one | other);
+            prop_assert_eq!(table(&diagrams, either), left | right);
             let rest = diagrams.minus(a, b).unwrap();
-            prop_assert_eq!(table(&diagrams, rest), one & !other);
+            prop_assert_eq!(table(&diagrams, rest), left & !right);
             // Equal sets share one node, regardless of the operations that created them.
             let again = diagrams.or(both, rest).unwrap();
             prop_assert_eq!(again, a);
             let given = diagrams.given(a, &|v| (v == variable).then_some(is_one)).unwrap();
             let expected = (0..32u32).fold(0, |bits, n| {
                 let n_given = if is_one { n | 1 << variable } else { n & !(1 << variable) };
-                bits | (one >> n_given & 1) << n
+                bits | (left >> n_given & 1) << n
             });
             prop_assert_eq!(table(&diagrams, given), expected);
             match diagrams.member(a) {
-                None => prop_assert_eq!(one, 0),
+                None => prop_assert_eq!(left, 0),
                 Some(ones) => {
                     let member = ones.iter().fold(0, |bits, v| bits | 1u32 << v);
-                    prop_assert!(one >> member & 1 == 1);
+                    prop_assert!(left >> member & 1 == 1);
                 }
             }
         }

@@ -19,7 +19,7 @@ pub enum Field {
     Dscp,
     /// IP bytes.
     Length,
-    /// Number of the interface of arrival.
+    /// Number of the input interface.
     Input,
     /// Color (discard class) in this node.
     Color,
@@ -37,7 +37,7 @@ pub enum Field {
 
 impl Field {
     /// All fields, in the order of their variables. Fields with few values are first, because classes combine
-    /// them with whole access lists, and routers rewrite them. If they were last, each value would have a
+    /// them with access lists, and routers rewrite them. If these fields were last, each value would need a
     /// copy of every list.
     pub(crate) const ALL: [Field; 15] = [
         Field::Input,
@@ -57,7 +57,7 @@ impl Field {
         Field::Length,
     ];
 
-    /// The number of its bits.
+    /// Returns the number of bits of the field.
     pub const fn bits(self) -> u32 {
         match self {
             Field::Family | Field::HasCos | Field::HasExp => 1,
@@ -69,7 +69,7 @@ impl Field {
             Field::Destination | Field::Source => 128,
         }
     }
-    /// The variable of its most significant bit; the others follow.
+    /// Returns the variable of the most significant bit. The variables of the other bits follow.
     pub(crate) const fn first_variable(self) -> u32 {
         let (mut index, mut before) = (0, 0);
         while Field::ALL[index] as usize != self as usize {
@@ -87,7 +87,7 @@ impl Field {
         let bit = variable.checked_sub(self.first_variable()).filter(|bit| *bit < self.bits())?;
         Some(value >> (self.bits() - 1 - bit) & 1 == 1)
     }
-    /// The value of the field if the variables `ones` are 1 and all others 0.
+    /// Returns the value of the field if the variables `ones` are 1 and all other variables are 0.
     pub(crate) fn value(self, ones: &[u32]) -> u128 {
         let first = self.first_variable();
         ones.iter()

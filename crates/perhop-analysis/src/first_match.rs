@@ -1,4 +1,4 @@
-//! [`FirstMatch`]: a list of sets, of which the first set that contains the packet decides, as in an access
+//! [`FirstMatch`]: a list of sets in which the first set that contains a packet decides, as in an access
 //! list.
 
 use std::collections::BTreeMap;
@@ -13,15 +13,15 @@ use crate::witness::value_of;
 /// One bit for each variable.
 type Bits = [u64; 6];
 
-/// The maximum number of comparisons in one list, which take a few seconds.
+/// The maximum number of comparisons in one list, which need a few seconds.
 const MOST_COMPARISONS: u64 = 20_000_000;
 
-/// Sets in order, found by a packet without checking each of them.
+/// A list of sets, in which the first set with a packet is found without checking each set.
 ///
-/// The shape of a set is the variables before the first variable that has both values in the set, if they
-/// have one value in all packets. A packet can only be in a set whose values of these variables equal its
-/// own. Sets of the same shape are therefore looked up by these values (Srinivasan, Suri and Varghese 1999,
-/// "Packet Classification using Tuple Space Search"). Even long lists of addresses have few shapes.
+/// The shape of a set consists of the variables with a single value in the set, up to the first variable with
+/// both values. A packet can be in the set only if it has the same values of these variables. Sets of the
+/// same shape are therefore looked up by these values (Srinivasan, Suri and Varghese 1999, "Packet
+/// Classification using Tuple Space Search"). Even long lists of addresses have few shapes.
 #[derive(Debug, Default)]
 pub struct FirstMatch {
     sets: Vec<Set>,
@@ -34,7 +34,7 @@ impl FirstMatch {
     pub fn new() -> FirstMatch {
         FirstMatch::default()
     }
-    /// The number of shapes and sets with which packets were compared so far.
+    /// Returns the number of shapes and sets with which packets were compared.
     pub fn comparisons(&self) -> u64 {
         self.comparisons
     }
@@ -49,7 +49,7 @@ impl FirstMatch {
         self.shapes.entry(shape).or_default().entry(values).or_default().push(self.sets.len());
         self.sets.push(set);
     }
-    /// The place of the first set that contains `packet`.
+    /// Returns the index of the first set that contains `packet`.
     ///
     /// # Errors
     /// There were too many comparisons.
@@ -82,7 +82,7 @@ impl FirstMatch {
         Ok(true)
     }
 
-    /// The place of the first set that contains the packet of these `bits`.
+    /// Returns the index of the first set that contains the packet with these `bits`.
     fn first(&mut self, space: &PacketSpace, bits: &Bits) -> Result<Option<usize>, TooComplex> {
         let has = |set| {
             space.member_is(set, |variable| {
@@ -134,7 +134,7 @@ mod tests {
             let mut space = PacketSpace::new(&[]);
             let (mut list, mut sets): (FirstMatch, Vec<Set>) = (FirstMatch::new(), Vec::new());
             for (to, to_length, from, from_length, port) in entries {
-                let address = |two: u32| u128::from(two) << 126;
+                let address = |first_bits: u32| u128::from(first_bits) << 126;
                 let to = space.begins(Field::Destination, address(to), to_length).unwrap();
                 let from = space.begins(Field::Source, address(from), from_length).unwrap();
                 let mut set = space.and(to, from).unwrap();

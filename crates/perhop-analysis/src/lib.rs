@@ -1,11 +1,9 @@
-//! The treatment of every packet by a policy, without a run.
-//!
-//! A [`PacketSpace`] stores sets of packets exactly. Functions return the packets that a condition takes
-//! ([`PacketSpace::taken_by`]), that conditioners turn into given packets ([`before`]), that reach each class
-//! ([`classes_of`]), or that wait in another queue in another node ([`moved()`]). [`PacketSpace::witness`]
-//! returns one packet of a set. Two sets are the same exactly if their [`Set`]s are equal.
-//!
-//! [`rates`] returns the guarantee of each class on a line, its maximum, and its share of the rest.
+//! The treatment of every packet by a policy, without a run. A [`PacketSpace`] stores sets of packets
+//! exactly. Functions return the packets that match a condition ([`PacketSpace::taken_by`]), that become
+//! given packets in conditioners ([`before`]), that reach each class ([`classes_of`]), or that wait in
+//! different queues in two nodes ([`moved()`]). [`PacketSpace::witness`] returns one packet of a set. Two
+//! sets have the same packets exactly if their [`Set`]s are equal. [`rates`] returns, for each class of a
+//! policy, the guaranteed rate, the maximum rate, and the share of the excess.
 
 mod boxes;
 mod classes;

@@ -9,10 +9,10 @@ use crate::decision_diagram::{Set, TooComplex};
 use crate::space::PacketSpace;
 use crate::trace::Node;
 
-/// A packet that waits in one queue of the first node and in another of the second.
+/// A packet that waits in different queues in two nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Moved {
-    /// The packet's queue in the first node; `None` if no class takes it.
+    /// The packet's queue in the first node; `None` if the packet matches no class.
     pub before: Option<String>,
     /// The packet's queue in the second node.
     pub after: Option<String>,
@@ -20,8 +20,7 @@ pub struct Moved {
     pub packet: String,
 }
 
-/// A queue, and the packets that can reach it, as they arrive. The queue is `None` for packets that no class
-/// takes.
+/// A queue, and the arriving packets that can reach it. The queue is `None` for packets that match no class.
 type Source = (Option<String>, Set);
 
 impl Node<'_> {
@@ -39,8 +38,8 @@ impl Node<'_> {
         conditioners(self.input, space, set)
     }
 
-    /// Returns the packets of `arrived` that can reach each queue. Packets that no class takes have no queue.
-    /// A port without classes has one queue, without a name.
+    /// Returns the packets of `arrived` that can reach each queue. Packets that match no class have no queue.
+    /// A port without classes has one queue, which has no name.
     fn sources(&self, space: &mut PacketSpace, arrived: Set) -> Result<Vec<Source>, TooComplex> {
         let queueing = self.output.and_then(|policy| policy.queueing.as_ref());
         let Some(queueing) = queueing else { return Ok(vec![(None, arrived)]) };
@@ -61,8 +60,8 @@ impl Node<'_> {
 
 /// Returns a packet for each pair of different queues of two nodes. The packet can reach the first queue in
 /// the first node and the second queue in the second node. It arrives on the interface `arrives`, or on any
-/// interface. The result is exact for the fields that conditions contain. With meters, it holds for at least
-/// one history of their traffic.
+/// interface. The result is exact for the fields that conditions contain. With meters, it is correct for at
+/// least one history of their traffic.
 ///
 /// # Errors
 /// The sets are too complex.
@@ -77,7 +76,7 @@ pub fn moved(first: &Node, second: &Node, arrives: Option<&str>) -> Result<Vec<M
     for (before, one) in &from {
         for (after, other) in to.iter().filter(|(after, _)| after != before) {
             let both = space.and(*one, *other)?;
-            // Packets that meters can send to both queues, in both nodes, have not moved.
+            // Packets that can reach both queues in both nodes, depending on meters, have not moved.
             let exchanged = space.and(set_of(&from, after.as_ref()), set_of(&to, before.as_ref()))?;
             let both = space.minus(both, exchanged)?;
             if let Some(witness) = space.witness(both)? {

@@ -26,7 +26,7 @@ impl FromStr for PacketText {
     type Err = String;
 
     /// # Errors
-    /// A part cannot be parsed. The error has the part and its valid form.
+    /// A part cannot be parsed. The error contains the part and its valid form.
     fn from_str(text: &str) -> Result<PacketText, String> {
         let mut words = text.split_whitespace();
         let protocol: Protocol = next(&mut words, "a protocol")?.parse()?;
@@ -89,7 +89,7 @@ fn mark(key: &str, value: &str) -> Result<LinkMark, String> {
     value.parse().map_err(|_| format!("{key} {value}: write a number from 0 to 7"))
 }
 
-/// `10.1.2.3:443`, `[2001:db8::1]:443`, or an address alone.
+/// Parses `10.1.2.3:443`, `[2001:db8::1]:443`, or an address without a port.
 fn end(text: &str, has_ports: bool) -> Result<(IpAddr, u16), String> {
     if let Ok(address) = text.parse() {
         return Ok((address, 0));

@@ -39,42 +39,42 @@ impl PacketSpace {
         &self.interfaces
     }
 
-    /// The intersection.
+    /// Returns the intersection of two sets.
     ///
     /// # Errors
     /// The set is too complex.
-    pub fn and(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
-        self.diagrams.and(one, other)
+    pub fn and(&mut self, left: Set, right: Set) -> Result<Set, TooComplex> {
+        self.diagrams.and(left, right)
     }
-    /// The union.
+    /// Returns the union of two sets.
     ///
     /// # Errors
     /// The set is too complex.
-    pub fn or(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
-        self.diagrams.or(one, other)
+    pub fn or(&mut self, left: Set, right: Set) -> Result<Set, TooComplex> {
+        self.diagrams.or(left, right)
     }
-    /// The difference: packets of `one` that are not in `other`.
+    /// Returns the difference: the packets of `left` that are not in `right`.
     ///
     /// # Errors
     /// The set is too complex.
-    pub fn minus(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
-        self.diagrams.minus(one, other)
+    pub fn minus(&mut self, left: Set, right: Set) -> Result<Set, TooComplex> {
+        self.diagrams.minus(left, right)
     }
-    /// The union of `sets`.
+    /// Returns the union of `sets`.
     ///
     /// # Errors
     /// The set is too complex.
     pub fn any(&mut self, sets: Vec<Set>) -> Result<Set, TooComplex> {
         self.in_pairs(sets, Set::NONE, Diagrams::or)
     }
-    /// The intersection of `sets`.
+    /// Returns the intersection of `sets`.
     ///
     /// # Errors
     /// The set is too complex.
     pub fn all(&mut self, sets: Vec<Set>) -> Result<Set, TooComplex> {
         self.in_pairs(sets, Set::ALL, Diagrams::and)
     }
-    /// Combines sets in pairs, so that each set takes part in few large operations.
+    /// Combines sets in pairs, so that each set is used in few large operations.
     fn in_pairs(
         &mut self,
         mut sets: Vec<Set>,
@@ -172,7 +172,7 @@ impl PacketSpace {
     pub(crate) fn forced(&self, set: Set) -> Vec<(u32, bool)> {
         self.diagrams.forced(set)
     }
-    /// The first variable on which `set` depends; `None` for none.
+    /// Returns the first variable on which `set` depends; `None` if it depends on no variable.
     pub(crate) fn first_variable(&self, set: Set) -> Option<u32> {
         self.diagrams.first_variable(set)
     }
@@ -184,13 +184,13 @@ impl PacketSpace {
     pub(crate) fn without(&mut self, set: Set, is_free: impl Fn(u32) -> bool) -> Result<Set, TooComplex> {
         self.diagrams.without(set, &is_free)
     }
-    /// The variables that are 1 in one packet of `set`; `None` if it is empty.
+    /// Returns the variables that are 1 in one packet of `set`; `None` if the set is empty.
     pub(crate) fn member(&self, set: Set) -> Option<Vec<u32>> {
         self.diagrams.member(set)
     }
 }
 
-/// Adds the interfaces of arrival that a condition names.
+/// Adds the input interfaces that a condition names.
 fn add_inputs(condition: &MatchConfig, names: &mut Vec<String>) {
     names.extend(condition.input.iter().flat_map(|input| input.0.iter().cloned()));
     let inner = condition.all.iter().chain(&condition.any).flatten();

@@ -1,5 +1,5 @@
-//! [`conditioned`] and [`queue_of`]: one packet through conditioners, with every color that meters may give
-//! it, and the queue that it joins.
+//! [`conditioned`] and [`queue_of`]: the paths of a packet through conditioners, one for every color that
+//! meters may assign, and the queue that the packet joins.
 
 use perhop_qos::action::{Action, Outcome};
 use perhop_qos::buffer::BufferConfig;
@@ -11,16 +11,16 @@ use perhop_qos::{Color, ConfigError, Packet, Time};
 
 use crate::conditioning::given_by;
 
-/// The policies that a packet meets in a node.
+/// The policies that a packet passes in a node.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'a> {
     /// The names of the node's interfaces, in the order of their numbers.
     pub interfaces: &'a [String],
-    /// The policy of the interface on which it arrives.
+    /// The policy of the interface on which the packet arrives.
     pub input: Option<&'a PolicyConfig>,
-    /// The policy of the interface through which it leaves.
+    /// The policy of the interface through which the packet leaves.
     pub output: Option<&'a PolicyConfig>,
-    /// The tags and labels with which it leaves.
+    /// The tags and labels with which the packet leaves.
     pub encapsulation: Encapsulation,
 }
 
@@ -29,18 +29,18 @@ pub struct Node<'a> {
 pub struct Conditioned {
     /// The packet after the conditioners.
     pub packet: Packet,
-    /// The conditioners that took it, in order.
+    /// The conditioners that the packet matched, in order.
     pub steps: Vec<Step>,
     /// Whether the last conditioner drops the packet.
     pub dropped: bool,
 }
 
-/// The effect of one conditioner on a packet that it takes.
+/// The effect of one conditioner on a packet that it matches.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The index of the conditioner.
     pub index: usize,
-    /// The color that its meter gives; `None` if it has no meter.
+    /// The color that the meter of the conditioner assigns; `None` without a meter.
     pub color: Option<Color>,
     /// The actions for that color.
     pub actions: Vec<Action>,
@@ -48,11 +48,11 @@ pub struct Step {
     pub packet: Packet,
 }
 
-/// The largest number of paths that are followed, enough for three colors of five meters.
+/// The maximum number of paths, which is sufficient for three colors of five meters.
 const MOST: usize = 243;
 
 /// Returns all paths of `packet` through the conditioners of `policy`, one for each color that a meter may
-/// assign. Interfaces have the numbers of their places in `interfaces`.
+/// assign. The number of an interface is its index in `interfaces`.
 ///
 /// # Errors
 /// A conditioner cannot be built.
@@ -114,7 +114,7 @@ pub struct QueuePlace {
     pub tin: Option<&'static str>,
 }
 
-/// Returns the queue that `packet` joins; `None` if no class takes it.
+/// Returns the queue that `packet` joins; `None` if the packet matches no class.
 ///
 /// # Errors
 /// A match cannot be built.

@@ -1,4 +1,4 @@
-//! [`Witness`]: one packet of a set, with the most usual field values that the set allows.
+//! [`Witness`]: a packet of a set. Of all packets in the set, it has the most usual values of fields.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -25,9 +25,10 @@ const fn ipv4(address: u32) -> u128 {
     (address as u128) << 96
 }
 
-/// The preferred properties of a packet. Each applies if the set allows it: addresses for documentation (RFC
-/// 5737, RFC 3849), UDP or TCP with a dynamic source port (RFC 6335 §6), 500 bytes, and no marks. A property
-/// is a field with its least and greatest value, and the address family to which it applies.
+/// The preferred properties of a packet. A property is used if a packet of the set has it: addresses for
+/// documentation (RFC 5737, RFC 3849), UDP or TCP with a dynamic source port (RFC 6335 §6), 500 bytes, and no
+/// marks. A property is a field with its least and greatest value, and the address family to which it
+/// applies.
 const PREFERRED: [(Field, u128, u128, Option<u128>); 15] = [
     (Field::HasCos, 0, 0, None),
     (Field::HasExp, 0, 0, None),
@@ -47,15 +48,15 @@ const PREFERRED: [(Field, u128, u128, Option<u128>); 15] = [
 ];
 
 impl PacketSpace {
-    /// A packet of `set`; `None` if the set has no possible packet. A possible packet has at least an IP
-    /// header, and arrives by an interface of this node.
+    /// Returns a packet of `set`; `None` if the set contains no possible packet. A possible packet has at
+    /// least an IP header, and arrives on an interface of this node.
     ///
     /// # Errors
     /// The set is too complex.
     pub fn witness(&mut self, set: Set) -> Result<Option<Witness>, TooComplex> {
         self.chosen(set, PacketSpace::plainest)
     }
-    /// Any packet of `set`; `None` if it has no possible packet. This is much faster than
+    /// Returns any packet of `set`; `None` if the set contains no possible packet. This is much faster than
     /// [`PacketSpace::witness`], which searches for the plainest packet.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! [`allot`]: the division of a rate by each scheduler among saturated classes.
+//! [`allot`]: the rate that each scheduler gives to saturated classes.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
@@ -10,8 +10,8 @@ use super::limits::{allotment, bits, htb_guarantee};
 use super::weights::{Got, Want, Whole, slope, weights_of_rest};
 
 /// Returns the long-run share of `whole` for each class of `queueing`. Class i has its priority up to
-/// `caps[i]`. HTB and guarantee-excess divide among all classes of their tree at once, so `queueing` must be
-/// the outermost of a tree.
+/// `caps[i]`. HTB and guarantee-excess divide the rate among all classes of their tree at once, so `queueing`
+/// must be the outermost level of a tree.
 pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], caps: &[f64]) -> Vec<Got> {
     let classes = &queueing.classes;
     let weights = weights_of_rest(queueing, whole);
@@ -20,7 +20,7 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
     let got = match queueing.scheduler {
         SchedulerConfig::Htb => return htb::divide(queueing, whole.rate, tree),
         SchedulerConfig::GuaranteeExcess => return guarantee_excess::divide(queueing, whole.rate, tree),
-        // First come, first served divides in proportion to the offered loads. Loads without a limit are
+        // A FIFO divides the rate in proportion to the offered loads. Loads without a limit are assumed to be
         // equal.
         SchedulerConfig::Fifo => fill(whole.rate, &vec![1.0; classes.len()], wants),
         SchedulerConfig::Priority => {
@@ -51,7 +51,7 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
 /// own queue.
 pub(super) fn serve(queueing: &QueueingConfig, whole: Whole, wants: &[Want], caps: &[f64]) -> Vec<Got> {
     if queueing.scheduler == SchedulerConfig::Fifo {
-        // The packets of a class leave together with the packets of the other classes.
+        // In a FIFO, the packets of a class wait behind the packets of the other classes.
         return wants.iter().map(|want| Got::exact(whole.rate.min(want.held))).collect();
     }
     let mut found = allot(queueing, whole, wants, caps);
@@ -64,7 +64,7 @@ pub(super) fn serve(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
     found
 }
 
-/// Returns the places of classes that are limited by a policer in front of their queue.
+/// Returns the paths of the classes with a policer in front of their queue.
 fn policed(wants: &[Want]) -> Vec<Vec<usize>> {
     let places = |(index, want): (usize, &Want)| {
         let mut found = policed(&want.inner);
@@ -92,8 +92,8 @@ fn raise(wants: &mut [Want], path: &[usize]) -> f64 {
     more
 }
 
-/// Returns the rate of each class: its rate in `sure` plus its share of the excess. The excess is shared
-/// level by level if classes have levels.
+/// Returns the rate of each class, which is its rate in `sure` plus its share of the excess. If classes have
+/// levels, the excess is shared level by level.
 fn with_rest(
     queueing: &QueueingConfig,
     sure: Vec<f64>,
@@ -115,11 +115,11 @@ fn limited(claims: &[f64], wants: &[f64]) -> Vec<f64> {
     claims.iter().zip(wants).map(|(claim, want)| claim.min(*want)).collect()
 }
 
-/// Returns the promise to each class before the rest is shared, bits per second.
+/// Returns the guaranteed rate of each class, before the excess is shared, bits per second.
 ///
-/// In a tree of CBQ, HFSC or HTB, the promises of inner classes do not depend on the enclosing class. A class
-/// that has not used its own rate does not borrow (Floyd and Jacobson 1995 §2.4; Linux `sch_htb`), and the
-/// real-time criterion of H-FSC considers only leaves.
+/// In a tree of CBQ, HFSC or HTB, the guarantees of inner classes do not depend on the enclosing class. A
+/// class that has not used its own rate does not borrow (Floyd and Jacobson 1995 §2.4; Linux `sch_htb`), and
+/// the real-time criterion of H-FSC considers only leaves.
 pub(super) fn claims(queueing: &QueueingConfig, whole: Whole) -> Vec<f64> {
     let claim = |class: &ClassConfig| {
         let inside =
@@ -129,7 +129,7 @@ pub(super) fn claims(queueing: &QueueingConfig, whole: Whole) -> Vec<f64> {
     queueing.classes.iter().map(claim).collect()
 }
 
-/// Returns the configured promise to a class, bits per second.
+/// Returns the configured guarantee of a class, bits per second.
 pub(super) fn written(scheduler: SchedulerConfig, class: &ClassConfig, wire: Option<f64>) -> Option<f64> {
     let share = &class.share;
     match scheduler {
@@ -138,9 +138,10 @@ pub(super) fn written(scheduler: SchedulerConfig, class: &ClassConfig, wire: Opt
         SchedulerConfig::Htb => share.rate.map(htb_guarantee),
         SchedulerConfig::GuaranteeExcess => share.rate.map(bits),
         SchedulerConfig::Hfsc => share.real_time.map(|curve| bits(curve.m2)),
-        // A weight that is configured as a rate promises that rate if the sum fits.
+        // A weight that is configured as a rate is a guarantee of this rate, unless the sum of the weights
+        // exceeds the available rate.
         SchedulerConfig::Scfq | SchedulerConfig::Wfq | SchedulerConfig::Wf2qPlus => share.bandwidth.map(bits),
-        // Turns of WRR count packets of any length, so a configured bandwidth does not promise a rate.
+        // Turns of WRR count packets of any length, so a configured bandwidth is not a guarantee.
         SchedulerConfig::Fifo | SchedulerConfig::Priority | SchedulerConfig::Wrr | SchedulerConfig::Drr => {
             None
         }
@@ -206,7 +207,8 @@ fn by_service_curves(classes: &[ClassConfig], rate: f64, slopes: &[f64], wants: 
             *claim *= rate / total;
         }
     }
-    // Classes whose part of the rest is below their claim get the claim and no longer share the rest.
+    // A class whose share of the remaining rate is below its claim gets the claim, and does not share the
+    // remaining rate.
     let mut sharing: Vec<bool> = slopes.iter().map(|slope| *slope > 0.0).collect();
     loop {
         let claimed: f64 =
@@ -235,7 +237,7 @@ fn claim(class: &ClassConfig) -> f64 {
     }
 }
 
-/// Whether the class at `index` has strict priority over another class. The class that is served last has
+/// Whether the class at `index` has strict priority over another class. The class that is served last does
 /// not.
 pub fn has_priority(queueing: &QueueingConfig, index: usize) -> bool {
     queueing.scheduler == SchedulerConfig::Priority && by_level(queueing).last() != Some(&index)

@@ -1,12 +1,12 @@
-//! [`Level`], [`ClassRates`]: the rates of classes, and the loads for which they hold.
+//! [`Level`], [`ClassRates`]: the rates of classes, and the loads for which these rates are computed.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use serde::Serialize;
 
-/// The traffic of classes with strict priority. All other classes send as much as they may.
+/// The traffic of classes with strict priority. All other classes send at their maximum rate.
 #[derive(Clone, Copy, Debug)]
 pub struct PriorityLoad {
-    /// The part of its limit that a class sends.
+    /// The fraction of its limit at which a class with a limit sends.
     pub of_limit: f64,
     /// The fraction of the rate that classes without a limit send together; `None` for the whole remaining
     /// rate.
@@ -14,19 +14,20 @@ pub struct PriorityLoad {
 }
 
 impl PriorityLoad {
-    /// The load of classes that send as much as they may.
+    /// The load of classes that send at their maximum rate.
     pub const FULL: PriorityLoad = PriorityLoad { of_limit: 1.0, without_limit: None };
-    /// The load of classes with a limit that send as much as they may. Classes without a limit are silent.
+    /// The load of classes with a limit that send at this limit. Classes without a limit send nothing.
     pub(super) const BOUNDED: PriorityLoad = PriorityLoad { of_limit: 1.0, without_limit: Some(0.0) };
 }
 
-/// The times at which a limit applies.
+/// The condition under which a limit applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Holds {
     /// Always.
     Always,
-    /// The limit applies while other classes wait. Excess packets then have no priority, or are dropped.
+    /// The limit applies while packets of other classes wait. Packets above the limit then have no priority
+    /// or are dropped.
     UnderCongestion,
 }
 
@@ -35,9 +36,10 @@ pub enum Holds {
 pub struct Level<'a> {
     /// The scheduler and the configuration of the classes.
     pub queueing: &'a QueueingConfig,
-    /// The bits per second that they share while all are busy.
+    /// The bits per second that the classes share while all classes are backlogged.
     pub rate: Option<f64>,
-    /// The bits per second at which they are served while all are busy. An enclosing policer does not count.
+    /// The bits per second at which the classes are served while all classes are backlogged. Enclosing
+    /// policers do not count.
     pub service: Option<f64>,
     /// The rates of each class, in order.
     pub classes: Vec<ClassRates<'a>>,
@@ -52,27 +54,27 @@ pub struct ClassRates<'a> {
     pub path: String,
     /// Whether the class or an enclosing class has strict priority.
     pub has_priority: bool,
-    /// The guarantee as configured, even if the line is too slow for it.
+    /// The configured guarantee, even if the line is too slow for it.
     pub written: Option<f64>,
-    /// The rate that the class gets for any traffic of the others, while classes with priority and without a
-    /// limit are silent. `None` if nothing is promised or the line is not known.
+    /// The guaranteed rate of the class for any traffic of other classes, while classes with priority and
+    /// without a limit send nothing. `None` if the class has no guarantee or the line rate is unknown.
     pub promised: Option<f64>,
-    /// The rate that the class gets while every class sends as much as it may.
+    /// The rate of the class while all classes send at their maximum rate.
     pub while_busy: Option<f64>,
-    /// The rate at which its queue empties while every class sends as much as it may.
+    /// The rate at which the queue of the class empties while all classes send at their maximum rate.
     pub service: Option<f64>,
-    /// The minimum of its own policer, shaper, cap and ceiling; `None` if it has none.
+    /// The lowest rate of the class's own policer, shaper, cap and ceiling; `None` without such a limit.
     pub limit: Option<f64>,
-    /// The times at which `limit` applies.
+    /// The condition under which `limit` applies.
     pub holds: Holds,
-    /// The maximum rate of the class. It is the minimum of its limit, the limits of enclosing classes and of
-    /// all packets, and the line.
+    /// The maximum rate of the class: the minimum of its limit, the limits of enclosing classes, the limits
+    /// of all packets, and the line rate.
     pub maximum: Option<f64>,
-    /// Whether these rates are an approximation. This is so if the promises to the queues of HTB exceed the
-    /// rate of HTB, so that turns decide.
+    /// Whether these rates are an approximation. They are if the guarantees of the queues of HTB exceed the
+    /// rate of HTB, because the rates then depend on the turns of the classes.
     pub is_approximate: bool,
-    /// Its part of the rest among the classes of its scheduler, 0 to 1; `None` if the scheduler does not
-    /// share by bytes.
+    /// The share of the class in the excess among the classes of its scheduler, 0 to 1; `None` if the
+    /// scheduler does not share the excess by bytes.
     pub excess: Option<f64>,
     /// The inner classes.
     pub inner: Option<Level<'a>>,

@@ -1,6 +1,6 @@
 //! [`fill`]: the division of a rate by weights among classes with limits.
 
-/// Divides `rate` in proportion to `weights`. Each class gets at most the rate that it wants.
+/// Divides `rate` in proportion to `weights`. Each class gets at most its demand `wants`.
 pub(super) fn fill(rate: f64, weights: &[f64], wants: &[f64]) -> Vec<f64> {
     let mut got = vec![0.0; wants.len()];
     let mut left = rate;

@@ -1,8 +1,7 @@
-//! [`divide`]: the long-run division of a rate by a whole tree of guarantee-excess.
-//!
-//! By `scheduler/guarantee_excess.rs` of `perhop-qos`, each class serves the first priority first, and a
-//! class above its guarantee offers the first priority of the excess. Each class therefore has a demand for
-//! each priority, which its enclosing classes see. Rates are computed from the outermost class inward.
+//! [`divide`]: the long-run division of a rate by a whole tree of guarantee-excess. In
+//! `scheduler/guarantee_excess.rs` of `perhop-qos`, each class serves the first priority first, and a class
+//! above its guarantee has the first priority of the excess. Each class therefore has a demand for each
+//! priority, which the enclosing classes serve. Rates are computed from the outermost class inward.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
@@ -11,9 +10,9 @@ use super::filling::fill;
 use super::limits::bits;
 use super::weights::{Got, Want};
 
-/// The levels of guarantees.
+/// The number of priority levels of guarantees.
 const LEVELS: usize = 8;
-/// The levels of guarantees and of the excess.
+/// The number of priority levels of guarantees and of the excess.
 const PRIORITIES: usize = 2 * LEVELS;
 
 /// The fraction of a rate below which a difference is due to rounding.
@@ -32,7 +31,7 @@ pub(super) fn divide(queueing: &QueueingConfig, rate: f64, wants: &[Want]) -> Ve
 #[derive(Debug)]
 struct Node {
     weight: f64,
-    /// The demands that the enclosing classes see.
+    /// The demands of the class at its enclosing class.
     demands: Demands,
     got: f64,
     inner: Vec<Node>,

@@ -41,7 +41,7 @@ pub(super) fn divide(queueing: &QueueingConfig, rate: f64, wants: &[Want]) -> Ve
     root.inner.into_iter().map(Got::from).collect()
 }
 
-/// A turn of the scheduler: the level of the class whose tokens are spent, and the priority.
+/// A step of the scheduler: the level of the class whose tokens are used, and the priority.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     level: u8,
@@ -50,7 +50,7 @@ struct Step {
     left: f64,
 }
 
-/// A class with its rate so far. Rates are in bits per second.
+/// A class with the rate that the steps up to now have given to it. Rates are in bits per second.
 #[derive(Debug)]
 struct Node {
     /// The level of the class; 0 for a class with a queue.
@@ -86,7 +86,7 @@ struct Line {
 }
 
 impl Node {
-    /// Returns the node around the classes of `queueing`, the outermost one.
+    /// Returns the node that contains the outermost classes, which are the classes of `queueing`.
     fn around(queueing: &QueueingConfig, wants: &[Want], rate_to_quantum: Option<u32>) -> Node {
         let class = |(class, want)| Node::of_class(class, want, HTB_OUTERMOST, rate_to_quantum);
         Node {
@@ -168,7 +168,7 @@ impl Node {
         (most - self.got).max(0.0)
     }
 
-    /// Returns `step` for the inner classes, which may lend no more than its rate.
+    /// Returns `step` for the inner classes. They can use at most the rate of this class.
     fn lent(&self, step: Step) -> Step {
         let is_lender = self.level == step.level;
         Step { left: if is_lender { step.left.min(self.room(step)) } else { step.left }, ..step }
@@ -184,8 +184,8 @@ impl Node {
         !node.is_direct && (node.level > 0 || (lends && node.priority == step.priority))
     }
 
-    /// Returns the number of classes with tokens for `step` that have room. They take turns of the line,
-    /// which bursts shorten.
+    /// Returns the number of classes with tokens for `step` that can still send. They send in turns, which
+    /// bursts shorten.
     fn lenders(&self, step: Step) -> usize {
         let of_node = |node: &Node| {
             if node.room(step) <= LEAST * step.left {
@@ -206,8 +206,8 @@ impl Node {
         })
     }
 
-    /// Marks the rates of classes that take turns at `step` with a class to which a class further inside also
-    /// lends. The end of the turn at the other class also ends its turn at `step`.
+    /// Marks the rates of classes that send in turns at `step` with a class to which an inner class also
+    /// lends. The end of the turn at the inner class also ends the turn at `step`.
     fn mark_borrowers(&mut self, step: Step) {
         if self.level == step.level && self.borrows_again(step) {
             self.mark(step);
@@ -232,7 +232,7 @@ impl Node {
         }
     }
 
-    /// Returns the rate of this class at `step` if each byte of a quantum gets `depth`.
+    /// Returns the rate of this class at `step` if each byte of a quantum has the rate `depth`.
     fn taken(&self, step: Step, depth: f64) -> Line {
         let room = self.room(step);
         let line = if self.level == 0 {
@@ -284,7 +284,7 @@ impl Node {
         lines.fold(Line { fixed: 0.0, slope: 0.0 }, add)
     }
 
-    /// Gives the inner classes at most `rate` at `step`, and returns the rate that they took.
+    /// Divides at most `rate` among the inner classes at `step`. Returns the rate that they use.
     fn pour(&mut self, step: Step, rate: f64) -> f64 {
         // The rate of the inner classes is a concave function of depth. Therefore, no tangent leads to a
         // depth that is too large, and each tangent fills at least one class.

@@ -1,4 +1,4 @@
-//! Rates that a class never exceeds: policers before its queue, shapers and ceilings after it.
+//! Rates that a class never exceeds: policers in front of its queue, and shapers and ceilings behind it.
 
 use std::collections::BTreeMap;
 
@@ -27,11 +27,11 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Returns its maximum rate.
+    /// Returns the maximum rate of the class.
     pub(super) fn most(self) -> f64 {
         self.policed.min(self.held)
     }
-    /// Returns the minimum of all its limits, including the cap of its priority.
+    /// Returns the minimum of all limits, including the cap of the priority.
     pub(super) fn least(self) -> f64 {
         self.most().min(self.cap)
     }
@@ -41,13 +41,13 @@ pub(super) fn bits(rate: Rate) -> f64 {
     rate.as_bits_per_second() as f64
 }
 
-/// Returns the guarantee of a class of HTB, bits per second. HTB has no rate of 0, so a byte per second, the
-/// least possible rate, means no rate.
+/// Returns the guarantee of a class of HTB, bits per second. HTB has no rate of 0, so the lowest possible
+/// rate, one byte per second, means no guarantee.
 pub(super) fn htb_guarantee(rate: Rate) -> f64 {
     if rate.as_bits_per_second() <= 8 { 0.0 } else { bits(rate) }
 }
 
-/// Returns the rate that a shaper keeps. With an excess burst in every interval, it exceeds the committed
+/// Returns the long-term rate of a shaper. With an excess burst in every interval, it is above the committed
 /// rate.
 pub fn shaped_rate(shape: &ShapeConfig) -> f64 {
     match shape.form {
@@ -103,7 +103,7 @@ fn metered_rates(meter: &MeterConfig) -> Option<(f64, f64)> {
 /// The limits of the classes of one policy.
 pub(super) struct LimitsOf<'a> {
     policy: &'a PolicyConfig,
-    /// Rates of policers that the policy does not show, by the name of the queue.
+    /// Rates of policers that are not part of the policy, by the name of the queue.
     given: &'a BTreeMap<String, Rate>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> LimitsOf<'a> {
     ) -> Limits {
         let share = &class.share;
         let ceiling = match (share.upper_limit, share.real_time) {
-            // H-FSC: a guarantee is not limited.
+            // H-FSC: the upper limit does not apply to a guarantee.
             (Some(limit), claim) => Some(limit.m2.max(claim.map_or(limit.m2, |curve| curve.m2))),
             // Linux `sch_htb`: above its rate a class sends borrowed bandwidth of the enclosing class, up to
             // its ceiling. The wire lends nothing.
@@ -133,7 +133,7 @@ impl<'a> LimitsOf<'a> {
             (None, _) if queueing.scheduler == SchedulerConfig::GuaranteeExcess => share.ceil,
             (None, _) => share.rate,
         };
-        // Promises of HTB to inner classes do not depend on the ceiling of the enclosing class.
+        // In HTB, the guarantees of inner classes do not depend on the ceiling of the enclosing class.
         let is_bounded = queueing.scheduler == SchedulerConfig::GuaranteeExcess;
         let inside = class.link_shared(queueing.scheduler).filter(|_| !is_bounded).map_or(0.0, sum_of_rates);
         let ceiling = ceiling.map(|rate| bits(rate).max(inside));
@@ -173,8 +173,8 @@ impl<'a> LimitsOf<'a> {
         inner.classes.iter().map(of_class).sum()
     }
 
-    /// Returns the lowest rate of the conditioners through which the packets of a class pass. These are
-    /// conditioners with the condition of the class, and conditioners with its name.
+    /// Returns the lowest rate of the conditioners that packets of a class pass. These are the conditioners
+    /// with the condition or the name of the class.
     fn policed(&self, class: &ClassConfig, path: &str) -> Option<f64> {
         let given = self.given.get(path).copied().map(bits);
         let stages = self.policy.conditioners.iter().filter(|stage| is_of_class(stage, class, path));
@@ -277,8 +277,8 @@ fn least(rates: impl IntoIterator<Item = Option<f64>>) -> f64 {
     rates.into_iter().flatten().fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the path of a queue without its components for schedulers. These are the class of all classes
-/// without priority, and the class of one priority level.
+/// Returns the path of a queue without the classes that exist only for the scheduler: the class that contains
+/// all classes without priority, and the class of a priority level.
 pub fn class_path(path: &str) -> String {
     let is_level = |part: &str| {
         let level = part.strip_prefix("priority level ");

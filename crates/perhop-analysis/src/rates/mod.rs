@@ -1,16 +1,16 @@
-//! [`rates`]: the promised rate of each class of a policy, its maximum and its share of the excess.
+//! [`rates`]: for each class of a policy, the guaranteed rate, the maximum rate and the share of the excess.
 //!
 //! All code that needs such a rate uses this module: rules, inferred loads, `perhop rates`, and tables of
 //! runs. Rates are long-run averages in bits per second, of the bytes that the policy counts (IP bytes and
-//! its `overhead`). The headers of the link below occupy a part of the link rate, which is not deducted.
+//! its `overhead`). Headers of the link also use a part of the link rate, which is not deducted.
 //!
 //! | rate | what |
 //! |---|---|
-//! | promised | the rate of the class for any traffic of the others; at most its configured guarantee, if any |
-//! | while busy | its rate while every class sends as much as it may |
-//! | service | the rate at which its queue empties during that time: a policer in front of it does not count |
-//! | maximum | the rate that it never exceeds while others wait |
-//! | excess | its share of the rate without promises that others do not use |
+//! | promised | the guaranteed rate of the class for any traffic of the other classes; at most its configured guarantee, if any |
+//! | while busy | the rate of the class while all classes send at their maximum rate |
+//! | service | the rate at which its queue empties during that time, regardless of a policer in front of the queue |
+//! | maximum | the rate that the class never exceeds while packets of other classes wait |
+//! | excess | its share of the rate that is not guaranteed to any class, or that other classes do not use |
 
 mod allot;
 mod answer;
@@ -39,7 +39,7 @@ use walk::Walk;
 pub struct Given<'a> {
     /// The bits per second that its outermost classes share; `None` if they are not known.
     pub line: Option<Rate>,
-    /// Rates of policers in front of queues that the policy itself does not show, by the name of the queue.
+    /// Rates of policers in front of queues that are not part of the policy, by the name of the queue.
     pub limits: &'a BTreeMap<String, Rate>,
 }
 
@@ -51,8 +51,8 @@ pub fn rates<'a>(policy: &'a PolicyConfig, given: Given) -> Option<Level<'a>> {
     Some(walk.outermost(policy, queueing))
 }
 
-/// Returns the rate of each queue of a policy on `line` while all classes are busy, in bits per second and in
-/// the order of results. `load` is the load of classes with strict priority.
+/// Returns the rate of each queue of a policy on `line` while all classes are backlogged, in bits per second
+/// and in the order of results. `load` is the load of classes with strict priority.
 pub fn shares_under(policy: &PolicyConfig, line: f64, load: PriorityLoad) -> Vec<f64> {
     let Some(queueing) = &policy.queueing else { return Vec::new() };
     let none = BTreeMap::new();

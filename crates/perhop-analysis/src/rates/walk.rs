@@ -16,19 +16,19 @@ struct Part<'p> {
     divided: &'p [Got],
 }
 
-/// The rates that the classes of a level get from the enclosing classes.
+/// The rates that the enclosing classes give to the classes of a level.
 #[derive(Clone, Copy)]
 struct Around<'p> {
     path: &'p str,
-    /// The shared rate while every class sends as much as it may.
+    /// The shared rate while all classes send at their maximum rate.
     busy: Option<Part<'p>>,
-    /// The shared rate while classes with priority and without a limit are silent.
+    /// The shared rate while classes with priority and without a limit send nothing.
     bounded: Option<Part<'p>>,
     service: Option<Part<'p>>,
     /// The maximum of the enclosing classes, bits per second.
     maximum: Option<f64>,
     has_priority: bool,
-    /// Whether other classes cannot take these rates.
+    /// Whether these rates are independent of other classes.
     is_sure: bool,
     is_approximate: bool,
     /// The scheduler of the enclosing class.
@@ -39,7 +39,7 @@ pub(super) struct Walk<'a> {
     pub(super) limits: LimitsOf<'a>,
     /// Bits per second of the wire.
     pub(super) line: Option<f64>,
-    /// The traffic with priority while every class is busy.
+    /// The traffic with priority while all classes are backlogged.
     pub(super) load: PriorityLoad,
 }
 
@@ -52,7 +52,7 @@ struct Classes<'a> {
     in_priority: bool,
 }
 
-/// The parts of a rate that the classes of one level get, by the index of the class.
+/// The parts of a rate for the classes of one level, by the index of the class.
 struct Allotted {
     wants: Vec<Want>,
     /// The rate up to which priority applies, in bits per second.
@@ -70,7 +70,10 @@ impl Got {
 impl Walk<'_> {
     /// Returns the rates of the outermost classes of `policy`, and of their inner classes.
     pub(super) fn outermost<'a>(&self, policy: &PolicyConfig, queueing: &'a QueueingConfig) -> Level<'a> {
-        let of_all = policers(policy).into_iter().filter(|one| one.scope == Scope::All).map(|one| one.limit);
+        let of_all = policers(policy)
+            .into_iter()
+            .filter(|policer| policer.scope == Scope::All)
+            .map(|policer| policer.limit);
         let of_all = of_all.fold(f64::INFINITY, f64::min);
         let line = self.line.map(|rate| Part { rate, divided: &[] });
         let around = Around {
@@ -101,7 +104,7 @@ impl Walk<'_> {
             let while_busy = busy.as_ref().map(|all| part(&all.got));
             let service = match &served {
                 Some(served) => Some(part(served)),
-                // Other classes may take the part between the rate and the ceiling of a class of HTB.
+                // Other classes may use the part between the rate and the ceiling of a class of HTB.
                 None if queueing.scheduler == SchedulerConfig::Htb => {
                     least(written(queueing.scheduler, class, None), own.held)
                 }
@@ -231,7 +234,8 @@ impl Walk<'_> {
             return least(without_unlimited.or(Some(f64::INFINITY)), written.min(own.least()));
         }
         let Some(busy) = busy else {
-            // On an unknown line, only a class that precedes all others has a certain rate.
+            // If the line rate is unknown, only a class that is served before all other classes has a known
+            // rate.
             let is_first =
                 scheduler == SchedulerConfig::Priority && by_level(queueing).first() == Some(&index);
             return own.finite().filter(|_| is_first || queueing.classes.len() == 1);
@@ -248,7 +252,7 @@ impl Walk<'_> {
                 Some((whole - others).min(busy.wants[index].rate)).filter(|sure| *sure > 0.0)
             }
             SchedulerConfig::Priority => {
-                // Above its cap, a class gets the rate that the others leave.
+                // Above its cap, a class gets the rate that the other classes do not use.
                 let capped: Vec<f64> =
                     busy.wants.iter().zip(&busy.caps).map(|(want, cap)| want.rate.min(*cap)).collect();
                 let order = by_level(queueing);
@@ -263,8 +267,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether the rates of classes are independent of the traffic of other classes. With first come, first
-/// served, they are not.
+/// Whether the rates of classes are independent of the traffic of other classes. In a FIFO, they are not.
 fn is_sure(queueing: &QueueingConfig, busy: Option<&Allotted>) -> bool {
     let fits = |all: &Allotted| all.wants.iter().zip(&all.got).all(|(want, got)| got.rate >= want.rate);
     queueing.scheduler != SchedulerConfig::Fifo || queueing.classes.len() == 1 || busy.is_some_and(fits)

@@ -1,5 +1,4 @@
-//! [`weight`]: the numbers by which classes share the rate that promises leave, and the input and result of a
-//! division.
+//! [`weight`]: the weights by which classes share the excess. Also the input and the result of a division.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{self, SchedulerConfig, ServiceCurveConfig};
@@ -20,23 +19,23 @@ pub(super) struct Whole {
     pub(super) wire: f64,
 }
 
-/// The maximum rate that a class sends, in bits per second; infinite without a limit.
+/// The demand of a class: the maximum rate at which it sends, in bits per second; infinite without a limit.
 #[derive(Clone, Debug)]
 pub(super) struct Want {
     pub(super) rate: f64,
     /// The rate that it would send without the policers in front of its queue.
     pub(super) held: f64,
-    /// The wants of its inner HTB classes, if it is a class of HTB.
+    /// The demands of the inner HTB classes, for a class of HTB.
     pub(super) inner: Vec<Want>,
 }
 
-/// The rate that a class gets, in bits per second.
+/// The resulting rate of a class, in bits per second.
 #[derive(Clone, Debug)]
 pub(super) struct Got {
     pub(super) rate: f64,
     /// Whether the rate depends on bursts of HTB, which are not computed packet by packet.
     pub(super) is_approximate: bool,
-    /// The rates of its inner HTB classes, if it is a class of HTB.
+    /// The rates of the inner HTB classes, for a class of HTB.
     pub(super) inner: Vec<Got>,
 }
 
@@ -46,15 +45,14 @@ impl Got {
     }
 }
 
-/// Returns the weights by which classes share the rate that promises leave; 0 for a class without a share.
+/// Returns the weights by which classes share the excess; 0 for a class without a share.
 pub(super) fn weights_of_rest(queueing: &QueueingConfig, whole: Whole) -> Vec<f64> {
     let weight = |class| weight_of_rest(queueing.scheduler, queueing.rate_to_quantum, class, whole.wire);
     queueing.classes.iter().map(weight).collect()
 }
 
-/// Returns the weight by which a class and its siblings share the rate that promises leave; `None` if its
-/// scheduler has no weights, or the class has no rate. For CBQ, the weight is a rate, or a fraction of the
-/// wire.
+/// Returns the weight by which a class and its siblings share the excess; `None` if the scheduler has no
+/// weights, or the class has no rate. For CBQ, the weight is a rate, or a fraction of the wire.
 pub fn weight(scheduler: SchedulerConfig, class: &ClassConfig) -> Option<f64> {
     Some(weight_of_rest(scheduler, None, class, 1.0)).filter(|weight| *weight > 0.0)
 }
