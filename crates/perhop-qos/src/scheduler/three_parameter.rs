@@ -106,11 +106,18 @@ impl Guarantees {
     /// than [`PATIENCE`]. Minima therefore stay in proportion if the wire cannot satisfy all of them.
     #[inline]
     fn clock(&mut self, now: Time) -> Virtual {
-        let clock = (Virtual::from(now.as_picoseconds()) << FRACTION_BITS) - self.stopped;
-        let Some(deadline) = self.due.least() else { return clock };
-        let too_late = clock.saturating_sub(deadline + PATIENCE);
-        self.stopped += too_late;
-        clock - too_late
+        let clock = self.unchecked_clock(now);
+        let latest = self.due.lower_bound() + PATIENCE;
+        if clock > latest {
+            self.stopped += clock - latest;
+        }
+        clock.min(latest)
+    }
+    /// Returns the time on the clock of the guarantees, unless a guarantee is now late by more than
+    /// [`PATIENCE`].
+    #[inline]
+    fn unchecked_clock(&self, now: Time) -> Virtual {
+        (Virtual::from(now.as_picoseconds()) << FRACTION_BITS) - self.stopped
     }
     #[inline]
     fn enqueued(&mut self, now: Time, index: usize) {
@@ -128,7 +135,7 @@ impl Guarantees {
     #[inline(never)]
     fn start_backlog(&mut self, now: Time, index: usize) {
         let clock = self.advance(now);
-        let earliest = self.due.least().map_or(clock, |deadline| deadline.min(clock));
+        let earliest = self.due.lower_bound().min(clock);
         let Some(guarantee) = &mut self.children[index] else { return };
         guarantee.start = guarantee.start.max(earliest);
         guarantee.was_held = false;
@@ -157,25 +164,25 @@ impl Guarantees {
         guarantee.is_due = false;
         from.set(index, None);
     }
-    /// The child whose head is due with the earliest deadline.
+    /// Whether [`advance`](Guarantees::advance) would change nothing.
     #[inline]
-    fn select(&mut self, now: Time) -> Option<usize> {
-        self.advance(now);
-        self.due.winner()
+    fn is_up_to_date(&self, now: Time) -> bool {
+        let clock = self.unchecked_clock(now);
+        self.early.lower_bound() > clock && clock <= self.due.lower_bound() + PATIENCE
     }
     /// Moves heads that have become due, and returns the time of the guarantees.
-    #[inline]
+    #[inline(never)]
     fn advance(&mut self, now: Time) -> Virtual {
         loop {
             let clock = self.clock(now);
-            if self.early.least().is_none_or(|start| start > clock) {
+            if self.early.lower_bound() > clock {
                 return clock;
             }
             self.make_earliest_due(clock);
         }
     }
     /// Moves the earliest head to the due heads.
-    #[inline(never)]
+    #[inline]
     fn make_earliest_due(&mut self, clock: Virtual) {
         let Some(index) = self.early.winner() else { return };
         self.early.set(index, None);
@@ -228,6 +235,21 @@ impl Guarantees {
     }
 }
 
+impl ThreeParameter {
+    /// The child whose head is due with the earliest deadline; if there is none, the child that the excess
+    /// serves.
+    #[inline]
+    fn winner(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
+        self.guarantees.due.winner().or_else(|| self.excess.select(now, heads))
+    }
+    /// Moves heads that have become due, and selects.
+    #[inline(never)]
+    fn advance(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
+        self.guarantees.advance(now);
+        self.winner(now, heads)
+    }
+}
+
 impl Scheduler for ThreeParameter {
     #[inline(never)]
     fn enqueued(&mut self, now: Time, index: usize, length: u32) {
@@ -241,7 +263,7 @@ impl Scheduler for ThreeParameter {
     }
     #[inline(never)]
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
-        self.guarantees.select(now).or_else(|| self.excess.select(now, heads))
+        if self.guarantees.is_up_to_date(now) { self.winner(now, heads) } else { self.advance(now, heads) }
     }
     #[inline(never)]
     fn dequeued(&mut self, now: Time, index: usize, length: u32, next: u32) {

@@ -14,6 +14,8 @@ pub(super) struct Tournament {
     matches: Vec<[Entry; 4]>,
     /// The first match of the first round.
     first_round: usize,
+    /// Whether the first round has two matches, so that two players reach the final.
+    has_two_matches: bool,
     /// The winner of the final.
     winner: Entry,
 }
@@ -39,21 +41,41 @@ impl Tournament {
             first_round += matches;
             matches *= 4;
         }
-        Tournament { matches: vec![[ABSENT; 4]; first_round + matches], first_round, winner: ABSENT }
+        let has_two_matches = (5..=8).contains(&players);
+        let matches = vec![[ABSENT; 4]; first_round + matches];
+        Tournament { matches, first_round, has_two_matches, winner: ABSENT }
     }
     /// Sets the tag of `player`. Without a tag, the player is absent.
     #[inline]
     pub(super) fn set(&mut self, player: usize, tag: Option<Virtual>) {
-        let mut winner = tag.map_or(ABSENT, |tag| tag << DIGITS | player as Entry);
-        let (mut index, mut side) = (self.first_round + player / 4, player % 4);
-        loop {
+        self.enter(player, tag.map_or(ABSENT, |tag| tag << DIGITS | player as Entry));
+    }
+    /// Sets the entry of `player`. The first two rounds are not part of a loop, because the compiler would
+    /// turn the choices in a loop into branches.
+    #[inline(never)]
+    fn enter(&mut self, player: usize, entry: Entry) {
+        let (index, side) = (self.first_round + player / 4, player % 4);
+        let mut winner = play(&mut self.matches[index], side, entry);
+        if self.has_two_matches {
+            winner = play_final_of_two(&mut self.matches[0], index - 1, winner);
+        } else if index > 0 {
+            let (index, side) = ((index - 1) / 4, (index - 1) % 4);
             winner = play(&mut self.matches[index], side, winner);
-            if index == 0 {
-                break;
+            if index > 0 {
+                winner = self.play_later_rounds(index, winner);
             }
-            (index, side) = ((index - 1) / 4, (index - 1) % 4);
         }
         self.winner = winner;
+    }
+    /// Plays the rounds after match `index`, which has this `winner`. Returns the winner of the final.
+    #[inline(never)]
+    fn play_later_rounds(&mut self, mut index: usize, mut winner: Entry) -> Entry {
+        while index > 0 {
+            let side = (index - 1) % 4;
+            index = (index - 1) / 4;
+            winner = play_alone(&mut self.matches[index], side, winner);
+        }
+        winner
     }
     /// The player with the lowest tag.
     #[inline]
@@ -65,20 +87,38 @@ impl Tournament {
         (!is_absent).then_some(player)
     }
     /// The lowest tag.
-    #[inline]
     pub(super) fn least(&self) -> Option<Virtual> {
-        let is_absent = (self.winner >> 64) as u64 == (ABSENT >> 64) as u64;
-        (!is_absent).then_some(self.winner >> DIGITS)
+        self.winner().map(|_| self.lower_bound())
+    }
+    /// The lowest tag. If all players are absent, a value above all tags.
+    #[inline]
+    pub(super) fn lower_bound(&self) -> Virtual {
+        self.winner >> DIGITS
     }
 }
 
+/// Does the same as [`play`], outside of the loop that calls it.
+#[inline(never)]
+fn play_alone(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
+    play(sides, side, entry)
+}
+
 /// Sets the entry of `side` and returns the winner of the match.
-#[inline(never)] // inlined into a loop, the selections would compile to branches
+#[expect(clippy::inline_always, reason = "a call takes as long as a match")]
+#[inline(always)]
 fn play(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
     // The other entries are compared first, because the processor knows them before the new tag.
     let lowest_other = lower(lower(sides[side ^ 1], sides[side ^ 2]), sides[side ^ 3]);
     sides[side] = entry;
     lower(lowest_other, entry)
+}
+
+/// Does the same as [`play`] for a final of the first two sides.
+#[expect(clippy::inline_always, reason = "a call takes as long as a match")]
+#[inline(always)]
+fn play_final_of_two(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
+    sides[side % 2] = entry;
+    lower(sides[side % 2 ^ 1], entry)
 }
 
 /// The lower of two entries. A branch would often be mispredicted, so the code has none. The halves are
@@ -119,7 +159,9 @@ mod tests {
                 tags[player] = tag;
                 tournament.set(player, tag);
                 prop_assert_eq!(tournament.winner(), first_of_lowest(&tags));
-                prop_assert_eq!(tournament.least(), tags.iter().copied().flatten().min());
+                let least = tags.iter().copied().flatten().min();
+                prop_assert_eq!(tournament.least(), least);
+                prop_assert_eq!(tournament.lower_bound(), least.unwrap_or(ABSENT >> DIGITS));
             }
         }
     }
