@@ -49,7 +49,7 @@ impl Accounting {
     /// The counted bytes of a packet of `length` IP bytes; at least 1, so that every packet counts.
     #[inline]
     pub fn counted(self, length: u32) -> u32 {
-        length.saturating_add_signed(self.overhead).max(1)
+        (i64::from(length) + i64::from(self.overhead)).clamp(1, u32::MAX.into()) as u32
     }
 }
 

@@ -159,6 +159,9 @@ impl Scheduler for AnyScheduler {
     fn dropped(&mut self, now: Time, child: usize, length: u32, next: u32) {
         dispatch!(self, scheduler => scheduler.dropped(now, child, length, next));
     }
+    fn counts_arrivals(&self) -> bool {
+        dispatch!(self, scheduler => scheduler.counts_arrivals())
+    }
     fn depends_on_time(&self) -> bool {
         dispatch!(self, scheduler => scheduler.depends_on_time())
     }

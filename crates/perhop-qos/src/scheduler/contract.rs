@@ -49,6 +49,10 @@ pub trait Scheduler {
     fn held_until(&self) -> Option<Time> {
         None
     }
+    /// Whether [`enqueued`](Scheduler::enqueued) has an effect.
+    fn counts_arrivals(&self) -> bool {
+        true
+    }
     /// Whether the choice can change with time alone, while no packet joins, leaves or is held back.
     fn depends_on_time(&self) -> bool {
         false

@@ -30,30 +30,43 @@ impl Fifo {
     }
 }
 
-impl Scheduler for Fifo {
-    fn enqueued(&mut self, _: Time, child: usize, _: u32) {
-        if !self.is_alone {
-            self.order.push_back(child as u16);
-        }
-    }
-    fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
-        if self.is_alone {
-            return (heads[0] > 0).then_some(0);
-        }
-        // Packets after the first are checked only if a shaper inside the child of the first packet holds it
-        // back.
+impl Fifo {
+    /// Packets after the first are checked only if a shaper inside the child of the first packet holds it back.
+    #[inline(never)]
+    fn first_with_head(&self, heads: &[u32]) -> Option<usize> {
         self.order.iter().map(|child| usize::from(*child)).find(|child| heads[*child] > 0)
     }
+    /// Removes the first packet of `child`. Another packet precedes it only if that one is held back.
     #[inline(never)]
-    fn dequeued(&mut self, _: Time, child: usize, _: u32, _: u32) {
-        // A packet after the first is served only if the first is held back.
+    fn remove_first(&mut self, child: usize) {
         if self.order.front().is_some_and(|first| usize::from(*first) == child) {
             self.order.pop_front();
         } else if let Some(place) = self.order.iter().position(|waiting| usize::from(*waiting) == child) {
             self.order.remove(place);
         }
     }
+}
+
+impl Scheduler for Fifo {
+    fn enqueued(&mut self, _: Time, child: usize, _: u32) {
+        if !self.is_alone {
+            self.order.push_back(child as u16);
+        }
+    }
+    #[inline]
+    fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
+        if self.is_alone { (heads[0] > 0).then_some(0) } else { self.first_with_head(heads) }
+    }
+    #[inline]
+    fn dequeued(&mut self, _: Time, child: usize, _: u32, _: u32) {
+        if !self.is_alone {
+            self.remove_first(child);
+        }
+    }
     fn dropped(&mut self, now: Time, child: usize, length: u32, next: u32) {
         self.dequeued(now, child, length, next);
+    }
+    fn counts_arrivals(&self) -> bool {
+        !self.is_alone
     }
 }

@@ -243,6 +243,10 @@ impl Class {
 
 impl Scheduler for GuaranteeExcess {
     fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
+    /// The heads are sufficient.
+    fn counts_arrivals(&self) -> bool {
+        false
+    }
 
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         (self.decision, self.held_until) = (None, None);

@@ -200,6 +200,10 @@ fn nanoseconds(now: Time) -> i64 {
 
 impl Scheduler for Htb {
     fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
+    /// The heads are sufficient.
+    fn counts_arrivals(&self) -> bool {
+        false
+    }
 
     fn head_changed(&mut self, child: usize, head: u32) {
         self.update_head(child, head);

@@ -143,6 +143,10 @@ impl Scheduler for Priority {
     fn dropped(&mut self, _: Time, child: usize, _: u32, next: u32) {
         self.head_changed(child, next);
     }
+    /// The heads are sufficient.
+    fn counts_arrivals(&self) -> bool {
+        false
+    }
     /// The tokens of a cap grow with time.
     fn depends_on_time(&self) -> bool {
         !self.caps.is_empty()

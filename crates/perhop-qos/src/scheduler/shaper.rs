@@ -98,9 +98,13 @@ impl Shaper {
     }
     /// Records that a packet of `length` IP bytes leaves.
     pub fn sent(&mut self, now: Time, length: u32) {
-        if let Some(credit) = &mut self.credit {
-            credit.spend(now, length);
-        }
+        self.sent_before(now, length, 0);
+    }
+    /// Records that a packet of `length` IP bytes leaves. Returns whether a packet of `next` bytes may follow
+    /// at once.
+    #[inline]
+    pub(super) fn sent_before(&mut self, now: Time, length: u32, next: u32) -> bool {
+        self.credit.as_mut().is_none_or(|credit| credit.spend_before(now, length, next))
     }
 }
 
@@ -149,6 +153,22 @@ impl Credit {
         }
         let span = missing.unsigned_abs().div_ceil(self.gain);
         now.saturating_add(Time::from_picoseconds(u64::try_from(span).unwrap_or(u64::MAX)))
+    }
+    /// Spends `length` bytes, and goes into debt if necessary. Returns whether the rest covers `next` bytes or
+    /// is full.
+    #[inline]
+    pub(super) fn spend_before(&mut self, now: Time, length: u32, next: u32) -> bool {
+        let (Ok(gain), Ok(byte)) = (u64::try_from(self.gain), u64::try_from(self.byte)) else {
+            self.spend(now, length);
+            return self.level >= self.units(next).min(self.depth);
+        };
+        // The same in words of 64 bits, which suffice unless a fraction of the rate has a large divisor.
+        let earned = u128::from(now.saturating_sub(self.updated).as_picoseconds()) * u128::from(gain);
+        let missing = (self.depth - self.level).cast_unsigned();
+        let units = |length: u32| (u128::from(length) * u128::from(byte)).cast_signed();
+        self.level = self.level + earned.min(missing).cast_signed() - units(length);
+        self.updated = now;
+        self.level >= units(next).min(self.depth)
     }
     /// Spends `length` bytes, and goes into debt if necessary.
     pub(super) fn spend(&mut self, now: Time, length: u32) {

@@ -28,14 +28,11 @@ pub struct SchedulerTree {
     nodes: Vec<Node>,
     /// The place of each queue.
     leaves: Vec<Place>,
-    /// Whether there are shapers, or inner schedulers whose choices depend on time. Then every node is
-    /// updated before every choice.
-    depends_on_time: bool,
     /// Whether a choice may have changed since the last one. Not maintained if every node is updated before
     /// every choice.
     is_stale: bool,
     /// The bytes that the tree counts for a packet. The tree reads it only with [`Layout::Counting`] and
-    /// [`Layout::Deep`]; otherwise it counts IP bytes.
+    /// [`Layout::Timed`]; otherwise it counts IP bytes.
     accounting: Accounting,
 }
 
@@ -49,8 +46,11 @@ enum Layout {
     Flat,
     /// Like `Flat`, with the configured accounting.
     Counting,
-    /// Nested schedulers, or shapers.
-    Deep,
+    /// Nested schedulers whose choices change only when packets join and leave. They count IP bytes.
+    Nested,
+    /// Shapers, or nested schedulers whose choices depend on time or that do not count IP bytes. Every node is
+    /// updated before every choice.
+    Timed,
 }
 
 #[derive(Clone, Debug)]
@@ -58,15 +58,17 @@ struct Node {
     scheduler: AnyScheduler,
     /// The kind of each child.
     children: Vec<Below>,
-    /// The shaper of each child.
-    shaping: Vec<Shaping>,
     /// The length that each child would send now; 0 if it has nothing to send.
     heads: Vec<u32>,
     /// The children with a shaper or an inner scheduler. The heads of other children change only when packets
     /// join and leave.
-    watched: Vec<usize>,
+    watched: Vec<Watched>,
     /// The place of the node in its parent; `None` for the root.
     parent: Option<Place>,
+    /// Whether the scheduler counts arrivals.
+    counts_arrivals: bool,
+    /// The first enclosing place whose scheduler counts arrivals; `None` if a shaper hides them from it.
+    informs: Option<Place>,
     /// The child that the node would serve now.
     choice: Option<usize>,
     /// Whether the node's choice may have changed since the last one.
@@ -75,13 +77,22 @@ struct Node {
     depends_on_time: bool,
 }
 
+/// A child with a shaper or an inner scheduler.
+#[derive(Clone, Debug)]
+struct Watched {
+    child: usize,
+    below: Below,
+    shaping: Shaping,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Shaping {
     shaper: Option<Shaper>,
     /// Whether the scheduler above has been informed of a packet that the shaper lets leave.
     released: bool,
     /// A head of at most this length may leave the shaper without another check; 0 if not known. It stays
-    /// valid until a packet is sent, because only sending reduces the credit.
+    /// valid until a packet is sent, because only sending reduces the credit. Without a shaper, it is the
+    /// largest number.
     covered: u32,
     /// Whether a pause holds all packets back, in addition to the shaper.
     is_paused: bool,
@@ -98,6 +109,8 @@ enum Below {
 struct Place {
     node: usize,
     child: usize,
+    /// The position of the child among the watched children, if it has a shaper.
+    shaped: Option<u32>,
 }
 
 impl SchedulerTree {
@@ -107,7 +120,6 @@ impl SchedulerTree {
             layout: Layout::Single,
             nodes: Vec::new(),
             leaves: Vec::new(),
-            depends_on_time: false,
             is_stale: false,
             accounting: Accounting::IP,
         }
@@ -121,14 +133,27 @@ impl SchedulerTree {
         let mut tree = SchedulerTree::single();
         tree.add(config, None, rate)?;
         let nodes = &tree.nodes;
-        let is_shaped = nodes.iter().flat_map(|node| &node.shaping).any(|child| child.shaper.is_some());
-        tree.depends_on_time = is_shaped || nodes.iter().any(|node| node.depends_on_time);
+        let is_shaped =
+            nodes.iter().flat_map(|node| &node.watched).any(|child| child.shaping.shaper.is_some());
+        let depends_on_time = is_shaped || nodes.iter().any(|node| node.depends_on_time);
         tree.layout = match (is_shaped, nodes.len(), tree.leaves.len()) {
             (false, 1, 1) if !nodes[0].scheduler.holds_back() => Layout::Single,
             (false, 1, _) => Layout::Flat,
-            _ => Layout::Deep,
+            _ if depends_on_time => Layout::Timed,
+            _ => Layout::Nested,
         };
+        tree.find_informed();
         Ok(tree)
+    }
+    /// Finds the schedulers that each node informs of arrivals. Every node follows the nodes around it.
+    fn find_informed(&mut self) {
+        for index in 0..self.nodes.len() {
+            let visible = self.nodes[index].parent.filter(|parent| parent.shaped.is_none());
+            self.nodes[index].informs = visible.and_then(|parent| {
+                let outer = &self.nodes[parent.node];
+                if outer.counts_arrivals { Some(parent) } else { outer.informs }
+            });
+        }
     }
 
     fn add(
@@ -139,15 +164,16 @@ impl SchedulerTree {
     ) -> Result<usize, ConfigError> {
         let node = self.nodes.len();
         let scheduler = config.build_scheduler(rate)?;
-        let depends_on_time = scheduler.depends_on_time();
+        let (depends_on_time, counts_arrivals) = (scheduler.depends_on_time(), scheduler.counts_arrivals());
         let count = members(config);
         self.nodes.push(Node {
             scheduler,
             children: Vec::with_capacity(count),
-            shaping: Vec::with_capacity(count),
             heads: vec![0; count],
             watched: Vec::new(),
             parent,
+            counts_arrivals,
+            informs: None,
             choice: None,
             is_stale: false,
             depends_on_time,
@@ -165,49 +191,47 @@ impl SchedulerTree {
                 self.add_members(inner, node, rate).map_err(|error| within(error.within("queueing")))?;
                 continue;
             }
-            let child = self.nodes[node].children.len();
-            let (below, shaper) = self.add_class(class, Place { node, child }, rate).map_err(within)?;
-            let parent = &mut self.nodes[node];
-            if shaper.is_some() || matches!(below, Below::Node(_)) {
-                parent.watched.push(child);
-            }
-            parent.children.push(below);
-            parent.shaping.push(Shaping { shaper, ..Shaping::default() });
+            let below = self.add_class(class, node, rate).map_err(within)?;
+            self.nodes[node].children.push(below);
         }
         Ok(())
     }
 
-    fn add_class(
-        &mut self,
-        class: &ClassConfig,
-        place: Place,
-        rate: Rate,
-    ) -> Result<(Below, Option<Shaper>), ConfigError> {
+    /// Adds a class as the next child of `node`.
+    fn add_class(&mut self, class: &ClassConfig, node: usize, rate: Rate) -> Result<Below, ConfigError> {
         let shaper = class.shape.map(|shape| shape.build()).transpose().map_err(|e| e.within("shape"))?;
         // A child that can be paused gets a shaper without a rate, so that the tree checks it for every
         // choice.
         let is_pausable = class.pause.is_some_and(|pause| pause.mode == PauseMode::On);
         let shaper = shaper.or_else(|| is_pausable.then_some(Shaper::UNLIMITED));
+        let (child, watched) = (self.nodes[node].children.len(), self.nodes[node].watched.len());
+        let place = Place { node, child, shaped: shaper.is_some().then_some(watched as u32) };
         let below = if let Some(inner) = &class.queueing {
             Below::Node(self.add(inner, Some(place), rate).map_err(|e| e.within("queueing"))? as u16)
         } else {
             self.leaves.push(place);
             Below::Queue(QueueId((self.leaves.len() - 1) as u16))
         };
-        Ok((below, shaper))
+        if shaper.is_some() || matches!(below, Below::Node(_)) {
+            let covered = if shaper.is_some() { 0 } else { u32::MAX };
+            let shaping = Shaping { shaper, covered, ..Shaping::default() };
+            self.nodes[node].watched.push(Watched { child, below, shaping });
+        }
+        Ok(below)
     }
 
     /// Sets the accounting of schedulers and shapers. The tree must be empty.
     ///
-    /// A tree that counts IP bytes keeps the layout `Flat`, which does not consult the accounting.
+    /// A tree that counts IP bytes keeps its layout, which may not consult the accounting.
     #[must_use]
     pub fn counting(mut self, accounting: Accounting) -> SchedulerTree {
         if !accounting.is_ip() {
             self.accounting = accounting;
-            self.depends_on_time = true;
-            if let Layout::Flat = self.layout {
-                self.layout = Layout::Counting;
-            }
+            self.layout = match self.layout {
+                Layout::Single => Layout::Single,
+                Layout::Flat | Layout::Counting => Layout::Counting,
+                Layout::Nested | Layout::Timed => Layout::Timed,
+            };
         }
         self
     }
@@ -224,8 +248,8 @@ impl SchedulerTree {
             Layout::Single => {}
             Layout::Flat => self.enqueued_flat(now, id, length, queue),
             Layout::Counting => self.enqueued_counting(now, id, length, queue),
-            Layout::Deep if self.depends_on_time => self.enqueued_timed(now, id, length, queue),
-            Layout::Deep => self.enqueued_nested(now, id, length, queue),
+            Layout::Timed => self.enqueued_timed(now, id, length, queue),
+            Layout::Nested => self.enqueued_nested(now, id, length, queue),
         }
     }
 
@@ -239,9 +263,9 @@ impl SchedulerTree {
             Layout::Flat | Layout::Counting => {
                 self.nodes[0].set_head(id.index(), head);
             }
-            Layout::Deep => {
+            Layout::Nested | Layout::Timed => {
                 let place = self.leaves[id.index()];
-                if self.shaping(place).shaper.is_none() {
+                if place.shaped.is_none() {
                     self.nodes[place.node].set_head(place.child, head);
                     self.mark_stale(place);
                 }
@@ -263,8 +287,8 @@ impl SchedulerTree {
                     None => node.held_back(),
                 }
             }
-            Layout::Deep if self.depends_on_time => self.select_timed(now, queues),
-            Layout::Deep => self.select_nested(now).map_or(Selection::Idle, Selection::Serve),
+            Layout::Timed => self.select_timed(now, queues),
+            Layout::Nested => self.select_nested(now).map_or(Selection::Idle, Selection::Serve),
         }
     }
 
@@ -276,8 +300,8 @@ impl SchedulerTree {
             Layout::Single => {}
             Layout::Flat => self.dequeued_flat(now, id, length, head_of(queue, Accounting::IP)),
             Layout::Counting => self.dequeued_counting(now, id, length, queue),
-            Layout::Deep if self.depends_on_time => self.dequeued_timed(now, id, length, queue),
-            Layout::Deep => self.dequeued_nested(now, id, length, queue),
+            Layout::Timed => self.dequeued_timed(now, id, length, queue),
+            Layout::Nested => self.dequeued_nested(now, id, length, queue),
         }
     }
 
@@ -314,9 +338,6 @@ impl SchedulerTree {
                 Below::Node(index) => node = &self.nodes[usize::from(index)],
             }
         }
-    }
-    fn shaping(&self, place: Place) -> &Shaping {
-        &self.nodes[place.node].shaping[place.child]
     }
 }
 

@@ -14,9 +14,9 @@ impl SchedulerTree {
         match self.layout {
             Layout::Single => {}
             Layout::Flat | Layout::Counting => {
-                self.dropped_at(now, Place { node: 0, child: id.index() }, length, head);
+                self.dropped_at(now, self.leaves[id.index()], length, head);
             }
-            Layout::Deep => self.dropped_deep(now, id, length, head),
+            Layout::Nested | Layout::Timed => self.dropped_deep(now, id, length, head),
         }
     }
 
@@ -29,9 +29,9 @@ impl SchedulerTree {
         match self.layout {
             Layout::Single => {}
             Layout::Flat | Layout::Counting => {
-                self.dropped_at(now, Place { node: 0, child: id.index() }, length, head);
+                self.dropped_at(now, self.leaves[id.index()], length, head);
             }
-            Layout::Deep => self.discarded_deep(now, id, length, head),
+            Layout::Nested | Layout::Timed => self.discarded_deep(now, id, length, head),
         }
     }
 
@@ -45,11 +45,11 @@ impl SchedulerTree {
     fn discarded_deep(&mut self, now: Time, id: QueueId, length: u32, mut head: u32) {
         let leaf = self.leaves[id.index()];
         let mut next = Some(leaf);
-        while let Some(place) = next.filter(|place| self.shaping(*place).shaper.is_none()) {
+        while let Some(place) = next.filter(|place| place.shaped.is_none()) {
             self.dropped_at(now, place, length, head);
             next = self.nodes[place.node].parent;
             // The enclosing scheduler reads the head when it chooses.
-            head = next.map_or(0, |Place { node, child }| self.nodes[node].heads[child]);
+            head = next.map_or(0, |Place { node, child, .. }| self.nodes[node].heads[child]);
         }
         self.mark_stale(leaf);
     }
@@ -58,8 +58,8 @@ impl SchedulerTree {
     fn dropped_deep(&mut self, now: Time, id: QueueId, length: u32, mut head: u32) {
         let mut next = Some(self.leaves[id.index()]);
         while let Some(place) = next {
-            if self.shaping(place).shaper.is_some() {
-                head = self.spend(now, place, 0, head);
+            if let Some(watched) = place.shaped {
+                head = self.spend(now, place, watched, 0, head);
             }
             self.dropped_at(now, place, length, head);
             let node = &mut self.nodes[place.node];

@@ -3,7 +3,7 @@
 //! They count IP bytes. A choice is valid until a head changes. A packet that joins behind a head does not
 //! change it.
 
-use super::{Below, Place, SchedulerTree, head_of};
+use super::{Below, Place, SchedulerTree, Watched, head_of};
 use crate::accounting::Accounting;
 use crate::queue::{Queue, QueueId};
 use crate::scheduler::Scheduler;
@@ -20,7 +20,7 @@ impl SchedulerTree {
             self.mark_stale(place);
         }
         let mut next = self.nodes[place.node].parent;
-        while let Some(Place { node, child }) = next {
+        while let Some(Place { node, child, .. }) = next {
             self.nodes[node].scheduler.enqueued(now, child, length);
             next = self.nodes[node].parent;
         }
@@ -54,8 +54,8 @@ impl SchedulerTree {
                 continue;
             }
             for watched in 0..self.nodes[index].watched.len() {
-                let child = self.nodes[index].watched[watched];
-                if let Below::Node(inner) = self.nodes[index].children[child] {
+                let Watched { child, below, .. } = self.nodes[index].watched[watched];
+                if let Below::Node(inner) = below {
                     let head = self.nodes[usize::from(inner)].head();
                     self.nodes[index].set_head(child, head);
                 }

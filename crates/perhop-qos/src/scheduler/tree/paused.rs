@@ -14,11 +14,10 @@ impl SchedulerTree {
     pub fn resume(&mut self, id: QueueId) {
         self.pausable(id).is_paused = false;
     }
-    /// The shaper of queue `id`. A queue that can be paused has one, possibly without a rate.
+    /// The shaper of queue `id`.
     fn pausable(&mut self, id: QueueId) -> &mut Shaping {
         let place = self.leaves[id.index()];
-        let shaping = &mut self.nodes[place.node].shaping[place.child];
-        debug_assert!(shaping.shaper.is_some(), "the class of a paused queue has `pause`");
-        shaping
+        let watched = place.shaped.expect("the class of a paused queue has `pause`");
+        &mut self.nodes[place.node].watched[watched as usize].shaping
     }
 }

@@ -117,8 +117,8 @@ proptest! {
     #[test]
     fn a_choice_remains_until_a_head_changes(policy in policies(&[0, 1, 2, 3, 4, 5], 0), steps in steps()) {
         let tree = build(policy);
-        prop_assume!(matches!(tree.layout, Layout::Deep));
-        let afresh = SchedulerTree { depends_on_time: true, ..tree.clone() };
+        prop_assume!(matches!(tree.layout, Layout::Nested | Layout::Timed));
+        let afresh = SchedulerTree { layout: Layout::Timed, ..tree.clone() };
         compare(tree, afresh, &steps, choose_always)?;
     }
 
@@ -126,10 +126,11 @@ proptest! {
     #[test]
     fn existing_credit_stays(policy in policies(&ABOVE_SHAPERS, 15), steps in steps()) {
         let tree = build(policy);
-        prop_assume!(matches!(tree.layout, Layout::Deep));
+        prop_assume!(matches!(tree.layout, Layout::Nested | Layout::Timed));
         compare(tree.clone(), tree, &steps, |tree| {
             choose_always(tree);
-            tree.nodes.iter_mut().flat_map(|node| &mut node.shaping).for_each(|shaping| shaping.covered = 0);
+            let watched = tree.nodes.iter_mut().flat_map(|node| &mut node.watched);
+            watched.for_each(|watched| watched.shaping.covered = 0);
         })?;
     }
 }

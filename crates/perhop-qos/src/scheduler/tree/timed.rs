@@ -1,8 +1,9 @@
 //! Trees with schedulers or shapers whose choices depend on time. All choices are made again before every
 //! packet. Bytes are counted by the accounting of the policy.
 
-use super::{Below, Node, Place, SchedulerTree, head_of};
+use super::{Below, Node, Place, SchedulerTree, Watched, head_of};
 use crate::queue::{Queue, QueueId};
+use crate::scheduler::shaper::Shaper;
 use crate::scheduler::{Scheduler, Selection};
 use crate::units::Time;
 
@@ -12,19 +13,19 @@ impl SchedulerTree {
     #[inline(never)]
     pub(super) fn enqueued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let place = self.leaves[id.index()];
-        let shaping = self.shaping(place);
-        match &shaping.shaper {
-            None => {
-                let node = &mut self.nodes[place.node];
-                node.is_stale |= node.update_tail(place.child, length, queue, self.accounting);
-                self.announce(now, place, self.accounting.counted(length));
-            }
-            // A shaper without a rate delays no packet. The schedulers above are informed at the arrival, so
-            // that they see the arrivals of unpaused queues in order.
-            Some(shaper) if shaper.is_unlimited() && !shaping.is_paused && !shaping.released => {
-                self.announce(now, place, head_of(queue, self.accounting));
-            }
-            Some(_) => {}
+        let node = &mut self.nodes[place.node];
+        let Some(watched) = place.shaped else {
+            node.is_stale |= node.update_tail(place.child, length, queue, self.accounting);
+            announce(&mut self.nodes, now, place, self.accounting.counted(length));
+            return;
+        };
+        // A shaper without a rate delays no packet. The schedulers above are informed at the arrival, so that
+        // they see the arrivals of unpaused queues in order.
+        let shaping = &mut node.watched[watched as usize].shaping;
+        let is_unlimited = shaping.shaper.as_ref().is_some_and(Shaper::is_unlimited);
+        if is_unlimited && !shaping.is_paused && !shaping.released {
+            shaping.released = true;
+            announce(&mut self.nodes, now, place, head_of(queue, self.accounting));
         }
     }
 
@@ -34,12 +35,24 @@ impl SchedulerTree {
     pub(super) fn select_timed(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         let mut release = Time::MAX;
         for index in (0..self.nodes.len()).rev() {
-            for watched in 0..self.nodes[index].watched.len() {
-                let child = self.nodes[index].watched[watched];
-                let ready_at = self.update_head(now, Place { node: index, child }, queues);
-                release = release.min(ready_at.unwrap_or(Time::MAX));
+            // Inner nodes follow.
+            let (outer, inner) = self.nodes.split_at_mut(index + 1);
+            for watched in 0..outer[index].watched.len() {
+                let Watched { child, below, ref shaping } = outer[index].watched[watched];
+                let mut length = match below {
+                    Below::Queue(queue) => head_of(&queues[queue.index()], self.accounting),
+                    Below::Node(number) => inner[usize::from(number) - index - 1].head(),
+                };
+                if length > shaping.covered {
+                    let ready_at = ask_shaper(outer, now, (index, watched), length);
+                    if ready_at > now {
+                        release = release.min(ready_at);
+                        length = 0;
+                    }
+                }
+                outer[index].change_head(child, length);
             }
-            let node = &mut self.nodes[index];
+            let node = &mut outer[index];
             if node.is_stale || node.depends_on_time {
                 node.choose(now);
             }
@@ -54,45 +67,6 @@ impl SchedulerTree {
         }
     }
 
-    /// Updates the head of the child at `place`. If the child's shaper delays the head, returns the time at
-    /// which it may leave.
-    #[inline]
-    fn update_head(&mut self, now: Time, place: Place, queues: &[Queue]) -> Option<Time> {
-        let node = &self.nodes[place.node];
-        let length = match node.children[place.child] {
-            Below::Queue(queue) => head_of(&queues[queue.index()], self.accounting),
-            Below::Node(inner) => self.nodes[usize::from(inner)].head(),
-        };
-        let shaping = &node.shaping[place.child];
-        if length > shaping.covered
-            && let Some(shaper) = &shaping.shaper
-        {
-            let ready_at = if shaping.is_paused { Time::MAX } else { shaper.ready_at(now, length) };
-            if ready_at > now {
-                self.nodes[place.node].change_head(place.child, 0);
-                return Some(ready_at);
-            }
-            if !shaping.released {
-                self.announce(now, place, length);
-            }
-            self.nodes[place.node].shaping[place.child].covered = length;
-        }
-        self.nodes[place.node].change_head(place.child, length);
-        None
-    }
-
-    /// Informs the schedulers above `place` of a packet, up to the next shaper. The others are informed when
-    /// that shaper lets the packet leave.
-    fn announce(&mut self, now: Time, place: Place, length: u32) {
-        let mut next = Some(place);
-        while let Some(place) = next {
-            let node = &mut self.nodes[place.node];
-            node.shaping[place.child].released = true;
-            node.scheduler.enqueued(now, place.child, length);
-            next = node.parent.filter(|parent| self.shaping(*parent).shaper.is_none());
-        }
-    }
-
     /// Records that `queue`, which has number `id`, has sent a packet of `length` IP bytes.
     #[inline(never)]
     pub(super) fn dequeued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
@@ -101,8 +75,8 @@ impl SchedulerTree {
         // The length of the packet that the child at `place` would send next without a shaper.
         let mut head = head_of(queue, self.accounting);
         while let Some(place) = next {
-            if self.shaping(place).shaper.is_some() {
-                head = self.spend(now, place, length, head);
+            if let Some(watched) = place.shaped {
+                head = self.spend(now, place, watched, length, head);
             }
             let node = &mut self.nodes[place.node];
             node.sent(now, place.child, length, head);
@@ -112,24 +86,55 @@ impl SchedulerTree {
         }
     }
 
-    /// Records that the shaped child at `place` has sent a packet that counts `length` bytes. Returns its
-    /// head if the head may follow at once.
+    /// Records that the child at `place`, which has a shaper and is the `watched`-th of the watched children,
+    /// has sent a packet that counts `length` bytes. Returns its head if the head may follow at once.
     ///
     /// Such a head is announced before its predecessor is removed. The scheduler above sees no gap, so the
     /// child keeps its place.
     #[expect(clippy::inline_always, reason = "every shaped packet calls it")]
     #[inline(always)]
-    pub(super) fn spend(&mut self, now: Time, place: Place, length: u32, head: u32) -> u32 {
-        let shaping = &mut self.nodes[place.node].shaping[place.child];
+    pub(super) fn spend(&mut self, now: Time, place: Place, watched: u32, length: u32, head: u32) -> u32 {
+        let shaping = &mut self.nodes[place.node].watched[watched as usize].shaping;
         (shaping.released, shaping.covered) = (false, 0);
         let Some(shaper) = &mut shaping.shaper else { return head };
-        shaper.sent(now, length);
-        if head == 0 || shaper.ready_at(now, head) > now {
+        let is_covered = shaper.sent_before(now, length, head);
+        if head == 0 || !is_covered {
             return 0;
         }
-        shaping.covered = head;
-        self.announce(now, place, head);
+        (shaping.released, shaping.covered) = (true, head);
+        announce(&mut self.nodes, now, place, head);
         head
+    }
+}
+
+/// Returns the time at which the shaper of a watched child of a node lets a head of `length` bytes leave: `now`
+/// or later. If it is now, informs the schedulers above.
+#[inline(never)]
+fn ask_shaper(nodes: &mut [Node], now: Time, (node, watched): (usize, usize), length: u32) -> Time {
+    let Watched { child, shaping, .. } = &mut nodes[node].watched[watched];
+    let Some(shaper) = &shaping.shaper else { return now };
+    let ready_at = if shaping.is_paused { Time::MAX } else { shaper.ready_at(now, length) };
+    if ready_at <= now {
+        shaping.covered = length;
+        if !std::mem::replace(&mut shaping.released, true) {
+            let place = Place { node, child: *child, shaped: Some(watched as u32) };
+            announce(nodes, now, place, length);
+        }
+    }
+    ready_at
+}
+
+/// Informs the schedulers above `place` of a packet, up to the next shaper. The others are informed when that
+/// shaper lets the packet leave.
+#[expect(clippy::inline_always, reason = "every packet calls it, and usually it calls one scheduler")]
+#[inline(always)]
+fn announce(nodes: &mut [Node], now: Time, place: Place, length: u32) {
+    let node = &nodes[place.node];
+    let mut next = if node.counts_arrivals { Some(place) } else { node.informs };
+    while let Some(place) = next {
+        let node = &mut nodes[place.node];
+        node.scheduler.enqueued(now, place.child, length);
+        next = node.informs;
     }
 }
 
