@@ -4,6 +4,7 @@ mod dual;
 mod fair_queueing;
 mod flow_hash;
 mod growing_ring;
+mod longest;
 mod order;
 mod sparse;
 mod stay;
@@ -15,10 +16,11 @@ pub use dual::{CoupledQueues, CoupledScheduler, DualQueue, LowLatencyConfig, Low
 pub(crate) use dual::{Kind, LowLatency};
 pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights, Room};
 pub use flow_hash::FlowHash;
+pub(crate) use flow_hash::FlowHasher;
 pub use growing_ring::GrowingRing;
 pub use sparse::SparseFlows;
 pub(crate) use sparse::{Emptied, FlowChoice, SparseSettings};
-pub use stay::Stay;
+pub use stay::{FlowStay, Stay};
 
 use crate::accounting::Accounting;
 use crate::classifier::OneOrMany;

@@ -151,15 +151,15 @@ impl BufferManager for FqCodel {
     #[inline(never)] // inlined, it would slow down all other buffer managers
     fn release(&mut self, now: Time, packet: &Packet, _: Color, stay: Stay, queue: &Occupancy) -> Verdict {
         let backlog = || match self.law {
-            CodelLaw::Rfc => u64::from(stay.left),
+            CodelLaw::Rfc => u64::from(stay.flow.left()),
             CodelLaw::Linux => self.controller.counted(queue.packets, queue.bytes),
         };
-        let control = &mut self.controls[usize::from(stay.flow)];
-        if stay.was_idle {
+        let control = &mut self.controls[usize::from(stay.flow.number())];
+        if stay.flow.was_idle() {
             control.found_empty();
         }
         let verdict = control.decide(&self.controller, now, stay.since, backlog, packet.marks.ecn());
-        if stay.left == 0 && matches!(verdict, Verdict::Drop(_)) {
+        if stay.flow.left() == 0 && matches!(verdict, Verdict::Drop(_)) {
             control.end_drops();
         }
         verdict

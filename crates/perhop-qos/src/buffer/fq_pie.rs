@@ -243,7 +243,7 @@ impl BufferManager for FqPie {
     }
     #[inline(never)]
     fn release(&mut self, now: Time, packet: &Packet, _: Color, stay: Stay, _: &Occupancy) -> Verdict {
-        let Flow { control, updates, backlog } = &mut self.flows[usize::from(stay.flow)];
+        let Flow { control, updates, backlog } = &mut self.flows[usize::from(stay.flow.number())];
         updates.catch_up(control, now, *backlog);
         *backlog -= u64::from(packet.length + self.header);
         control.departed(now, stay.since, packet.length, *backlog);

@@ -64,7 +64,7 @@ impl Port {
         let (queue, buffer) = (&queues[place.queue.index()], &mut buffers[place.queue.index()]);
         let verdict = buffer.release(now, packet, place.precedence, stay, queue.occupancy());
         if judge(now, place, packet, verdict, observer).is_err() {
-            self.dropped_at_head(now, place.queue, stay.flow, packet.length);
+            self.dropped_at_head(now, place.queue, stay.flow.number(), packet.length);
             return false;
         }
         if let Some(scheduler) = scheduler {

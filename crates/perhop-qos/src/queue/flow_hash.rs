@@ -31,11 +31,15 @@ impl FlowHash {
     // `sch_cake.c` uses `skb->l4_hash`; `sch_fq_codel.c` and `sch_fq_pie.c` use `skb_get_hash`.
     #[inline]
     pub(crate) fn hash_packet(self, packet: &Packet, key: u64) -> u64 {
-        let rehashes = match self {
+        flow_hash(&packet.flow_key(), key ^ u64::from(self.rehashes(packet)))
+    }
+    /// The part of the hash that the socket of the sender changes.
+    #[inline]
+    fn rehashes(self, packet: &Packet) -> u8 {
+        match self {
             FlowHash::Headers => 0,
-            FlowHash::Socket => u64::from(packet.rehashes()),
-        };
-        flow_hash(&packet.flow_key(), key ^ rehashes)
+            FlowHash::Socket => packet.rehashes(),
+        }
     }
 }
 
@@ -49,9 +53,75 @@ pub(crate) fn flow_hash(flow: &FlowKey, key: u64) -> u64 {
     mix(words.fold(rest, |hash, word| mix(hash ^ word)))
 }
 
+/// The hashes of packets under one key. It remembers the hashes of recent flows, because a hash is a long chain
+/// of multiplications.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowHasher {
+    flow_hash: FlowHash,
+    key: u64,
+    /// Recent flows, each at a place that depends on it.
+    known: Box<[KnownFlow; KNOWN_FLOWS]>,
+}
+
+/// A flow and its hash.
+#[derive(Clone, Copy, Debug)]
+struct KnownFlow {
+    flow: FlowKey,
+    rehashes: u8,
+    hash: u64,
+}
+
+/// The number of remembered flows.
+const KNOWN_FLOWS: usize = 256;
+/// 2⁶⁴ divided by the golden ratio. Its multiples spread consecutive numbers evenly (Knuth, "The Art of Computer
+/// Programming", volume 3, §6.4).
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl FlowHasher {
+    pub(crate) fn new(flow_hash: FlowHash, key: u64) -> FlowHasher {
+        let flow = FlowKey::default();
+        let known = KnownFlow { flow, rehashes: 0, hash: self::flow_hash(&flow, key) };
+        let known = vec![known; KNOWN_FLOWS].try_into().expect("the vector has that length");
+        FlowHasher { flow_hash, key, known }
+    }
+    /// Does the same as [`FlowHash::hash_packet`].
+    #[inline]
+    pub(crate) fn hash_packet(&mut self, packet: &Packet) -> u64 {
+        let (flow, rehashes) = (packet.flow_key(), self.flow_hash.rehashes(packet));
+        let addresses = flow.source.to_bits() as u64 ^ (flow.destination.to_bits() as u64).rotate_left(32);
+        let ports = u64::from(flow.source_port) << 16 | u64::from(flow.destination_port);
+        let place = (addresses ^ ports).wrapping_mul(GOLDEN) >> 56;
+        let known = &mut self.known[place as usize % KNOWN_FLOWS];
+        if known.flow != flow || known.rehashes != rehashes {
+            let hash = flow_hash(&flow, self.key ^ u64::from(rehashes));
+            *known = KnownFlow { flow, rehashes, hash };
+        }
+        known.hash
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn a_remembered_hash_is_the_hash_of_the_flow(
+            flows in prop::collection::vec((0u32..3, 0u32..3, 0u16..40, 0u16..3, 0u64..3), 1..300),
+            flow_hash in prop::sample::select(vec![FlowHash::Headers, FlowHash::Socket]),
+        ) {
+            let mut hasher = FlowHasher::new(flow_hash, 7);
+            for (source, destination, source_port, destination_port, rehashes) in flows {
+                let [source, destination] = [source, destination].map(|bits| Address::from_ipv4(bits.into()));
+                let payload = rehashes << 32;
+                let packet =
+                    Packet { source, destination, source_port, destination_port, payload, ..Packet::default() };
+                prop_assert_eq!(hasher.hash_packet(&packet), flow_hash.hash_packet(&packet, 7));
+            }
+        }
+    }
 
     /// After a timeout the packets of a flow have another number if sockets identify flows.
     #[test]

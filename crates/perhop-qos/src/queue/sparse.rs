@@ -1,7 +1,8 @@
 //! [`SparseFlows`]: a queue for each flow, served in turns, sparse flows first.
 
-use super::flow_hash::FlowHash;
-use super::stay::Stay;
+use super::flow_hash::{FlowHash, FlowHasher};
+use super::longest::LongestFlow;
+use super::stay::{FlowStay, Stay};
 use crate::{Packet, Time};
 
 /// The queues of flows under deficit round robin with two lists, as in RFC 8290 §4 (DRR++).
@@ -11,8 +12,8 @@ use crate::{Packet, Time};
 #[derive(Clone, Debug)]
 pub struct SparseFlows {
     flows: Box<[Flow]>,
-    /// A bit for each flow that has packets. A search for the longest queue reads only these flows.
-    backlogged: Box<[u64]>,
+    longest: LongestFlow,
+    hasher: FlowHasher,
     /// The packets of all flows. The memory is allocated for the largest number.
     slots: Vec<Slot>,
     /// The first slot without a packet. [`Slot::next`] links the others.
@@ -65,9 +66,13 @@ impl FlowChoice {
     /// The queue of `packet`'s flow.
     #[inline]
     pub(crate) fn queue_index(&self, packet: &Packet) -> u16 {
-        let hash = self.flow_hash.hash_packet(packet, self.key);
-        (((hash >> 32) * u64::from(self.flows)) >> 32) as u16
+        scaled(self.flow_hash.hash_packet(packet, self.key), self.flows)
     }
+}
+
+/// Returns the queue, one of `flows`, that `hash` selects.
+fn scaled(hash: u64, flows: u16) -> u16 {
+    (((hash >> 32) * u64::from(flows)) >> 32) as u16
 }
 
 /// The place to which a new flow goes that is found empty.
@@ -96,6 +101,13 @@ struct Flow {
     was_idle: bool,
     /// Whether the last packet of the flow was dropped at the head. The flow then does not count as idle.
     is_drained: bool,
+}
+
+impl Flow {
+    #[inline]
+    fn may_send(&self) -> bool {
+        self.first != NO_SLOT && self.deficit > 0
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +159,8 @@ impl SparseFlows {
         let empty = List { first: NO_FLOW, last: NO_FLOW };
         SparseFlows {
             flows: vec![flow; settings.flows.into()].into(),
-            backlogged: vec![0; usize::from(settings.flows).div_ceil(64)].into(),
+            longest: LongestFlow::new(settings.flows),
+            hasher: FlowHasher::new(settings.flow_hash, settings.key),
             // The queue can exceed the limit by one packet, because a packet joins before another is
             // discarded.
             slots: Vec::with_capacity(settings.limit as usize + 1),
@@ -168,17 +181,15 @@ impl SparseFlows {
 
     /// Adds `packet` to the queue of its flow.
     pub(super) fn push(&mut self, now: Time, packet: &Packet) {
-        let index = self.flow_of(packet);
-        let slot = self.occupy(Slot { packet: *packet, since: now, next: NO_SLOT });
+        let index = scaled(self.hasher.hash_packet(packet), self.settings.flows);
+        let slot = self.occupy(now, packet);
         let bytes = self.counted(packet.length);
         self.held += 1;
         let flow = &mut self.flows[usize::from(index)];
         flow.bytes += u64::from(bytes);
+        self.longest.grew(index, flow.bytes);
         match std::mem::replace(&mut flow.last, slot) {
-            NO_SLOT => {
-                flow.first = slot;
-                self.backlogged[usize::from(index) / 64] |= 1 << (index % 64);
-            }
+            NO_SLOT => flow.first = slot,
             before => self.slots[before as usize].next = slot,
         }
         if flow.place == Place::NoList {
@@ -201,12 +212,8 @@ impl SparseFlows {
         let bytes = self.counted(length);
         let flow = &mut self.flows[usize::from(index)];
         flow.deficit -= bytes.cast_signed();
-        Stay {
-            since,
-            left: u32::try_from(flow.bytes).unwrap_or(u32::MAX),
-            flow: index,
-            was_idle: std::mem::take(&mut flow.was_idle),
-        }
+        let left = u32::try_from(flow.bytes).unwrap_or(u32::MAX);
+        Stay { since, flow: FlowStay::new(index, left, std::mem::take(&mut flow.was_idle)) }
     }
 
     /// Refunds `flow` the cost of its head, a packet of `length` IP bytes that was dropped.
@@ -256,27 +263,23 @@ impl SparseFlows {
 
     /// Returns the batch to discard next: packets of the flow with the most bytes. Among equal flows, it is
     /// the first.
-    fn longest_flow(&self) -> Batch {
-        let mut most = (0, 0);
-        for (index, word) in self.backlogged.iter().enumerate() {
-            let mut rest = *word;
-            while rest != 0 {
-                let flow = (64 * index) as u16 + rest.trailing_zeros() as u16;
-                rest &= rest - 1;
-                let bytes = self.flows[usize::from(flow)].bytes;
-                if bytes > most.0 {
-                    most = (bytes, flow);
-                }
-            }
-        }
-        Batch { flow: most.1, packets: self.settings.drop_batch, bytes: (most.0 / 2).max(1) }
+    fn longest_flow(&mut self) -> Batch {
+        let (flow, bytes) = self.longest.find(|flow| self.flows[usize::from(flow)].bytes);
+        Batch { flow, packets: self.settings.drop_batch, bytes: (bytes / 2).max(1) }
     }
 
     /// Returns the flow that is served next. Does not change the turns.
+    #[inline]
     fn next_flow(&self) -> Option<u16> {
-        let may_send = |flow: &Flow| flow.first != NO_SLOT && flow.deficit > 0;
-        let found = self.members(self.new).find(|(_, flow)| may_send(flow));
-        let found = found.or_else(|| self.members(self.old).find(|(_, flow)| may_send(flow)));
+        let first = if self.new.first == NO_FLOW { self.old.first } else { self.new.first };
+        let may_send = self.flows.get(usize::from(first)).is_some_and(Flow::may_send);
+        if may_send { Some(first) } else { self.find_next_flow() }
+    }
+    /// Does the same as [`next_flow`](SparseFlows::next_flow) if the first flow may not send.
+    #[inline(never)]
+    fn find_next_flow(&self) -> Option<u16> {
+        let found = self.members(self.new).find(|(_, flow)| flow.may_send());
+        let found = found.or_else(|| self.members(self.old).find(|(_, flow)| flow.may_send()));
         if let Some((index, _)) = found {
             return Some(index);
         }
@@ -325,23 +328,28 @@ impl SparseFlows {
         let slot = &mut self.slots[place as usize];
         flow.first = std::mem::replace(&mut slot.next, self.free);
         self.free = place;
+        self.longest.shrank(index);
         if flow.first == NO_SLOT {
             flow.last = NO_SLOT;
-            self.backlogged[usize::from(index) / 64] &= !(1 << (index % 64));
+            self.longest.emptied(index);
         }
         flow.bytes -= u64::from(slot.packet.length + self.settings.header);
         self.held -= 1;
         slot
     }
 
-    /// Returns a place for `slot`.
-    fn occupy(&mut self, slot: Slot) -> u32 {
+    /// Stores `packet` and returns its place.
+    // The fields are written one by one, because the processor cannot forward the stores of several fields of a
+    // temporary slot to the loads that would copy it.
+    #[inline]
+    fn occupy(&mut self, now: Time, packet: &Packet) -> u32 {
         let place = self.free;
-        if let Some(free) = self.slots.get_mut(place as usize) {
-            self.free = std::mem::replace(free, slot).next;
+        if let Some(slot) = self.slots.get_mut(place as usize) {
+            self.free = std::mem::replace(&mut slot.next, NO_SLOT);
+            (slot.packet, slot.since) = (*packet, now);
             return place;
         }
-        self.slots.push(slot);
+        self.slots.push(Slot { packet: *packet, since: now, next: NO_SLOT });
         (self.slots.len() - 1) as u32
     }
 
