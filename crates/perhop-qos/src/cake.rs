@@ -215,9 +215,8 @@ impl Cake {
 
     /// Adds `packet` to the queue of its flow in tin number `tin`; returns the index of the flow.
     pub fn push(&mut self, now: Time, tin: usize, packet: &Packet) -> u16 {
-        let counted = self.lengths.counted(packet.length);
         let length = packet.length + self.header;
-        let place = self.occupy(Slot { packet: *packet, since: now, next: NO_SLOT, counted });
+        let place = self.occupy(now, packet);
         if self.held == 0 {
             self.pace.restart(now);
         }
@@ -249,13 +248,13 @@ impl Cake {
         }
         let longest = self.backlogs.longest();
         let (tin, flow) = (longest / FLOWS, longest % FLOWS);
-        let Slot { packet, counted, .. } = self.take(tin, flow as u16)?;
+        let place = self.take(tin, flow as u16)?;
         let at = &mut self.tins[tin];
         at.flows[flow].cobalt.overflowed(&at.settings.cobalt, now);
         if self.is_ingress {
-            self.charge_drop(now, tin, counted);
+            self.charge_drop(now, tin, self.slots[place].counted);
         }
-        Some((tin, packet))
+        Some((tin, self.slots[place].packet))
     }
 
     /// Writes the packet that is sent now to `packet`, if there is one. Calls `dropped` for each packet that
@@ -296,6 +295,7 @@ impl Cake {
     }
 
     /// Returns the tin to serve at `now`.
+    #[inline]
     fn choose(&mut self, now: Time) -> Option<usize> {
         if self.pace.byte_time == pace::ByteTime::default() {
             self.choose_in_turns()
@@ -319,7 +319,14 @@ impl Cake {
     }
     /// Returns the tin in turn, for a CAKE without a bandwidth: tins with packets take turns in proportion to
     /// their weights.
+    #[inline]
     fn choose_in_turns(&mut self) -> Option<usize> {
+        let tin = &self.tins[self.turn];
+        if tin.deficit >= 0 && tin.has_turns() { Some(self.turn) } else { self.pass_turns() }
+    }
+    /// Passes the turn on until it is at a tin that may send. `None` if no tin has packets.
+    #[inline(never)]
+    fn pass_turns(&mut self) -> Option<usize> {
         if !self.tins.iter().any(Tin::has_turns) {
             return None;
         }
@@ -331,7 +338,7 @@ impl Cake {
             if tin.deficit <= 0 {
                 tin.deficit += tin.settings.weight;
             }
-            self.turn = (self.turn + 1) % self.tins.len();
+            self.turn = if self.turn + 1 < self.tins.len() { self.turn + 1 } else { 0 };
         }
     }
 
@@ -346,8 +353,8 @@ impl Cake {
         packet: &mut Packet,
         dropped: &mut impl FnMut(usize, &Packet, DropCause),
     ) -> Head {
-        while let Some(slot) = self.take(tin, index) {
-            let at = &mut self.tins[tin];
+        while let Some(place) = self.take(tin, index) {
+            let (at, slot) = (&mut self.tins[tin], &self.slots[place]);
             let leaving = Leaving {
                 waited: now.saturating_sub(slot.since),
                 is_capable: slot.packet.marks.ecn() != Ecn::NotCapable,
@@ -360,9 +367,10 @@ impl Cake {
             if let Some(cause) = drops.filter(|_| flow.first != NO_SLOT) {
                 dropped(tin, &slot.packet, cause);
                 if self.is_ingress {
-                    self.tins[tin].flows[usize::from(index)].deficit -= slot.counted.cast_signed();
-                    self.charge_drop(now, tin, slot.counted);
-                    self.tins[tin].deficit -= i64::from(slot.counted);
+                    let counted = slot.counted;
+                    flow.deficit -= counted.cast_signed();
+                    at.deficit -= i64::from(counted);
+                    self.charge_drop(now, tin, counted);
                     return Head::Dropped;
                 }
                 continue;
@@ -384,11 +392,11 @@ impl Cake {
         self.pace.dropped(counted);
     }
 
-    /// Takes the first packet of flow `index` of `tin`.
+    /// Takes the first packet of flow `index` of `tin`. Returns its slot, which remains unchanged, except its
+    /// `next`, until another packet joins.
     #[inline]
-    fn take(&mut self, tin: usize, index: u16) -> Option<Slot> {
-        let at = &mut self.tins[tin];
-        let flow = &mut at.flows[usize::from(index)];
+    fn take(&mut self, tin: usize, index: u16) -> Option<usize> {
+        let flow = &mut self.tins[tin].flows[usize::from(index)];
         let place = flow.first;
         let slot = self.slots.get_mut(place as usize)?;
         flow.first = std::mem::replace(&mut slot.next, self.free);
@@ -396,9 +404,8 @@ impl Cake {
         if flow.first == NO_SLOT {
             flow.last = NO_SLOT;
         }
-        let slot = *slot;
-        self.discount(tin, index, &slot);
-        Some(slot)
+        self.discount(tin, index, place as usize);
+        Some(place as usize)
     }
     /// Removes the packet at `place`, which is not the last, from flow `index` of `tin`. Its predecessor is
     /// at `before`.
@@ -412,30 +419,32 @@ impl Cake {
             None => self.tins[tin].flows[usize::from(index)].first = next,
         }
         self.free = place;
-        self.discount(tin, index, &slot);
+        self.discount(tin, index, place as usize);
         Some(slot)
     }
-    /// Removes the packet of `slot` from the counts of flow `index` of `tin`.
+    /// Removes the packet in slot `place` from the counts of flow `index` of `tin`.
     #[expect(clippy::inline_always, reason = "every departure calls it")]
     #[inline(always)]
-    fn discount(&mut self, tin: usize, index: u16, slot: &Slot) {
-        let at = &mut self.tins[tin];
-        let length = slot.packet.length + self.header;
-        at.backlog -= u64::from(length);
+    fn discount(&mut self, tin: usize, index: u16, place: usize) {
+        let length = self.slots[place].packet.length + self.header;
+        self.tins[tin].backlog -= u64::from(length);
         self.held -= 1;
         self.memory_used -= memory(length);
         self.backlogs.remove(tin * FLOWS + usize::from(index), length);
     }
 
-    /// Returns a place for `slot`.
+    /// Stores `packet` and returns its place.
+    // The fields are written one by one, because the processor cannot forward the stores of several fields of a
+    // temporary slot to the loads that would copy it.
     #[inline]
-    fn occupy(&mut self, slot: Slot) -> u32 {
-        let place = self.free;
-        if let Some(free) = self.slots.get_mut(place as usize) {
-            self.free = std::mem::replace(free, slot).next;
+    fn occupy(&mut self, now: Time, packet: &Packet) -> u32 {
+        let (place, counted) = (self.free, self.lengths.counted(packet.length));
+        if let Some(slot) = self.slots.get_mut(place as usize) {
+            self.free = std::mem::replace(&mut slot.next, NO_SLOT);
+            (slot.packet, slot.since, slot.counted) = (*packet, now, counted);
             return place;
         }
-        self.slots.push(slot);
+        self.slots.push(Slot { packet: *packet, since: now, next: NO_SLOT, counted });
         (self.slots.len() - 1) as u32
     }
 }

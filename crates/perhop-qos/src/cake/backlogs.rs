@@ -6,12 +6,19 @@
 pub(super) struct Backlogs {
     bytes: Box<[u32]>,
     /// The queues as a binary heap. The queue at place n has at least as many bytes as its two children, at
-    /// places 2 n + 1 and 2 n + 2.
-    heap: Box<[u16]>,
+    /// places 2 n + 1 and 2 n + 2. The bytes are valid only while the heap is maintained.
+    heap: Box<[Entry]>,
     /// The position of each queue in the heap.
     places: Box<[u16]>,
     /// The number of further packets for which the heap is maintained. It is 0 if the heap is not maintained.
     kept_for: u32,
+}
+
+/// A queue in the heap. It has a copy of the queue's bytes, so that a comparison reads the heap only.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    bytes: u32,
+    queue: u16,
 }
 
 /// The heap is no longer maintained after this number of packets without an overflow.
@@ -19,21 +26,22 @@ const KEPT_FOR: u32 = 65_535;
 
 impl Backlogs {
     pub(super) fn new(queues: usize) -> Backlogs {
-        let numbers: Box<[u16]> = (0..queues).map(|queue| queue as u16).collect();
-        Backlogs { bytes: vec![0; queues].into(), heap: numbers.clone(), places: numbers, kept_for: 0 }
+        let places = (0..queues).map(|queue| queue as u16);
+        let heap = places.clone().map(|queue| Entry { bytes: 0, queue }).collect();
+        Backlogs { bytes: vec![0; queues].into(), heap, places: places.collect(), kept_for: 0 }
     }
     #[inline]
     pub(super) fn add(&mut self, queue: usize, bytes: u32) {
         self.bytes[queue] += bytes;
         if self.kept_for > 0 {
-            self.rise(self.places[queue].into());
+            self.rise(self.places[queue].into(), self.bytes[queue]);
         }
     }
     #[inline]
     pub(super) fn remove(&mut self, queue: usize, bytes: u32) {
         self.bytes[queue] -= bytes;
         if self.kept_for > 0 {
-            self.sink(self.places[queue].into());
+            self.sink(self.places[queue].into(), self.bytes[queue]);
         }
     }
     /// Records that a packet has been sent.
@@ -44,45 +52,58 @@ impl Backlogs {
     /// The queue with the most bytes.
     pub(super) fn longest(&mut self) -> usize {
         if self.kept_for == 0 {
+            for entry in &mut self.heap {
+                entry.bytes = self.bytes[usize::from(entry.queue)];
+            }
             for place in (0..self.heap.len() / 2).rev() {
-                self.sink(place);
+                self.sink(place, self.heap[place].bytes);
             }
         }
         self.kept_for = KEPT_FOR;
-        self.heap[0].into()
+        self.heap[0].queue.into()
     }
 
-    fn at(&self, place: usize) -> u32 {
-        self.heap.get(place).map_or(0, |queue| self.bytes[usize::from(*queue)])
-    }
-    fn swap(&mut self, first: usize, other: usize) {
-        self.heap.swap(first, other);
-        for place in [first, other] {
-            self.places[usize::from(self.heap[place])] = place as u16;
-        }
-    }
-    /// Moves the queue at `place` down to its place in the heap.
-    fn sink(&mut self, mut place: usize) {
+    /// Moves the queue at `place`, which now has this number of `bytes`, down to its place in the heap.
+    #[inline(never)]
+    fn sink(&mut self, mut place: usize, bytes: u32) {
+        let Backlogs { heap, places, .. } = self;
+        let entry = Entry { bytes, ..heap[place] };
         loop {
             let (left, right) = (2 * place + 1, 2 * place + 2);
-            let greater = if self.at(right) > self.at(left) { right } else { left };
-            if self.at(greater) <= self.at(place) {
-                return;
+            let Some(mut below) = heap.get(left).copied() else { break };
+            let mut next = left;
+            if let Some(other) = heap.get(right)
+                && other.bytes > below.bytes
+            {
+                (below, next) = (*other, right);
             }
-            self.swap(place, greater);
-            place = greater;
+            if below.bytes <= bytes {
+                break;
+            }
+            heap[place] = below;
+            places[usize::from(below.queue)] = place as u16;
+            place = next;
         }
+        heap[place] = entry;
+        places[usize::from(entry.queue)] = place as u16;
     }
-    /// Moves the queue at `place` up to its place in the heap.
-    fn rise(&mut self, mut place: usize) {
+    /// Moves the queue at `place`, which now has this number of `bytes`, up to its place in the heap.
+    #[inline(never)]
+    fn rise(&mut self, mut place: usize, bytes: u32) {
+        let Backlogs { heap, places, .. } = self;
+        let entry = Entry { bytes, ..heap[place] };
         while place > 0 {
-            let above = (place - 1) / 2;
-            if self.at(place) <= self.at(above) {
-                return;
+            let next = (place - 1) / 2;
+            let above = heap[next];
+            if bytes <= above.bytes {
+                break;
             }
-            self.swap(place, above);
-            place = above;
+            heap[place] = above;
+            places[usize::from(above.queue)] = place as u16;
+            place = next;
         }
+        heap[place] = entry;
+        places[usize::from(entry.queue)] = place as u16;
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Packet;
 use crate::packet::Address;
-use crate::queue::FlowHash;
+use crate::queue::FlowHasher;
 use crate::random::mix;
 
 /// The units that share a tin fairly.
@@ -44,7 +44,7 @@ impl CakeIsolation {
 
     /// The tag that selects the queue of `packet`; equal for all packets of a unit.
     #[inline]
-    pub(super) fn tag(self, packet: &Packet, key: u64, flow_hash: FlowHash) -> u32 {
+    pub(super) fn tag(self, packet: &Packet, key: u64, hasher: &mut FlowHasher) -> u32 {
         match self {
             CakeIsolation::Flowblind => 0,
             CakeIsolation::Srchost => source_tag(packet, key),
@@ -53,7 +53,7 @@ impl CakeIsolation {
             CakeIsolation::Flows
             | CakeIsolation::DualSrchost
             | CakeIsolation::DualDsthost
-            | CakeIsolation::TripleIsolate => (flow_hash.hash_packet(packet, key) >> 32) as u32,
+            | CakeIsolation::TripleIsolate => (hasher.hash_packet(packet) >> 32) as u32,
         }
     }
 }
@@ -73,6 +73,7 @@ fn host_tag(host: Address, key: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queue::FlowHash;
 
     /// After a timeout a flow waits in a different queue if sockets distinguish flows, but not if queues
     /// belong to hosts.
@@ -80,9 +81,10 @@ mod tests {
     fn sockets_take_another_queue_after_a_timeout() {
         let moves = |isolation: CakeIsolation, flow_hash| {
             let mut packet = Packet { source_port: 1005, ..Packet::default() };
-            let before = isolation.tag(&packet, 7, flow_hash);
+            let hasher = &mut FlowHasher::new(flow_hash, 7);
+            let before = isolation.tag(&packet, 7, hasher);
             packet.rehash();
-            isolation.tag(&packet, 7, flow_hash) != before
+            isolation.tag(&packet, 7, hasher) != before
         };
         assert!(!moves(CakeIsolation::TripleIsolate, FlowHash::Headers));
         assert!(moves(CakeIsolation::TripleIsolate, FlowHash::Socket));

@@ -4,7 +4,7 @@ use super::cobalt::{Cobalt, CobaltSettings};
 use super::hosts::{Hosts, SET_WAYS};
 use super::isolation::{CakeIsolation, destination_tag, source_tag};
 use super::pace::TinClock;
-use crate::queue::FlowHash;
+use crate::queue::{FlowHash, FlowHasher};
 use crate::random::Stream;
 use crate::{Packet, Time};
 
@@ -34,6 +34,7 @@ pub(super) struct Tin {
     /// The number of bulk flows.
     pub(super) bulk: u32,
     pub(super) settings: TinSettings,
+    hasher: FlowHasher,
     pub(super) clock: TinClock,
     /// Bytes of its packets in the queue.
     pub(super) backlog: u64,
@@ -118,6 +119,7 @@ impl Tin {
             decaying: EMPTY,
             sparse: 0,
             bulk: 0,
+            hasher: FlowHasher::new(settings.flow_hash, settings.key),
             settings,
             clock,
             backlog: 0,
@@ -139,7 +141,7 @@ impl Tin {
         if isolation == CakeIsolation::Flowblind {
             return 0;
         }
-        let tag = isolation.tag(packet, self.settings.key, self.settings.flow_hash);
+        let tag = isolation.tag(packet, self.settings.key, &mut self.hasher);
         let direct = tag as usize % FLOWS;
         if self.tags[direct] == tag && self.flows[direct].set != Set::None {
             return direct as u16;
