@@ -256,7 +256,7 @@ def test_no_mark_of_a_policy_hides_a_label_or_another_node(file: Path) -> None:
 
 
 def test_a_file_needs_neither_variables_nor_style_sheets(perhop: Command, scenario: Path) -> None:
-    """Viewers such as librsvg and Inkscape know no `var()`, and painted everything black."""
+    """Viewers such as librsvg and Inkscape do not support `var()`, and painted everything black."""
     text = perhop("draw", scenario, "-o", "-").out
     assert "var(" not in text and "<style" not in text
     looks = [one for one in ElementTree.fromstring(text).iter() if one.tag in (f"{SVG}rect", f"{SVG}path")]

@@ -204,7 +204,7 @@ def test_a_second_bridge_on_an_interface_is_refused(policies: Path) -> None:
         process.wait()
         with namespaces.inside(testbed.state.namespaces["router"]), claimed(["eth0", "eth1"]):
             pass
-        # Once the namespace is gone, no process can restore the interface, and the folder stays.
+        # Without the namespace, no process can restore the interface, so the folder remains.
         assert any(str(process.pid) in Path(folder).name for folder in clean().folders)
 
 

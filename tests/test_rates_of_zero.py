@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Command
 
-# The wire is slower than the limit of the priority class, so the others get nothing.
+# The wire is slower than the limit of the priority class, so the other classes send nothing.
 STARVED = """\
 version 15.2
 class-map match-any CALLS

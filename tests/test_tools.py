@@ -128,6 +128,13 @@ BAD = {
     "inverted opening": "a.rs\n/// What an acknowledgment reports.",
     "British spelling": "a.md\nThe behaviour of the licence.",
     "name that says nothing": "a.rs\n    pub(crate) fn of(&self) {}",
+    "promised rate": "a.md\nThe promise to a class is its limit.",
+    "stays empty": "a.md\nThe class stays empty.",
+    "gets nothing": "a.rs\n/// The class gets no packet.",
+    "is gone": "a.py\n# The namespace is gone.",
+    "gives back": "a.rs\n/// Gives back the tokens.",
+    "knows no": "a.rs\n//! The model knows no vendor.",
+    "holds something": "a.py\n# The folder holds something else.",
 }
 
 

@@ -160,7 +160,7 @@ def test_the_page_of_a_bridge_ends_with_its_counters(tmp_path: Path) -> None:
             seen.page.wait_for_timeout(300)
             assert rows(seen.page) == expected(report, "eth0->eth1")
             assert "ended" in seen.page.inner_text("#status")
-            # The server is gone with the bridge; the page shows no error and keeps its content.
+            # The server ends with the bridge. The page shows no error, and its content remains.
             seen.errors.clear()
 
 

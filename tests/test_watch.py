@@ -56,7 +56,7 @@ def in_a_terminal(
     while True:
         try:
             part = os.read(terminal, 65536)
-        except OSError:  # what Linux says when the other side is gone
+        except OSError:  # the error of Linux after the other side closed
             break
         if not part:
             break
@@ -69,7 +69,7 @@ def in_a_terminal(
             else:
                 os.kill(child, key)
     assert left == [], drawn.decode()
-    # This side keeps the settings of the terminal when the other one is gone.
+    # The settings of the terminal on this side remain after the other side closed.
     assert termios.tcgetattr(terminal) == before
     os.close(terminal)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), drawn.decode()

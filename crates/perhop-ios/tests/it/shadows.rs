@@ -1,4 +1,4 @@
-//! Classes that get no packet: findings are exact, and occur only if perhop knows the exact match sets of
+//! Classes without packets: findings are exact, and occur only if perhop knows the exact match sets of
 //! earlier classes.
 
 use perhop_device::{FrontEnd, HiddenParts, ParseOptions};

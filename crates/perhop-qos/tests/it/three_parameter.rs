@@ -139,7 +139,7 @@ fn a_minimum_holds_under_a_shaper_and_inside_another_scheduler() {
 
 #[test]
 fn minima_beyond_the_wire_are_kept_in_proportion() {
-    // The minima add up to 3 MB/s, so a class without a minimum gets nothing.
+    // The minima add up to 3 MB/s, so a class without a minimum sends nothing.
     let config = three_parameter(&[600_000, 1_500_000, 900_000, 0], &[1.0; 4]);
     let trace = arrivals(&[ALWAYS; 4], &[1500, 300, 700, 100], 2.0);
     assert_shares(&config, &trace, &[200e3, 500e3, 300e3, 0.0], 3000.0);

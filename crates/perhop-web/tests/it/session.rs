@@ -223,7 +223,7 @@ fn classes_are_judged_by_their_guarantees() {
     let fit = judged(json!({}));
     assert_eq!((&fit["answer"], &fit["compared"][0]["words"]), (&json!("fit"), &json!("throughput")));
     assert!((fit["compared"][0]["bound"].as_f64().unwrap() - 0.95 * 1.5e6).abs() < 1.0, "{fit}");
-    // The page passes on what the inference knows of the queue.
+    // The page passes the queue that the inference found for the class.
     let other = json!({"files": {"port": "r->b", "queue": "rest"}});
     let bound = judged(other)["compared"][0]["bound"].clone();
     assert!((bound.as_f64().unwrap() - 0.95 * 0.5e6).abs() < 1.0, "{bound}");
