@@ -175,12 +175,12 @@ def test_show_has_the_layout_of_a_queuing_policy(perhop: Command, leaf: Path) ->
     assert "class-default" not in ended.out
 
 
-def test_queues_with_0_percent_are_promised_nothing(perhop: Command, leaf: Path) -> None:
+def test_queues_with_0_percent_have_no_guaranteed_rate(perhop: Command, leaf: Path) -> None:
     out = perhop("rates", leaf, *PLATFORM, "--interface", "Ethernet1/2").out
     found = {row.split()[0]: row.split()[1:] for row in out.splitlines() if "c-out-8q-q" in row}
     assert found["others/c-out-8q-q6"][0] == "-" and found["others/c-out-8q-q6"][-2:] == ["0", "%"]
     assert "e-0" not in out
-    assert "No promise, because the share is 0 percent: c-out-8q-q6" in " ".join(out.split())
+    assert "No guaranteed rate, because the share is 0 percent: c-out-8q-q6" in " ".join(out.split())
 
 
 def test_the_assumed_speed_is_stated(perhop: Command, leaf: Path) -> None:

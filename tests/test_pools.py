@@ -59,5 +59,5 @@ def test_the_document_and_the_verdict_have_them(perhop: Command) -> None:
 
 def test_a_run_prints_them(perhop: Command) -> None:
     out = perhop("run", HOT_PORTS).out
-    [_, table] = out.split("ports that held the shared memory when it had no room", 1)
+    [_, table] = out.split("ports with packets in the shared memory when it was full", 1)
     assert FIRST in table and SECOND in table and "1,200" in table

@@ -1,4 +1,4 @@
-"""The rates that classes are promised and obtain."""
+"""The guaranteed rates of classes, and the rates at which classes send."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_run_shows_no_guarantee_behind_a_limiter_of_all_packets(perhop: Comman
     # Each is below the limiter, as in `perhop rates`: a policer of all packets voids guarantees.
     assert found["BULK"] == (None, 200e3) == (None, most["BULK"]["maximum_bps"])
     assert found["DATA"] == (None, 200e3) == (None, most["DATA"]["maximum_bps"])
-    # A limiter above the promises leaves them.
+    # A limiter above the guaranteed rates does not change these rates.
     assert configured(4_000_000)["BULK"] == (232e3, None)
 
 
@@ -342,7 +342,7 @@ policy-map SHAPED
     ],
     ids=["sub-interfaces", "tunnels"],
 )
-def test_shapers_above_their_common_port_promise_nothing(
+def test_shapers_above_their_common_port_guarantee_nothing(
     perhop: Command, tmp_path: Path, below: str, above: str
 ) -> None:
     file = tmp_path / "shared.cfg"
@@ -351,14 +351,17 @@ def test_shapers_above_their_common_port_promise_nothing(
     ports = perhop("rates", file, "--json").json()["ports"]
     assert len(ports) == 2
     for port in ports:
-        assert "12Mb/s, 2Mb/s more than the 10Mb/s of Ethernet0/0: then no promise" in port["assumed"][-1]
+        assert (
+            "12Mb/s, 2Mb/s more than the 10Mb/s of Ethernet0/0: then no rate is guaranteed"
+            in port["assumed"][-1]
+        )
     file.write_text((SHARED + below + "".join(parts)).replace("6000000", "5000000"))
     for port in perhop("rates", file, "--json").json()["ports"]:
         assert not any("Ethernet0/0" in one for one in port["assumed"])
 
 
 def test_rates_of_a_refused_interface_are_not_shown(perhop: Command, tmp_path: Path) -> None:
-    """The classes inside the shaper are promised 512 + 768 + 232 kb/s."""
+    """The guaranteed rates of the classes inside the shaper are 512, 768 and 232 kb/s."""
     file = tmp_path / "site.cfg"
     other = "policy-map ONE\n class VOICE\n  priority 100\n"
     other += "interface GigabitEthernet0/0/2\n service-policy output ONE\n"

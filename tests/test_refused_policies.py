@@ -86,7 +86,7 @@ def test_a_run_without_errors_leaves_nothing_out(perhop: Command, tmp_path: Path
     assert "left out" not in ended.err
 
 
-#: Policies whose classes are promised more than there is, and a part of the message.
+#: Policies whose guaranteed rates exceed the available rate, and a part of the message.
 ABOVE = {
     "percent under a shaper": (TOO_MUCH + SHAPED, "add up to 125"),
     "percent, attached to nothing": (TOO_MUCH, "add up to 125"),

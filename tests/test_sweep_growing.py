@@ -31,7 +31,7 @@ def whole(scenario: Path) -> Sweep:
 
 
 class Dying(Embedded):
-    """An engine that fails once some points have ended, as where its machine is gone."""
+    """An engine that fails after some points, like an engine on a machine that fails."""
 
     def simulate(self, task: Task, points: Iterator[Assignment]) -> Iterator[Finished]:  # type: ignore[override]
         few = (one for _, one in zip(range(5), points, strict=False))
@@ -242,7 +242,7 @@ def test_an_interrupted_sweep_shows_how_to_continue(scenario: Path, tmp_path: Pa
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=60)
     assert running.returncode == 3
-    assert "of 5,000 points: the same command goes on from there" in said
+    assert "of 5,000 points: the same command continues from there" in said
     assert Sweep.load(tmp_path / "out").points.height > 0
 
 

@@ -88,7 +88,7 @@ def test_an_unreachable_class_is_proved_unreachable(perhop: Command, edge: Path)
     edge.write_text(EDGE.replace("match dscp af21 af22", "match dscp af22"))
     assert perhop("trace", edge, "--reach", "DATA").out.startswith("others/DATA: udp ")
     ended = perhop("trace", edge, "--reach", "DATA", "--at", "Gi0/0")
-    assert ended.out == "others/DATA: no packet gets there\n"
+    assert ended.out == "others/DATA: no packet reaches this queue\n"
 
 
 def test_packets_of_a_capture_by_class(perhop: Command, edge: Path) -> None:

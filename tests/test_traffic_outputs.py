@@ -22,7 +22,7 @@ COMMANDS = {"cfg": "policy-map interface", "tc": "class"}
 
 
 def ios_policy(draw: random.Random) -> str:
-    """Return a policy of four classes with random promises and queues."""
+    """Return a policy of four classes with random guaranteed rates and queues."""
     voice, signaling, data = draw.randint(10, 33), draw.randint(3, 10), draw.randint(15, 40)
     limit = draw.choice(["", "  queue-limit 120 packets\n"])
     rest = draw.choice(["  fair-queue\n", "", "  random-detect\n"])

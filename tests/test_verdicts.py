@@ -83,7 +83,7 @@ def test_a_policed_class_names_its_policer(judged: Any) -> None:
     assert (limited["state"], limited["cause"], limited["port"]) == ("policed", "policed", "a->r")
     assert limited["loss_percent"] == pytest.approx(50.0, abs=2.0)
     assert "by a policer above 100 kb/s at a->r" in limited["text"]
-    # Its queue is promised the rate that voice leaves: 100 kb/s, the rate of the policer.
+    # The guaranteed rate of its queue is the rate that voice does not use: 100 kb/s, the rate of the policer.
     assert (limited["role"], limited["verdict"]) == ("bulk", "fit")
 
 

@@ -5,7 +5,8 @@ import perhop
 results = perhop.run("scenario.yaml", seed=1, replications=10)
 print(results.classes)
 
-ARCHITECTURE.md lists the layers of the package; `tests/test_imports.py` holds every import to them.
+ARCHITECTURE.md lists the layers of the package; `tests/test_imports.py` checks that every import follows
+them.
 
 Imports are at the top of a module. An import inside a function carries a comment `# lazy: reason`. The
 reasons are optional packages (matplotlib, pyroute2) and processor time before something is shown, measured

@@ -637,7 +637,7 @@ def rate_calls(
 def judge_roles(summary_json: str, known_json: str) -> str:
     """Judge the classes of a summary by their roles.
 
-    `known_json` has R (`r`) and the promised rate (`guaranteed_bps`) by class. JSON with a list of `class`,
+    `known_json` has R (`r`) and the guaranteed rate (`guaranteed_bps`) by class. JSON with a list of `class`,
     `role`, `answer` and `compared`.
     """
 

@@ -1,6 +1,6 @@
 """Bounds by network calculus: the guarantees of each queue and each class of a scenario.
 
-The bounds hold for all traffic within its contract; docs/bounds.md has the formulas.
+The bounds apply to all traffic within its contract; docs/bounds.md has the formulas.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Captures:
         return changed
 
     def seal(self, folder: Path, scenario: Document, captured: list[dict[str, Any]]) -> None:
-        """Write the manifest of a folder of captures; it holds neither date nor machine."""
+        """Write the manifest of a folder of captures; it contains neither date nor machine."""
         about = {
             "scenario": scenario["name"],
             "seed": scenario["seed"],

@@ -37,7 +37,7 @@ _SHORT = 40
 _SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
 #: The extent of a report: with the resulting policies, with every line, or only lines with findings.
 Detail = Literal["policies", "lines", "remarks"]
-#: The offered load of each class relative to its promised rate: 70, 90 and 120 %.
+#: The offered load of each class relative to its guaranteed rate: 70, 90 and 120 %.
 LoadLevel = Literal["quiet", "busy", "overload"]
 #: The suffixes of files that are configurations regardless of their content.
 ROUTER_SUFFIXES = (".cfg", ".tc")

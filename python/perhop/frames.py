@@ -100,7 +100,7 @@ def read_parquet(file: Path, content: bytes, columns: Mapping[str, Kind]) -> pl.
         if name not in table.columns:
             raise damaged(file, f"there is no column `{name}`")
         if not _HOLDS[kind](table.schema[name]):
-            raise damaged(file, f"column `{name}` holds {table.schema[name]} instead of {kind}")
+            raise damaged(file, f"column `{name}` contains {table.schema[name]} instead of {kind}")
         if table[name].null_count():
             raise damaged(file, f"column `{name}` has gaps")
     return TableFrame(table)

@@ -1,7 +1,7 @@
 """The layout of a saved run: the columns of its tables and the shape of its summary.
 
 The simulator writes both; tests/test_forged.py compares them with a run. Every saved run has the listed
-parts, or a reader gets an error that names the missing part. Additions of a later version are not errors.
+parts, or its reader raises an error that names the missing part. Additions of a later version are not errors.
 """
 
 from __future__ import annotations

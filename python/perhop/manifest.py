@@ -53,7 +53,7 @@ def seal(folder: Path, kind: Kind, about: Mapping[str, Any]) -> None:
 def sealed(folder: Path, kind: Kind, about: Mapping[str, Any], names: Collection[str] | None = None) -> str:
     """Return the manifest of a folder with some files, or with all files except a manifest.
 
-    It holds neither date nor machine, so that equal results give equal bytes.
+    It contains neither date nor machine, so that equal results give equal bytes.
     """
     files = {}
     for name in sorted({*(_names(folder) if names is None else names)} - {MANIFEST}):

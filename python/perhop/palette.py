@@ -46,7 +46,7 @@ def of_precedences(count: int) -> list[tuple[str, str]]:
     """Return role and line style of each drop precedence, starting with 0.
 
     More than three are not drop precedences but, for example, the eight IP precedences, where a higher value
-    is dropped less: they get neutral colors.
+    is dropped less: they have neutral colors.
     """
     if count > len(PRECEDENCES):
         return of_lines(count)

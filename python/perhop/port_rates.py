@@ -167,7 +167,7 @@ def _of_interface(port: RouterPort, rate: str | None, report: RouterReport) -> P
     line, because = _line(port) if rate is None else (bits_per_second(rate), "given")
     found = _port(port["name"], port["output"], line, because)
     shared = [
-        f"{one['message'][0].upper()}{one['message'][1:]}: then no promise holds."
+        f"{one['message'][0].upper()}{one['message'][1:]}: then no rate is guaranteed."
         for one in report["diagnostics"]
         if one["rule"] == _COMMON_PORT and port["interface"] in one["interfaces"]
     ]
@@ -179,8 +179,8 @@ def _of_interface(port: RouterPort, rate: str | None, report: RouterReport) -> P
     queues = [_with_leftovers(one, line) if one["queue"] in without else one for one in found.queues]
     names = ", ".join(one["queue"].rpartition("/")[2] for one in queues if one["queue"] in without)
     remark = (
-        f"No promise, because the share is 0 percent: {names}. "
-        "These queues get only the rate that the others leave."
+        f"No guaranteed rate, because the share is 0 percent: {names}. "
+        "These queues send only at the rate that the other queues do not use."
     )
     return replace(found, queues=queues, assumed=[*found.assumed, remark])
 
@@ -241,7 +241,7 @@ def _assumed(policy: PolicyConfig, line_bps: float | None, queues: list[QueueRat
         names = ", ".join(unlimited)
         yield (
             f"Priority without a limit: {names}. "
-            "The promises to other queues hold only while these queues send nothing."
+            "The guaranteed rates of the other queues assume that these queues send nothing."
         )
     for one in json.loads(_core.policers(json.dumps(policy))):
         if one["scope"] != "class":
@@ -249,7 +249,7 @@ def _assumed(policy: PolicyConfig, line_bps: float | None, queues: list[QueueRat
             name = f" ({one['name']})" if one["name"] else ""
             yield (
                 f"Before the queues, a policer of {what}{name} drops packets above"
-                f" {rate_words(one['limit_bps'])}. The promises hold for the packets that it passes."
+                f" {rate_words(one['limit_bps'])}. The guaranteed rates apply to the other packets."
             )
     approximate = [one["queue"] for one in queues if one["approximate"]]
     if approximate:

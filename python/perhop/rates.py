@@ -1,4 +1,4 @@
-"""The rates that policies promise their queues, and the rates that queues obtained in a run."""
+"""The rates that policies guarantee to their queues, and the rates at which queues sent in a run."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ class QueueRates(TypedDict):
     queue: str
     #: Whether it has strict priority.
     priority: bool
-    #: The rate that the class gets for any traffic of the other classes; `None` without a promise.
+    #: The guaranteed rate, regardless of the traffic of the other classes; `None` without a guarantee.
     promised_bps: float | None
     #: The rate while all classes send as much as they may; `None` for an unknown line.
     while_busy_bps: float | None
     #: The rate of its own policer, shaper, cap or ceiling.
     limit_bps: float | None
-    #: Whether that limit holds `always` or `under-congestion`.
+    #: Whether that limit applies `always` or `under-congestion`.
     limit_holds: Literal["always", "under-congestion"] | None
     #: Its highest rate: the lowest of its limit, the limits of the outer classes, and the rate of the line.
     maximum_bps: float | None
-    #: Whether these rates are an approximation, because the queues of HTB are promised more than its rate.
+    #: Whether these rates are an approximation, because the rates of the queues of HTB add up to more than
+    #: the available rate.
     approximate: bool
     #: Its share of the excess among the classes of its scheduler, 0 to 1.
     excess: float | None
@@ -91,7 +92,7 @@ def _beyond_limit(queue: QueueRates) -> float | None:
 
 
 def _limit(queue: QueueRates) -> float | None:
-    """Return the rate of a queue's own limit, or of a limiter of all packets below its promise."""
+    """Return the rate of a queue's own limit, or of a limiter of all packets below its guaranteed rate."""
     promised, limit, maximum = queue["promised_bps"], queue["limit_bps"], queue["maximum_bps"]
     return maximum if promised is not None and maximum is not None and maximum < promised else limit
 

@@ -106,7 +106,7 @@ def verify(
     Relative paths of traces start from `base`, by default the folder of each run.
 
     Raises:
-        InvalidInputError: the folder holds no results, or a saved scenario cannot run without its traces.
+        InvalidInputError: the folder contains no results, or a saved scenario cannot run without its traces.
         UnreadableFileError: a file is missing, damaged or cannot be read.
 
     """

@@ -381,7 +381,7 @@ class Results:
     def manifest(self) -> dict[str, Any]:
         """Return the entries of manifest.json that reproduce the run, without its files.
 
-        It holds neither date nor machine, so that equal runs give equal bytes.
+        It contains neither date nor machine, so that equal runs give equal bytes.
         """
         return manifest.described(self._kind, self._about(json_text(self.scenario)))
 
@@ -406,11 +406,11 @@ class Results:
     ) -> None:
         """Write summary.json, the tables as Parquet, scenario.json and manifest.json into `folder`.
 
-        The folder appears complete or not at all; it replaces an earlier result. With `force`, a folder that
-        holds something else is moved aside. `also` writes further files into the folder before it appears.
+        The folder appears complete or not at all; it replaces an earlier result. With `force`, a folder with
+        other content is renamed. `also` writes further files into the folder before it appears.
 
         Raises:
-            InvalidInputError: the folder cannot be used, or holds something else.
+            InvalidInputError: the folder cannot be used, or has other content.
             OSError: a file cannot be written.
 
         """

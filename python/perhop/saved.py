@@ -29,7 +29,7 @@ WORDS: Mapping[Kind, tuple[str, str]] = {
     "captures": ("captures", "perhop run --pcap"),
     "tables": ("tables as CSV", "perhop export csv -o"),
 }
-# Files that only perhop writes, and that mark a folder whose manifest is gone.
+# Files that only perhop writes, and that identify a folder whose manifest is missing.
 _MARKS = ("summary.json", "sweep.json", "tuning.json", "comparison.json", "study.json")
 
 
@@ -49,7 +49,7 @@ class Saved:
         """Read a folder of one of some kinds; equal files are in memory once.
 
         Raises:
-            InvalidInputError: the folder holds something else.
+            InvalidInputError: the folder has other content.
             UnreadableFileError: a file is missing, damaged or cannot be read.
 
         """
@@ -148,7 +148,7 @@ def kind_of(folder: Path) -> Kind | None:
     """Return the kind of a folder, `None` if perhop did not write it.
 
     Raises:
-        UnreadableFileError: its manifest is gone, damaged or of another version.
+        UnreadableFileError: its manifest is missing, damaged or of another version.
 
     """
     marked = any(is_file(folder / name) for name in _MARKS)

@@ -51,7 +51,7 @@ _NEW, _OLD = "new", "old"
 def check_target(target: Path, kind: Kind, *, force: bool = False) -> None:
     """Refuse a folder that could not be written, before a run starts, and lock it.
 
-    With `force`, a folder that holds something else is accepted: it will be moved aside.
+    With `force`, a folder with other content is accepted, because `save` renames it.
 
     Raises:
         InvalidInputError: the folder cannot be used.

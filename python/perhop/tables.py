@@ -15,7 +15,7 @@ _NOT_CAUSES = ("dropped_packets", "dropped_percent")
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, and whether it holds numbers."""
+    """A column: its name, and whether it contains numbers."""
 
     name: str
     numeric: bool = False

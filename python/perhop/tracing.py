@@ -114,8 +114,8 @@ class Node:
     def reach(self) -> dict[str, str | None]:
         """Return for each queue an arriving packet that reaches it, or `None` if no packet does.
 
-        The answer is exact for the fields that conditions read, and holds for at least one history of the
-        meters. Packets enter at an
+        The answer is exact for the fields that conditions read, and applies to at least
+        one history of the meters. Packets enter at an
         interface without an input policy, or at another interface if only that leads to the queue.
 
         Raises:

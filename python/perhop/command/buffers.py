@@ -143,7 +143,7 @@ def _show_port(port: PortMemory, memory: SwitchMemory, frame: int) -> None:
     show(printable(_title(port, memory)), keys, numbers)
     if port["soft_end"]:
         show_lines(
-            f"The limits of soft parts begin to fall when the port holds {port['soft_start']} units of "
+            f"The limits of soft parts begin to fall when the port uses {port['soft_start']} units of "
             f"shared memory, and reach their minimum at {port['soft_end']}.",
             {},
         )
@@ -207,7 +207,7 @@ def _remarks(memory: SwitchMemory) -> Iterator[str]:
             "allocated to the queue. --port-units gives it in units."
         )
     if memory["ports"]:
-        whole = " Frames of other lengths take whole units of memory." if memory["unit_bytes"] > 1 else ""
+        whole = " Frames of other lengths occupy whole units of memory." if memory["unit_bytes"] > 1 else ""
         yield f"A queue reaches its limit only while the shared memory of the chip has room.{whole}"
     for certainty in _CERTAINTIES:
         names = [rule["rule"] for rule in memory["rules"] if rule["certainty"] == certainty]

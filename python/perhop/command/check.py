@@ -102,7 +102,7 @@ def check(
     shape = _format(chosen, output_format or defaults.output_format, json=json, sarif=sarif, lines=lines)
     if fix is not None and len(chosen.files) != 1:
         raise InvalidInputError(
-            f"--fix takes one configuration, not {len(chosen.files)}", "fix them one by one"
+            f"--fix accepts one configuration, not {len(chosen.files)}", "fix them one by one"
         )
     assumed = assumptions(assume)
     detail: Detail = "policies" if shape == "json" else "lines" if lines or assumed or fix else "remarks"
@@ -159,7 +159,9 @@ def _format(chosen: Chosen, given: str | None, *, json: bool, sarif: bool, lines
     """Return the format; `files` prints a line for each of several files."""
     named_formats = [name for name, is_given in (("json", json), ("sarif", sarif)) if is_given]
     if len(named_formats) == 2:
-        raise InvalidInputError("--json and --sarif both fill standard output", "give only one of the two")
+        raise InvalidInputError(
+            "--json and --sarif both write to standard output", "give only one of the two"
+        )
     if given is not None and given not in get_args(Format):
         raise InvalidInputError(
             f"perhop.toml: `output-format` is `{given}`", f"one of {', '.join(get_args(Format))}"

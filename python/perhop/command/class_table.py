@@ -163,7 +163,7 @@ def _waiting(
     found = [left.get(place) if place else None for place in places]
     if len(set(places)) < len(places) or None in found:
         return None
-    # The queue may hold packets that were sent during the warm-up, which no class counts.
+    # The queue may contain packets from the warm-up, which no class counts.
     inside = [_mean(one["in_network_packets"]) for one in classes]
     return [min(part or 0.0, whole) for part, whole in zip(found, inside, strict=True)]
 
@@ -260,7 +260,7 @@ def _show_pools(rows: Sequence[Mapping[str, Any]]) -> None:
     ports = [row["port"] for row in rows]
     shown = ["" if place and ports[place - 1] == port else port for place, port in enumerate(ports)]
     show(
-        "ports that held the shared memory when it had no room",
+        "ports with packets in the shared memory when it was full",
         [
             Column("for packets\nat", shown, numeric=False),
             Column("held by", [row["holder"] for row in rows], numeric=False),

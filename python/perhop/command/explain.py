@@ -45,7 +45,7 @@ def explain(
     if platform is not None:
         if names:
             raise InvalidInputError(
-                "--platform prints a profile, and takes no names of rules", "write one of the two"
+                "--platform prints a profile, and accepts no names of rules", "give only one of the two"
             )
         _explain_platform(platform, as_json=json)
         return Exit.OK

@@ -69,7 +69,7 @@ class Judgement:
 
     @property
     def code(self) -> Exit:
-        """The exit code: 4 if an assertion does not hold."""
+        """The exit code: 4 if an assertion is false."""
         return Exit.OK if all(one.passed for one in self.judged) else Exit.NOT_MET
 
     def document(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class Judgement:
             yield "1 replication: no interval"
 
     def report_failed(self) -> None:
-        """Report on stderr the assertions that do not hold, if nothing else is shown."""
+        """Report the false assertions on stderr, if nothing else is shown."""
         for judged in self.judged:
             if not judged.passed:
                 print_note(f"failed: {judged.text}: {measured_words(judged)}")
@@ -119,7 +119,7 @@ def _show_beside(name: str, words: str, room: int) -> None:
 
 
 def show_judged(judged: Sequence[Judged]) -> None:
-    """Print a line for each assertion: whether it holds, and the measured value."""
+    """Print a line for each assertion: whether it is true, and the measured value."""
     room = max(len(one.text) for one in judged)
     for one in judged:
         answer = "PASS" if one.passed else "FAIL"

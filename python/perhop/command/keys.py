@@ -37,7 +37,7 @@ class Keys:
         found = b""
         while self._is_open and select.select([self._descriptor], [], [], 0)[0]:
             part = os.read(self._descriptor, _MOST_BYTES)
-            if not part:  # the terminal is gone
+            if not part:  # the terminal is closed
                 break
             # Arrow and function keys begin with an escape. They have no function in the display.
             found += part.partition(_ESCAPE)[0]

@@ -55,8 +55,8 @@ def plot(
         delay-histogram). For share: a folder of a sweep, or several runs that differ in one parameter.
     output
         File to write: .svg, .png, .pdf, .pgf for LaTeX, or .html for an interactive plot. Several plots get a
-        page each in .pdf, share one page in .html, and go to numbered files in other formats. Default:
-        KIND.svg, or KIND.html if there are several plots or matplotlib is not installed.
+        page each in .pdf, share one page in .html, and are written to numbered files in other formats.
+        Default: KIND.svg, or KIND.html if there are several plots or matplotlib is not installed.
     log_x
         For sweeps and delay-cdf: use a logarithmic x axis.
     title
@@ -91,7 +91,7 @@ def plot(
         each = [plots.charts(one, kind, log_x=log_x) for one in results]
         if kind not in _OVERLAID:
             raise InvalidInputError(
-                f"{kind} takes one folder of results, not {len(results)}",
+                f"{kind} needs one folder of results, not {len(results)}",
                 f"{', '.join(_OVERLAID)} show several runs in one plot; share compares them",
             )
         charts = [overlaid([one for (one,) in each], numbered_names([folder.name for folder in folders]))]

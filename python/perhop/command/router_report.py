@@ -48,7 +48,8 @@ def text(found: Checked, report: RouterReport, *, lines: bool, passed: bool) -> 
         if finding.line is None:
             shown += ["", *_finding(finding, indentation="")]
     if not is_supported(report):
-        # Only the parts that perhop reads are shown, and findings that hold on every system that is likely.
+        # The report has only the parts that perhop reads, and findings that apply to each of the likely
+        # systems.
         for line, findings in sorted(wrong.items()):
             for finding in findings:
                 shown += ["", f"line {line}:", *_finding(finding)]

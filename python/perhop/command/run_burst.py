@@ -24,7 +24,7 @@ _CAUSES = {
     "policed": "policer",
     "early_random": "WRED, at random",
     "early_forced": "WRED, above its maximum",
-    "no_class": "no class takes the packet",
+    "no_class": "no class matches the packet",
 }
 
 
@@ -71,7 +71,7 @@ class Burst:
         return any(port["multiplier_percent"] is not None for port in ports)
 
     def _advice(self, file: Path, queue: str) -> Iterator[str]:
-        """Generate the setting that lets the burst pass, and the command that explains it."""
+        """Generate the setting with which the queue drops no frame, and the command that explains it."""
         from perhop import design  # lazy: only after losses
         from perhop.inference.bursts import burst_of  # lazy: only after losses
 

@@ -25,8 +25,8 @@ _MARKS: dict[Judgment, tuple[str, str]] = {
     "differs": ("DIFFERS", "bold red"),
     "not-comparable": ("not comparable", "dim"),
 }
-# Limit on the figures that are named for an alternative. They are the ones that change most; the JSON report
-# has all.
+# The maximum number of figures that are named for an alternative.
+# These figures change most. The JSON report has all figures.
 _MOVED_MOST = 3
 
 

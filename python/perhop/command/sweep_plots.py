@@ -159,8 +159,10 @@ def _read(text: str) -> tuple[str, tuple[Metric, ...], Destination]:
             check_file(Path(text))
         raise
     if (kind == "pareto") != (len(found) == 2):
-        raise InvalidInputError(f"`{text}`: pareto takes two metrics, all other plots take one", _EXAMPLE)
+        raise InvalidInputError(
+            f"`{text}`: pareto needs two metrics, and every other plot one metric", _EXAMPLE
+        )
     if kind == "pareto" and not all(one.class_name for one in found):
-        raise InvalidInputError(f"`{text}`: pareto takes metrics of classes", _EXAMPLE)
+        raise InvalidInputError(f"`{text}`: pareto needs metrics of classes", _EXAMPLE)
     usual = metrics.replace(",", "-") if kind == "against" else f"{kind}-{metrics.replace(',', '-')}"
     return kind, found, Destination(Path(name)) if name else Destination.usual(usual)

@@ -307,4 +307,4 @@ def _reached(place: Node, wanted: str) -> dict[str, str | None]:
 
 def _witnesses(reached: dict[str, str | None]) -> Iterator[str]:
     for queue, packet in reached.items():
-        yield printable(f"{queue}: {packet or 'no packet gets there'}")
+        yield printable(f"{queue}: {packet or 'no packet reaches this queue'}")

@@ -19,10 +19,10 @@ from perhop.saved import Saved
 from perhop.saving import whole_folder
 
 SCHEMA_VERSION = 1
-#: The file that marks a folder as holding a comparison; the two results are in folders next to it.
+#: The file that identifies the folder of a comparison. The two results are in folders next to this file.
 FILE = "comparison.json"
 
-#: Whether two figures agree: within tolerance, or within random variation where the tolerance does not bind.
+#: Whether two figures agree: within the tolerance or, unless the tolerance binds, within random variation.
 Answer = Literal["agrees", "differs", "not-comparable"]
 
 
@@ -100,7 +100,7 @@ class Row:
 
     @property
     def verdict(self) -> Answer:
-        """Whether they agree: within a binding tolerance; otherwise also by random variation."""
+        """Whether they agree: within the tolerance or, if it does not bind, within random variation."""
         if self.within is None:
             return "not-comparable"
         near = self.within or (not self.tolerance.binding and self.inside)
@@ -183,10 +183,10 @@ class Comparison:
     def save(self, folder: str | PathLike[str], *, force: bool = False) -> None:
         """Write the comparison and both results into a folder, which appears complete or not at all.
 
-        With `force`, a folder that holds something else is moved aside.
+        With `force`, a folder with other content is renamed.
 
         Raises:
-            InvalidInputError: the folder cannot be used, or holds something else.
+            InvalidInputError: the folder cannot be used, or has other content.
             OSError: a file cannot be written.
 
         """
@@ -208,7 +208,7 @@ def load(folder: str | PathLike[str]) -> Comparison:
     """Read a comparison that `save` wrote.
 
     Raises:
-        InvalidInputError: the folder holds no comparison.
+        InvalidInputError: the folder contains no comparison.
         UnreadableFileError: a file is damaged or cannot be read.
 
     """

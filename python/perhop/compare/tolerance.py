@@ -15,8 +15,8 @@ class Tolerance:
     absolute: float
     #: The tolerance as a share of the first figure.
     relative: float = 0.0
-    #: Whether the two must be within the tolerance; otherwise a difference within random variation also
-    #: agrees.
+    #: Whether the tolerance binds. Otherwise, two figures also
+    #: agree if random variation explains the difference.
     binding: bool = False
 
     def allows(self, first: float, second: float) -> bool:

@@ -68,7 +68,7 @@ def convert(
         rate: the rate of the interface, as `50Mb/s`, if the file does not set it.
 
     Raises:
-        InvalidInputError: the file holds no such policy, or a value is out of range.
+        InvalidInputError: the file contains no such policy, or a value is out of range.
         ScenarioError: it cannot be read.
 
     """

@@ -1,4 +1,4 @@
-"""The policies that a file holds: those of a router's ports, or those of a scenario."""
+"""The policies in a file: those of a router's ports, or those of a scenario."""
 
 from __future__ import annotations
 
@@ -112,13 +112,13 @@ def read_source(
     Args:
         file: the file.
         interface: only those at this interface of a router.
-        policy: only the one of this name.
+        policy: only the policy of this name.
         platform: the platform whose rules apply to a router configuration.
         rate_bps: bits per second of the interface, in place of the rate in the file.
 
     Raises:
-        InvalidInputError: the file holds no policies, none at such an interface or of such a name, or only
-            policies whose queues have limits that are not known.
+        InvalidInputError: the file contains no policy, no policy at this interface or
+            with this name, or only policies with unknown queue limits.
         ScenarioError: it cannot be read as a scenario.
 
     """

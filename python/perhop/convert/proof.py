@@ -24,7 +24,7 @@ class PolicyProof:
 def proved(source: Source, written: Written, platform: str | None) -> Iterator[PolicyProof]:
     """Generate the proof for each policy of a configuration that `written` has in another language.
 
-    `platform` is the platform of the text. A policy that no port has is omitted.
+    `platform` is the platform of the text. A policy that is not attached to a port is omitted.
     """
     if source.text is None:
         return

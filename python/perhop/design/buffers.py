@@ -17,7 +17,7 @@ from perhop.errors import InvalidInputError
 from perhop.switch_memory import PortMemory, QueueMemory, SwitchMemory, memory_in_text, ports_named
 
 _GROWTH = "the queue grows by the difference of the rates"
-_UNITS = "Cisco TAC 218444: a frame takes whole units of 256 bytes"
+_UNITS = "Cisco TAC 218444: a frame occupies whole units of 256 bytes"
 _DIVISION = "perhop buffers --rules"
 _SIMULATION = "docs/algorithms/shared-memory.md"
 # `qos queue-softmax-multiplier`, percent (Cisco EasyQoS guide).

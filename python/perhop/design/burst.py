@@ -30,7 +30,7 @@ def policer(
     rtt: str | float = 0.1,
     mtu: str | float = 1500,
 ) -> Advice:
-    """Return the burst with which a policer lets a TCP connection keep nearly all of its rate.
+    """Return the burst of a policer with which a TCP connection reaches nearly the whole policed rate.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def policer(
     Raises
     ------
     InvalidInputError
-        A value is out of range, or the burst is longer than a router takes.
+        A value is out of range, or the burst is longer than a router accepts.
 
     """
     rate_bps, rtt_s = quantity.rate("rate", rate), quantity.time("rtt", rtt)
@@ -56,7 +56,7 @@ def policer(
     if burst > _MOST_BURST:
         raise InvalidInputError(
             f"a burst of {burst} bytes",
-            f"routers take at most {_MOST_BURST}: use a shaper, which delays instead of dropping",
+            f"routers accept at most {_MOST_BURST}: use a shaper, which delays instead of dropping",
         )
     car = rate_bps / 8 * _CAR_SECONDS
     steps = (
@@ -130,7 +130,7 @@ def voice_policer(
         f"policy-map police-voice\n class voice\n  priority {kilobits} {burst}",
         (
             "the burst counts IP bytes; HQF also counts the link's header, 14 bytes of Ethernet or 4 of PPP",
-            "IOS takes 200 ms of the rate by default, which is more",
+            "the default of IOS is 200 ms of the rate, which is longer",
         ),
     )
 

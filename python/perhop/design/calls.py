@@ -14,7 +14,7 @@ from perhop.errors import InvalidInputError
 _HEADERS = 40
 _PROFILE = "RFC 3551"
 _CELL, _CELL_PAYLOAD, _AAL5_TRAILER, _LLC_SNAP = 53, 48, 8, 8
-# Cisco's Enterprise QoS designs: priority takes at most a third of a link.
+# Cisco's Enterprise QoS designs: priority classes use at most a third of a link.
 _SHARE = 0.33
 
 
@@ -101,7 +101,7 @@ def per_call(codec: str, interval: str | float | None = None) -> Call:
     Raises
     ------
     InvalidInputError
-        The codec is not known, or the interval holds no whole number of its frames.
+        The codec is not known, or the interval is not a multiple of the duration of its frames.
 
     """
     found = CODECS.get(codec)
@@ -138,12 +138,12 @@ def calls(
     interval
         Time between packets of a call, `20ms` or seconds; by default the codec's usual one.
     share
-        Part of the link that calls may take, above 0 and at most 1.
+        Part of the link that calls may use, above 0 and at most 1.
 
     Raises
     ------
     InvalidInputError
-        A value is out of range, or not one call fits.
+        A value is out of range, or no call fits.
 
     """
     bandwidth_bps = quantity.rate("bandwidth", bandwidth)

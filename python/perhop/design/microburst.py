@@ -79,8 +79,8 @@ def _queueing(port: PortMemory, queue: QueueMemory, unit_bytes: int) -> dict[str
         "limit": queue["soft"],
         "thresholds": [queue["thresholds"][-1]["units"]],
     }
-    # Without a published minimum of the chip, the limits do not fall as the port fills. That is seldom
-    # wrong, because one queue seldom fills the port.
+    # Without a published minimum of the chip, the simulated limits do not fall as the port fills. This
+    # seldom changes the result, because one queue seldom fills the port.
     if queue["port_soft_min"] is not None and port["soft_start"] < port["soft_end"]:
         memory["port-fall"] = {"start": port["soft_start"], "end": port["soft_end"]}
         shared["port-minimum"] = queue["port_soft_min"]

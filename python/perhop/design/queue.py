@@ -25,7 +25,7 @@ def queue(
     rtt: str | float | None = None,
     flows: int = 1,
 ) -> Advice:
-    """Return the limit of a queue that holds a delay, and thresholds of WRED below it.
+    """Return the limit of a queue for a maximum delay, and thresholds of WRED below the limit.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def queue(
     Raises
     ------
     InvalidInputError
-        A value is out of range, or not one packet fits into the delay.
+        A value is out of range, or sending a single packet takes longer than the delay.
 
     """
     bandwidth_bps, delay_s = quantity.rate("bandwidth", bandwidth), quantity.time("delay", delay)
@@ -60,7 +60,7 @@ def queue(
             "allow a longer delay, shorter packets or more bandwidth",
         )
     if bytes_ > _MOST_LIMIT:
-        raise InvalidInputError(f"a limit of {bytes_} bytes", f"routers take at most {_MOST_LIMIT}")
+        raise InvalidInputError(f"a limit of {bytes_} bytes", f"routers accept at most {_MOST_LIMIT}")
     steps = _limits(limit, bytes_, packet_bytes, bandwidth_bps)
     rows = _thresholds(limit, steps)
     if rtt is not None:
@@ -132,7 +132,7 @@ def _queue_notes(steps: list[Step], limit: int) -> tuple[str, ...]:
 
 
 def ring(line: str | float, delay: str | float, *, packet: str | float = 1500) -> Advice:
-    """Return the length of the transmit ring that keeps the delay of priority packets within a budget.
+    """Return the length of the transmit ring with at most a given delay of priority packets.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def star(
     best_effort
         Maximum length of a packet of the other classes: adds the delay of the transmit ring.
     ring
-        The transmit ring; by default it holds the packet on the wire.
+        The transmit ring; by default it has room for the packet in transmission only.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def star(
             "give at least 1: below 1 the class is served more slowly than packets arrive",
         )
     needed = max(8 * packet_bytes / delay_s, ratio * arrival_bps)
-    # IOS takes whole kb/s; rounding up keeps the bound. The subtrahend absorbs rounding errors.
+    # IOS accepts whole kb/s. Rounding up does not violate the bound. The subtrahend absorbs rounding errors.
     service = 1e3 * math.ceil(needed / 1e3 - 1e-9)
     reservable = _RESERVABLE * link_bps
     if service > reservable:
@@ -109,7 +109,7 @@ def _ring_step(best_effort: int, link_bps: float, ring: Ring | None) -> Step:
             raise InvalidInputError(
                 f"ring: {ring.particles} particles of {ring.particle_bytes} bytes", "at least 1"
             )
-        # The packet that is sent has given its particles back.
+        # The packet in transmission has already released its particles.
         held = math.ceil(ring.particles / math.ceil(best_effort / ring.particle_bytes)) + 1
     time_s = held * cells * _CELL * 8 / link_bps
     packets = "1 best-effort packet" if held == 1 else f"{held} best-effort packets"

@@ -61,7 +61,7 @@ def wred(
         )
     if maximum > _MOST_THRESHOLD:
         raise InvalidInputError(
-            f"delay: a maximum threshold of {maximum} packets", f"routers take at most {_MOST_THRESHOLD}"
+            f"delay: a maximum threshold of {maximum} packets", f"routers accept at most {_MOST_THRESHOLD}"
         )
     # In packets that leave per 0.1 s, never fewer than two: n is 1 at least.
     exponent = min(max(round(math.log2(_MEMORY_S * packets_per_second)), 1), _MOST_EXPONENT)

@@ -64,7 +64,7 @@ class Felt:
     replications: int = 0
     seed: int = 0
     reason: str | None = None
-    #: `quiet`, `busy` or `overload`: the load of each class relative to its promised rate.
+    #: `quiet`, `busy` or `overload`: the load of each class relative to its guaranteed rate.
     load: str = "busy"
 
 

@@ -1,4 +1,4 @@
-"""Two configurations of a router under one load: the load of the old one, plus new classes of the new one."""
+"""Two configurations of a router under one load: that of the old configuration, with new classes added."""
 
 from __future__ import annotations
 

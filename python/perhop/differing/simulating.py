@@ -16,7 +16,7 @@ from perhop.limits import processors
 from perhop.running import Progress
 from perhop.scenario import Scenario
 
-# One replication does not show the random variation.
+# A single replication does not show the random variation.
 _REPLICATIONS = 10
 
 

@@ -1,6 +1,6 @@
 """A Dask cluster: `dask.distributed` sends batches of points to workers and brings the results back.
 
-Dask starts and supervises the workers, moves work from workers that die, and knows Slurm, Kubernetes and SSH
+Dask starts and supervises the workers, moves work from failed workers, and knows Slurm, Kubernetes and SSH
 (dask-jobqueue, dask-kubernetes, `SSHCluster`). A batch takes about a second, so that the overhead of a batch
 (some milliseconds) is small.
 """
@@ -36,7 +36,7 @@ _ANSWERS_WITHIN_S = 10.0
 
 
 class EngineLostError(PerhopError):
-    """The cluster is gone, or sends invalid answers."""
+    """The cluster does not respond, or sends invalid answers."""
 
 
 class ExposedClusterWarning(PerhopWarning):
@@ -128,7 +128,7 @@ class Dask:
 
         Raises:
             InvalidInputError: there is no scheduler at the address.
-            EngineLostError: the scheduler is gone.
+            EngineLostError: the scheduler does not respond.
 
         """
         with ExitStack() as stack:
@@ -190,7 +190,7 @@ class _Stream:
             while self._step(self._fill):
                 yield self._step(self._collect)
         finally:
-            # If the scheduler is gone, there is nothing to cancel.
+            # If the scheduler does not respond, there is nothing to cancel.
             with suppress(OSError, self._library.CancelledError):
                 self._client.cancel(list(self._sent))
 
@@ -201,7 +201,7 @@ class _Stream:
         except (self._library.CancelledError, OSError) as error:
             raise EngineLostError(
                 "the scheduler of the cluster has stopped",
-                "start it and repeat the command, which continues from there",
+                "start it and repeat the command, which continues the work",
             ) from error
 
     def _fill(self) -> bool:
@@ -240,7 +240,7 @@ class _Stream:
             if len(batch) > 1:
                 self._again += batch
                 return None
-            return Done({}, [], [(batch[0][0], f"the worker of the job died: {error}")], 0.0, 0, 0.0)
+            return Done({}, [], [(batch[0][0], f"the worker of the job failed: {error}")], 0.0, 0, 0.0)
         return done
 
     def _together(self, found: list[Done]) -> Finished:

@@ -1,7 +1,7 @@
 """A Dask cluster within this process. It cannot be reached from outside.
 
 A scheduler that listens runs the code of each client that connects. On loopback this is every local user,
-so the scheduler, its worker and the client exchange messages in memory, and none of them has a page.
+so the scheduler, its worker and the client exchange messages in memory, and none of them has a web page.
 """
 
 from __future__ import annotations

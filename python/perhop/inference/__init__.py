@@ -103,7 +103,7 @@ def infer(
             added interface for an unattached policy.
         policy: the unattached policy, if there are several.
         traffic: rates by class, flow records, an output of the device or a capture, in place of a guess.
-        load: the load of each class relative to its promised rate in a guess, by default `busy`.
+        load: the load of each class relative to its guaranteed rate in a guess, by default `busy`.
         over: the time between two outputs of the device, or the counting time of a single output.
 
     Raises:

@@ -44,7 +44,7 @@ def iperf3_document(results: Results, *, replication: int = 0) -> dict[str, Any]
     """Return the flows of one replication in the format of iperf3.
 
     The keys `start`, `intervals` and `end` have the meaning of iperf3. The `sender` of a stream counts
-    offered bytes, the `receiver` delivered bytes, both after the warm-up. `intervals` holds the sums of
+    offered bytes, the `receiver` delivered bytes, both after the warm-up. `intervals` has the sums of
     `measure.throughput-every`. Data without a counterpart in iperf3 is under `perhop`.
 
     Raises:

@@ -15,10 +15,10 @@ from perhop.saving import whole_folder
 def write_csv(results: Results, folder: str | PathLike[str], *, force: bool = False) -> None:
     """Write each table as CSV, with the manifest, which has the units of the columns.
 
-    With `force`, a folder that holds something else is moved aside.
+    With `force`, a folder with other content is renamed.
 
     Raises:
-        InvalidInputError: the folder cannot be used, or holds something else.
+        InvalidInputError: the folder cannot be used, or has other content.
         OSError: a file cannot be written.
 
     """

@@ -38,7 +38,7 @@ def build(
 ) -> list[str]:
     """Build `network` in namespaces named `names`; returns optional settings that the system refused.
 
-    `congestion_controls` holds the TCP congestion control by host; by default the system's.
+    `congestion_controls` has the TCP congestion control by host; by default the system's.
 
     On failure the caller removes what was built; the names identify the owner.
 

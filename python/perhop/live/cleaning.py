@@ -36,7 +36,7 @@ class Cleaned:
 
 
 def clean() -> Cleaned:
-    """Remove every testbed whose owner has died: processes, namespaces with their devices, state.
+    """Remove every testbed whose owner has ended: processes, namespaces with their devices, state.
 
     It can be repeated and run concurrently. Testbeds with a living owner are not touched.
 

@@ -58,7 +58,7 @@ def judge(
 ) -> Fidelity:
     """Return the fidelity of one or several runs, from the forwarders' final counters and the hosts' reports.
 
-    `refused` holds the settings that the system refused.
+    `refused` has the settings that the system refused.
     """
     forwarders, hosts = list(forwarders), list(hosts)
     warnings = [f"{one['node']}: {warning}" for one in forwarders for warning in one["doubts"]]

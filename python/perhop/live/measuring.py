@@ -45,10 +45,10 @@ class Measured:
     def save(self, folder: Path, *, force: bool = False) -> None:
         """Write the results like those of a simulation, with the output of programs.
 
-        With `force`, a folder that holds something else is moved aside.
+        With `force`, a folder with other content is renamed.
 
         Raises:
-            InvalidInputError: the folder cannot be used, or holds something else.
+            InvalidInputError: the folder cannot be used, or has other content.
             OSError: a file cannot be written.
 
         """

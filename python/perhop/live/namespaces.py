@@ -123,7 +123,7 @@ def empty(namespaces: list[str]) -> int:
 
 
 def remove(name: str) -> None:
-    """Remove a namespace and its devices; nothing happens if it is gone already."""
+    """Remove a namespace and its devices; nothing happens if it does not exist any more."""
     # A name without a namespace mounted on it is an ordinary file: unmounting fails, removing works.
     with suppress(OSError):
         kernel.unmount(path(name))

@@ -1,7 +1,7 @@
 """Required privileges of a live testbed, and how to obtain them.
 
-Root has them. Other users get them inside their own user namespace if the system allows it. They are then
-root only for the networks that they create there.
+Root has them. Other users have them inside their own user namespace, if the system allows such namespaces.
+They are then root only for the networks that they create there.
 """
 
 from __future__ import annotations

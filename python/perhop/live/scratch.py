@@ -12,7 +12,7 @@ from pathlib import Path
 from perhop.live import private
 from perhop.live.owner import PREFIX, Owner
 
-# The file that marks a folder of perhop. It holds the process that made the folder.
+# The file that identifies a folder of perhop. It names the process that made the folder.
 _FILE = "owner.json"
 
 

@@ -11,8 +11,8 @@ class Pictures:
     """The pictures that a page has shown so far.
 
     The cases of a study differ in a number or two, so most of their pictures are equal and would fill the
-    page. Resolving all references when the page opens would delay it: the script resolves each one when it
-    scrolls into view.
+    page. Resolving all references at once would delay the page, so the
+    script resolves each reference when its place scrolls into view.
     """
 
     #: Style and arrow head shared by all pictures of a page.

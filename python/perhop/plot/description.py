@@ -40,7 +40,7 @@ class Axis:
     greatest: float | None = None
     #: Logarithmic: all positions must be positive.
     log: bool = False
-    #: Whether the axis goes from the greatest value on the left to the least on the right.
+    #: Whether the greatest value is on the left and the least value on the right.
     reversed: bool = False
 
     @property
@@ -61,7 +61,7 @@ class Line:
     high: Numbers | None = None
     #: `solid`, `dashed` or `dotted`: distinguishes lines without relying on color.
     stroke: str = "solid"
-    #: Each value holds until the next.
+    #: Each value applies until the next value.
     steps: bool = False
     #: Fill the area below it.
     filled: bool = False

@@ -25,7 +25,7 @@ def study_charts(folder: Path, kind: str) -> list[Chart]:
     """Return the plots of a kind for a saved study: one for each table and metric.
 
     Raises:
-        InvalidInputError: the folder holds no study, or the study nothing of this kind.
+        InvalidInputError: the folder contains no study, or the study has nothing of this kind.
         UnreadableFileError: a file is damaged or cannot be read.
 
     """

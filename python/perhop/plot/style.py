@@ -52,7 +52,7 @@ _USUAL: dict[str, Any] = {
     "axes.ymargin": 0.0,
     "figure.facecolor": "white",
 }
-# Settings that hold in the axes of a user as well.
+# Settings that also apply in the axes of a user.
 _EVERYWHERE = ("text.parse_math",)
 # Families that represent a list of fonts.
 _GENERIC = ("serif", "sans-serif", "cursive", "fantasy", "monospace")

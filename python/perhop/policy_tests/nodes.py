@@ -15,7 +15,7 @@ from perhop.errors import MOST_LEVELS, NESTED_TOO_DEEPLY, InvalidInputError
 from perhop.inputs import POLICY_TESTS, read_input
 from perhop.quantity import counted
 
-# The maximum number of nodes, because aliases can stand for far more nodes than the file contains.
+# The maximum number of nodes, because aliases can expand to far more nodes than the file contains.
 _MOST_NODES = 100_000
 # Characters that names of files and scenarios cannot have; escapes in quotes can produce them.
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -84,7 +84,7 @@ class Place:
         return found
 
     def plain(self) -> Any:  # noqa: ANN401 - any YAML value
-        """Return the node as plain data: a scalar as it is written; lists and mappings hold numbers."""
+        """Return the node as plain data: a scalar as it is written; lists and mappings contain numbers."""
         if isinstance(self.node, yaml.ScalarNode):
             return str(self.node.value)
         return _data(self.node)

@@ -30,7 +30,7 @@ def page(folders: Sequence[Path], *, back: bool = False) -> str:
     """Return the report of folders of results as HTML; with `back`, classes of replies are shown.
 
     Raises:
-        InvalidInputError: a folder holds no results.
+        InvalidInputError: a folder contains no results.
         UnreadableFileError: a file is damaged or cannot be read.
 
     """

@@ -110,7 +110,7 @@ class Study:
 
     @property
     def claims_partly(self) -> int:
-        """The number of claims that hold only in part."""
+        """The number of claims that are true only in part."""
         return sum(one["verdict"] == "partly" for one in self.data["claims"])
 
     @property

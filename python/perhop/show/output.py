@@ -50,7 +50,7 @@ def shown(
 ) -> list[ShownDevice]:
     """Return the output of a command for the devices of a run.
 
-    `interface` can be abbreviated; `None` stands for all. `after_s` is the duration of the traffic so far;
+    `interface` can be abbreviated; `None` means all. `after_s` is the duration of the traffic so far;
     `None` means long enough for all averages.
 
     Raises:

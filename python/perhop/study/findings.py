@@ -63,7 +63,7 @@ class Findings:
 
     @property
     def claims_met(self) -> bool:
-        """Whether every judged claim holds completely: none differs, and none holds only in part."""
+        """Whether every judged claim is completely true: none differs, and none is true only in part."""
         return all(verdict.verdict in ("agrees", "not-comparable") for verdict in self.claims.values())
 
     @property

@@ -65,11 +65,11 @@ class Figure(Point):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a claim holds, and the evidence."""
+    """Whether a claim is true, and the evidence."""
 
     verdict: Judgment
     evidence: str
-    #: Whether each part of a claim with several parts holds, by its text.
+    #: Whether each part of a claim with several parts is true, by its text.
     parts: Mapping[str, bool] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -83,9 +83,9 @@ def agrees_if(holds: object, evidence: str) -> Verdict:
 
 
 def judged(parts: Mapping[str, object], evidence: str) -> Verdict:
-    """Return the verdict on a claim of several parts; `parts` tells whether each part holds, by its text.
+    """Return the verdict on a claim of several parts; `parts` states whether each part is true, by its text.
 
-    `agrees` if every part holds, `differs` if none does, otherwise `partly`. Unless all hold, the evidence
+    `agrees` if every part is true, `differs` if none does, otherwise `partly`. Unless all hold, the evidence
     begins with the parts that hold and those that do not.
     """
     found = {part: bool(holds) for part, holds in parts.items()}

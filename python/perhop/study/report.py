@@ -34,10 +34,10 @@ class Report(Findings):
         """Write study.json, report.md, figures, curves and the results of every case into a folder.
 
         `texts` are further text files, by name. Apart from the duration, equal studies and seeds give equal
-        bytes. With `force`, a folder that holds something else is moved aside.
+        bytes. With `force`, a folder with other content is renamed.
 
         Raises:
-            InvalidInputError: the folder cannot be used, or holds something else.
+            InvalidInputError: the folder cannot be used, or has other content.
             OSError: a file cannot be written.
 
         """
@@ -59,7 +59,7 @@ class Report(Findings):
             manifest.seal(new, "study", {"study": self.study.id, "seed": self.seed})
 
     def _save_cases(self, folder: Path) -> None:
-        """Write the results of every case; equal experiments get copies of the files."""
+        """Write the results of every case; equal experiments have copies of the files."""
         written: dict[int, Path] = {}
         folders = self._folders
         for case, results in self.results.items():

@@ -168,7 +168,7 @@ class Growing:
         """Store the progress for the message of a command that ends early."""
         written[-1] = (
             f"`{self._shown}` with {int(self.ended.sum()):,} of {len(self.ended):,} points: "
-            "the same command goes on from there"
+            "the same command continues from there"
         )
 
 
@@ -180,7 +180,7 @@ def growing(target: Path, plan: Plan, *, force: bool = False) -> Iterator[Growin
     other content is renamed to `target.old-1` and so on.
 
     Raises:
-        InvalidInputError: the folder holds something else, is being written, or cannot be used.
+        InvalidInputError: the folder has other content, is being written, or cannot be used.
         OSError: a file cannot be written.
 
     """
@@ -212,10 +212,10 @@ def check_folder(target: Path, plan: Plan, *, force: bool = False) -> None:
 
 
 def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:
-    """Return whether a folder holds exactly this sweep, complete or not.
+    """Return whether a folder contains exactly this sweep, complete or not.
 
     Raises:
-        InvalidInputError: it holds other results, and `force` is not given.
+        InvalidInputError: it contains other results, and `force` is not given.
 
     """
     found = _manifest_of_earlier(target)

@@ -117,7 +117,7 @@ def stored(
     `also` writes further files into the folder before it is sealed. Returns the number of simulated points.
 
     Raises:
-        InvalidInputError: the folder cannot be used, or holds something else.
+        InvalidInputError: the folder cannot be used, or has other content.
         OSError: a file cannot be written; the folder is kept, and the next call continues it.
 
     """

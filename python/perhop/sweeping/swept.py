@@ -1,4 +1,4 @@
-"""`Sweep`: the results of a sweep, in memory or in the folder that holds them."""
+"""`Sweep`: the results of a sweep, in memory or in a folder."""
 
 from __future__ import annotations
 
@@ -274,11 +274,11 @@ class Sweep:
     ) -> None:
         """Write sweep.json, scenario.json and every table as Parquet into `folder`.
 
-        The folder appears complete or not at all; it replaces an earlier result. With `force`, a folder that
-        holds something else is moved aside. `also` writes further files into the folder before it appears.
+        The folder appears complete or not at all; it replaces an earlier result. With `force`, a folder with
+        other content is renamed. `also` writes further files into the folder before it appears.
 
         Raises:
-            InvalidInputError: the folder cannot be used, or holds something else.
+            InvalidInputError: the folder cannot be used, or has other content.
             OSError: a file cannot be written.
 
         """
@@ -302,7 +302,7 @@ class Sweep:
         All files are checked, as by `Results.load`. For a growing sweep, the existing parts are read.
 
         Raises:
-            InvalidInputError: the folder holds no sweep.
+            InvalidInputError: the folder contains no sweep.
             UnreadableFileError: a file is missing, damaged or cannot be read.
 
         """
@@ -413,7 +413,7 @@ def _grown(saved: Saved, plan: Plan) -> dict[str, dict[str, bytes]]:
         try:
             found = verified(saved.folder, identity, plan.tables, len(plan.design), keep)
         except FileNotFoundError:
-            # A table has just been completed, and its first parts are gone.
+            # Another process has just completed a table and removed its first parts.
             if attempt == _ATTEMPTS:
                 raise
             continue
@@ -446,6 +446,6 @@ def _require_columns(file: Path, table: pl.DataFrame, name: str) -> None:
     """Refuse a table without the columns that perhop writes; raises `UnreadableFileError`."""
     for column, kind in {"point": "count", **TABLES[name]}.items():
         if table.schema.get(column) != _KINDS[kind]:
-            raise damaged(file, f"column `{column}` holds {table.schema.get(column)} instead of {kind}")
+            raise damaged(file, f"column `{column}` contains {table.schema.get(column)} instead of {kind}")
         if table[column].null_count():
             raise damaged(file, f"column `{column}` has gaps")

@@ -36,12 +36,12 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether it ran and every assertion holds."""
+        """Whether it ran and every assertion is true."""
         return not self.error and all(one.passed for one in self.judged)
 
     @property
     def failed(self) -> list[Judged]:
-        """The assertions that do not hold."""
+        """The false assertions."""
         return [one for one in self.judged if not one.passed]
 
     @property

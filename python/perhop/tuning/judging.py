@@ -77,7 +77,7 @@ class Judge:
         return wishes or [math.hypot(*(goal.distance(value) for goal, value in pairs))]
 
     def meets(self, trial: Trial, slack: Sequence[float] = ()) -> bool:
-        """Whether every condition holds."""
+        """Whether every condition is met."""
         return all(one <= 0 for one in self.misses(trial, slack))
 
     def best(self, trials: Iterable[Trial], noise: Sequence[float] | None = None) -> list[Trial]:

@@ -61,7 +61,7 @@ class Optimizer:
             self._study.enqueue_trial({name: self._held(name, place) for name, place in known.items()})
 
     def ask(self, count: int) -> list[Point]:
-        """Return points to try; `tell` takes their results, in the same order."""
+        """Return points to try. The caller passes their results to `tell`, in the same order."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._open = [self._study.ask(self._distributions) for _ in range(count)]

@@ -40,10 +40,10 @@ def check_folder(target: Path, question: Question, *, force: bool = False) -> No
 
 
 def is_continued(target: Path, question: Question, *, force: bool = False) -> bool:
-    """Return whether a folder holds exactly this question, answered or not.
+    """Return whether a folder contains exactly this tuning, complete or not.
 
     Raises:
-        InvalidInputError: it holds other results, and `force` is not given.
+        InvalidInputError: it contains other results, and `force` is not given.
 
     """
     if not is_file(target / MANIFEST):
@@ -78,7 +78,7 @@ def journal(target: Path, question: Question, *, force: bool = False) -> Iterato
     """Begin the folder of a question, or continue an existing one, with exclusive access.
 
     Raises:
-        InvalidInputError: the folder holds something else, is being written, or cannot be used.
+        InvalidInputError: the folder has other content, is being written, or cannot be used.
         OSError: a file cannot be written.
 
     """
@@ -91,7 +91,7 @@ def journal(target: Path, question: Question, *, force: bool = False) -> Iterato
         written.pop()
     # A signal must not leave the lock behind.
     with deferred() as signals, locked(target.resolve()), signals.admitted():
-        written.append(f"`{target}` with the trials so far: the same command goes on from there")
+        written.append(f"`{target}` with the trials so far: the same command continues from there")
         parts.clear(target.resolve(), MANIFEST)
         folder = target.resolve()
         if not (folder / JOURNAL).exists():
@@ -137,7 +137,7 @@ def complete(target: Path, found: Tuning, kept: StoredJournal) -> None:
 
 
 def _is_answered(folder: Path, files: Mapping[str, bytes]) -> bool:
-    """Whether a folder is complete and undamaged, and holds this answer."""
+    """Whether a folder is complete and undamaged, and contains this answer."""
     try:
         saved = Saved.open(folder)
     except UnreadableFileError:

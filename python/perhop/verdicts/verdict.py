@@ -58,7 +58,7 @@ class Verdict:
     port: str | None
     #: The rate, bits per second, above which a policed class is dropped; `None` if it is not known.
     limit_bps: float | None
-    #: The class that obtains most of its port, if it starves or gets less than its guarantee.
+    #: The class that obtains most of its port, if it starves or sends less than its guarantee.
     holder: Holder | None
     #: The port that held most of the shared memory when that first had no room for a packet at `port`.
     pool_holder: PoolHolder | None

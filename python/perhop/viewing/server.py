@@ -1,7 +1,7 @@
 """A server on loopback for one page; it serves only clients with the link.
 
 A request must have the token of the link, the server's address as Host, and no foreign Origin. Any other
-request gets 403 and nothing else. The link is valid for one process.
+request is answered by 403 only. The link is valid for one process.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Server:
         return self._answer(question)
 
     def stream(self, write: Callable[[bytes], object]) -> None:
-        """Send events to a page until it or the server ends; raises `OSError` when the page is gone."""
+        """Send events to a page until it or the server ends; raises `OSError` when the page is closed."""
         page = self._hub.enter()
         try:
             is_over = False
