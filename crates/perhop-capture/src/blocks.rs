@@ -1,8 +1,8 @@
-//! [`Blocks`]: the blocks of a pcapng file, one after the other, in the form that the parser accepts.
+//! [`Blocks`]: the blocks of a pcapng file in order, in the form that the parser accepts.
 //!
 //! A list of options does not have to end with `opt_endofopt`, because the length of a block also ends it
-//! (draft-ietf-opsawg-pcapng §3.5). `pcap_file` rejects such lists. It receives only the kinds of blocks that
-//! concern packets.
+//! (draft-ietf-opsawg-pcapng §3.5). `pcap_file` rejects such lists, so [`Blocks`] adds the option. It passes
+//! only blocks that concern packets to `pcap_file`.
 
 use std::borrow::Cow;
 
@@ -27,22 +27,22 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// All blocks of `file`.
+    /// Begins with the first block of `file`.
     pub(crate) fn new(file: &'a [u8]) -> Blocks<'a> {
         Blocks { rest: file, order: Endianness::Little }
     }
 
-    /// The number at `offset` of the rest.
+    /// Returns the number at `offset` in the rest of the file.
     fn number(&self, offset: usize) -> Option<u32> {
         number(self.rest, offset, self.order)
     }
-    /// Length of the next block; `None` if it is incomplete.
+    /// Returns the length of the next block; `None` if the block is incomplete.
     fn length(&self) -> Option<usize> {
         self.number(4)
             .map(|length| length as usize)
             .filter(|length| (HEAD + TAIL..=self.rest.len()).contains(length))
     }
-    /// The next block, and its kind.
+    /// Removes the next block from the rest. Returns the block and its kind.
     fn take(&mut self) -> (u32, Cow<'a, [u8]>) {
         if self.rest.starts_with(&SECTION_HEADER.to_be_bytes()) {
             let is_big = self.rest.get(HEAD..HEAD + 4) == Some(&[0x1a, 0x2b, 0x3c, 0x4d]);
@@ -108,7 +108,8 @@ fn options(kind: u32, block: &[u8], order: Endianness) -> Option<usize> {
     }
 }
 
-/// Whether options begin at `start` of `block` and fill it exactly without an end of options.
+/// Whether the options of `block`, which begin at `start`, end exactly with the block and without an end of
+/// options.
 fn lacks_end(block: &[u8], start: usize, order: Endianness) -> bool {
     let mut at = start;
     while let Some(head) = number(block, at, order) {

@@ -67,8 +67,8 @@ pub struct TcpFields {
 /// Headers of an IP packet.
 pub(crate) struct Headers {
     pub(crate) bytes: Vec<u8>,
-    /// The length of the whole packet, IP bytes: the length in its descriptor, or of the headers if they are
-    /// longer.
+    /// The length of the whole packet, IP bytes. It is the length in the descriptor, or the length of the
+    /// headers if they are longer.
     pub(crate) length: usize,
     /// Whether the bytes after the headers are known. They are zeros.
     pub(crate) has_payload: bool,
@@ -128,7 +128,8 @@ pub(crate) fn ip_header(packet: &Packet, payload_length: u16) -> Vec<u8> {
     Ends::from_packet(packet).ip_header(packet, payload_length)
 }
 
-/// The checksum of a UDP datagram of `length` bytes in `packet`. The datagram has `bytes`, followed by zeros.
+/// Returns the checksum of a UDP datagram of `length` bytes in `packet`. The datagram consists of `bytes` and
+/// zeros.
 pub(crate) fn udp_checksum(packet: &Packet, length: u32, bytes: &[u8]) -> [u8; 2] {
     Ends::from_packet(packet).checksum(Protocol::UDP, length, bytes)
 }
@@ -197,7 +198,7 @@ impl Ends {
         }
     }
     /// Returns the checksum over the pseudo header and the transport header (RFC 9293 §3.1, RFC 768 and RFC
-    /// 8200 §8.1). The payload has only zeros, which add nothing.
+    /// 8200 §8.1). The payload consists of zeros, which do not change the checksum.
     fn checksum(&self, protocol: Protocol, length: u32, header: &[u8]) -> [u8; 2] {
         let sum = match self {
             Ends::V4([source, destination]) => {

@@ -1,5 +1,5 @@
-//! The link-layer header around an IP packet. The framing of a link determines how it is written, and the
-//! link type of a file how it is read.
+//! The link-layer header of an IP packet. It is written according to the framing of a link, and read
+//! according to the link type of a file.
 //!
 //! The numbers are those of <https://www.tcpdump.org/linktypes.html>.
 
@@ -42,7 +42,7 @@ pub(crate) fn link_type(framing: Framing, unit: Unit) -> u32 {
     match framing {
         // With VC multiplexing, only a trailer is added to the packet (RFC 2684 §6.1).
         Framing::Raw | Framing::Aal5Mux => match unit {
-            // Wireshark does not know the link type of bare labels, so a protocol number precedes them.
+            // Wireshark has no link type for labels without a header, so a protocol number precedes them.
             Unit::PointToPoint | Unit::Labeled => PPP,
             Unit::Frame | Unit::BridgedFrame => ETHERNET,
             Unit::FrameRelay => FRAME_RELAY,

@@ -44,7 +44,7 @@ pub struct Capture {
 pub enum Unreadable {
     /// The file is neither pcap nor pcapng.
     Unknown,
-    /// The file ends inside a packet, after this number of complete ones.
+    /// The file ends inside a packet, after this number of complete packets.
     Truncated(u64),
     /// The file is damaged after this number of packets, for this reason.
     Damaged(u64, String),
@@ -94,7 +94,7 @@ pub fn read(file: &[u8]) -> Result<Capture, Unreadable> {
 fn read_pcap(file: &[u8]) -> Result<Capture, Unreadable> {
     let (mut rest, parser) = PcapParser::new(file).map_err(|error| broken(0, &error))?;
     let header = parser.header();
-    // The upper half can have a flag for frames that end in a check sequence.
+    // The upper half may contain a flag for frames that end with a check sequence.
     let link_type = u32::from(header.datalink) & 0xffff;
     let unit = if header.ts_resolution == TsResolution::NanoSecond { 1 } else { 1000 };
     let mut capture = Capture { interfaces: vec![String::new()], ..Capture::default() };
@@ -168,7 +168,7 @@ fn name_of(interface: &InterfaceDescriptionBlock) -> String {
 }
 
 /// The nanoseconds of a time of `units` at `interface`. The default unit is microseconds. Otherwise, the unit
-/// is a negative power of ten or, if the first bit is set, of two.
+/// is a negative power of ten, or of two if the first bit is set.
 fn time_of(interface: &InterfaceDescriptionBlock, units: u64) -> u64 {
     let (mut resolution, mut offset) = (6, 0);
     for option in &interface.options {
@@ -196,7 +196,7 @@ struct Raw<'a> {
 }
 
 impl Capture {
-    /// Adds the packet that `raw` carries.
+    /// Adds the IP packet in `raw`, if any.
     fn take(&mut self, raw: &Raw) -> Result<(), Unreadable> {
         let Raw { time, interface, link_type, original, bytes } = *raw;
         let carried = link_layer::payload(link_type, bytes).map_err(|()| Unreadable::LinkType(link_type))?;

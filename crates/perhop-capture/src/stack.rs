@@ -12,7 +12,8 @@ use perhop_qos::packet::{FlowKey, Packet, Protocol};
 
 use crate::headers::{Headers, ip_header, time_to_live, udp_checksum};
 
-/// The outermost header of a unit, which determines the preceding protocol number.
+/// The kind of a unit, which is the outermost header. The protocol number in the header before it depends on
+/// the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// An IP packet.
@@ -90,7 +91,7 @@ pub(crate) struct Encapsulated {
     pub(crate) unit: Unit,
 }
 
-/// The values of header fields that do not depend on the stack.
+/// The data for header fields that do not depend on the stack.
 pub(crate) struct Around<'a> {
     /// The packet inside.
     pub(crate) packet: &'a Packet,
@@ -176,7 +177,7 @@ impl Around<'_> {
         [&to[..], &from, &inside.ether_type()].concat()
     }
 
-    /// RFC 3032 §2.1: the topmost label is first. The last label has the bottom bit.
+    /// Returns the labels. RFC 3032 §2.1: the topmost label is first, and the last label has the bottom bit.
     fn labels(&self, MplsLabels { labels, control_word }: MplsLabels, inside: Unit) -> Vec<u8> {
         let exp = u32::from(self.packet.exp().unwrap_or_default().value());
         let time_to_live = u32::from(time_to_live(self.packet));
@@ -210,7 +211,8 @@ impl Around<'_> {
         bytes
     }
 
-    /// RFC 1990 §3: the whole packet is one fragment, which is both the first and the last.
+    /// Returns the multilink header. RFC 1990 §3: the whole packet is one fragment, which is the first and
+    /// the last.
     fn multilink(&self, Multilink { sequence, .. }: Multilink, inside: Unit) -> Vec<u8> {
         let header = match sequence {
             MultilinkSequence::Long => (0xc000_0000 | self.sequence & 0x00ff_ffff).to_be_bytes().to_vec(),
@@ -252,7 +254,7 @@ impl Around<'_> {
         }
     }
 
-    /// RFC 4303 §2: the index and the sequence number are visible, and the rest is encrypted.
+    /// Adds ESP. RFC 4303 §2: the index and the sequence number are visible, and the rest is encrypted.
     fn esp(&self, inside: &Encapsulated, esp: Esp) -> Encapsulated {
         let length = HeaderStack::new(&[Header::Esp(esp)])
             .map_or(inside.length, |stack| stack.bytes(inside.length as u64) as usize);
@@ -319,7 +321,7 @@ impl Around<'_> {
 }
 
 impl Encapsulated {
-    /// Adds `header` in front. The result is a `unit`.
+    /// Adds `header` in front of the packet. The outermost unit is then `unit`.
     fn behind(self, header: &[u8], unit: Unit) -> Encapsulated {
         let start = [header, &self.start].concat();
         Encapsulated { start, length: self.length + header.len(), unit, ..self }

@@ -58,7 +58,7 @@ pub struct Frame<'a> {
     pub comment: Option<&'a str>,
 }
 
-/// Writes frames into a pcapng file. Equal frames give equal bytes on every machine.
+/// Writes frames into a pcapng file. The same frames result in the same bytes on every machine.
 pub struct Writer<W: Write> {
     output: PcapNgWriter<W>,
     interfaces: Vec<Interface>,
