@@ -11,7 +11,7 @@ use crate::ask::Around;
 /// Returns the scenario around the interface in `choices`, and its classes.
 ///
 /// # Errors
-/// When there is no such interface, or the router would refuse its configuration.
+/// The interface does not exist, or the router would refuse its configuration.
 pub(crate) fn around(choices: &Around) -> Result<Answer, Answer> {
     let rate = choices.rate.as_ref().map(|written| {
         let read = written.parse().ok().filter(|rate| *rate > perhop_qos::Rate::from_bits_per_second(0));

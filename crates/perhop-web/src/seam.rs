@@ -4,7 +4,8 @@
 //! and returns the length of the reply. `perhop_output` returns the address of the reply, which is valid
 //! until the next request. This module dereferences no pointer.
 
-// Other languages call these functions by name. This needs `no_mangle`, which the lint counts as unsafe.
+// Other languages call these functions by name, which requires `no_mangle`. The lint counts this attribute as
+// unsafe.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
@@ -36,7 +37,7 @@ pub extern "C" fn perhop_answer() -> usize {
     let question = INPUT.with_borrow_mut(std::mem::take);
     let answer = SESSION.with_borrow_mut(|session| {
         let session = session.get_or_insert_with(|| {
-            // A panic stops the module. The worker requests the message afterwards.
+            // A panic stops the module, and the worker then requests the message.
             panic::set_hook(Box::new(|panicked| {
                 let text = panicked.to_string();
                 PANIC.with(|message| message.try_borrow_mut().map(|mut message| *message = text).ok());
