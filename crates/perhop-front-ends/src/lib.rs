@@ -1,4 +1,5 @@
-//! The list of front ends, and a loader of scenarios whose routers have configurations in their languages.
+//! The list of front ends, and a loader of scenarios whose routers have configurations in the languages of
+//! the front ends.
 //!
 //! A new vendor adds one element to [`FRONT_ENDS`].
 
