@@ -8,8 +8,8 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// The columns of a table. They become arrays when an array is first used, because importing `NumPy` takes
-/// longer than a short run.
+/// The columns of a table. The columns become arrays at the first use of an array, because the import of
+/// `NumPy` needs more time than a short run.
 #[pyclass(module = "perhop._core")]
 pub(crate) struct TableColumns(Columns);
 

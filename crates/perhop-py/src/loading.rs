@@ -97,7 +97,7 @@ pub(crate) fn load_json(
     loaded(py, parse(py, json, &base, &overrides)?)
 }
 
-/// Returns a scenario as JSON, with router configurations converted. The scenario is not checked, so the
+/// Returns a scenario as JSON, with router configurations converted. The scenario is not checked, so that the
 /// scenario of an earlier run can be drawn without its traces.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]

@@ -96,7 +96,8 @@ impl Network {
         names: [String; 2],
         codepoints: Vec<String>,
     ) -> PyResult<String> {
-        let codepoints: Result<Vec<Dscp>, _> = codepoints.iter().map(|one| one.parse::<Dscp>()).collect();
+        let codepoints: Result<Vec<Dscp>, _> =
+            codepoints.iter().map(|codepoint| codepoint.parse::<Dscp>()).collect();
         let codepoints = codepoints.map_err(wrong)?;
         let names = [names[0].as_str(), names[1].as_str()];
         let both = [&self.0, &newer.0];

@@ -16,7 +16,7 @@ use crate::{diagnostics, loading};
 /// Start and end of a span in seconds, and named columns of numbers about the packets in it.
 type Columns = (f64, f64, Vec<(&'static str, Vec<f64>)>);
 
-/// The first replication of a scenario, for viewing packet by packet.
+/// The first replication of a scenario, for a view of single packets.
 #[pyclass(frozen, module = "perhop._core")]
 pub(crate) struct Playback {
     scenario: Scenario,
