@@ -22,12 +22,13 @@ impl Groups {
         node
     }
     /// Unites the groups of two nodes.
-    pub(super) fn unite(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.find(one), self.find(other));
-        if one == other {
+    pub(super) fn unite(&mut self, first: usize, second: usize) {
+        let (first, second) = (self.find(first), self.find(second));
+        if first == second {
             return;
         }
-        let (large, small) = if self.sizes[one] >= self.sizes[other] { (one, other) } else { (other, one) };
+        let (large, small) =
+            if self.sizes[first] >= self.sizes[second] { (first, second) } else { (second, first) };
         self.parents[small] = large;
         self.sizes[large] += self.sizes[small];
     }

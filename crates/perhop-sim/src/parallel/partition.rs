@@ -220,19 +220,19 @@ impl Graph {
         (0..weights.len()).for_each(|node| weights[groups.find(node)] += self.weights[node]);
         let mut between: BTreeMap<[usize; 2], u64> = BTreeMap::new();
         for link in &self.links {
-            let [one, other] = link.ends.map(|node| groups.find(node));
-            if one != other {
-                *between.entry([one.min(other), one.max(other)]).or_default() += link.packets;
+            let [first, second] = link.ends.map(|node| groups.find(node));
+            if first != second {
+                *between.entry([first.min(second), first.max(second)]).or_default() += link.packets;
             }
         }
         let mut between: Vec<([usize; 2], u64)> = between.into_iter().collect();
         between.sort_by_key(|(ends, packets)| (std::cmp::Reverse(*packets), *ends));
         let mut unite = |groups: &mut Groups, ends: [usize; 2]| {
-            let [one, other] = ends.map(|node| groups.find(node));
-            if one != other && weights[one] + weights[other] <= limit {
-                let sum = weights[one] + weights[other];
-                groups.unite(one, other);
-                weights[groups.find(one)] = sum;
+            let [first, second] = ends.map(|node| groups.find(node));
+            if first != second && weights[first] + weights[second] <= limit {
+                let sum = weights[first] + weights[second];
+                groups.unite(first, second);
+                weights[groups.find(first)] = sum;
             }
         };
         for (ends, _) in between {
@@ -245,11 +245,11 @@ impl Graph {
             left.sort_by_key(|group| (weights[*group], *group));
             let mut open = left[0];
             for group in &left[1..] {
-                let [one, other] = [open, *group].map(|node| groups.find(node));
-                let sum = weights[one] + weights[other];
+                let [first, second] = [open, *group].map(|node| groups.find(node));
+                let sum = weights[first] + weights[second];
                 if sum <= limit {
-                    groups.unite(one, other);
-                    weights[groups.find(one)] = sum;
+                    groups.unite(first, second);
+                    weights[groups.find(first)] = sum;
                 } else {
                     open = *group;
                 }
