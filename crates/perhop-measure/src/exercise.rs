@@ -320,8 +320,8 @@ mod tests {
             "tcp": [{"class": "voice", "goodput_bps": {"mean": 5e6}}],
         });
         let goal = |class: &str, column: &str, sign: &str, value: f64| {
-            let one = json!({"class": class, "column": column, "sign": sign, "value": value});
-            let all = json!({"change": [], "conditions": [], "goals": [one]});
+            let goal = json!({"class": class, "column": column, "sign": sign, "value": value});
+            let all = json!({"change": [], "conditions": [], "goals": [goal]});
             let exercise: Exercise = serde_json::from_value(all).unwrap();
             let judged = exercise.judge(&Value::Null, &Value::Null, &summary);
             (judged.goals[0].measured, judged.met)

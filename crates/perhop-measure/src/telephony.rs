@@ -269,12 +269,12 @@ mod tests {
     fn later_packets_than_the_buffer_are_lost() {
         let row = class(&[(0.010, 90), (0.015, 5), (0.030, 5)], 5);
         let calls = rate_calls(&[row], &[], &telephony(Codec::G729aVad, fixed(5)));
-        let one = calls[0].rated[0];
-        assert_eq!(one.late_percent, Some(5.0));
-        assert!((one.lost_percent - 1000.0 / 105.0).abs() < 1e-12);
-        assert!((one.mouth_to_ear_s.unwrap() - 0.050).abs() < 1e-12);
+        let rated = calls[0].rated[0];
+        assert_eq!(rated.late_percent, Some(5.0));
+        assert!((rated.lost_percent - 1000.0 / 105.0).abs() < 1e-12);
+        assert!((rated.mouth_to_ear_s.unwrap() - 0.050).abs() < 1e-12);
         let expected = rating(Path::random(0.050, 1000.0 / 105.0), Codec::G729aVad.planning()).unwrap();
-        assert!((one.r.unwrap() - expected).abs() < 1e-9);
+        assert!((rated.r.unwrap() - expected).abs() < 1e-9);
         assert_eq!(calls[0].remark, "");
     }
 
@@ -338,8 +338,8 @@ mod tests {
             rate_calls(rows, &[], &telephony(codec, JitterBuffer::default()))[0].remark.clone()
         };
         assert_eq!(remark(&[class(&[], 5)], Codec::G711), "no packet arrived");
-        let one = remark(&[class(&[], 5), class(&[(0.01, 9)], 0)], Codec::G711);
-        assert_eq!(one, "no packet arrived in a replication");
+        let partly = remark(&[class(&[], 5), class(&[(0.01, 9)], 0)], Codec::G711);
+        assert_eq!(partly, "no packet arrived in a replication");
         assert!(remark(&[class(&[(0.01, 9)], 1)], Codec::G729).contains("no Bpl"));
         assert!(remark(&[class(&[(0.6, 9)], 1)], Codec::G711).contains("G.107 applies only up to"));
         assert!(remark(&[class(&[(0.01, 3)], 1)], Codec::G711).contains("G.107 applies only up to"));
