@@ -67,7 +67,7 @@ impl Arrival {
             other
                 .buckets
                 .iter()
-                .map(|two| Bucket { burst: bucket.burst + two.burst, rate: bucket.rate + two.rate })
+                .map(|second| Bucket { burst: bucket.burst + second.burst, rate: bucket.rate + second.rate })
         });
         Arrival::least_of(pairs.collect())
     }
@@ -94,7 +94,9 @@ impl Arrival {
 
     /// The minimum of `buckets`, without buckets that are never the smallest.
     fn least_of(mut buckets: Vec<Bucket>) -> Arrival {
-        buckets.sort_by(|one, two| two.rate.total_cmp(&one.rate).then(one.burst.total_cmp(&two.burst)));
+        buckets.sort_by(|first, second| {
+            second.rate.total_cmp(&first.rate).then(first.burst.total_cmp(&second.burst))
+        });
         let mut kept: Vec<Bucket> = Vec::with_capacity(buckets.len());
         for bucket in buckets {
             // A slower bucket with at most the same burst is below a faster one everywhere.

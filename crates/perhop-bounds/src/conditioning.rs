@@ -157,35 +157,35 @@ fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
         own: Some(own.clone()),
         cumulative: Some(cumulative),
     };
-    let two = |green: Arrival, excess| vec![within(Color::GREEN, &green, green.clone()), any(excess)];
-    let three = |green: Arrival, yellow: &Arrival, both| {
+    let two_colors = |green: Arrival, excess| vec![within(Color::GREEN, &green, green.clone()), any(excess)];
+    let three_colors = |green: Arrival, yellow: &Arrival, both| {
         let green = within(Color::GREEN, &green, green.clone());
         vec![green, within(Color::YELLOW, yellow, both), any(Color::RED.max(color))]
     };
     match meter {
-        MeterConfig::TokenBucket(config) => two(bucket(config.rate, config.burst), config.excess),
+        MeterConfig::TokenBucket(config) => two_colors(bucket(config.rate, config.burst), config.excess),
         // The debt is at most the debt limit.
         MeterConfig::TokenBucketWithDebt(config) => {
             let most = config.burst.as_bytes().saturating_add(config.debt_limit.as_bytes());
-            two(bucket(config.rate, ByteSize::from_bytes(most)), config.excess)
+            two_colors(bucket(config.rate, ByteSize::from_bytes(most)), config.excess)
         }
         MeterConfig::PacketRate(config) => {
             let burst = config.burst.count();
             let rate = config.rate.as_packets_per_second() as f64;
-            two(Arrival::token_bucket(burst as f64, rate), config.excess)
+            two_colors(Arrival::token_bucket(burst as f64, rate), config.excess)
         }
         MeterConfig::SingleRateTcm(config) => {
             let both = config.cbs.as_bytes().saturating_add(config.ebs.as_bytes());
             let (green, yellow) = (bucket(config.cir, config.cbs), bucket(config.cir, config.ebs));
-            three(green, &yellow, bucket(config.cir, ByteSize::from_bytes(both)))
+            three_colors(green, &yellow, bucket(config.cir, ByteSize::from_bytes(both)))
         }
         MeterConfig::TwoRateTcm(config) => {
             let peak = bucket(config.pir, config.pbs);
-            three(bucket(config.cir, config.cbs).within(&peak), &peak, peak.clone())
+            three_colors(bucket(config.cir, config.cbs).within(&peak), &peak, peak.clone())
         }
         MeterConfig::Rfc4115(config) => {
             let (green, yellow) = (bucket(config.cir, config.cbs), bucket(config.eir, config.ebs));
-            three(green.clone(), &yellow, green.plus(&yellow))
+            three_colors(green.clone(), &yellow, green.plus(&yellow))
         }
         // Green packets use the tokens of all packets, or leave a debt. The debt is at most the premium burst
         // if the premium rate is at most the rate of these tokens.

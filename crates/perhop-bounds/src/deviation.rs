@@ -93,8 +93,8 @@ mod tests {
         let formula = 4000.0 * 5e5 / (5e5 * 9e5) + 1500.0 / 5e5 + 1e-3;
         assert!((delay(&arrival, &service).unwrap() - formula).abs() < 1e-12);
         // The second line is twice as fast and starts after 3 ms. Both lines reach 2000 bytes at 5 ms.
-        let two = service.or(&Service::rate_latency(1e6, 3e-3));
-        let of_two = delay(&arrival, &two).unwrap();
+        let both = service.or(&Service::rate_latency(1e6, 3e-3));
+        let of_two = delay(&arrival, &both).unwrap();
         // The delay is 3 ms + 5.944 ms − 4.444 ms at 5944.4 bytes, and 5 ms − 0.5 ms at 2000 bytes.
         assert!((of_two - 4.5e-3).abs() < 1e-9, "{of_two}");
         assert!(widened(of_two) > of_two);

@@ -39,7 +39,7 @@ impl<'a> Walk<'a, '_> {
     /// Bounds the classes of `config`, the first of whose queues has number `first`.
     pub(crate) fn guarantee_excess(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
         let active = self.active(config, first);
-        if let Some(node) = active.iter().find(|one| one.child.class.queueing.is_some()) {
+        if let Some(node) = active.iter().find(|active| active.child.class.queueing.is_some()) {
             let reason = "perhop computes no bound for several levels of guarantee-excess, where the queues \
                           determine the priorities";
             let all = first..first + config.classes.iter().map(ClassConfig::queues).sum::<usize>();
@@ -52,8 +52,8 @@ impl<'a> Walk<'a, '_> {
         // The first levels are processed first, because their delays bound the traffic that the other levels
         // wait for. Within a level, classes that are always within their guarantee come first, because only
         // their traffic limits them.
-        order.sort_by_key(|one| {
-            let share = &one.child.class.share;
+        order.sort_by_key(|active| {
+            let share = &active.child.class.share;
             (share.level.unwrap_or(0), !is_always_guaranteed(share))
         });
         for own in order {
@@ -132,7 +132,7 @@ impl<'a> Walk<'a, '_> {
                 let rate = ShapeConfig { rate: Rate::from_bits_per_second(bits), ..rate };
                 shaping::among(&inside, scheduled.clone(), &rate, lengths).strict.unwrap_or_default()
             });
-            let line = lines.fold(Service::default(), |one, two| one.or(&two));
+            let line = lines.fold(Service::default(), |first, second| first.or(&second));
             if line.is_some() { Ok(line) } else { Err(NOTHING_LEFT) }
         };
         match at_rate() {

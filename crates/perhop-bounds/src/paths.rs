@@ -125,7 +125,7 @@ impl Paths {
             sum += queues.iter().map(late).fold(0.0, f64::max);
         }
         let only: Option<Vec<&Crossed>> =
-            at_each.iter().map(|queues| if let [one] = &queues[..] { Some(one) } else { None }).collect();
+            at_each.iter().map(|queues| if let [queue] = &queues[..] { Some(queue) } else { None }).collect();
         let once = only.and_then(|path| delay_in_runs(&path)).filter(|once| *once < sum);
         (Ok(once.unwrap_or(sum)), once.is_some())
     }

@@ -94,9 +94,9 @@ impl Service {
     /// 2001, theorem 1.4.6, §1.7 on packetizers).
     pub fn then(&self, next: &Service, longest: f64) -> Service {
         let pairs = self.lines.iter().flat_map(|line| {
-            next.lines.iter().map(move |two| RateLatency {
-                rate: line.rate.min(two.rate),
-                latency: line.latency + two.latency + longest / line.rate.max(two.rate),
+            next.lines.iter().map(move |after| RateLatency {
+                rate: line.rate.min(after.rate),
+                latency: line.latency + after.latency + longest / line.rate.max(after.rate),
             })
         });
         Service::largest_of(pairs.collect())
@@ -104,7 +104,9 @@ impl Service {
 
     /// The maximum of `lines`, without lines that are never the largest.
     fn largest_of(mut lines: Vec<RateLatency>) -> Service {
-        lines.sort_by(|one, two| one.rate.total_cmp(&two.rate).then(two.latency.total_cmp(&one.latency)));
+        lines.sort_by(|first, second| {
+            first.rate.total_cmp(&second.rate).then(second.latency.total_cmp(&first.latency))
+        });
         let mut kept: Vec<RateLatency> = Vec::with_capacity(lines.len());
         for line in lines {
             // A faster line with at most the same latency is above a slower one everywhere.

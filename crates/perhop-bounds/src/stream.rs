@@ -105,7 +105,7 @@ fn together(streams: Vec<(&Stream, usize)>, measure: Measure) -> Option<Arrival>
 /// limits. If the members came by different paths, the limit with the largest burst applies to all.
 fn newest_limit(members: &[(&Stream, usize)], measure: Measure) -> Option<Arrival> {
     let limits = members.iter().map(|(stream, place)| &stream.limits[*place]);
-    let widest = limits.max_by(|one, two| one.curve.burst().total_cmp(&two.curve.burst()))?;
+    let widest = limits.max_by(|first, second| first.curve.burst().total_cmp(&second.curve.burst()))?;
     let lengths = lengths(members.iter().map(|(stream, _)| *stream))?;
     Some(widest.curve.scaled(measure.per(widest.measure, &lengths)))
 }

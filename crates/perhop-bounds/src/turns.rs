@@ -89,9 +89,9 @@ impl Turns {
     }
 }
 
-fn common_divisor(mut first: f64, mut two: f64) -> f64 {
-    while two > 0.0 {
-        (first, two) = (two, first % two);
+fn common_divisor(mut first: f64, mut second: f64) -> f64 {
+    while second > 0.0 {
+        (first, second) = (second, first % second);
     }
     first
 }
