@@ -250,7 +250,7 @@ impl Source<'_> {
     fn unknown_family(&self, because: &[Evidence]) -> Diagnostic {
         let line = because.first().map_or(1, |evidence| evidence.line);
         let reasons: Vec<String> =
-            because.iter().map(|one| format!("line {}: {}", one.line, one.says)).collect();
+            because.iter().map(|evidence| format!("line {}: {}", evidence.line, evidence.says)).collect();
         let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
         let message = format!("this Junos configuration does not show the family of the device{reasons}");
         let likely: Vec<&str> = self.recognized.likely.iter().map(|family| family.name()).collect();
@@ -277,7 +277,7 @@ fn concern(diagnostic: Diagnostic) -> Concern {
 
 /// Marks the lines with errors and warnings.
 fn mark_suspicious(lines: &mut [Line], diagnostics: &[Diagnostic]) {
-    for diagnostic in diagnostics.iter().filter(|one| one.severity != Severity::Note) {
+    for diagnostic in diagnostics.iter().filter(|found| found.severity != Severity::Note) {
         let Some(line) = diagnostic.line.checked_sub(1).and_then(|index| lines.get_mut(index)) else {
             continue;
         };

@@ -310,18 +310,18 @@ fn unit(context: &mut Context, name: &Word, firewall: &Firewall) -> Unit {
 fn tags(context: &mut Context, word: &Word, unit: &mut Unit) {
     context.modeled(word.node);
     let words = context.flat(word.node);
-    for one in &words {
-        context.modeled(one.node);
-        match one.text.as_str() {
+    for word in &words {
+        context.modeled(word.node);
+        match word.text.as_str() {
             "outer" | "inner" => unit.tags += 1,
             "inner-list" | "inner-range" => {
                 unit.tags += 1;
-                context.irrelevant(one.node, "");
+                context.irrelevant(word.node, "");
             }
             // The tag can have a protocol prefix: `0x88a8.100`.
             text => {
                 let id = text.rsplit('.').next().and_then(number);
-                unit.vlan = unit.vlan.or(id.map(|id| At::new(one.line, id)));
+                unit.vlan = unit.vlan.or(id.map(|id| At::new(word.line, id)));
             }
         }
     }

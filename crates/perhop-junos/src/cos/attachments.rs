@@ -183,7 +183,7 @@ impl Attachments {
         };
         let beginnings = (0..=interface.len()).filter_map(|end| self.entries.get(interface.get(..end)?));
         let mut entries: Vec<&Entry> =
-            beginnings.flat_map(|one| one.candidates(unit)).filter(is_meant).collect();
+            beginnings.flat_map(|entries| entries.candidates(unit)).filter(is_meant).collect();
         entries.sort_by_key(|entry| (std::cmp::Reverse(rank(entry)), entry.place));
         entries.into_iter().fold(Attached::default(), |found, entry| found.or(&entry.attached))
     }

@@ -82,8 +82,10 @@ fn profile(context: &mut Context, name: &Word, schedulers: &Schedulers) -> Profi
                 found.guaranteed = rate;
                 // MX uses the smaller burst for both rates (TechLibrary cos-burst-size-trio).
                 found.burst = match (found.burst, burst) {
-                    (Some(one), Some(other)) => Some(if other.value < one.value { other } else { one }),
-                    (one, other) => one.or(other),
+                    (Some(first), Some(second)) => {
+                        Some(if second.value < first.value { second } else { first })
+                    }
+                    (first, second) => first.or(second),
                 };
             }
             "delay-buffer-rate" => found.delay_buffer = rate(context, &word).0,

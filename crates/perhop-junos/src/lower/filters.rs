@@ -55,16 +55,16 @@ pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec
             }
         }
         let Some((name, filter_line, line)) = last else { continue };
-        let end = terms.iter().position(|one| one.takes_all());
+        let end = terms.iter().position(|reached| reached.takes_all());
         let unreached = end.map_or_else(Vec::new, |end| terms.split_off(end + 1));
-        for one in &terms {
-            self::term(place, (family, one.filter, one.at), one.term, findings, &mut stages);
+        for reached in &terms {
+            self::term(place, (family, reached.filter, reached.at), reached.term, findings, &mut stages);
         }
         if let Some(last) = terms.last().filter(|_| end.is_some()) {
             note_unreached(*last, &unreached, findings);
             continue;
         }
-        let is_certain = terms.iter().all(|one| one.term.from != Condition::Unknown);
+        let is_certain = terms.iter().all(|reached| reached.term.from != Condition::Unknown);
         if !is_certain {
             // A term that perhop skips can accept packets that would reach the implicit discard.
             findings
@@ -88,11 +88,11 @@ pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec
 /// filters.
 fn note_unreached(last: Reached, unreached: &[Reached], findings: &mut Findings) {
     let cause = format!("term {} of filter {} takes all packets", last.term.name, last.filter);
-    for one in unreached {
-        let (line, message) = if one.at == last.at && one.filter == last.filter {
-            (one.term.line, format!("no packet reaches term {} of filter {}", one.term.name, one.filter))
+    for next in unreached {
+        let (line, message) = if next.at == last.at && next.filter == last.filter {
+            (next.term.line, format!("no packet reaches term {} of filter {}", next.term.name, next.filter))
         } else {
-            (one.at, format!("no packet reaches filter {} of this list", one.filter))
+            (next.at, format!("no packet reaches filter {} of this list", next.filter))
         };
         findings.found(&common_rules::CLASS_SHADOWED, line, message, &cause);
     }
@@ -170,7 +170,7 @@ fn metered(
     stages: &mut Vec<Stage>,
 ) {
     let (mut config, mut lines) = (config, lines);
-    config.shared = meters::shared(place, used.policer, used.term.map(|one| one.filter));
+    config.shared = meters::shared(place, used.policer, used.term.map(|reached| reached.filter));
     meters::note_units(place, used.policer, used.line, findings);
     let policers = &place.device.firewall.policers;
     match used.policer {
@@ -179,7 +179,7 @@ fn metered(
             lines.push(policer.line);
             meters::note_percent(place, policer, used.line, findings);
             if !policer.exceed.is_discarded && changes_loss(then, policer.exceed.loss) {
-                let line = used.term.map_or(used.line, |one| one.term.line);
+                let line = used.term.map_or(used.line, |reached| reached.term.line);
                 let note = "in perhop, packets above the rate get the loss priority of their codepoint";
                 findings.not_modeled(line, note);
             }
@@ -193,9 +193,9 @@ fn metered(
             let Some(policer) = policers.three_color.get(name) else { return };
             lines.push(policer.line);
             let mut mode = ColorMode::ColorBlind;
-            let asks_loss = used.term.is_some_and(|one| one.term.from.asks_loss_priority());
+            let asks_loss = used.term.is_some_and(|reached| reached.term.from.asks_loss_priority());
             if policer.is_color_aware && (asks_loss || config.shared.is_some()) {
-                let line = used.term.map_or(used.line, |one| one.term.line);
+                let line = used.term.map_or(used.line, |reached| reached.term.line);
                 let note = "color-aware metering in a term that matches loss priorities, or with a bucket that \
                             several terms or interfaces share: perhop meters color-blind";
                 findings.not_modeled(line, note);

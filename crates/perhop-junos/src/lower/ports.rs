@@ -27,7 +27,7 @@ pub(super) const ETHERNET: u64 = 14;
 /// Returns the ports of a device.
 pub(crate) fn ports(device: Device, interfaces: &[Interface], findings: &mut Findings) -> Vec<Port> {
     let mut all = interfaces.to_vec();
-    let known: BTreeSet<&str> = interfaces.iter().map(|one| one.name.as_str()).collect();
+    let known: BTreeSet<&str> = interfaces.iter().map(|interface| interface.name.as_str()).collect();
     for name in device.cos.attachments.named_interfaces().filter(|name| !known.contains(name)) {
         let attached = device.cos.attachments.applied(name, None);
         let line = attached.scheduler_map.map_or(1, |map| map.line);
@@ -48,7 +48,7 @@ pub(crate) fn ports(device: Device, interfaces: &[Interface], findings: &mut Fin
 /// Disabled links do not count.
 fn bundles(interfaces: &[Interface]) -> BTreeMap<&str, Option<u64>> {
     let mut found = BTreeMap::new();
-    for interface in interfaces.iter().filter(|one| one.disabled.is_none()) {
+    for interface in interfaces.iter().filter(|candidate| candidate.disabled.is_none()) {
         if let Some(bundle) = &interface.bundle {
             let sum = found.entry(bundle.as_str()).or_insert(Some(0u64));
             *sum = sum.zip(rate_of(interface)).and_then(|(sum, rate)| sum.checked_add(rate));
@@ -240,8 +240,8 @@ impl LineOf<'_> {
     /// Returns the number of tags of packets of the port, which is the maximum over its units.
     fn tags(&self, unit: &Unit, findings: &mut Findings) -> u16 {
         let units = if unit.number.is_empty() { self.interface.units.as_slice() } else { &[] };
-        let most = units.iter().map(|one| one.tags).max().unwrap_or(unit.tags);
-        for other in units.iter().filter(|one| one.tags != most) {
+        let most = units.iter().map(|unit| unit.tags).max().unwrap_or(unit.tags);
+        for other in units.iter().filter(|unit| unit.tags != most) {
             findings.not_modeled(
                 other.line,
                 "units with fewer tags: the queues count the tags of the other units",

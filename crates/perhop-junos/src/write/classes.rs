@@ -47,7 +47,7 @@ impl ForwardingClasses {
     /// Adds a further class to a queue, and returns its name.
     pub(super) fn variant(&mut self, name: &str, queue: usize) -> String {
         let numbered = (2..).map(|number| format!("{name}-{number}"));
-        let free = numbered.take(256).find(|one| !self.queues.contains_key(one));
+        let free = numbered.take(256).find(|queue| !self.queues.contains_key(queue));
         let free = free.unwrap_or_else(|| name.to_owned());
         self.queues.insert(free.clone(), queue);
         free

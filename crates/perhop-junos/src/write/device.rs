@@ -50,13 +50,14 @@ impl Writer for JunosWriter {
         let mut device = Device::new(policies);
         // The policies of departing packets are written first, because their queues name the classes that the
         // policies of arriving packets assign.
-        let (arriving, departing): (Vec<_>, Vec<_>) = policies.policies.iter().partition(|one| is_input(one));
+        let (arriving, departing): (Vec<_>, Vec<_>) =
+            policies.policies.iter().partition(|policy| is_input(policy));
         for policy in departing.into_iter().chain(arriving) {
             device.add(policy)?;
         }
         let text = device.text(policies);
-        let interface = |one: &PolicyToWrite| {
-            let known = device.interfaces.get(one.interface.as_ref().unwrap_or(&one.name))?;
+        let interface = |policy: &PolicyToWrite| {
+            let known = device.interfaces.get(policy.interface.as_ref().unwrap_or(&policy.name))?;
             Some(format!("{}.{}", known.name, known.unit))
         };
         let interfaces = policies.policies.iter().map(interface).collect();
@@ -98,8 +99,8 @@ impl Device {
             labels: policies
                 .policies
                 .iter()
-                .filter(|one| is_input(one))
-                .flat_map(|one| set_labels(&one.policy))
+                .filter(|policy| is_input(policy))
+                .flat_map(|policy| set_labels(&policy.policy))
                 .collect(),
             interfaces: BTreeMap::new(),
             classes: ForwardingClasses::new(),
@@ -313,7 +314,8 @@ impl Device {
                 .map(|note| format!("# Different from perhop: {}", comment(&note.line()))),
         );
         lines.push("set chassis network-services enhanced-ip".to_owned());
-        let is_slow = |one: &Interface| one.name.starts_with("ge-") || one.name.starts_with("xe-");
+        let is_slow =
+            |interface: &Interface| interface.name.starts_with("ge-") || interface.name.starts_with("xe-");
         if !self.interfaces.values().any(is_slow) {
             // This statement shows that the device is an MX if no interface name does.
             lines.push("set chassis fpc 0 flexible-queuing-mode".to_owned());

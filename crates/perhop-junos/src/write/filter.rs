@@ -77,7 +77,7 @@ impl Filter<'_> {
             return Ok(self.written);
         }
         let classes: Vec<String> =
-            self.outcomes.to_vec().iter().map(|one| self.class(&one.treatment)).collect();
+            self.outcomes.to_vec().iter().map(|outcome| self.class(&outcome.treatment)).collect();
         let policers = self.policers(&classes, notes)?;
         for version in Version::BOTH {
             let terms = self.terms(version, &classes, &policers, notes)?;
@@ -118,17 +118,18 @@ impl Filter<'_> {
 
     /// Returns the field that alone decides, if a classifier can replace the filter.
     fn only_field(&self) -> Option<Field> {
-        let sets_marks = |one: &Outcome| {
-            let Treatment { is_dropped, dscp, cos, exp, metered, .. } = &one.treatment;
+        let sets_marks = |outcome: &Outcome| {
+            let Treatment { is_dropped, dscp, cos, exp, metered, .. } = &outcome.treatment;
             *is_dropped || dscp.is_some() || cos.is_some() || exp.is_some() || metered.is_some()
         };
-        let sets_none = |one: &Outcome| one.treatment.label.is_none() && one.treatment.color.is_none();
+        let sets_none =
+            |outcome: &Outcome| outcome.treatment.label.is_none() && outcome.treatment.color.is_none();
         let is_input = self.direction == "input" && self.queues.is_empty();
         if !is_input || self.outcomes.iter().any(sets_marks) || self.outcomes.iter().all(sets_none) {
             return None;
         }
         for fields in [&[Field::Dscp][..], &[Field::Cos, Field::HasCos], &[Field::Exp, Field::HasExp]] {
-            if self.outcomes.iter().all(|one| self.asks_only(one.exact, fields)) {
+            if self.outcomes.iter().all(|outcome| self.asks_only(outcome.exact, fields)) {
                 return fields.first().copied();
             }
         }
@@ -200,9 +201,9 @@ impl Filter<'_> {
             let moved = metered.red.queue != outcome.treatment.queue && !metered.red.is_dropped;
             let red = moved.then(|| self.class(&metered.red)).filter(|red| red != class);
             let name = format!("{}-{}", self.name, found.len() + 1);
-            let one = policer(&name, meter, metered, red.as_deref(), notes)?;
-            self.written.firewall.extend(one.lines.clone());
-            found.insert(metered.stage, one);
+            let written = policer(&name, meter, metered, red.as_deref(), notes)?;
+            self.written.firewall.extend(written.lines.clone());
+            found.insert(metered.stage, written);
         }
         if !found.is_empty() {
             let reason = "the filter of each family has a bucket of its own";
@@ -297,7 +298,7 @@ impl Filter<'_> {
             let Some(policer) = policers.get(stage) else { continue };
             let is_own = |metered: &Metered| metered.stage == *stage;
             let own = self.outcomes.iter().zip(classes);
-            let own = own.filter(|(one, _)| one.treatment.metered.as_deref().is_some_and(is_own));
+            let own = own.filter(|(outcome, _)| outcome.treatment.metered.as_deref().is_some_and(is_own));
             let mut from: From = own.map(|(_, class)| format!("forwarding-class {class}")).collect();
             from.sort_unstable();
             from.dedup();

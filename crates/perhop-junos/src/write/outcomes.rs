@@ -127,8 +127,8 @@ pub(super) fn outcomes(
     let mut found = walk.stage(0, all)?;
     if *arriving != Arriving::Any {
         // Label 0 means that a packet has no label.
-        for one in &mut found {
-            one.treatment.label = one.treatment.label.filter(|label| *label > 0);
+        for outcome in &mut found {
+            outcome.treatment.label = outcome.treatment.label.filter(|label| *label > 0);
         }
     }
     merge(walk.space, &mut found)?;

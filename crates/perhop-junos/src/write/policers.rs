@@ -52,24 +52,24 @@ pub(super) fn policer(
             let limits = [format!("pps-limit {rate}"), format!("packet-burst {}", bucket.burst.count())];
             Ok(plain(name, "if-exceeding-pps", &limits, metered, class))
         }
-        MeterConfig::SingleRateTcm(two) => three(
+        MeterConfig::SingleRateTcm(meter) => three(
             "single-rate",
-            two.mode,
+            meter.mode,
             [
-                ("committed-information-rate", two.cir.as_bits_per_second()),
-                ("committed-burst-size", two.cbs.as_bytes()),
-                ("excess-burst-size", two.ebs.as_bytes()),
+                ("committed-information-rate", meter.cir.as_bits_per_second()),
+                ("committed-burst-size", meter.cbs.as_bytes()),
+                ("excess-burst-size", meter.ebs.as_bytes()),
                 ("", 0),
             ],
         ),
-        MeterConfig::TwoRateTcm(two) => three(
-            "two-rate",
-            two.mode,
+        MeterConfig::TwoRateTcm(meter) => three(
+            "meter-rate",
+            meter.mode,
             [
-                ("committed-information-rate", two.cir.as_bits_per_second()),
-                ("committed-burst-size", two.cbs.as_bytes()),
-                ("peak-information-rate", two.pir.as_bits_per_second()),
-                ("peak-burst-size", two.pbs.as_bytes()),
+                ("committed-information-rate", meter.cir.as_bits_per_second()),
+                ("committed-burst-size", meter.cbs.as_bytes()),
+                ("peak-information-rate", meter.pir.as_bits_per_second()),
+                ("peak-burst-size", meter.pbs.as_bytes()),
             ],
         ),
         other => {

@@ -69,9 +69,11 @@ impl Schedulers<'_> {
         let most = weighted().map(|queue| queue.excess).fold(0.0, f64::max);
         let sum: f64 = weighted().map(|queue| queue.excess).sum();
         let least = self.rate as f64 / PARTS;
-        let promised = |queue: &Queue| queue.guarantee.max(least);
-        let all: f64 = weighted().map(promised).sum();
-        if most <= 0.0 || weighted().all(|one| (one.excess / sum - promised(one) / all).abs() < SIGNIFICANT) {
+        let guaranteed = |queue: &Queue| queue.guarantee.max(least);
+        let all: f64 = weighted().map(guaranteed).sum();
+        if most <= 0.0
+            || weighted().all(|queue| (queue.excess / sum - guaranteed(queue) / all).abs() < SIGNIFICANT)
+        {
             return None;
         }
         let part = |queue: &Queue| (queue.excess / most * MOST_PROPORTION).round().max(1.0) as u64;
