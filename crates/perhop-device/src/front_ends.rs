@@ -139,7 +139,7 @@ impl<'a> FrontEnds<'a> {
 
     /// Returns the routes and neighbors in the output of a device; `None` if no front end finds any.
     pub fn read_tables(self, output: &str) -> Option<DeviceTables> {
-        self.all().map(|one| one.read_tables(output)).find(|tables| !tables.is_empty())
+        self.all().map(|front_end| front_end.read_tables(output)).find(|tables| !tables.is_empty())
     }
 
     /// Returns the packet memory of a switch from its configuration or its output, with the language.
