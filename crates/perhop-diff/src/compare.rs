@@ -64,9 +64,11 @@ impl Comparison {
     /// Records the renamed parts of the `side` policies.
     fn record_renames(&mut self, interface: &str, side: &str, [old, new]: [&Value; 2]) {
         for (before, after) in renames(side, old, new) {
-            if let (Some(one), Some(other)) = (before.strip_prefix(QUEUE), after.strip_prefix(QUEUE)) {
+            if let (Some(old_queue), Some(new_queue)) =
+                (before.strip_prefix(QUEUE), after.strip_prefix(QUEUE))
+            {
                 let queues = self.queues.entry(interface.to_owned()).or_default();
-                queues.insert(one.to_owned(), other.to_owned());
+                queues.insert(old_queue.to_owned(), new_queue.to_owned());
             }
             let key = PartName { interface: interface.to_owned(), part: before.clone() };
             self.names.insert(key, after.clone());

@@ -182,7 +182,7 @@ fn otherwise_different(devices: &[Device; 2], precision: Precision) -> Option<Ch
         ports
     };
     let (old, new) = (sorted(&devices[0]), sorted(&devices[1]));
-    let first = old.iter().zip(&new).find(|(one, other)| one != other)?;
+    let first = old.iter().zip(&new).find(|(before, after)| before != after)?;
     Some(Changed {
         interface: first.1.0.clone(),
         part: DEVICE.to_owned(),

@@ -108,17 +108,17 @@ impl NetworkDifference {
         let mut unknown: BTreeMap<String, (usize, String)> = BTreeMap::new();
         // Merges the codepoints of each pair with equal changes, then the pairs.
         let mut by_pair: BTreeMap<(_, Vec<Key>), Vec<PacketChange>> = BTreeMap::new();
-        for one in walked {
-            assumed.extend(one.assumed);
-            not_looked_at.extend(one.not_looked_at);
-            for reason in one.unknown {
-                unknown.entry(reason).or_insert_with(|| (0, one.packet.clone())).0 += 1;
+        for walked in walked {
+            assumed.extend(walked.assumed);
+            not_looked_at.extend(walked.not_looked_at);
+            for reason in walked.unknown {
+                unknown.entry(reason).or_insert_with(|| (0, walked.packet.clone())).0 += 1;
             }
-            if one.what.is_empty() {
+            if walked.what.is_empty() {
                 self.same += 1;
             } else {
-                let key = (one.pair, one.what.iter().map(key).collect());
-                by_pair.entry(key).or_default().push((one.dscp, one.packet, one.what));
+                let key = (walked.pair, walked.what.iter().map(key).collect());
+                by_pair.entry(key).or_default().push((walked.dscp, walked.packet, walked.what));
             }
         }
         let mut alike: BTreeMap<(Vec<String>, Vec<Key>), WalkChange> = BTreeMap::new();

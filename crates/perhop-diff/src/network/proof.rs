@@ -42,9 +42,9 @@ pub(super) fn prove(
     }
     for (snapshot, name) in comparer.snapshots.iter().zip(names) {
         let files = snapshot.left_out.iter();
-        proof
-            .not_decided
-            .extend(files.map(|one| format!("{name}: perhop does not read {}: {}", one.file, one.because)));
+        proof.not_decided.extend(
+            files.map(|file| format!("{name}: perhop does not read {}: {}", file.file, file.because)),
+        );
     }
     if ends.is_empty() {
         proof.not_decided.push("fewer than two sites exist in both networks".to_owned());

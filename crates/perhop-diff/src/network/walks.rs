@@ -119,8 +119,8 @@ impl Comparer<'_, '_> {
         for (interface, part) in names.iter().flatten() {
             add_changes(found, device, difference, interface, part);
         }
-        let lost = |one: usize, other: usize| {
-            let own: Vec<String> = names[one]
+        let lost = |own: usize, other: usize| {
+            let own: Vec<String> = names[own]
                 .iter()
                 .filter(|name| !names[other].contains(name))
                 .map(|(interface, part)| format!("{interface} {part}"))
@@ -142,10 +142,10 @@ impl Comparer<'_, '_> {
         let [Some(leaves), Some(after)] = hops.map(|hop| hop.leaves.as_deref()) else { return };
         let device = &hops[0].device;
         let queues = hops.map(|hop| hop.queue.clone().unwrap_or_default());
-        let renamed = difference.renamed.iter().any(|one| {
-            one.interface == leaves
-                && one.before == format!("{QUEUE}{}", queues[0])
-                && one.after == format!("{QUEUE}{}", queues[1])
+        let renamed = difference.renamed.iter().any(|renamed| {
+            renamed.interface == leaves
+                && renamed.before == format!("{QUEUE}{}", queues[0])
+                && renamed.after == format!("{QUEUE}{}", queues[1])
         });
         if !renamed {
             compare_texts(found, &format!("{device} {leaves}: queue"), queues.clone());
@@ -189,8 +189,9 @@ fn guarantee(port: PortOf, queue: &str) -> Option<String> {
 
 /// Adds the changed properties of a part.
 fn add_changes(found: &mut Vec<Aspect>, device: &str, difference: &Difference, interface: &str, part: &str) {
-    let own = difference.changed.iter().filter(|one| one.interface == interface && one.part == part);
-    for changed in own.filter(|one| one.what != MATCH) {
+    let own =
+        difference.changed.iter().filter(|changed| changed.interface == interface && changed.part == part);
+    for changed in own.filter(|changed| changed.what != MATCH) {
         let text = |value: &Option<Value>| {
             value.as_ref().map(|value| plain(&without_labels(value))).filter(|text| !text.is_empty())
         };
@@ -245,7 +246,7 @@ fn policers(hop: &Hop) -> Vec<(String, String)> {
 fn without_labels(value: &Value) -> Value {
     match value {
         Value::Array(all) => {
-            let kept = all.iter().filter(|one| one.get("label").is_none());
+            let kept = all.iter().filter(|value| value.get("label").is_none());
             Value::Array(kept.map(without_labels).collect())
         }
         Value::Object(fields) => {

@@ -28,7 +28,7 @@ pub(super) fn has_single_ports(sides: &[Side; 2]) -> bool {
         ports.next().filter(|_| ports.next().is_none()).map(|port| port.name.clone())
     };
     match (single(&sides[0]), single(&sides[1])) {
-        (Some(one), Some(other)) => one != other,
+        (Some(first), Some(second)) => first != second,
         _ => false,
     }
 }

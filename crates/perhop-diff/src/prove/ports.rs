@@ -152,9 +152,9 @@ impl Proof {
                 let schedulers: BTreeSet<String> = difference
                     .schedulers
                     .iter()
-                    .map(|(one, other)| {
+                    .map(|(first, second)| {
                         format!(
-                            "{place}: the order of packets can differ: the schedulers are {one} and {other}, \
+                            "{place}: the order of packets can differ: the schedulers are {first} and {second}, \
                              with equal rates"
                         )
                     })

@@ -42,9 +42,9 @@ pub(crate) fn compare(space: &mut PacketSpace, sides: [&Treatments; 2]) -> Resul
     let mut found = Difference::default();
     let mut different: Vec<(Set, [TreeId; 2])> = Vec::new();
     let mut common = Correspondence::default();
-    for (one, tree) in &sides[0].parts {
+    for (first, tree) in &sides[0].parts {
         for (other, second) in &sides[1].parts {
-            let both = space.and(*one, *other)?;
+            let both = space.and(*first, *other)?;
             if both == Set::NONE {
                 continue;
             }
@@ -171,8 +171,8 @@ fn find_sharing_difference(
     {
         for side in [0, 1] {
             let mut by_own: BTreeMap<usize, Vec<Set>> = BTreeMap::new();
-            for ((one, other), packets) in pairs {
-                by_own.entry(if side == 0 { *one } else { *other }).or_default().push(*packets);
+            for ((first, second), packets) in pairs {
+                by_own.entry(if side == 0 { *first } else { *second }).or_default().push(*packets);
             }
             for (own, sets) in by_own.into_iter().filter(|(_, sets)| sets.len() > 1) {
                 let witnesses =

@@ -92,9 +92,9 @@ impl Guarantee {
     }
 
     fn is_equal(&self, other: &Guarantee) -> bool {
-        let same = |one: Option<f64>, other: Option<f64>| match (one, other) {
-            (Some(one), Some(other)) => are_close(one, other),
-            (one, other) => one.is_none() && other.is_none(),
+        let same = |first: Option<f64>, second: Option<f64>| match (first, second) {
+            (Some(first), Some(second)) => are_close(first, second),
+            (first, second) => first.is_none() && second.is_none(),
         };
         self.has_priority == other.has_priority
             && self.always == other.always
@@ -141,8 +141,8 @@ impl Queue {
         // A queue without other queues gets the whole excess.
         let is_alone = self.schedulers.is_empty();
         let excess = match (self.guarantee.excess, other.guarantee.excess) {
-            (Some(one), Some(other)) => are_close(one, other),
-            (one, other) => one.is_none() == other.is_none(),
+            (Some(first), Some(second)) => are_close(first, second),
+            (first, second) => first.is_none() == second.is_none(),
         };
         let shares = self.shares.len() == other.shares.len()
             && self.shares.iter().zip(&other.shares).all(|(one, other)| same_value(one, other));
@@ -151,8 +151,11 @@ impl Queue {
 
     /// The kinds of schedulers on the path to the queue.
     pub(super) fn kinds(&self) -> String {
-        let names: Vec<String> =
-            self.schedulers.iter().map(|one| json!(one).as_str().unwrap_or("?").to_owned()).collect();
+        let names: Vec<String> = self
+            .schedulers
+            .iter()
+            .map(|scheduler| json!(scheduler).as_str().unwrap_or("?").to_owned())
+            .collect();
         if names.is_empty() { "one queue".to_owned() } else { names.join(" > ") }
     }
 }
