@@ -392,7 +392,7 @@ fn parts(name: &str) -> (&str, &str) {
 
 /// Whether two ports belong to the same interface: the interface itself, its sub-interfaces or circuits, or
 /// tunnels over it.
-fn is_same_wire(below: &PortsBelow, one: &Port, other: &Port) -> bool {
+fn is_same_wire(below: &PortsBelow, first: &Port, second: &Port) -> bool {
     let wire = |port: &Port| port.name.split(['.', ' ']).next().unwrap_or_default().to_owned();
-    wire(one) == wire(other) || below.line_of(one) == below.line_of(other)
+    wire(first) == wire(second) || below.line_of(first) == below.line_of(second)
 }

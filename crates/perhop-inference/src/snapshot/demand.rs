@@ -65,7 +65,7 @@ pub(super) fn site_flows(demands: &[Demand], sites: &[Site]) -> Result<Vec<SiteF
     let mut found: Vec<SiteFlow> = Vec::new();
     for (row, demand) in demands.iter().enumerate() {
         let mut site_flow = site_flow(row, demand, sites)?;
-        let is_same = |one: &&SiteFlow| (one.from, one.to) == (site_flow.from, site_flow.to);
+        let is_same = |known: &&SiteFlow| (known.from, known.to) == (site_flow.from, site_flow.to);
         let others: Vec<&SiteFlow> = found.iter().filter(is_same).collect();
         if others.iter().any(|other| other.class == site_flow.class) {
             let message =

@@ -15,7 +15,7 @@ pub(super) fn fair_shares(limits_of: &[Vec<usize>], limits: &[f64]) -> Vec<f64> 
         let growth = |limit: usize| (count[limit] > 0).then(|| left[limit] / count[limit] as f64);
         let least = (0..limits.len()).filter_map(growth).fold(f64::INFINITY, f64::min);
         let full: Vec<bool> =
-            (0..limits.len()).map(|limit| growth(limit).is_some_and(|one| one <= least)).collect();
+            (0..limits.len()).map(|limit| growth(limit).is_some_and(|growth| growth <= least)).collect();
         for flow in &open {
             rates[*flow] += least;
         }
