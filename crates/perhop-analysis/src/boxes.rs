@@ -69,7 +69,7 @@ impl PacketSpace {
         let only = self.without(set, |variable| !own.contains(&variable))?;
         let found = self.boxes(only, most)?;
         let whole = 0..=u128::MAX >> (128 - field.bits());
-        Ok(found.first().map_or(Vec::new(), |one| one.ranges(field).map_or(vec![whole], <[_]>::to_vec)))
+        Ok(found.first().map_or(Vec::new(), |found| found.ranges(field).map_or(vec![whole], <[_]>::to_vec)))
     }
 
     fn slices(&self, set: Set, field: Field, most: usize) -> Result<Vec<Slice>, TooComplex> {
@@ -110,7 +110,7 @@ fn add(
     range: RangeInclusive<u128>,
     most: usize,
 ) -> Result<(), TooComplex> {
-    let Some(slice) = slices.iter_mut().find(|one| one.rest == rest) else {
+    let Some(slice) = slices.iter_mut().find(|slice| slice.rest == rest) else {
         slices.push(Slice { ranges: vec![range], rest });
         return if slices.len() > most { Err(TooComplex) } else { Ok(()) };
     };

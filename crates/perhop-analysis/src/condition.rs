@@ -53,7 +53,8 @@ impl PacketSpace {
         if let Some(OneOrMany(precedences)) = &condition.precedence {
             // RFC 2474 §4.2.2: the class selector is in the three high bits.
             let first = |value: u8| u128::from(value) << 3;
-            let made = precedences.iter().map(|one| self.begins(Field::Dscp, first(one.value()), 3));
+            let made =
+                precedences.iter().map(|precedence| self.begins(Field::Dscp, first(precedence.value()), 3));
             let made = made.collect::<Result<_, _>>()?;
             sets.push(self.any(made)?);
         }

@@ -69,7 +69,7 @@ pub fn moved(first: &Node, second: &Node, arrives: Option<&str>) -> Result<Vec<M
     let mut interfaces = first.interfaces.to_vec();
     interfaces.extend(second.interfaces.iter().filter(|name| !first.interfaces.contains(name)).cloned());
     let mut space = PacketSpace::new(&interfaces);
-    let number = arrives.and_then(|name| interfaces.iter().position(|one| one == name));
+    let number = arrives.and_then(|name| interfaces.iter().position(|interface| interface == name));
     let arrived = arriving(&mut space, number)?;
     let (from, to) = (first.sources(&mut space, arrived)?, second.sources(&mut space, arrived)?);
     let mut found = Vec::new();

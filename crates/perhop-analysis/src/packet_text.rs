@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn invalid_packets_are_refused() {
-        for (text, said) in [
+        for (text, expected) in [
             ("", "a protocol is missing"),
             ("tcp 10.0.0.1:80 10.0.0.2:90", "`>` is missing"),
             ("tcp 10.0.0.1:99999 > 10.0.0.2:1", "`10.0.0.1:99999` is not an address"),
@@ -136,7 +136,7 @@ mod tests {
             ("udp 10.0.0.1:1 > 10.0.0.2:2 dscp", "a value of `dscp` is missing"),
         ] {
             let error = text.parse::<PacketText>().unwrap_err();
-            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 }
