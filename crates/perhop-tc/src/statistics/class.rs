@@ -107,7 +107,7 @@ fn options_of(device: &Device, qdisc: &Qdisc, class: &Class) -> String {
             let both = curve("sc");
             let (real, link) = (curve("rt").or(both), curve("ls").or(both));
             let named = match (real, link) {
-                (Some(one), Some(other)) if one == other => vec![("sc", Some(one))],
+                (Some(both), Some(other)) if both == other => vec![("sc", Some(both))],
                 (real, link) => vec![("rt", real), ("ls", link)],
             };
             let curves = named.into_iter().chain([("ul", curve("ul"))]);
