@@ -103,7 +103,7 @@ class Tin:
     #: The part of the rate up to which the class is served before the earlier tins; the first tin has the
     #: rest.
     part: float
-    #: The packets that it takes.
+    #: The packets of the tin.
     codepoints: frozenset[int]
 
 

@@ -6,7 +6,7 @@ import re
 
 # C0 characters have pictures from U+2400 on (Unicode, Control Pictures); tab and line feed are kept.
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
-# C1 characters, which terminals take for commands, and marks that change the reading order (Unicode
+# C1 characters, which terminals interpret as commands, and marks that change the reading order (Unicode
 # Technical Report 36, section 2.6).
 _UNSEEN = (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 # Halves of surrogate pairs, from a file name that is not UTF-8: no output accepts them.

@@ -31,8 +31,8 @@ class Aspect(TypedDict):
     second: str | None
 
 
-#: A packet that is treated differently; `with` is a second packet if the difference is whether the two share
-#: a queue or a limit.
+#: A packet that is treated differently; `with` is a second packet, if the two packets share
+#: a queue or a limit in only one configuration.
 Counterexample = TypedDict("Counterexample", {"packet": str, "with": str | None, "treatment": list[Aspect]})
 
 
@@ -65,7 +65,7 @@ def prove(
         second: another one; its language may be that of another vendor.
         at: the port to compare: one for both, or one for each.
         policy: the policy to compare: one for both, or one for each.
-        rate: the rate of an interface for a policy that is attached to none.
+        rate: the rate of an interface for a policy that is not attached to an interface.
         platform: the platform whose rules apply; by default the recognized one.
         assume: match criteria of class-maps.
 
