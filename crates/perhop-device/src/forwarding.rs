@@ -11,6 +11,7 @@ use perhop_qos::packet::Protocol;
 use serde::{Serialize, Serializer};
 
 use crate::intent::{At, Condition, Direction};
+use crate::labels::LabelDistribution;
 use crate::link_setting::LinkSetting;
 use crate::routing::{PortRouting, RoutingProcess, RoutingProtocol};
 
@@ -23,6 +24,8 @@ pub struct Forwarding {
     pub access_lists: BTreeMap<String, AccessList>,
     /// The routing protocols. Configurations do not contain their routes.
     pub processes: Vec<RoutingProcess>,
+    /// The distribution of MPLS labels.
+    pub labels: LabelDistribution,
 }
 
 /// A static route.
@@ -168,6 +171,8 @@ pub struct PortForwarding {
     pub encryption: Option<Encryption>,
     /// The routing protocols that it takes part in.
     pub routing: Vec<PortRouting>,
+    /// The line that lets the port distribute labels, and send and receive packets with labels (LDP).
+    pub ldp: Option<usize>,
     /// Virtual addresses of groups of routers (HSRP, VRRP).
     pub shared_addresses: Vec<SharedAddress>,
     /// The settings that must match the other end of its link.

@@ -22,6 +22,7 @@ mod forwarding;
 mod front_end;
 mod front_ends;
 pub mod intent;
+mod labels;
 mod link_setting;
 pub mod lower;
 mod model;
@@ -52,6 +53,7 @@ pub use front_end::{
     OpenThresholds, ParseOptions, Recognition, Writer,
 };
 pub use front_ends::{FrontEnds, PoliciesOfOutput};
+pub use labels::{LabelDistribution, LabeledDestinations};
 pub use link_setting::{LinkSetting, LinkSettingKind};
 pub use model::{Concern, DeviceModel, Evidence, OpenLine, RecognizedPlatform};
 pub use named_policies::{interface_for, unattached_policies};

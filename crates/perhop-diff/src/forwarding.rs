@@ -5,8 +5,9 @@
 
 use perhop_device::intent::{Condition, Direction};
 use perhop_device::{
-    AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding, InterfaceAddress, PortForwarding,
-    PortRouting, Route, RouteTarget, RoutingProcess, SharedAddress, Tunnel, TunnelMap, TunnelSource,
+    AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding, InterfaceAddress, LabelDistribution,
+    PortForwarding, PortRouting, Route, RouteTarget, RoutingProcess, SharedAddress, Tunnel, TunnelMap,
+    TunnelSource,
 };
 use serde_json::{Map, Value, json};
 
@@ -15,7 +16,7 @@ pub(crate) const ACCESS_LIST: &str = "access list ";
 
 /// The properties of the routes and access lists of a device.
 pub(crate) fn device_properties(forwarding: &Forwarding) -> Map<String, Value> {
-    let Forwarding { routes, access_lists, processes } = forwarding;
+    let Forwarding { routes, access_lists, processes, labels } = forwarding;
     let mut found: Map<String, Value> = Map::new();
     for route in routes {
         let Route { line: _, vrf, prefix, via, distance, is_conditional, origin: _ } = route;
@@ -34,6 +35,13 @@ pub(crate) fn device_properties(forwarding: &Forwarding) -> Map<String, Value> {
             format!("{ACCESS_LIST}{name}"),
             json!({ "defined": is_defined, "entries": entries, "rest": rest }),
         );
+    }
+    let LabelDistribution { destinations: _, explicit_null, not_computed } = labels;
+    if explicit_null.is_some() || !not_computed.is_empty() {
+        let value = json!({
+            "explicit null": explicit_null.is_some(), "lines that perhop does not compute": not_computed.len(),
+        });
+        found.insert("MPLS labels".to_owned(), value);
     }
     for (place, process) in processes.iter().enumerate() {
         let RoutingProcess {
@@ -81,6 +89,7 @@ pub(crate) fn port_properties(forwarding: &PortForwarding) -> Map<String, Value>
         tunnel,
         encryption,
         routing,
+        ldp,
         shared_addresses,
         settings,
         input_line: _,
@@ -114,6 +123,7 @@ pub(crate) fn port_properties(forwarding: &PortForwarding) -> Map<String, Value>
     for setting in settings {
         insert(setting.kind.words(), Some(json!(setting.value)));
     }
+    insert("MPLS labels (LDP)", ldp.map(|_| json!("on")));
     add_routing(routing, shared_addresses, &mut insert);
     if let Some(Encryption { line: _, name, encrypts, peers, classified_by }) = encryption {
         insert("encryption", Some(json!(name)));

@@ -41,6 +41,8 @@ pub(crate) enum Mode {
     RouterProcess(usize),
     /// `router static` of IOS XR, and its address families.
     StaticRoutes,
+    /// `mpls ldp` of IOS XR, and the blocks inside it.
+    Labels,
     /// `controller` of IOS XR.
     OpticalController,
     /// `policy-map type network-qos` of NX-OS.

@@ -145,7 +145,7 @@ impl Parser {
     /// because no other line marks its end.
     fn comment(&mut self) {
         if let Some(Frame {
-            mode: Mode::Irrelevant | Mode::NotModelled(_) | Mode::RouterProcess(_),
+            mode: Mode::Irrelevant | Mode::NotModelled(_) | Mode::RouterProcess(_) | Mode::Labels,
             layout: Layout::Flat,
             ..
         }) = self.frames.last()
@@ -299,6 +299,7 @@ impl Mode {
         match self {
             Mode::Irrelevant | Mode::RouterProcess(_) => Some(Finding::IRRELEVANT),
             Mode::NotModelled(effect) => Some(Finding::not_modelled(effect)),
+            Mode::Labels => Some(Finding::not_modelled(syntax::LABELS)),
             _ => None,
         }
     }

@@ -20,7 +20,7 @@ use crate::recognition::{RecognizedFamily, evidence, family};
 use crate::show::JunosShows;
 use crate::tree::{NodeId, Tree, rank};
 use crate::write::JunosWriter;
-use crate::{accounting, cos, firewall, hierarchies, interfaces, rules};
+use crate::{accounting, cos, firewall, hierarchies, interfaces, labels, rules};
 
 /// Junos configurations.
 #[derive(Clone, Copy, Debug, Default)]
@@ -150,7 +150,8 @@ impl Source<'_> {
         self.report(&mut context, inherited);
         let device = Device { rules: family.rules(), cos: &cos, firewall: &firewall };
         let mut findings = Findings::default();
-        let ports = ports(device, &interfaces, &mut findings);
+        let mut ports = ports(device, &interfaces, &mut findings);
+        labels::set_ports(&context, &interfaces, &mut ports);
         let checked =
             Checked { tree: &context.tree, cos: &cos, firewall: &firewall, interfaces: &interfaces };
         let doubtful = check(checked);

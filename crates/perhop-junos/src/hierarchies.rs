@@ -6,6 +6,7 @@ use perhop_qos::classifier::Prefix;
 use crate::context::{Context, Word};
 use crate::firewall::prefix;
 use crate::hierarchy_parts::{NOT_MODELED, SPREAD};
+use crate::labels::distribution;
 use crate::tree::NodeId;
 
 /// Hierarchies without effect on the queueing and dropping of transit packets.
@@ -61,7 +62,15 @@ pub(crate) fn read(context: &mut Context) -> (Option<String>, Forwarding) {
     chassis(context);
     policy_options(context);
     let processes = processes(context);
-    (hostname, Forwarding { routes: routes(context), processes, ..Forwarding::default() })
+    (
+        hostname,
+        Forwarding {
+            routes: routes(context),
+            processes,
+            labels: distribution(context),
+            ..Forwarding::default()
+        },
+    )
 }
 
 /// The protocols whose routes enter a routing table, and their default preferences (Juniper, "Understanding

@@ -26,6 +26,7 @@ mod hierarchies;
 mod hierarchy_parts;
 mod interface_options;
 mod interfaces;
+mod labels;
 mod lower;
 mod read;
 mod recognition;

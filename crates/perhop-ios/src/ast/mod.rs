@@ -5,6 +5,7 @@
 mod access_list;
 mod class_map;
 mod interface;
+mod labels;
 mod link;
 mod mls;
 mod named;
@@ -26,6 +27,7 @@ pub use interface::{
     AtmService, CellEncapsulation, Hardware, Interface, InterfaceAddress, InterfaceAddress6,
     LinkEncapsulation, PacketFilter, Pvc, Rank,
 };
+pub use labels::Labels;
 pub use link::{
     ChannelGroup, ControlPlane, Controller, IpsecProfile, Multilink, PeerPolicy, ServiceInstance,
     TransformSet, Tunnel,
@@ -150,6 +152,9 @@ pub struct Configuration {
     /// `router` and `ipv6 router`, in the order of the file.
     #[serde(skip)]
     pub processes: Vec<RouterProcess>,
+    /// The lines about MPLS labels.
+    #[serde(skip)]
+    pub labels: Labels,
     /// Whether any line concerns IPv6. If no line does, all packets are IPv4.
     pub speaks_ipv6: bool,
     /// Router-internal marks in use.

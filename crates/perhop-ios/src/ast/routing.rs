@@ -36,6 +36,8 @@ pub struct RouterProcess {
     pub settings: BTreeMap<LinkSettingKind, At<String>>,
     /// `default-information originate`
     pub default_route: Option<usize>,
+    /// `mpls ldp autoconfig`: all interfaces of the process distribute labels, or those of an area.
+    pub labels: Option<At<Option<String>>>,
     /// The lines that perhop does not use for routes: redistribution, filters, summaries, and areas that do
     /// not receive all routes.
     pub not_computed: Vec<usize>,
@@ -76,6 +78,8 @@ pub struct InterfaceRouting {
     pub isis_passive: Option<usize>,
     /// `ip ospf hello-interval` and other settings that must match the other end of a link, as written.
     pub settings: BTreeMap<LinkSettingKind, At<String>>,
+    /// `no mpls ldp igp autoconfig`: `mpls ldp autoconfig` of a process does not apply.
+    pub refuses_labels: bool,
     /// `ip nhrp map` and `ip nhrp nhs … nbma`: for each address in the tunnel, the address of the outer
     /// header.
     pub nhrp_maps: Vec<At<(Ipv4Addr, Ipv4Addr)>>,

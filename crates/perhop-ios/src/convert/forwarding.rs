@@ -39,6 +39,7 @@ impl<'a> Context<'a> {
             routes: configuration.routes.clone(),
             access_lists: names.into_iter().map(list).collect(),
             processes: configuration.processes.iter().map(process).collect(),
+            labels: configuration.labels.distribution.clone(),
         }
     }
 
@@ -73,6 +74,7 @@ impl<'a> Context<'a> {
             tunnel: interface.tunnel.as_ref().map(|tunnel| self.tunnel(interface, tunnel)),
             encryption: self.encryption(interface),
             settings: link_settings(interface, &routing, self.configuration),
+            ldp: self.label_line(interface, &routing),
             routing,
             shared_addresses: shared_addresses(interface),
             input_line: None,

@@ -1,7 +1,7 @@
 //! Conversion of routing protocols: the processes of the device, and their ports.
 
 use perhop_device::intent::At;
-use perhop_device::{PortRouting, RoutingProcess, RoutingProtocol, SharedAddress};
+use perhop_device::{LinkSettingKind, PortRouting, RoutingProcess, RoutingProtocol, SharedAddress};
 use perhop_qos::classifier::Prefix;
 
 use super::context::Context;
@@ -50,6 +50,26 @@ impl Context<'_> {
             RoutingProtocol::Other => None,
         })
         .collect()
+    }
+
+    /// Returns the line that lets `interface` distribute labels: its own line, the block `mpls ldp` of IOS
+    /// XR, or the line of a process that includes it (Cisco, "MPLS LDP Autoconfiguration").
+    pub(super) fn label_line(&self, interface: &Interface, routing: &[PortRouting]) -> Option<usize> {
+        let labels = &self.configuration.labels;
+        if labels.off.is_some() {
+            return None;
+        }
+        let by_block = || labels.ports.iter().find(|at| at.value == interface.name).map(|at| at.line);
+        let by_process = || {
+            let includes = |part: &PortRouting| {
+                let line = self.configuration.processes[part.process].labels.as_ref()?;
+                let is_meant = line.value.as_ref().is_none_or(|area| Some(area) == part.area.as_ref());
+                is_meant.then_some(line.line)
+            };
+            routing.iter().find_map(includes).filter(|_| !interface.routing.refuses_labels)
+        };
+        let own = interface.routing.settings.get(&LinkSettingKind::Labels).map(|at| at.line);
+        own.or_else(by_block).or_else(by_process)
     }
 }
 

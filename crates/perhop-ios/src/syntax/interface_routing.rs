@@ -6,6 +6,7 @@ use perhop_device::LinkSettingKind;
 use perhop_device::intent::At;
 
 use super::command::{Command, modelled, noted, recorded};
+use super::labels::LABELS;
 use super::numbers::address;
 use crate::ast::Interface;
 use crate::words::{Finding, Reader, Reading};
@@ -39,14 +40,13 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     noted("isis passive", |interface, reader| {
         interface.routing.isis_passive = (!reader.negated()).then_some(reader.line);
     }),
-    recorded(
-        "mpls ip",
-        "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario",
-        |interface, reader| {
-            setting(interface, LinkSettingKind::Labels, reader);
-            Ok(())
-        },
-    ),
+    recorded("mpls ip", LABELS, |interface, reader| {
+        setting(interface, LinkSettingKind::Labels, reader);
+        Ok(())
+    }),
+    noted("mpls ldp igp autoconfig", |interface, reader| {
+        interface.routing.refuses_labels = reader.negated();
+    }),
     noted("ip nhrp map", nhrp_map),
     noted("ip nhrp nhs", nhrp_server),
     modelled("standby", group),

@@ -1,6 +1,7 @@
 //! Global commands outside the model.
 
 use super::command::{Command, irrelevant, irrelevant_block, not_modelled, not_modelled_block};
+use super::labels::LABELS;
 use crate::ast::Configuration;
 
 const FRAMES: &str = "the device bridges these frames; perhop only routes packets";
@@ -69,14 +70,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     ),
     not_modelled("qos share-buffer", "the cores of a switch's chip share one memory"),
     irrelevant("qos queue-stats-frame-count"),
-    not_modelled(
-        "mpls ip",
-        "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario",
-    ),
-    not_modelled(
-        "tag-switching",
-        "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario",
-    ),
+    not_modelled("tag-switching", LABELS),
     not_modelled("ip rsvp", "the router reserves bandwidth for flows that request it (RSVP)"),
     not_modelled("ip tcp adjust-mss", "hosts send shorter TCP segments"),
     not_modelled_block("map-class", "the block sets how frame relay circuits shape and queue"),

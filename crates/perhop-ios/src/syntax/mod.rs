@@ -22,6 +22,7 @@ mod interface_others;
 mod interface_range;
 mod interface_routing;
 mod irrelevant;
+mod labels;
 mod lookup;
 mod marking;
 mod mls;
@@ -50,6 +51,7 @@ use crate::grammar::Grammar;
 use crate::mode::Mode;
 use crate::words::{Reader, Reading};
 
+pub(crate) use labels::LABELS;
 pub use lookup::CommandReference;
 pub(crate) use lookup::Spelling;
 
@@ -80,7 +82,8 @@ pub(crate) fn read(
     }
     match mode {
         Mode::Global => {
-            run(&[global::COMMANDS, irrelevant::COMMANDS, mls::COMMANDS], configuration, spelling, reader)
+            let tables = [global::COMMANDS, irrelevant::COMMANDS, labels::COMMANDS, mls::COMMANDS];
+            run(&tables, configuration, spelling, reader)
         }
         Mode::ClassMap(map) => {
             run(&[class_map::COMMANDS], configuration.class_maps.at_mut(map)?, spelling, reader)
@@ -222,6 +225,7 @@ pub fn commands() -> Vec<CommandReference> {
     let mut all = Vec::new();
     list("global", global::COMMANDS, &mut all);
     list("global", irrelevant::COMMANDS, &mut all);
+    list("global", labels::COMMANDS, &mut all);
     list("global", mls::COMMANDS, &mut all);
     list("class-map", class_map::COMMANDS, &mut all);
     list("policy-map", policy_map::COMMANDS, &mut all);

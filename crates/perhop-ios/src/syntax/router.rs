@@ -39,6 +39,10 @@ pub(super) const COMMANDS: &[Command<RouterProcess>] = &[
         process.metric = metric.map(|metric| At::new(reader.line, metric));
     }),
     noted("metric-style", |process, reader| setting(process, LinkSettingKind::IsisMetrics, reader)),
+    noted("mpls ldp autoconfig", |process, reader| {
+        let area = reader.eat("area").then(|| reader.next().map(str::to_owned)).flatten();
+        process.labels = (!reader.negated()).then(|| At::new(reader.line, area));
+    }),
     noted("net", identity),
     noted("network", network),
     noted("passive-interface", passive),
@@ -94,6 +98,7 @@ fn open_process(configuration: &mut Configuration, reader: &mut Reader, protocol
         redistributed: Vec::new(),
         settings: std::collections::BTreeMap::new(),
         default_route: None,
+        labels: None,
         not_computed: Vec::new(),
     });
     reader.opens = Some(Mode::RouterProcess(configuration.processes.len() - 1));

@@ -4,9 +4,9 @@ use super::interface::LAYER_2;
 use super::{access_list, routes};
 use crate::ast::{At, Configuration, HardwareProfile};
 use crate::mode::Mode;
-use crate::syntax::command::{Command, irrelevant, modelled, not_modelled, noted};
-use crate::syntax::{global, object_group, router};
-use crate::words::{Finding, Reader, Reading};
+use crate::syntax::command::{Command, irrelevant, modelled, not_modelled, noted, recorded};
+use crate::syntax::{global, labels, object_group, router};
+use crate::words::{Finding, Form, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
     modelled("class-map", global::class_map),
@@ -18,6 +18,10 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     modelled("hostname", global::hostname),
     modelled("router static", routes::open),
     noted("router", router::open),
+    recorded("mpls ldp", labels::LABELS, |_, reader| {
+        reader.opens = (reader.form == Form::Plain).then_some(Mode::Labels);
+        Ok(())
+    }),
     modelled("hw-module profile qos", hardware),
     modelled("controller", |_, reader| {
         reader.opens = Some(Mode::OpticalController);

@@ -3,6 +3,7 @@
 use crate::ast::Configuration;
 use crate::syntax::command::{Command, irrelevant, irrelevant_block, not_modelled, not_modelled_block};
 use crate::syntax::irrelevant::SPREAD;
+use crate::syntax::labels::LABELS;
 
 const PORTS: &str = "the line decides which ports exist, and their rates";
 const SHARED: &str =
@@ -14,14 +15,8 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled_block("flowspec", "neighbors announce policies (BGP FlowSpec)"),
     not_modelled_block("control-plane", "the router filters packets that are addressed to itself"),
     not_modelled_block("lpts", "the router polices packets that are addressed to itself"),
-    not_modelled_block(
-        "mpls",
-        "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario",
-    ),
-    not_modelled_block(
-        "segment-routing",
-        "MPLS labels make packets longer and hide the DS field: write `headers` at the link of a scenario",
-    ),
+    not_modelled_block("mpls", LABELS),
+    not_modelled_block("segment-routing", LABELS),
     not_modelled_block("group", "`apply-group` adds the lines of the block to other blocks"),
     not_modelled_block("ethernet-services access-list", "the list filters frames by their Ethernet header"),
     not_modelled("hw-module all qos-mode", "the card also queues arriving packets"),

@@ -17,7 +17,7 @@ pub(super) mod units;
 
 use super::command::Command;
 use super::lookup::{CommandReference, Spelling, list, longest, run};
-use super::{object_group, policy_map};
+use super::{labels, object_group, policy_map};
 use crate::ast::Configuration;
 use crate::mode::Mode;
 use crate::words::{Reader, Reading};
@@ -56,6 +56,7 @@ pub(super) fn read(
         }
         Mode::StaticRoutes => routes::read(configuration, reader)
             .or_else(|| run(&[routes::COMMANDS], configuration, spelling, reader)),
+        Mode::Labels => run(&[labels::BLOCK], configuration, spelling, reader),
         Mode::OpticalController => run(&[global::CONTROLLER], configuration, spelling, reader),
         Mode::ObjectGroup(group) => {
             let group = configuration.object_groups.at_mut(group)?;
@@ -102,6 +103,7 @@ pub(super) fn commands() -> Vec<CommandReference> {
     list("ipv4 access-list", access_list::COMMANDS, &mut all);
     list("interface", interface::COMMANDS, &mut all);
     list("router static", routes::COMMANDS, &mut all);
+    list("mpls ldp", labels::BLOCK, &mut all);
     list("controller", global::CONTROLLER, &mut all);
     all
 }
