@@ -343,7 +343,7 @@ def test_a_site_in_a_vrf_reaches_another_only_by_a_route(perhop: Command, tmp_pa
     assert (path["end"], path["interface"]) == ("delivered", "GigabitEthernet0/2")
 
 
-def test_a_vpn_path_ends_at_the_first_label(perhop: Command, tmp_path: Path) -> None:
+def test_a_vpn_path_needs_labels_between_the_edges(perhop: Command, tmp_path: Path) -> None:
     folder = network(tmp_path, **provider())
     table = (
         f"PE1#show ip route vrf RED\n\nRouting Table: RED\n{CODES}\nGateway of last resort is not set\n\n"
@@ -355,7 +355,12 @@ def test_a_vpn_path_ends_at_the_first_label(perhop: Command, tmp_path: Path) -> 
     path = walked(perhop, folder, "10.1.0.5", "10.2.0.9")
     assert (path["end"], path["device"]) == ("path-unknown", "PE1")
     assert "203.0.113.2 of PE2" in path["because"]
-    assert "labels" in path["because"]
+    assert "GigabitEthernet0/0 of PE1 has no LDP" in path["because"]
+    for file in (folder / "configs").iterdir():
+        file.write_text(file.read_text().replace("255.255.255.252\n", "255.255.255.252\n mpls ip\n"))
+    path = walked(perhop, folder, "10.1.0.5", "10.2.0.9")
+    assert (path["end"], path["device"]) == ("delivered", "PE2")
+    assert [label["label"] for label in path["hops"][0]["labels"]] == ["VRF RED of PE2"]
 
 
 def test_the_members_of_a_bundle_are_one_link(perhop: Command, tmp_path: Path) -> None:

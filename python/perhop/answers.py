@@ -128,7 +128,16 @@ def _optional(shape: Any) -> Optional:  # noqa: ANN401 - a shape
 _SIDE = OneOf(("input", "output", "control-plane"))
 _STAGE = {
     "stage": OneOf(
-        ("entrance", "access-list", "class", "conditioner", "forwarding", "encapsulation", "queue")
+        (
+            "entrance",
+            "access-list",
+            "class",
+            "conditioner",
+            "forwarding",
+            "labels",
+            "encapsulation",
+            "queue",
+        )
     ),
     "side": Optional(_SIDE),
     "interface": Optional(str),
@@ -153,6 +162,8 @@ _STAGE = {
     "next_hop": Optional(str),
     "protocol": Optional(int),
     "classified_by": Optional(OneOf(("outer", "inner"))),
+    "operation": Optional(OneOf(("impose", "swap", "pop", "unlabeled"))),
+    "labels": Optional([str]),
     "queue": Optional(str),
     "classes": Optional([AnyValue()]),
 }
@@ -167,6 +178,7 @@ _PATH = {
 }
 _CAUSE = OneOf(("access-list", "conditioner", "route"))
 _CHANGE = {"device": str, "file": str, "from": str, "to": str, "lines": [_LINE]}
+_EXP_CHANGE = {"device": str, "file": str, "from": int, "to": int, "lines": [_LINE]}
 _WALK_END = {
     "end": OneOf(("delivered", "dropped", "leaves-snapshot", "path-unknown", "loop")),
     "device": str,
@@ -183,11 +195,12 @@ _HOP = {
     "leaves": OrNull(str),
     "queue": OrNull(str),
     "packet": str,
+    "labels": [{"label": str, "exp": int}],
     "stages": [_STAGE],
 }
 _WALK = {
     "packet": str,
-    "paths": [{"hops": [_HOP], **_WALK_END, "dscp": str, "changes": [_CHANGE]}],
+    "paths": [{"hops": [_HOP], **_WALK_END, "dscp": str, "changes": [_CHANGE], "exp_changes": [_EXP_CHANGE]}],
     "assumed": [str],
     "not_looked_at": [str],
 }
@@ -197,6 +210,12 @@ _FATE = {
     "dscp": [str],
     "fate": OneOf(("kept", "changed", "lost")),
     "at": Optional({key: _optional(shape) for key, shape in (_CHANGE | _WALK_END).items()}),
+    "exp": Optional(
+        {
+            "fate": OneOf(("kept", "changed")),
+            "at": Optional({key: shape for key, shape in _EXP_CHANGE.items() if key != "from"}),
+        }
+    ),
 }
 _LINK = {
     "ends": [{"device": str, "interface": str}],

@@ -9,6 +9,7 @@ use perhop_qos::ring::{RingAdmission, RingRelease};
 use perhop_qos::{ConfigError, Rate};
 use serde::Serialize;
 
+use crate::intent::VisibleHeader;
 use crate::model::{DeviceModel, Evidence};
 use crate::platform_rule::PlatformRule;
 use crate::policy_uses::{MadeInterface, PolicyUses};
@@ -144,7 +145,13 @@ pub trait Writer: Sync {
 pub trait ClassLines: Send + Sync {
     /// Returns the classes of `policy` to which `packet` belongs, the outermost first; empty for an unknown
     /// policy. Interfaces are numbered by their index in `interfaces`.
-    fn matched(&self, policy: &str, interfaces: &[String], packet: &Packet) -> Vec<MatchedLines>;
+    fn matched(
+        &self,
+        policy: &str,
+        interfaces: &[String],
+        packet: &Packet,
+        visible: VisibleHeader,
+    ) -> Vec<MatchedLines>;
 }
 
 /// Thresholds of random early detection, as written: numbers or placeholders.

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use perhop_device::{
     InterfaceAddress, Port, PortRole, Route, RouteOrigin, RouteTarget, Router, RoutingProtocol,
 };
+use perhop_qos::classifier::Prefix;
 
 use crate::given::Given;
 
@@ -51,6 +52,8 @@ pub struct Exit<'a> {
     pub prefix: Option<String>,
     /// The next hop; `None` if the destination is in the subnet, or if the route names no next hop.
     pub next_hop: Option<IpAddr>,
+    /// The last next hop on the way to `next_hop` that is not a neighbor of the device.
+    pub far: Option<IpAddr>,
     /// The deciding lines: the route, and the routes that resolve its next hop.
     pub lines: Vec<usize>,
     /// Number of further routes with the same prefix length and distance.
@@ -93,7 +96,12 @@ impl<'a> Table<'a> {
 
     /// Returns the decision on `destination` in a routing table; `None` is the global one.
     pub fn decide(&self, vrf: Option<&str>, destination: IpAddr) -> Decision<'a> {
-        self.look_up(vrf, destination, MOST_LOOKUPS)
+        self.look_up(vrf, destination, u8::MAX, MOST_LOOKUPS)
+    }
+
+    /// Returns the decision on packets of `prefix` in the global table, without routes to longer prefixes.
+    pub(crate) fn decide_prefix(&self, prefix: Prefix) -> Decision<'a> {
+        self.look_up(None, prefix.network(), prefix.length(), MOST_LOOKUPS)
     }
 
     /// Iterates over the ports that are up in a routing table.
@@ -110,10 +118,13 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn look_up(&self, vrf: Option<&str>, destination: IpAddr, lookups: usize) -> Decision<'a> {
+    /// Returns the decision on a destination by prefixes of at most `longest` bits.
+    fn look_up(&self, vrf: Option<&str>, destination: IpAddr, longest: u8, lookups: usize) -> Decision<'a> {
         let mut best: Option<Candidate> = None;
         for port in self.router.ports.iter().filter(|port| is_in(port, vrf)) {
-            for address in addresses(port).filter(|address| address.is_neighbor(destination)) {
+            let is_meant =
+                |own: &InterfaceAddress| own.prefix_length <= longest && own.is_neighbor(destination);
+            for address in addresses(port).filter(is_meant) {
                 if !is_up(self.router, port) {
                     break;
                 }
@@ -130,7 +141,8 @@ impl<'a> Table<'a> {
             is_meant && !self.given.is_shown(vrf)
         });
         let routes = self.given.routes(vrf, destination).chain(configured);
-        for route in routes.filter(|route| route.distance < UNUSABLE) {
+        let is_usable = |route: &&Route| route.distance < UNUSABLE && route.prefix.length() <= longest;
+        for route in routes.filter(is_usable) {
             if let Some(kind) = self.follow(route, vrf, lookups) {
                 let (length, distance) = (route.prefix.length(), route.distance);
                 choose(&mut best, Candidate { length, distance, kind });
@@ -156,6 +168,7 @@ impl<'a> Table<'a> {
             },
             prefix: Some(route.prefix.to_string()),
             next_hop,
+            far: None,
             lines: (route.line > 0).then_some(route.line).into_iter().collect(),
             equals: 0,
             is_conditional: route.is_conditional,
@@ -171,8 +184,11 @@ impl<'a> Table<'a> {
             }
             RouteTarget::NextHop(next_hop) => {
                 let lookups = lookups.checked_sub(1)?;
-                let Decision::Leaves(found) = self.look_up(vrf, *next_hop, lookups) else { return None };
+                let Decision::Leaves(found) = self.look_up(vrf, *next_hop, u8::MAX, lookups) else {
+                    return None;
+                };
                 let mut own = exit(found.port, found.next_hop.or(Some(*next_hop)));
+                own.far = found.far.or((found.origin != Origin::Connected).then_some(*next_hop));
                 own.lines.extend(found.lines);
                 Some(Kind::Leaves(own))
             }
@@ -203,6 +219,7 @@ fn connected(port: &Port, address: InterfaceAddress) -> Candidate<'_> {
         origin: Origin::Connected,
         prefix: address.subnet().map(|subnet| subnet.to_string()),
         next_hop: None,
+        far: None,
         lines: vec![address.line],
         equals: 0,
         is_conditional: false,

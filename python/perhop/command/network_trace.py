@@ -76,6 +76,7 @@ def walk_lines(walk: Mapping[str, Any], direction: str) -> Iterator[str]:
         yield f"  {end_text(path)}"
         sent, received = walk["packet"].split(" dscp ")[1].split()[0], path["dscp"]
         yield f"  mark: {mark_text(sent, received, path['changes'])}"
+        yield from (f"  exp: {text}" for text in _exp_text(path))
     yield from (f"  assumed: {text}" for text in walk["assumed"])
     yield from (f"  not looked at: {text}" for text in walk["not_looked_at"])
 
@@ -86,6 +87,9 @@ def _hop(place: int, hop: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {place}. {hop['device']}  {arrives}{leaves}"
     for stage in hop["stages"]:
         yield from (f"       {line}" for line in _stage(stage))
+    if hop["labels"]:
+        labels = ", ".join(f"{label['label']} exp {label['exp']}" for label in hop["labels"])
+        yield f"       leaves with labels: {labels}"
 
 
 def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
@@ -103,12 +107,28 @@ def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
             yield f"{stage['route']} route{prefix}{hop}"
         case "encapsulation":
             yield f"{stage['interface']} adds a header: {stage['packet']}"
+        case "labels":
+            yield f"{_operation(stage)}: {stage['because']}"
         case "queue":
             yield f"waits in {'queue ' + stage['queue'] if stage['queue'] else 'the only queue'}"
         case _:
             return
     for line in stage.get("lines", []):
         yield f"  line {line['line']}: {line['text']}"
+
+
+def _operation(stage: Mapping[str, Any]) -> str:
+    """Return the operation on labels, and the labels afterwards."""
+    labels = ", ".join(stage["labels"])
+    match stage["operation"]:
+        case "impose":
+            return f"adds labels {labels}"
+        case "swap":
+            return f"swaps the label at the top, labels {labels}"
+        case "pop":
+            return f"removes the label above {labels}" if labels else "removes the last label"
+        case _:
+            return "no label"
 
 
 def end_text(path: Mapping[str, Any]) -> str:
@@ -127,6 +147,17 @@ def end_text(path: Mapping[str, Any]) -> str:
             return f"path unknown at {path['device']}: {path['because']}; {path['help']}"
         case _:
             return f"loops: the packet comes back to {path['device']}"
+
+
+def _exp_text(path: Mapping[str, Any]) -> Iterator[str]:
+    """Generate the fate of the EXP of a path with labels."""
+    exps = [hop["labels"][0]["exp"] for hop in path["hops"] if hop["labels"]]
+    if exps and not path["exp_changes"]:
+        yield f"{exps[0]}, kept"
+    for change in path["exp_changes"]:
+        lines = ", ".join(f"line {line['line']}" for line in change["lines"])
+        where = f", {lines}" if lines else ", the label below"
+        yield f"{change['from']} -> {change['to']} at {change['device']}{where}"
 
 
 def mark_text(sent: str, received: str, changes: Sequence[Mapping[str, Any]]) -> str:
@@ -170,12 +201,16 @@ def _matrix(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _fate(row: Mapping[str, Any]) -> str:
-    match row["fate"]:
-        case "kept":
-            return "kept"
-        case "changed":
-            at = row["at"]
-            lines = ", ".join(f"line {line['line']}" for line in at["lines"])
-            return f"changed to {at['to']} at {at['device']}{' ' + lines if lines else ''}"
-        case _:
-            return f"lost ({end_text(row['at'])})"
+    exp = f", exp {_changed(row['exp'])}" if "exp" in row else ""
+    if row["fate"] == "lost":
+        return f"lost ({end_text(row['at'])}){exp}"
+    return f"{_changed(row)}{exp}"
+
+
+def _changed(fate: Mapping[str, Any]) -> str:
+    """Return whether a mark is kept, or the place that changes it."""
+    if fate["fate"] == "kept":
+        return "kept"
+    at = fate["at"]
+    lines = ", ".join(f"line {line['line']}" for line in at["lines"])
+    return f"changed to {at['to']} at {at['device']}{' ' + lines if lines else ''}"

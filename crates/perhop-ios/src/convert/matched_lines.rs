@@ -1,6 +1,6 @@
 //! [`IosClassLines`]: the class of a packet, and the lines that select this class.
 
-use perhop_device::intent::Condition;
+use perhop_device::intent::{Condition, VisibleHeader};
 use perhop_device::{ClassLines, MatchedLines};
 use perhop_qos::Packet;
 
@@ -13,18 +13,20 @@ use crate::platform::most_policy_levels;
 pub(crate) struct IosClassLines(pub(crate) Configuration);
 
 impl ClassLines for IosClassLines {
-    fn matched(&self, policy: &str, interfaces: &[String], packet: &Packet) -> Vec<MatchedLines> {
-        matched_lines(&self.0, policy, interfaces, packet)
+    fn matched(
+        &self,
+        policy: &str,
+        interfaces: &[String],
+        packet: &Packet,
+        visible: VisibleHeader,
+    ) -> Vec<MatchedLines> {
+        let question = Asked { configuration: &self.0, interfaces, packet, visible };
+        matched_lines(policy, &question)
     }
 }
 
-fn matched_lines(
-    configuration: &Configuration,
-    policy: &str,
-    interfaces: &[String],
-    packet: &Packet,
-) -> Vec<MatchedLines> {
-    let question = Asked { configuration, interfaces, packet };
+fn matched_lines(policy: &str, question: &Asked) -> Vec<MatchedLines> {
+    let configuration = question.configuration;
     let mut found = Vec::new();
     let most_levels = most_policy_levels();
     let mut next = Some(policy);
@@ -53,11 +55,12 @@ struct Asked<'a> {
     configuration: &'a Configuration,
     interfaces: &'a [String],
     packet: &'a Packet,
+    visible: VisibleHeader,
 }
 
 impl Asked<'_> {
     fn matches(&self, condition: &Condition) -> bool {
-        condition.matches(self.interfaces, self.packet)
+        condition.seen(self.visible).matches(self.interfaces, self.packet)
     }
 
     /// Returns the lines of `map` that match the packet, and the lines that match in the access lists and

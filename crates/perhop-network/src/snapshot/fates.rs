@@ -16,7 +16,8 @@ use perhop_qos::packet::{Address, Encapsulation, Ingress, InterfaceId};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 use perhop_qos::{ConfigError, Dscp, Packet};
 
-use super::hops::{Onward, Target};
+use super::hops::{MOST_HOPS, Onward, Target};
+use super::label_plans::Imposition;
 use super::{Change, PortId, Snapshot, WalkEnd};
 use crate::forwarding::Decision;
 use crate::trace::{Cause, LineText};
@@ -176,7 +177,7 @@ impl Toward<'_, '_, '_> {
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
-        if self.passed.contains(&arrives.device) || self.passed.len() >= super::walk::MOST_HOPS {
+        if self.passed.contains(&arrives.device) || self.passed.len() >= MOST_HOPS {
             return Ok(None);
         }
         self.passed.push(arrives.device);
@@ -247,7 +248,12 @@ impl Toward<'_, '_, '_> {
             return known.clone();
         }
         let decision = snapshot.devices[arrives.device].device.table().decide(vrf, self.destination);
+        let has_labels = || {
+            let imposed = snapshot.imposition(arrives.device, vrf, &decision, self.destination);
+            !matches!(imposed, Imposition::None)
+        };
         let next = match snapshot.unknown(arrives.device, vrf, &decision, self.destination) {
+            _ if has_labels() => Next::Unclear,
             Some(end) => Next::Ends(end),
             None => match decision {
                 Decision::Leaves(exit) if is_plain(exit.port) => {

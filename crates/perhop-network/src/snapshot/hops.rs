@@ -4,10 +4,14 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use perhop_device::Port;
+
 use super::{Link, PortId, Snapshot, carries_packets};
 use crate::forwarding::{Decision, Exit, Origin, addresses};
 use crate::trace::{Path, RouteKind, Stage};
 
+/// Maximum number of devices on a path: the time to live of a packet (RFC 1700).
+pub(super) const MOST_HOPS: usize = 64;
 /// The next place of a packet.
 pub(super) enum Onward {
     /// A port of another device.
@@ -76,9 +80,13 @@ impl Snapshot<'_> {
     /// Returns the port through which packets of a device to an address leave, and the port of the next
     /// device; `None` if the path ends or enters a tunnel.
     pub(super) fn next_device(&self, device: usize, to: IpAddr) -> Option<(PortId, PortId)> {
-        let Decision::Leaves(exit) = self.devices[device].device.table().decide(None, to) else {
-            return None;
-        };
+        self.next_device_by(device, &self.devices[device].device.table().decide(None, to))
+    }
+
+    /// Returns the port through which packets leave by a decision, and the port of the next device; `None` if
+    /// the path ends or enters a tunnel.
+    pub(super) fn next_device_by(&self, device: usize, decision: &Decision) -> Option<(PortId, PortId)> {
+        let Decision::Leaves(exit) = decision else { return None };
         let port = self.router(device).ports.iter().position(|port| std::ptr::eq(port, exit.port))?;
         let leaves = PortId { device, port };
         let link = self.link_of(leaves).filter(|link| !link.is_tunnel)?;
@@ -87,6 +95,19 @@ impl Snapshot<'_> {
             None => link.ends.iter().map(|end| end.id).find(|id| id.device != device)?,
         };
         (exit.origin != Origin::Connected).then_some((leaves, next))
+    }
+
+    /// Returns a port of a device, and the port at the other end of its link that has an address.
+    pub(super) fn neighbor_with(
+        &self,
+        device: usize,
+        port: &Port,
+        address: IpAddr,
+    ) -> Option<(PortId, PortId)> {
+        let port = self.router(device).ports.iter().position(|own| std::ptr::eq(own, port))?;
+        let leaves = PortId { device, port };
+        let link = self.link_of(leaves).filter(|link| !link.is_tunnel)?;
+        Some((leaves, self.owner_at(link, address)?))
     }
 
     /// Returns the end of a link that receives packets for an address: the owner of the address, or the

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::fates::{Fates, Outcome, Toward};
-use super::{Change, Site, Snapshot, WalkEnd, WalkPath};
+use super::{Change, ExpChange, Hop, Site, Snapshot, WalkEnd, WalkPath};
 use crate::trace::LineText;
 
 /// The fate of packets with some codepoints from one site to another.
@@ -21,6 +21,35 @@ pub struct MatrixRow {
     /// Their fate.
     #[serde(flatten)]
     pub fate: Fate,
+    /// The fate of the EXP of their MPLS labels; `None` if they have no labels on their path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exp: Option<ExpFate>,
+}
+
+/// The fate of the EXP that packets get with their labels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "fate", rename_all = "kebab-case")]
+pub enum ExpFate {
+    /// The last router with labels receives the EXP of the first one.
+    Kept,
+    /// It receives another EXP.
+    Changed {
+        /// The last place that changes the EXP.
+        at: ExpPlace,
+    },
+}
+
+/// A place that changes the EXP.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ExpPlace {
+    /// The device.
+    pub device: String,
+    /// The path of its configuration.
+    pub file: String,
+    /// The EXP afterwards.
+    pub to: u8,
+    /// The lines that change it; none if the device removes a label above another one.
+    pub lines: Vec<LineText>,
 }
 
 /// The fate of packets.
@@ -87,12 +116,12 @@ impl Snapshot<'_> {
                 }
                 let mut rows: Vec<MatrixRow> = Vec::new();
                 for dscp in codepoints {
-                    let fate = self.fate(&mut toward, from, to, *dscp)?;
-                    if let Some(row) = rows.iter_mut().find(|row| row.fate == fate) {
+                    let (fate, exp) = self.fate(&mut toward, from, to, *dscp)?;
+                    if let Some(row) = rows.iter_mut().find(|row| row.fate == fate && row.exp == exp) {
                         row.dscp.push(*dscp);
                     } else {
                         let (from, to) = (from.name.clone(), to.name.clone());
-                        rows.push(MatrixRow { from, to, dscp: vec![*dscp], fate });
+                        rows.push(MatrixRow { from, to, dscp: vec![*dscp], fate, exp });
                     }
                 }
                 found.push(((from_place, *to_place), rows));
@@ -101,18 +130,28 @@ impl Snapshot<'_> {
         Ok(found)
     }
 
-    fn fate(&self, toward: &mut Toward, from: &Site, to: &Site, dscp: Dscp) -> Result<Fate, ConfigError> {
+    fn fate(
+        &self,
+        toward: &mut Toward,
+        from: &Site,
+        to: &Site,
+        dscp: Dscp,
+    ) -> Result<(Fate, Option<ExpFate>), ConfigError> {
         let packet = packet(from, to, dscp)?;
         if let Some(arrives) = from.id
             && let Some(outcomes) = toward.outcomes(arrives, &packet)?
         {
-            return Ok(worst(outcomes.iter().map(|one| fate_of_outcome(one, dscp))));
+            // Packets that get labels are followed separately.
+            return Ok((worst(outcomes.iter().map(|one| fate_of_outcome(one, dscp))), None));
         }
         let walk = match from.id {
             Some(id) => self.walk_from(&packet, id.device, Some(id))?,
             None => self.walk(&packet)?,
         };
-        Ok(worst(walk.paths.iter().map(|path| fate_of_path(path, dscp))))
+        let exp = walk.paths.iter().filter_map(fate_of_exp);
+        // A change on one of several paths is a change.
+        let exp = exp.max_by_key(|fate| *fate != ExpFate::Kept);
+        Ok((worst(walk.paths.iter().map(|path| fate_of_path(path, dscp))), exp))
     }
 }
 
@@ -141,6 +180,20 @@ fn fate_of_outcome(outcome: &Outcome, sent: Dscp) -> Fate {
 
 fn fate_of_path(path: &WalkPath, sent: Dscp) -> Fate {
     fate(&path.end, path.dscp, path.changes.last(), sent)
+}
+
+/// Returns the fate of the EXP on a path; `None` if the packets have no labels.
+fn fate_of_exp(path: &WalkPath) -> Option<ExpFate> {
+    let exp = |hop: &Hop| hop.labels.first().map(|label| label.exp);
+    let first = path.hops.iter().find_map(exp)?;
+    let last = path.hops.iter().rev().find_map(exp)?;
+    match path.exp_changes.last().filter(|_| first != last) {
+        None => Some(ExpFate::Kept),
+        Some(ExpChange { device, file, to, lines, .. }) => {
+            let (device, file, to, lines) = (device.clone(), file.clone(), *to, lines.clone());
+            Some(ExpFate::Changed { at: ExpPlace { device, file, to, lines } })
+        }
+    }
 }
 
 fn fate(end: &WalkEnd, received: Dscp, change: Option<&Change>, sent: Dscp) -> Fate {

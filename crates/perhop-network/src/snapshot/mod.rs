@@ -15,7 +15,10 @@
 mod cables;
 mod fates;
 mod guesses;
+mod hop_labels;
 mod hops;
+mod label_plans;
+mod labels;
 mod links;
 mod matrix;
 mod model;
@@ -25,13 +28,15 @@ mod read;
 mod rules;
 mod shortest_paths;
 mod sites;
+mod stops;
 mod tables;
 mod walk;
 mod ways;
 mod wires;
 
 pub use guesses::{Described, Guess};
-pub use matrix::{Fate, MatrixRow, Place};
+pub use labels::{ExpChange, HopLabel};
+pub use matrix::{ExpFate, ExpPlace, Fate, MatrixRow, Place};
 pub use model::{
     ConfigurationFile, DeviceSummary, LeftOut, Link, LinkEnd, LinkReason, PortId, Snapshot, SnapshotDevice,
     Written, WrittenCable,

@@ -4,17 +4,16 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use perhop_analysis::Witness;
-use perhop_device::{RoutingProtocol, TunnelEnds, TunnelSource};
+use perhop_device::{TunnelEnds, TunnelSource};
 use perhop_qos::{ConfigError, Dscp, Packet};
 use serde::Serialize;
 
-use super::hops::Onward;
+use super::hops::{MOST_HOPS, Onward};
+use super::labels::{AtDevice, ExpChange, HopLabel, Label};
 use super::{PortId, Snapshot};
-use crate::forwarding::{Decision, Origin, addresses};
-use crate::trace::{Cause, End, HeaderName, LineText, OwnPackets, Path, Stage, TraceOptions};
+use crate::forwarding::{Decision, addresses};
+use crate::trace::{Cause, End, HeaderName, LabelSwitching, LineText, OwnPackets, Path, Stage, TraceOptions};
 
-/// Maximum number of devices on a path: the time to live of a packet (RFC 1700).
-pub(super) const MOST_HOPS: usize = 64;
 /// Maximum number of followed paths of a packet.
 const MOST_PATHS: usize = 64;
 
@@ -43,6 +42,8 @@ pub struct WalkPath {
     pub dscp: Dscp,
     /// The places where a codepoint changes.
     pub changes: Vec<Change>,
+    /// The places where the EXP of the label at the top changes after the imposition.
+    pub exp_changes: Vec<ExpChange>,
 }
 
 /// A device that a packet passes.
@@ -60,6 +61,8 @@ pub struct Hop {
     pub queue: Option<String>,
     /// The packet as it leaves.
     pub packet: String,
+    /// The MPLS labels with which it leaves, the outermost first.
+    pub labels: Vec<HopLabel>,
     /// The stages.
     pub stages: Vec<Stage>,
     /// The port through which the packet leaves.
@@ -127,12 +130,15 @@ pub enum WalkEnd {
 
 /// A packet, and its path so far.
 #[derive(Clone)]
-struct Walker {
-    packet: Packet,
+pub(super) struct Walker {
+    pub(super) packet: Packet,
     /// The inner packets of tunnels that the packet is in, the innermost first.
     inside: Vec<Packet>,
-    hops: Vec<Hop>,
+    /// Its labels, from the bottom.
+    pub(super) labels: Vec<Label>,
+    pub(super) hops: Vec<Hop>,
     changes: Vec<Change>,
+    pub(super) exp_changes: Vec<ExpChange>,
 }
 
 /// The assumptions and ignored parts that a walk has found.
@@ -171,7 +177,14 @@ impl Snapshot<'_> {
         port: Option<PortId>,
         mut remarks: Remarks,
     ) -> Result<Walk, ConfigError> {
-        let walker = Walker { packet: *packet, inside: Vec::new(), hops: Vec::new(), changes: Vec::new() };
+        let walker = Walker {
+            packet: *packet,
+            inside: Vec::new(),
+            labels: Vec::new(),
+            hops: Vec::new(),
+            changes: Vec::new(),
+            exp_changes: Vec::new(),
+        };
         let mut open = vec![(walker, device, port)];
         let mut paths = Vec::new();
         while let Some((walker, device, port)) = open.pop() {
@@ -239,23 +252,38 @@ impl Snapshot<'_> {
         let destination = walker.packet.destination.to_ip();
         let table = member.device.table();
         let vrf = arrives.and_then(|id| self.port(id).forwarding.vrf.as_ref()).map(|vrf| vrf.value.as_str());
+        let at = AtDevice { device, vrf, packet: &walker.packet, labels: &walker.labels };
+        let plan = match self.label_plan(at) {
+            Ok(plan) => plan,
+            Err(end) => return Ok(vec![walker.ends(end)]),
+        };
+        let without_labels = LabelSwitching::default();
+        let switching = plan.as_ref().map_or(&without_labels, |plan| &plan.switching);
+        let vrf = switching.table.vrf(vrf);
         let decision = table.decide(vrf, destination);
-        if let Some(end) = self.unknown(device, vrf, &decision, destination) {
+        let onward = plan.as_ref().and_then(|plan| plan.onward);
+        if let Some(end) = self.unknown(device, vrf, &decision, destination).filter(|_| onward.is_none()) {
             return Ok(vec![walker.ends(end)]);
         }
         if walker.hops.len() >= MOST_HOPS {
             return Ok(vec![walker.ends(WalkEnd::Loop { device: member.name.clone() })]);
         }
-        let is_own = matches!(decision, Decision::Own { .. });
+        let is_own = matches!(decision, Decision::Own { .. }) && onward.is_none();
         let own = if is_own && !walker.inside.is_empty() {
             OwnPackets::Decapsulated
         } else {
             OwnPackets::ControlPlane
         };
-        let options = TraceOptions { arrives: arrives.map(|id| self.port(id)), leaves: None, own };
+        let options = TraceOptions {
+            arrives: arrives.map(|id| self.port(id)),
+            leaves: onward.map(|(leaves, _)| self.port(leaves)),
+            own,
+            labels: Some(switching),
+        };
         let answer = member.device.trace_packet(&walker.packet, options)?;
         let name = |text: String| format!("{}: {text}", member.name);
-        remarks.assumed.extend(answer.assumed.into_iter().map(name));
+        let of_labels = plan.as_ref().map_or(&[][..], |plan| &plan.assumed);
+        remarks.assumed.extend(answer.assumed.into_iter().chain(of_labels.iter().cloned()).map(name));
         remarks.not_looked_at.extend(answer.not_looked_at.into_iter().map(name));
         let mut steps = Vec::new();
         let mut seen = BTreeSet::new();
@@ -265,94 +293,22 @@ impl Snapshot<'_> {
             if seen.insert(key) {
                 let mut next = walker.clone();
                 next.pass(self, device, arrives, &path);
-                steps.push(self.after(next, device, arrives, &path));
+                next.relabel(self, device, plan.as_ref(), &path);
+                let to = onward.map(|(_, next)| next);
+                steps.push(self.after(next, (device, arrives), &path, to));
             }
         }
         Ok(steps)
     }
 
-    /// Returns the end of a path at a device that has no certain route for the packet; `None` if it has one.
-    pub(super) fn unknown(
-        &self,
-        device: usize,
-        vrf: Option<&str>,
-        decision: &Decision,
-        destination: IpAddr,
-    ) -> Option<WalkEnd> {
-        let member = &self.devices[device];
-        let stop = |because: String| WalkEnd::PathUnknown {
-            device: member.name.clone(),
-            because,
-            help: format!(
-                "give the routes of {}: `show ip route{}`, or `routes` in network.yaml",
-                member.name,
-                vrf.map_or(String::new(), |vrf| format!(" vrf {vrf}"))
-            ),
-        };
-        let of_table = vrf.map_or(String::new(), |vrf| format!(" in the VRF {vrf}"));
-        match decision {
-            Decision::Unknown(_) => {
-                if let Some(end) = self.labeled(device, vrf, destination) {
-                    return Some(end);
-                }
-                let protocol = self.line_not_computed(device, vrf).map_or(String::new(), |line| {
-                    let text = member.device.line_text(line);
-                    format!(", and perhop does not compute the routes of line {line}, `{text}`")
-                });
-                Some(stop(format!("no route to {destination} is known{of_table}{protocol}")))
-            }
-            Decision::Leaves(exit) if !matches!(exit.origin, Origin::Connected | Origin::Given) => {
-                // A protocol whose routes perhop does not compute can have a more specific route than the
-                // default route.
-                let is_default = exit.prefix.as_deref().is_some_and(|prefix| prefix.ends_with("/0"));
-                let line = self.line_not_computed(device, vrf).filter(|_| is_default)?;
-                let text = member.device.line_text(line);
-                Some(stop(format!(
-                    "only the default route leads to {destination}, and line {line}, `{text}`, may add a better route that perhop does not compute"
-                )))
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the end of a path whose route in a VRF has a next hop in the global table. The packets then
-    /// leave with labels (RFC 4364 §4.3.2), which perhop does not follow.
-    fn labeled(&self, device: usize, vrf: Option<&str>, destination: IpAddr) -> Option<WalkEnd> {
-        let member = &self.devices[device];
-        let table = member.device.table();
-        let (prefix, next_hop) = table.given.far_next_hop(Some(vrf?), destination)?;
-        let Decision::Leaves(exit) = table.decide(None, next_hop) else { return None };
-        let far = self.owner(next_hop).map(|id| self.devices[id.device].name.clone());
-        Some(WalkEnd::PathUnknown {
-            device: member.name.clone(),
-            because: format!(
-                "{prefix} in the VRF {} is behind {next_hop}{}: the packets leave via {} with labels, which \
-                 perhop does not follow",
-                vrf?,
-                far.as_ref().map_or(String::new(), |far| format!(" of {far}")),
-                exit.port.name
-            ),
-            help: format!(
-                "trace the core with the codepoint that the labels carry, then continue from {}",
-                far.unwrap_or_else(|| next_hop.to_string())
-            ),
-        })
-    }
-
-    /// Returns the line of a protocol whose routes are not computed, unless the user gave the routes.
-    pub(super) fn line_not_computed(&self, device: usize, vrf: Option<&str>) -> Option<usize> {
-        if self.devices[device].device.table().given.is_given(vrf) {
-            return None;
-        }
-        let processes = &self.router(device).forwarding.processes;
-        processes.iter().find_map(|process| match process.protocol {
-            RoutingProtocol::Eigrp | RoutingProtocol::Other => Some(process.line),
-            _ => process.not_computed.first().copied(),
-        })
-    }
-
     /// Returns the next step of a packet that has passed a device.
-    fn after(&self, mut walker: Walker, device: usize, arrives: Option<PortId>, path: &Path) -> Step {
+    fn after(
+        &self,
+        mut walker: Walker,
+        (device, arrives): (usize, Option<PortId>),
+        path: &Path,
+        by_label: Option<PortId>,
+    ) -> Step {
         let name = self.devices[device].name.clone();
         match &path.end {
             End::Dropped { cause } => {
@@ -376,7 +332,7 @@ impl Snapshot<'_> {
             return walker.ends(WalkEnd::PathUnknown { device: name, because, help });
         };
         let interface = self.port(port).name.clone();
-        match self.onward(port, path) {
+        match by_label.map_or_else(|| self.onward(port, path), Onward::Device) {
             Onward::Device(next) => {
                 let is_back = walker.hops.iter().rev().skip(1).any(|hop| {
                     hop.device == self.devices[next.device].name && hop.packet == written(&walker.packet)
@@ -465,6 +421,7 @@ impl Walker {
             leaves: path.leaves.clone(),
             queue: path.queue.clone(),
             packet: written(&self.packet),
+            labels: Vec::new(),
             stages: path.stages.clone(),
             port: place,
         });
@@ -472,11 +429,17 @@ impl Walker {
 
     fn ends(self, end: WalkEnd) -> Step {
         let dscp = self.inside.first().map_or(self.packet.dscp, |inner| inner.dscp);
-        Step::Ends(WalkPath { hops: self.hops, end, dscp, changes: self.changes })
+        Step::Ends(WalkPath {
+            hops: self.hops,
+            end,
+            dscp,
+            changes: self.changes,
+            exp_changes: self.exp_changes,
+        })
     }
 }
 
-fn written(packet: &Packet) -> String {
+pub(super) fn written(packet: &Packet) -> String {
     let plain = Packet { color: perhop_qos::Color::GREEN, label: 0, ..*packet };
     Witness { packet: plain, input: None }.to_string()
 }

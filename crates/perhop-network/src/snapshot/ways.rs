@@ -1,5 +1,7 @@
 //! [`Snapshot::ways`]: the paths of a packet between two hosts, as lists of ports and queues.
 
+use std::collections::BTreeSet;
+
 use perhop_analysis::PacketText;
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::{ConfigError, Dscp, Packet};
@@ -82,7 +84,17 @@ impl Snapshot<'_> {
             Some(why) => Err(why),
             None => Ok(ways),
         };
-        Ok(Ways { ways, assumed: walk.assumed, not_looked_at: walk.not_looked_at })
+        let mut not_looked_at = walk.not_looked_at;
+        let hops = walk.paths.iter().flat_map(|path| &path.hops);
+        let labeled: BTreeSet<&str> =
+            hops.filter(|hop| !hop.labels.is_empty()).map(|hop| hop.device.as_str()).collect();
+        not_looked_at.extend(labeled.into_iter().map(|device| {
+            format!(
+                "{device}: packets leave with MPLS labels, but packets of a run have none, so that ports \
+                 classify them by the IP header"
+            )
+        }));
+        Ok(Ways { ways, assumed: walk.assumed, not_looked_at })
     }
 
     fn way(&self, path: &WalkPath) -> Result<Way, NotRun> {

@@ -6,6 +6,7 @@ use perhop_device::AccessDecision;
 use perhop_qos::ByteSize;
 use perhop_qos::action::Action;
 use perhop_qos::meter::MeterConfig;
+use perhop_qos::packet::LinkMark;
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::scheduler::SchedulerConfig;
 use perhop_qos::{Dscp, Packet};
@@ -43,6 +44,9 @@ pub struct Path {
     /// The packet at the end, as the last stage classifies it.
     #[serde(skip)]
     pub last: Packet,
+    /// The EXP of new labels when the device adds them, before the output policy.
+    #[serde(skip)]
+    pub(crate) pushed_exp: Option<LinkMark>,
     /// The headers that the device adds, the outermost last.
     #[serde(skip)]
     pub added_headers: Vec<AddedHeader>,
@@ -145,6 +149,20 @@ pub enum Route {
     Unknown,
 }
 
+/// The effect of a device on the labels of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabelOperation {
+    /// The device adds labels (RFC 3031 §3.10).
+    Impose,
+    /// The device replaces the label at the top.
+    Swap,
+    /// The device removes the label at the top.
+    Pop,
+    /// The next device does not announce a label, so the packet leaves without labels.
+    Unlabeled,
+}
+
 /// One stage of a path.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "stage", rename_all = "kebab-case")]
@@ -207,6 +225,9 @@ pub enum Stage {
         /// The codepoint afterwards.
         #[serde(skip)]
         dscp: Dscp,
+        /// The EXP afterwards.
+        #[serde(skip)]
+        exp: Option<LinkMark>,
     },
     /// The device forwards the packet.
     Forwarding {
@@ -220,6 +241,17 @@ pub enum Stage {
         next_hop: Option<IpAddr>,
         /// The interface through which the packet leaves, or which has the destination address.
         interface: Option<String>,
+        /// The lines that decide.
+        lines: Vec<LineText>,
+    },
+    /// The device adds, replaces or removes MPLS labels.
+    Labels {
+        /// The operation.
+        operation: LabelOperation,
+        /// The labels afterwards, the outermost first.
+        labels: Vec<String>,
+        /// The reason.
+        because: String,
         /// The lines that decide.
         lines: Vec<LineText>,
     },

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use perhop_device::intent::Direction;
+use perhop_device::intent::{Direction, VisibleHeader};
 use perhop_device::{ClassifiedHeader, Encryption, Port, PortRole, Tunnel, TunnelEnds};
 use perhop_qos::framing::Header;
 use perhop_qos::{ConfigError, Packet};
@@ -29,12 +29,23 @@ impl<'a> Tracer<'a> {
         };
         let destination = packet.destination.to_ip();
         let vrf = port.and_then(|port| port.forwarding.vrf.as_ref()).map(|vrf| vrf.value.as_str());
+        let labels = self.options.labels;
+        let vrf = labels.map_or(vrf, |labels| labels.table.vrf(vrf));
         let onward = match self.options.leaves {
             Some(port) => Onward::without_route(RouteKind::Chosen, destination, port),
             None => self.decide(vrf, destination)?,
         };
+        // A label determines the output port without a lookup of the destination.
+        let by_label = labels.is_some() && self.options.leaves.is_some();
+        let (before, after): (&[Stage], &[Stage]) =
+            labels.map_or((&[], &[]), |labels| (&labels.before, &labels.after));
         for way in ways.iter_mut().filter(|way| way.end.is_none()) {
-            way.stages.push(onward.stage.clone());
+            way.stages.extend_from_slice(before);
+            way.stages.extend((!by_label).then(|| onward.stage.clone()));
+            way.stages.extend_from_slice(after);
+            if labels.is_some() {
+                way.visible = VisibleHeader::Ip;
+            }
         }
         match onward.to {
             Onto::Port(port) => {
@@ -82,7 +93,14 @@ impl<'a> Tracer<'a> {
         self.cross(port);
         let encapsulation = port.wire.headers.encapsulation();
         for way in ways.iter_mut().filter(|way| way.end.is_none()) {
-            way.packet.depart(encapsulation);
+            match self.options.labels {
+                Some(labels) => {
+                    labels.leaves.depart(&mut way.packet, encapsulation);
+                    way.pushed_exp = way.packet.exp();
+                    way.visible = labels.leaves.visible();
+                }
+                None => way.packet.depart(encapsulation),
+            }
             way.leaves = Some(port.name.clone());
         }
         if tunnels == MOST_TUNNELS {

@@ -12,20 +12,23 @@ mod answer;
 mod decision;
 mod entrance;
 mod exit;
+mod labels;
 pub(crate) mod outer;
 mod stages;
 
 use std::collections::BTreeSet;
 
 pub use answer::{
-    AddedHeader, Answer, Cause, End, HeaderName, LineText, Path, Place, QueueClass, Route as RouteKind,
-    Stage, Turn,
+    AddedHeader, Answer, Cause, End, HeaderName, LabelOperation, LineText, Path, Place, QueueClass,
+    Route as RouteKind, Stage, Turn,
 };
+pub(crate) use labels::{LabelSwitching, LeavingLabels, TableChoice};
 use perhop_analysis::Witness;
+use perhop_device::intent::VisibleHeader;
 use perhop_device::{ClassLines, OpenLine, Port, Router};
 use perhop_lint::Line;
-use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId};
-use perhop_qos::{ConfigError, Packet};
+use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId, LinkMark};
+use perhop_qos::{Color, ConfigError, Packet};
 
 use crate::forwarding::Table;
 use crate::given::Given;
@@ -54,6 +57,9 @@ pub struct TraceOptions<'a> {
     pub leaves: Option<&'a Port>,
     /// The treatment of packets to the device itself.
     pub own: OwnPackets,
+    /// The labels of packets in a network; `None` if none arrive and the headers of links state those of
+    /// departing packets.
+    pub(crate) labels: Option<&'a LabelSwitching>,
 }
 
 /// The treatment of packets to the device itself.
@@ -81,11 +87,21 @@ pub fn trace(device: &TracedDevice, options: TraceOptions, packet: &Packet) -> R
         crossed: BTreeSet::new(),
     };
     let (entrance, port) = tracer.entrance(packet);
-    let packet = tracer.arrived(packet, port);
+    let mut packet = tracer.arrived(packet, port);
+    let visible = match options.labels {
+        Some(labels) if labels.arrives_labeled => VisibleHeader::Labels,
+        _ => VisibleHeader::Ip,
+    };
+    if visible == VisibleHeader::Labels {
+        // The drop precedence of an arriving packet is that of its codepoint, which is hidden.
+        packet.color = Color::GREEN;
+    }
     let written = written(&packet);
     let mut ways = vec![Way {
         stages: vec![entrance],
         packet,
+        visible,
+        pushed_exp: None,
         end: None,
         leaves: None,
         queue: None,
@@ -110,6 +126,10 @@ struct Way {
     stages: Vec<Stage>,
     /// The packet that later stages classify.
     packet: Packet,
+    /// The header by which they classify it.
+    visible: VisibleHeader,
+    /// The EXP of new labels when the device adds them.
+    pushed_exp: Option<LinkMark>,
     /// Its end, once it is reached.
     end: Option<End>,
     leaves: Option<String>,
@@ -167,7 +187,9 @@ impl Tracer<'_> {
             .flat_map(|port| {
                 let forwarding = &port.forwarding;
                 let groups = forwarding.access_groups.iter().map(|group| group.line);
-                groups.chain(forwarding.encryption.as_ref().map(|encryption| encryption.line))
+                let encryption = forwarding.encryption.as_ref().map(|encryption| encryption.line);
+                let labels = forwarding.ldp.filter(|_| self.options.labels.is_some());
+                groups.chain(encryption).chain(labels)
             })
             .collect();
         let near = |open: &&OpenLine| open.concerns(|name| self.crossed.contains(name));
@@ -181,6 +203,7 @@ impl Tracer<'_> {
             packet: written(&way.packet),
             color: way.packet.color.index(),
             last: way.packet,
+            pushed_exp: way.pushed_exp,
             added_headers: way.added_headers,
             stages: way.stages,
             end: way.end.unwrap_or(End::Leaves),

@@ -1,7 +1,7 @@
 //! The stages at one side of a port: access lists, classes, conditioners and queues.
 
 use perhop_analysis::{Conditioned, conditioned, queue_of};
-use perhop_device::intent::Direction;
+use perhop_device::intent::{Direction, VisibleHeader};
 use perhop_device::lower::Links;
 use perhop_device::{AccessDecision, AttachedPolicy, Port};
 use perhop_qos::framing::IpVersion;
@@ -9,6 +9,7 @@ use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::scheduler::{HTB_RATE_TO_QUANTUM, SchedulerConfig, htb_quantum, htb_rate_quantum};
 use perhop_qos::{ByteSize, ConfigError, Packet};
 
+use super::labels;
 use super::{Cause, End, LineText, Place, QueueClass, Stage, Tracer, Turn, Way, written};
 
 /// Maximum number of followed paths: all combinations of three colors at five meters.
@@ -44,6 +45,15 @@ impl<'a> PolicySide<'a> {
     }
 }
 
+impl Way {
+    /// Restores the fields of the IP header, because a device cannot write a header behind labels.
+    fn restore_hidden(&self, packet: &mut Packet) {
+        if self.visible == VisibleHeader::Labels {
+            packet.dscp = self.packet.dscp;
+        }
+    }
+}
+
 impl<'a> Tracer<'a> {
     /// Follows packets that arrive on `port`.
     pub(super) fn arrive(&mut self, ways: Vec<Way>, port: &'a Port) -> Result<Vec<Way>, ConfigError> {
@@ -57,7 +67,8 @@ impl<'a> Tracer<'a> {
         let side = if direction == Direction::Input { Place::Input } else { Place::Output };
         for group in port.forwarding.access_groups.iter().filter(|group| group.direction == direction) {
             let Some(list) = self.device.router.forwarding.access_lists.get(&group.list) else { continue };
-            for way in ways.iter_mut().filter(|way| way.end.is_none()) {
+            let is_plain = |way: &&mut Way| way.end.is_none() && way.visible == VisibleHeader::Ip;
+            for way in ways.iter_mut().filter(is_plain) {
                 let is_ipv4 = way.packet.source.to_ip().is_ipv4();
                 if is_ipv4 != (group.version == IpVersion::Ipv4) {
                     continue;
@@ -93,8 +104,9 @@ impl<'a> Tracer<'a> {
                 continue;
             }
             let seen = outer.and_then(|outer| outer(&way.packet)).unwrap_or(way.packet);
-            way.stages.extend(self.classes(side, &seen));
-            let found = conditioned(side.config, &self.interfaces, &way.packet)?;
+            way.stages.extend(self.classes(side, &seen, way.visible));
+            let config = labels::seen(side.config, way.visible);
+            let found = conditioned(&config, &self.interfaces, &way.packet)?;
             after.extend(found.into_iter().map(|one| self.conditioned_way(&way, side, one)));
         }
         after.truncate(MOST_PATHS);
@@ -103,7 +115,9 @@ impl<'a> Tracer<'a> {
 
     fn conditioned_way(&self, before: &Way, side: &PolicySide, found: Conditioned) -> Way {
         let mut way = Way { packet: found.packet, ..before.clone() };
-        for step in found.steps {
+        before.restore_hidden(&mut way.packet);
+        for mut step in found.steps {
+            before.restore_hidden(&mut step.packet);
             let config = &side.config.conditioners[step.index];
             way.stages.push(Stage::Conditioner {
                 side: side.place,
@@ -115,6 +129,7 @@ impl<'a> Tracer<'a> {
                 packet: written(&step.packet),
                 lines: self.lines(side.links.lines_of_conditioner(step.index)),
                 dscp: step.packet.dscp,
+                exp: step.packet.exp(),
             });
         }
         if found.dropped {
@@ -124,11 +139,11 @@ impl<'a> Tracer<'a> {
     }
 
     /// Returns the classes to which a packet belongs, the outermost first.
-    fn classes(&self, side: &PolicySide, packet: &Packet) -> Vec<Stage> {
+    fn classes(&self, side: &PolicySide, packet: &Packet, visible: VisibleHeader) -> Vec<Stage> {
         let (Some(class_lines), Some(policy)) = (self.device.class_lines, side.attached) else {
             return Vec::new();
         };
-        let found = class_lines.matched(&policy.name, &self.interfaces, packet);
+        let found = class_lines.matched(&policy.name, &self.interfaces, packet, visible);
         let stage = |one: perhop_device::MatchedLines| Stage::Class {
             side: side.place,
             interface: side.port.name.clone(),
@@ -143,7 +158,8 @@ impl<'a> Tracer<'a> {
     /// Adds packets to the queues of a port.
     pub(super) fn queue(&mut self, mut ways: Vec<Way>, side: &PolicySide) -> Result<Vec<Way>, ConfigError> {
         for way in ways.iter_mut().filter(|way| way.end.is_none()) {
-            let place = match &side.config.queueing {
+            let config = labels::seen(side.config, way.visible);
+            let place = match &config.queueing {
                 Some(queueing) => queue_of(queueing, &self.interfaces, &way.packet)?,
                 None => None,
             };

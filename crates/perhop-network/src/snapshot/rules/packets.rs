@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use perhop_analysis::PacketText;
-use perhop_device::intent::{Class, Condition};
+use perhop_device::intent::{Class, Condition, VisibleHeader};
 use perhop_qos::{Dscp, Packet};
 
 use crate::snapshot::Snapshot;
@@ -192,7 +192,8 @@ impl Snapshot<'_> {
         class: &str,
         packet: &Packet,
     ) -> Option<usize> {
-        let lines = self.devices[device].device.class_lines()?.matched(policy, &[], packet);
+        let lines =
+            self.devices[device].device.class_lines()?.matched(policy, &[], packet, VisibleHeader::Ip);
         let own = lines.into_iter().next().filter(|matched| matched.class == class)?;
         own.criteria.last().copied()
     }

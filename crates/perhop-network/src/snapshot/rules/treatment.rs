@@ -4,7 +4,9 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use perhop_analysis::Conditioned;
-use perhop_device::intent::{Class, Condition, Guarantee, Meter, Policy, PriorityRate, TrafficRate};
+use perhop_device::intent::{
+    Class, Condition, Guarantee, Meter, Policy, PriorityRate, TrafficRate, VisibleHeader,
+};
 use perhop_device::{Port, RouteTarget, Router, TunnelSource};
 use perhop_qos::classifier::Match;
 use perhop_qos::packet::{Color, LinkMark};
@@ -328,6 +330,10 @@ impl Snapshot<'_> {
     pub(super) fn criteria(&self, device: usize, policy: &str, packet: &Packet) -> Vec<usize> {
         let names = interfaces(self.router(device));
         let Some(lines) = self.devices[device].device.class_lines() else { return Vec::new() };
-        lines.matched(policy, &names, packet).into_iter().flat_map(|class| class.criteria).collect()
+        lines
+            .matched(policy, &names, packet, VisibleHeader::Ip)
+            .into_iter()
+            .flat_map(|class| class.criteria)
+            .collect()
     }
 }
