@@ -230,3 +230,33 @@ routes:
   P2: [10.0.0.4/32 = 192.0.2.10, 10.0.0.1/32 = 192.0.2.5]
   PE2: [10.0.0.1/32 = 192.0.2.9, 10.1.0.0/24 = 10.0.0.1]
 """
+
+
+def targets(imports: str = "65000:1", exports: str = "65000:1", further: str = "") -> str:
+    lines = f" rd 65000:1\n route-target export {exports}\n route-target import {imports}\n"
+    return f"ip vrf RED\n{lines}{further}"
+
+
+def bgp(*neighbors: str, of_family: str = "", announces: str | None = None, source: str = "Loopback0") -> str:
+    """Return a BGP process with sessions for routes of VPNs."""
+    sessions = "".join(
+        f" neighbor {address} remote-as 65000\n neighbor {address} update-source {source}\n"
+        for address in neighbors
+    )
+    active = "".join(f"  neighbor {address} activate\n" for address in neighbors)
+    own = ""
+    if announces is not None:
+        own = f" address-family ipv4 vrf RED\n{announces} exit-address-family\n"
+    family = f" address-family vpnv4\n{active}{of_family} exit-address-family\n"
+    return f"router bgp 65000\n no bgp default ipv4-unicast\n{sessions}{family}{own}"
+
+
+ANNOUNCES = "  redistribute connected\n  redistribute static\n"
+
+
+def announced_files() -> dict[str, str]:
+    """Return the configurations of the VPN with a session between the edges, which announce their routes."""
+    found = vpn_files()
+    found["pe1"] += targets() + bgp("10.0.0.4", announces=ANNOUNCES)
+    found["pe2"] += targets() + bgp("10.0.0.1", announces=ANNOUNCES)
+    return found

@@ -153,6 +153,40 @@ def test_a_loopback_of_another_length_has_no_label(perhop: Command, tmp_path: Pa
     assert f"PE2 has no route to exactly {TO_PE2}" in stage["because"]
 
 
+def test_a_policy_of_the_last_router_copies_the_exp(perhop: Command, tmp_path: Path) -> None:
+    """The uniform model: PE2 receives EXP 1 with explicit null, and writes it into the codepoint."""
+    configurations = files()
+    configurations["pe1"] = with_input(
+        configurations["pe1"], "GigabitEthernet0/1", "set mpls experimental imposition 1", "match dscp ef"
+    )
+    arriving = with_input(
+        configurations["pe2"],
+        "GigabitEthernet0/0",
+        "set qos-group 1",
+        "match mpls experimental topmost 1",
+    )
+    leaving = (
+        "class-map match-all GROUP1\n match qos-group 1\npolicy-map OUT\n class GROUP1\n  set dscp cs1\n"
+    )
+    head, interface, tail = arriving.partition("interface GigabitEthernet0/1\n")
+    tail = tail.replace("service-policy output CORE", "service-policy output OUT", 1)
+    configurations["pe2"] = f"{head}{leaving}{interface}{tail}mpls ldp explicit-null\n"
+    path = walk(perhop, write(tmp_path, configurations))
+    assert (path["end"], path["dscp"]) == ("delivered", "cs1")
+    assert [change["device"] for change in path["changes"]] == ["PE2"]
+    assert path["exp_changes"] == []
+
+
+def test_a_filter_of_labels_is_an_assumption(perhop: Command, tmp_path: Path) -> None:
+    configurations = files()
+    configurations["p1"] += "mpls ldp label\n allocate global host-routes\n"
+    path = walk(perhop, write(tmp_path, configurations))
+    assert any(
+        "of P1, `mpls ldp label`, does not change the label for 10.0.0.4/32" in text
+        for text in path["assumed"]
+    )
+
+
 def test_labels_are_off_for_the_whole_router(perhop: Command, tmp_path: Path) -> None:
     configurations = files()
     configurations["p1"] += "no mpls ip\n"

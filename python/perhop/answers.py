@@ -156,7 +156,7 @@ _STAGE = {
     "packet": Optional(str),
     "destination": Optional(str),
     "route": Optional(
-        OneOf(("own", "connected", "static", "ospf", "isis", "given", "chosen", "discard", "unknown"))
+        OneOf(("own", "connected", "static", "ospf", "isis", "given", "vpn", "chosen", "discard", "unknown"))
     ),
     "prefix": Optional(str),
     "next_hop": Optional(str),

@@ -57,6 +57,8 @@ pub enum RouteOrigin {
     Given,
     /// The shortest path of a routing protocol; the line is the line of the process.
     Computed(RoutingProtocol),
+    /// A route of an MPLS VPN (RFC 4364). The global routing table has its next hop.
+    Vpn,
 }
 
 /// The next hop or interface of the packets of a route.

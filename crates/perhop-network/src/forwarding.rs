@@ -163,7 +163,7 @@ impl<'a> Table<'a> {
             port,
             origin: match route.origin {
                 RouteOrigin::Configured => Origin::Static,
-                RouteOrigin::Given => Origin::Given,
+                RouteOrigin::Given | RouteOrigin::Vpn => Origin::Given,
                 RouteOrigin::Computed(protocol) => Origin::Computed(protocol),
             },
             prefix: Some(route.prefix.to_string()),
@@ -173,6 +173,9 @@ impl<'a> Table<'a> {
             equals: 0,
             is_conditional: route.is_conditional,
         };
+        if route.origin == RouteOrigin::Vpn {
+            return Some(Kind::Learned(route));
+        }
         match &route.via {
             RouteTarget::Discard => Some(Kind::Discarded(route)),
             RouteTarget::Learned => Some(Kind::Learned(route)),

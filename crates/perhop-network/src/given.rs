@@ -163,14 +163,13 @@ impl Given {
         self.tunnel_maps.get(port)?.iter().find(|map| map.inside == next_hop).copied()
     }
 
-    /// Returns the prefix and the next hop of the most specific additional route to a destination, except the
-    /// default route. If the table has no route to the next hop, it is a router of a VPN, which the device
-    /// reaches by labels.
-    pub(crate) fn far_next_hop(&self, vrf: Option<&str>, to: IpAddr) -> Option<(Prefix, IpAddr)> {
-        let routes = self.routes(vrf, to).filter(|route| route.prefix.length() > 0);
-        routes.max_by_key(|route| route.prefix.length()).and_then(|route| match route.via {
-            RouteTarget::NextHop(next_hop) => Some((route.prefix, next_hop)),
+    /// Returns the most specific additional route to a destination, if it has a next hop. If the table has no
+    /// route to the next hop, it is a router of a VPN, which the device reaches by labels.
+    pub(crate) fn far_route(&self, vrf: Option<&str>, to: IpAddr) -> Option<(&Route, IpAddr)> {
+        let route = self.routes(vrf, to).max_by_key(|route| route.prefix.length())?;
+        match route.via {
+            RouteTarget::NextHop(next_hop) => Some((route, next_hop)),
             _ => None,
-        })
+        }
     }
 }

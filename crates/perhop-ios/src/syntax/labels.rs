@@ -5,6 +5,7 @@
 use super::command::{Command, noted, recorded};
 use super::interface_name::full_name;
 use crate::ast::{At, Configuration};
+use crate::mode::Mode;
 use crate::words::Reader;
 
 /// The effect of labels on simulated packets.
@@ -31,8 +32,11 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
             configuration.labels.distribution.not_computed.push(reader.line);
         }
     }),
-    // `allocate global` limits labels to host routes or to a prefix list.
-    noted("mpls ldp label", not_computed),
+    // `allocate global` in this block limits labels to host routes or to a prefix list.
+    noted("mpls ldp label", |configuration, reader| {
+        not_computed(configuration, reader);
+        reader.opens = (!reader.negated()).then_some(Mode::Irrelevant);
+    }),
     noted("mpls ldp neighbor", |configuration, reader| {
         if reader.rest().contains(&"labels") {
             not_computed(configuration, reader);

@@ -8,6 +8,7 @@
 
 use std::net::IpAddr;
 
+use perhop_device::{Route, RouteOrigin};
 use perhop_qos::classifier::Prefix;
 
 use super::labels::{AtDevice, Label, Meaning, NextLabel, TowardFec};
@@ -141,7 +142,8 @@ impl Snapshot<'_> {
         let switching =
             LabelSwitching { arrives_labeled: true, before, leaves: leaving, ..LabelSwitching::default() };
         let onward = Some((leaves, next));
-        Ok(LabelPlan { switching, kept: kept - 1, pushed, onward, assumed: Vec::new() })
+        let assumed = self.without_filters(next.device, fec);
+        Ok(LabelPlan { switching, kept: kept - 1, pushed, onward, assumed })
     }
 
     /// Returns the labels that a device adds to an IP packet with a decision of a routing table.
@@ -181,10 +183,7 @@ impl Snapshot<'_> {
         let lines = self.stage_lines(toward.leaves);
         let after = vec![Stage::Labels { operation, labels: self.texts(&pushed), because, lines }];
         let switching = LabelSwitching { after, leaves, ..LabelSwitching::default() };
-        let mut assumed = Vec::new();
-        if !self.router(device).forwarding.labels.not_computed.is_empty() {
-            assumed.push(format!("{fec} has labels in spite of the filters of labels"));
-        }
+        let assumed = self.without_filters(toward.next.device, fec);
         Imposition::Plan(Box::new(LabelPlan { switching, pushed, assumed, ..LabelPlan::default() }))
     }
 
@@ -197,30 +196,51 @@ impl Snapshot<'_> {
         decision: &Decision,
         destination: IpAddr,
     ) -> Imposition {
-        let Decision::Unknown(_) = decision else { return Imposition::None };
         let given = self.devices[device].device.table().given;
-        let Some((prefix, next_hop)) = given.far_next_hop(Some(vrf), destination) else {
+        let Some((route, next_hop)) = given.far_route(Some(vrf), destination) else {
             return Imposition::None;
         };
-        self.vpn_route(device, vrf, (prefix, next_hop), destination)
+        let length = route.prefix.length();
+        let is_best = match decision {
+            Decision::Unknown(other) => other.is_none_or(|other| other.prefix.length() <= length),
+            Decision::Leaves(exit) => {
+                let own: Option<Prefix> = exit.prefix.as_ref().and_then(|prefix| prefix.parse().ok());
+                own.is_some_and(|own| own.length() < length)
+            }
+            Decision::Own { .. } | Decision::Discarded(_) => false,
+        };
+        if !is_best {
+            return Imposition::None;
+        }
+        self.vpn_route((device, vrf), route, next_hop, destination)
             .unwrap_or_else(|because| Imposition::Ends(self.stop(device, Some(vrf), because)))
     }
 
     fn vpn_route(
         &self,
-        device: usize,
-        vrf: &str,
-        (prefix, next_hop): (Prefix, IpAddr),
+        (device, vrf): (usize, &str),
+        route: &Route,
+        next_hop: IpAddr,
         destination: IpAddr,
     ) -> Result<Imposition, String> {
+        let prefix = route.prefix;
         let behind = format!("{prefix} in the VRF {vrf} is behind {next_hop}");
         let far = self.owner(next_hop).ok_or_else(|| format!("{behind}, an address of no device"))?;
         let far_name = &self.devices[far.device].name;
         let (fec, toward) = self.toward_next_hop(device, next_hop).ok_or_else(|| {
             format!("{behind} of {far_name}, and no route to it over a link is known in the global table")
         })?;
-        let (far_vrf, assumed) = self.vrf_behind(far.device, vrf, destination)?;
-        let mut pushed = vec![Meaning::Vpn { device: far.device, vrf: far_vrf }];
+        let (vpn, mut assumed) = match self.vpn_routes.get(&(device, vrf.to_owned(), prefix)) {
+            Some(computed) if route.origin == RouteOrigin::Vpn => {
+                let (device, vrf) = (computed.device, computed.vrf.clone());
+                (Meaning::Vpn { device, vrf }, vec![computed.because.clone()])
+            }
+            _ => {
+                let (own, assumed) = self.vrf_behind(far.device, vrf, destination)?;
+                (Meaning::Vpn { device: far.device, vrf: own }, assumed)
+            }
+        };
+        let mut pushed = vec![vpn];
         match toward.label {
             NextLabel::Some(meaning) => pushed.push(meaning),
             NextLabel::Penultimate => {}
@@ -230,12 +250,13 @@ impl Snapshot<'_> {
         }
         let forwarding = Stage::Forwarding {
             destination,
-            route: RouteKind::Given,
+            route: if route.origin == RouteOrigin::Vpn { RouteKind::Vpn } else { RouteKind::Given },
             prefix: Some(prefix.to_string()),
             next_hop: Some(next_hop),
             interface: Some(self.port(toward.leaves).name.clone()),
             lines: Vec::new(),
         };
+        assumed.extend(self.without_filters(toward.next.device, fec));
         let next_name = &self.devices[toward.next.device].name;
         let impose = Stage::Labels {
             operation: LabelOperation::Impose,
@@ -287,6 +308,17 @@ impl Snapshot<'_> {
             [only] => assume(only, "the only one with a route"),
             _ => Err(format!("several VRFs of {name} have a route to {destination}")),
         }
+    }
+
+    /// Returns the assumption that the filters of a device do not concern its label for a FEC.
+    fn without_filters(&self, device: usize, fec: Prefix) -> Vec<String> {
+        let member = &self.devices[device];
+        let lines = self.router(device).forwarding.labels.not_computed.iter();
+        let text = |line: &usize| {
+            let text = member.device.line_text(*line);
+            format!("line {line} of {}, `{text}`, does not change the label for {fec}", member.name)
+        };
+        lines.map(text).collect()
     }
 
     fn texts<'m>(&self, meanings: impl IntoIterator<Item = &'m Meaning>) -> Vec<String> {

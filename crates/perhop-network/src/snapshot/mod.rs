@@ -30,6 +30,7 @@ mod shortest_paths;
 mod sites;
 mod stops;
 mod tables;
+mod vpn;
 mod walk;
 mod ways;
 mod wires;

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 
 use perhop_device::{Port, PortRole, Router};
+use perhop_qos::classifier::Prefix;
 use serde::{Deserialize, Serialize};
 
 use crate::NetworkDevice;
@@ -110,6 +111,20 @@ pub struct LeftOut {
     pub because: String,
 }
 
+/// A route of a VRF in another router.
+#[derive(Clone, Debug)]
+pub(super) struct VpnRoute {
+    /// The index of the router that announces it.
+    pub(super) device: usize,
+    /// The VRF there.
+    pub(super) vrf: String,
+    /// The reason why the receiving VRF has it.
+    pub(super) because: String,
+}
+
+/// The routes by the index of the receiving router, its VRF and their prefix.
+pub(super) type VpnRoutes = BTreeMap<(usize, String, Prefix), VpnRoute>;
+
 /// A network of devices.
 pub struct Snapshot<'a> {
     /// The devices, by name.
@@ -130,6 +145,8 @@ pub struct Snapshot<'a> {
     pub(super) duplicates: Vec<Duplicate>,
     /// The index of each port's link, by the indexes of the device and of the port.
     pub(super) link_of: Vec<Vec<Option<usize>>>,
+    /// The origins of computed routes of VPNs.
+    pub(super) vpn_routes: VpnRoutes,
     /// The port with each address, computed on the first use.
     pub(super) owners: OnceLock<BTreeMap<IpAddr, PortId>>,
 }

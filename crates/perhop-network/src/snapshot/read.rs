@@ -9,7 +9,9 @@ use perhop_qos::ConfigError;
 use rayon::prelude::*;
 
 use super::tables::Output;
-use super::{ConfigurationFile, LeftOut, Snapshot, SnapshotDevice, Written, links, shortest_paths, tables};
+use super::{
+    ConfigurationFile, LeftOut, Snapshot, SnapshotDevice, Written, links, shortest_paths, tables, vpn,
+};
 use crate::NetworkDevice;
 
 impl<'a> Snapshot<'a> {
@@ -72,6 +74,7 @@ impl<'a> Snapshot<'a> {
             written,
             duplicates,
             link_of,
+            vpn_routes: BTreeMap::new(),
             owners: OnceLock::new(),
         };
         snapshot.add_tunnel_maps();
@@ -85,6 +88,11 @@ impl<'a> Snapshot<'a> {
         for (device, routes) in self.devices.iter_mut().zip(computed) {
             device.device.given_mut().add_computed(routes);
         }
+        let (of_vpns, origins) = vpn::routes(self);
+        for (device, route) in of_vpns {
+            self.devices[device].device.given_mut().add_computed(vec![route]);
+        }
+        self.vpn_routes = origins;
         for (name, routes) in std::mem::take(&mut self.written.routes) {
             let place = self.place_of(&name).ok_or_else(|| {
                 ConfigError::new("routes", format!("there is no device `{name}`")).help(self.known_names())

@@ -141,6 +141,8 @@ pub enum Route {
     Ospf,
     /// The shortest path of IS-IS.
     Isis,
+    /// A route of an MPLS VPN.
+    Vpn,
     /// The interface that the caller chooses.
     Chosen,
     /// A route that discards.

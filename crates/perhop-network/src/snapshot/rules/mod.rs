@@ -6,7 +6,7 @@
 mod access_lists;
 mod attachments;
 mod bgp;
-mod bgp_sessions;
+pub(super) mod bgp_sessions;
 mod circuits;
 mod class_marks;
 mod costs;
@@ -38,7 +38,7 @@ mod subnets;
 mod texts;
 mod treatment;
 mod treatments;
-mod tree;
+pub(super) mod tree;
 mod tunnel_exits;
 mod tunnel_rates;
 mod tunnels;

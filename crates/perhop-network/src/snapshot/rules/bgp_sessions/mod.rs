@@ -3,7 +3,7 @@
 //! The rule reads lines of the text, as [`bgp`](super::bgp) does. It skips ends with `local-as` and
 //! confederations, because their neighbors see another AS number.
 
-mod process;
+pub(in crate::snapshot) mod process;
 mod statements;
 mod strangers;
 

@@ -15,46 +15,46 @@ pub(super) type Name = (Option<String>, String);
 
 /// The BGP process of a device.
 #[derive(Debug, Default)]
-pub(super) struct Process {
+pub(in crate::snapshot) struct Process {
     pub(super) line: usize,
-    pub(super) number: String,
+    pub(in crate::snapshot) number: String,
     /// The line with its AS number.
     pub(super) number_line: usize,
     /// The settings, by the routing table (VRF), and the address of a neighbor or the name of a peer group.
-    pub(super) ends: BTreeMap<Name, End>,
+    pub(in crate::snapshot) ends: BTreeMap<Name, End>,
     /// The subnets from which the device accepts sessions (`bgp listen range`).
     pub(super) listens: Vec<Prefix>,
     /// Whether neighbors can see an AS number other than the number of the process.
-    pub(super) hides_number: bool,
+    pub(in crate::snapshot) hides_number: bool,
     /// Whether neighbors exchange routes only if a line activates them.
     pub(super) has_no_default: bool,
 }
 
 /// The settings of a neighbor or of a peer group.
 #[derive(Clone, Debug, Default)]
-pub(super) struct End {
-    pub(super) line: usize,
+pub(in crate::snapshot) struct End {
+    pub(in crate::snapshot) line: usize,
     pub(super) vrf: Option<String>,
-    pub(super) group: Option<String>,
-    pub(super) number: Option<(usize, String)>,
+    pub(in crate::snapshot) group: Option<String>,
+    pub(in crate::snapshot) number: Option<(usize, String)>,
     pub(super) password: Option<(usize, Option<Secret>)>,
-    pub(super) has_own_number: bool,
+    pub(in crate::snapshot) has_own_number: bool,
     /// The address families that it exchanges.
-    pub(super) families: BTreeSet<String>,
+    pub(in crate::snapshot) families: BTreeSet<String>,
     /// The address families that a line deactivates.
     pub(super) removed: BTreeSet<String>,
     /// The interface or address from which the session starts, with its line.
-    pub(super) source: Option<(usize, String)>,
+    pub(in crate::snapshot) source: Option<(usize, String)>,
     /// The first line of the last address-family block that names it.
     pub(super) block: Option<usize>,
     /// Whether a template may contain further settings of the neighbor.
-    pub(super) inherits: bool,
+    pub(in crate::snapshot) inherits: bool,
     /// Whether the neighbor may be outside of the links of the device.
     pub(super) is_far: bool,
 }
 
 /// Reads the BGP process of a device.
-pub(super) fn process<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Option<Process> {
+pub(in crate::snapshot) fn process<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Option<Process> {
     let mut found: Option<Process> = None;
     let mut is_inside = false;
     let mut block = Block::default();
@@ -152,7 +152,7 @@ impl Process {
     }
 
     /// Returns the settings of a neighbor. The settings of its group replace missing settings.
-    pub(super) fn settings(&self, end: &End) -> End {
+    pub(in crate::snapshot) fn settings(&self, end: &End) -> End {
         let mut found = end.clone();
         let group = end.group.as_ref().and_then(|group| {
             let in_table = self.ends.get(&(end.vrf.clone(), group.clone()));
