@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use perhop_lint::{Diagnostic, Line, LineState, near, picture};
+use perhop_lint::{Diagnostic, FileText, Line, LineState, near, picture};
 
 use crate::ast::Configuration;
 use crate::check;
@@ -58,11 +58,12 @@ pub(crate) fn read(text: &str, grammar: Grammar) -> Configuration {
         adds_to: None,
         suggested: 0,
     };
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    for (index, line) in text.lines().enumerate() {
-        parser.line(index + 1, &shown(line));
+    let file = FileText::new(text.strip_prefix('\u{feff}').unwrap_or(text));
+    for (index, line) in file.as_str().lines().enumerate() {
+        parser.line(index + 1, &shown(line), &file);
     }
     let Parser { mut configuration, diagnostics, .. } = parser;
+    configuration.lines.shrink_to_fit();
     configuration.diagnostics = diagnostics;
     configuration
 }
@@ -96,7 +97,7 @@ struct Parser {
 const MOST_SUGGESTED: usize = 100;
 
 impl Parser {
-    fn line(&mut self, number: usize, text: &str) {
+    fn line(&mut self, number: usize, text: &str, file: &FileText) {
         self.adds_to = None;
         let finding = self.finding(number, text);
         let is_reported = self.diagnostics.last().is_some_and(|diagnostic| diagnostic.line == number);
@@ -107,7 +108,7 @@ impl Parser {
         let block = self.frames.iter().rev().find(own).map(|frame| frame.line).filter(|line| *line > 0);
         let owner = self.adds_to.or_else(|| self.frames.get(1).map(|frame| frame.mode));
         self.configuration.owners.push(owner);
-        let text = text.trim_end().to_owned();
+        let text = file.line(text.trim_end());
         self.configuration.lines.push(Line { number, state, text, note, block });
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use perhop_lint::{Line, LineState};
+use perhop_lint::{FileText, Line, LineState};
 
 use crate::around::{Around, surroundings};
 use crate::groups::is_definition;
@@ -33,14 +33,15 @@ pub(crate) struct Unapplied {
 
 /// Returns the lines of `text`. `tree` is the result of `read`; its marks are the states of the lines.
 pub(crate) fn lines(text: &str, read: &Read, tree: &Tree, groups: IdleGroups) -> Vec<Line> {
+    let file = FileText::new(text);
     let line = |(index, text): (usize, &str)| Line {
         number: index + 1,
         state: LineState::Irrelevant,
-        text: text.to_owned(),
+        text: file.line(text),
         note: None,
         block: read.blocks.get(index).copied().flatten(),
     };
-    let mut lines: Vec<Line> = text.lines().enumerate().map(line).collect();
+    let mut lines: Vec<Line> = file.as_str().lines().enumerate().map(line).collect();
     let mut is_set = vec![false; lines.len()];
     let around = surroundings(tree);
     let idle = groups.unapplied.map(|unapplied| (unapplied, surroundings(&unapplied.tree)));

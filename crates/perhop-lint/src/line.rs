@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::line_text::LineText;
+
 /// The state of a line. Every line of a file has exactly one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -56,7 +58,7 @@ pub struct Line {
     /// The state.
     pub state: LineState,
     /// The text without the line break.
-    pub text: String,
+    pub text: LineText,
     /// The reason for the state, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -68,7 +70,7 @@ pub struct Line {
 impl Line {
     /// Whether the line is empty or a comment that begins with `comment`.
     pub fn is_blank(&self, comment: char) -> bool {
-        let text = self.text.trim();
+        let text = self.text.trim_start();
         text.is_empty() || text.starts_with(comment)
     }
 }

@@ -66,7 +66,7 @@ fn lines(log: &Log, owners: &[Owner], texts: &[(usize, String)]) -> Vec<Line> {
     let line = |(number, text): &(usize, String)| {
         let (state, note) = log.line_state(*number);
         let block = owners.get(number - 1).and_then(|(block, _)| *block);
-        Line { number: *number, state, text: text.clone(), note, block }
+        Line { number: *number, state, text: text.as_str().into(), note, block }
     };
     texts.iter().map(line).collect()
 }

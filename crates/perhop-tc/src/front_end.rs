@@ -121,7 +121,7 @@ fn evidence(lines: &[Line]) -> Vec<Evidence> {
     let says = "commands or output of tc";
     let found = lines.iter().find(is_command);
     found
-        .map(|line| Evidence { line: line.number, text: line.text.clone(), says: says.to_owned() })
+        .map(|line| Evidence { line: line.number, text: line.text.to_string(), says: says.to_owned() })
         .into_iter()
         .collect()
 }

@@ -107,7 +107,7 @@ impl Reader {
         self.lines.push(Line {
             number,
             state: read.unwrap_or(LineState::NotRecognized),
-            text: text.to_owned(),
+            text: text.into(),
             note: None,
             block,
         });

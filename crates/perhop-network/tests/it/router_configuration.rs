@@ -55,7 +55,7 @@ impl FrontEnd for Toy {
         let line = |(index, text): (usize, &str)| Line {
             number: index + 1,
             state: LineState::Modelled,
-            text: text.to_owned(),
+            text: text.into(),
             note: None,
             block: None,
         };

@@ -16,10 +16,12 @@ pub(crate) fn check(text: &str) {
     assert!(configuration.lines.len() == lines || configuration.counts_items());
     assert!(configuration.lines.iter().enumerate().all(|(index, line)| line.number == index + 1));
     let router = convert(&mut configuration);
-    let messages =
-        configuration.diagnostics.iter().flat_map(|diagnostic| [&diagnostic.message, &diagnostic.router]);
-    for shown in configuration.lines.iter().map(|line| &line.text).chain(messages) {
-        assert_eq!(pictured(shown), *shown, "a terminal would take it for a command");
+    let messages = configuration
+        .diagnostics
+        .iter()
+        .flat_map(|diagnostic| [diagnostic.message.as_str(), &diagnostic.router]);
+    for shown in configuration.lines.iter().map(|line| line.text.as_str()).chain(messages) {
+        assert_eq!(pictured(shown), shown, "a terminal would take it for a command");
     }
     for found in configuration.diagnostics.iter().filter(|diagnostic| diagnostic.severity != Severity::Note) {
         let line = &configuration.lines[found.line - 1];
