@@ -1,6 +1,5 @@
 //! [`Given`]: the facts about a device's forwarding that are not in its configuration.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -16,10 +15,12 @@ pub(crate) struct Given {
     tunnel_maps: BTreeMap<String, Vec<TunnelMap>>,
 }
 
-/// The additional routes of one routing table, by prefix.
+/// The additional routes of one routing table.
 #[derive(Clone, Debug, Default)]
 struct GivenTable {
-    routes: BTreeMap<Prefix, Vec<Route>>,
+    /// The routes, sorted by prefix. A large network has a million of them, which take twice the memory in a
+    /// map.
+    routes: Vec<Route>,
     /// The lengths of the prefixes.
     lengths: BTreeSet<u8>,
     /// Whether the user gave them. The user's routes replace computed ones.
@@ -43,19 +44,27 @@ impl Given {
 }
 
 impl GivenTable {
-    fn add(&mut self, route: Route) {
-        self.lengths.insert(route.prefix.length());
-        if let RouteOrigin::Computed(protocol) = route.origin
-            && !self.computed.contains(&protocol)
-        {
-            self.computed.push(protocol);
+    /// Adds routes, behind the known routes of their prefixes.
+    fn add(&mut self, routes: impl IntoIterator<Item = Route>) {
+        let known = self.routes.len();
+        self.routes.extend(routes);
+        for route in &self.routes[known..] {
+            self.lengths.insert(route.prefix.length());
+            if let RouteOrigin::Computed(protocol) = route.origin
+                && !self.computed.contains(&protocol)
+            {
+                self.computed.push(protocol);
+            }
         }
-        // A growing vector would reserve room for four elements. Most prefixes have one route, and a large
-        // network has a million of them.
-        match self.routes.entry(route.prefix) {
-            Entry::Vacant(place) => _ = place.insert(vec![route]),
-            Entry::Occupied(known) => known.into_mut().push(route),
-        }
+        self.routes.sort_by_key(|route| route.prefix);
+        self.routes.shrink_to_fit();
+    }
+
+    /// Returns the routes of a prefix.
+    fn routes_of(&self, prefix: Prefix) -> &[Route] {
+        let first = self.routes.partition_point(|route| route.prefix < prefix);
+        let rest = &self.routes[first..];
+        &rest[..rest.iter().take_while(|route| route.prefix == prefix).count()]
     }
 }
 
@@ -80,11 +89,17 @@ impl Given {
 
     /// Adds the routes of a routing protocol, unless better routes are known.
     pub(crate) fn add_computed(&mut self, routes: Vec<Route>) {
+        let mut by_table: BTreeMap<Option<String>, Vec<Route>> = BTreeMap::new();
         for route in routes {
-            let vrf = route.vrf.clone();
+            match by_table.get_mut(&route.vrf) {
+                Some(known) => known.push(route),
+                None => _ = by_table.insert(route.vrf.clone(), vec![route]),
+            }
+        }
+        for (vrf, routes) in by_table {
             let table = self.table_mut(vrf.as_deref());
             if !table.is_given {
-                table.add(route);
+                table.add(routes);
             }
         }
     }
@@ -92,15 +107,13 @@ impl Given {
     /// Adds a route of the user. The table of this route then has no computed routes.
     pub(crate) fn add(&mut self, route: Route) {
         let vrf = route.vrf.clone();
-        self.replaced(vrf.as_deref()).add(route);
+        self.replaced(vrf.as_deref()).add([route]);
     }
 
     /// Adds a table that the device printed.
     pub(crate) fn add_shown(&mut self, vrf: Option<&str>, shown: &ShownTable) {
         let table = self.replaced(vrf);
-        for route in &shown.routes {
-            table.add(route.clone());
-        }
+        table.add(shown.routes.iter().cloned());
         if !shown.connected.is_empty() {
             table.connected = Some(shown.connected.iter().copied().collect());
         }
@@ -120,7 +133,7 @@ impl Given {
         table.into_iter().flat_map(move |table| {
             let of_length = move |length: &u8| {
                 let around = InterfaceAddress { line: 0, address: to, prefix_length: *length }.subnet()?;
-                table.routes.get(&around)
+                Some(table.routes_of(around))
             };
             table.lengths.iter().filter_map(of_length).flatten()
         })
@@ -128,7 +141,7 @@ impl Given {
 
     /// Whether an additional route has exactly this destination.
     pub(crate) fn has_exactly(&self, vrf: Option<&str>, subnet: Prefix) -> bool {
-        self.table(vrf).is_some_and(|table| table.routes.contains_key(&subnet))
+        self.table(vrf).is_some_and(|table| !table.routes_of(subnet).is_empty())
     }
 
     /// Whether the user gave the routes of a table.
