@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 use perhop_qos::Packet;
 use perhop_qos::classifier::Prefix;
@@ -68,8 +69,8 @@ pub enum RouteTarget {
     NextHop(IpAddr),
     /// The packet leaves through an interface, optionally to this router.
     Interface {
-        /// Its name.
-        name: String,
+        /// Its name, which the routes through it share.
+        name: Arc<str>,
         /// The router.
         next_hop: Option<IpAddr>,
     },

@@ -278,7 +278,7 @@ fn hops(context: &mut Context, route: NodeId, prefix: Prefix, found: &mut Vec<Ro
                     let own = context.parsed(hop.node, "preference", parse).map_or(distance, |at| at.value);
                     let via = match hop.text.parse() {
                         Ok(address) => RouteTarget::NextHop(address),
-                        Err(_) => RouteTarget::Interface { name: hop.text, next_hop: None },
+                        Err(_) => RouteTarget::Interface { name: hop.text.into(), next_hop: None },
                     };
                     add(hop.line, via, own);
                 }

@@ -384,7 +384,7 @@ fn port_of(scenario: &Scenario, neighbor: &str, interface: Option<&InterfaceConf
 }
 
 fn to_port(name: &str) -> RouteTarget {
-    RouteTarget::Interface { name: name.to_owned(), next_hop: None }
+    RouteTarget::Interface { name: name.into(), next_hop: None }
 }
 
 fn given_route(vrf: Option<String>, prefix: Prefix, via: RouteTarget) -> Route {

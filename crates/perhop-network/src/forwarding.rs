@@ -181,7 +181,7 @@ impl<'a> Table<'a> {
             RouteTarget::Learned => Some(Kind::Learned(route)),
             RouteTarget::Interface { name, next_hop } => {
                 let mut ports = self.router.ports.iter();
-                let is_meant = |port: &&Port| port.name == *name || port.interface == *name;
+                let is_meant = |port: &&Port| port.name == **name || port.interface == **name;
                 let port = ports.find(|port| is_meant(port) && is_up(self.router, port))?;
                 Some(Kind::Leaves(exit(port, *next_hop)))
             }

@@ -144,5 +144,5 @@ fn target(reader: &mut Reader) -> Result<RouteTarget, Finding> {
     if next_hop.is_some() {
         reader.next();
     }
-    Ok(RouteTarget::Interface { name, next_hop })
+    Ok(RouteTarget::Interface { name: name.into(), next_hop })
 }

@@ -140,7 +140,11 @@ fn next_hop_of(written: &str, rest: &[&str]) -> Option<RouteTarget> {
 
 fn to_interface(written: &str, next_hop: Option<IpAddr>) -> RouteTarget {
     let name = full_name(written);
-    if name.starts_with("Null") { RouteTarget::Discard } else { RouteTarget::Interface { name, next_hop } }
+    if name.starts_with("Null") {
+        RouteTarget::Discard
+    } else {
+        RouteTarget::Interface { name: name.into(), next_hop }
+    }
 }
 
 fn length_of(prefix: &str) -> Option<u8> {

@@ -28,7 +28,7 @@ fn a_route_has_its_prefix_target_and_distance() {
         .collect();
     let hop = |text: &str| RouteTarget::NextHop(text.parse().unwrap());
     let out = |name: &str, hop: &str| RouteTarget::Interface {
-        name: name.to_owned(),
+        name: name.into(),
         next_hop: Some(hop.parse().unwrap()),
     };
     assert_eq!(

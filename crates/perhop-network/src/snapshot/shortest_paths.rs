@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 
 use perhop_device::{InterfaceAddress, PortRouting, Route, RouteOrigin, RouteTarget, RoutingProtocol};
 use perhop_qos::classifier::Prefix;
@@ -77,11 +78,13 @@ pub(super) fn routes(snapshot: &Snapshot) -> Vec<Vec<Route>> {
 impl Graph {
     /// Returns the routes of a process.
     fn routes(&self, snapshot: &Snapshot, process: Process) -> Vec<Route> {
-        let own = &snapshot.router(process.0).forwarding.processes[process.1];
+        let router = snapshot.router(process.0);
+        let own = &router.forwarding.processes[process.1];
+        let names: Vec<Arc<str>> = router.ports.iter().map(|port| port.name.as_str().into()).collect();
         let best = self.best(process).into_iter();
         best.flat_map(|(prefix, hops)| hops.into_iter().map(move |hop| (prefix, hop)))
             .map(|(prefix, hop)| {
-                let name = snapshot.port(PortId { device: process.0, port: hop.port }).name.clone();
+                let name = Arc::clone(&names[hop.port]);
                 Route {
                     line: own.line,
                     vrf: own.vrf.clone(),

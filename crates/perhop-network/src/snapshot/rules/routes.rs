@@ -88,7 +88,7 @@ fn enters_tunnel(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Po
     let port = router.ports.iter().position(|port| {
         port.forwarding.tunnel.is_some()
             && match &route.via {
-                RouteTarget::Interface { name, .. } => port.name == *name,
+                RouteTarget::Interface { name, .. } => port.name == **name,
                 RouteTarget::NextHop(hop) => addresses(port).any(|own| own.is_neighbor(*hop)),
                 RouteTarget::Discard | RouteTarget::Learned => false,
             }

@@ -273,7 +273,7 @@ fn check_table(snapshot: &Snapshot, id: PortId, route: &Route, hop: IpAddr, foun
 fn check_interface(snapshot: &Snapshot, device: usize, route: &Route, found: &mut Vec<NetworkFinding>) {
     let RouteTarget::Interface { name, next_hop: None } = &route.via else { return };
     let ports = &snapshot.router(device).ports;
-    let is_known = ports.iter().any(|port| port.name == *name || port.interface == *name);
+    let is_known = ports.iter().any(|port| port.name == **name || port.interface == **name);
     if is_known {
         return;
     }

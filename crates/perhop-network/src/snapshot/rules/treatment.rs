@@ -237,12 +237,12 @@ pub(super) fn leads_out(snapshot: &Snapshot, id: PortId) -> bool {
     let mut default_routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() == 0);
     let is_default = default_routes.any(|route| match &route.via {
         RouteTarget::NextHop(hop) => addresses(snapshot.port(id)).any(|own| own.is_neighbor(*hop)),
-        RouteTarget::Interface { name, .. } => snapshot.port(id).name == *name,
+        RouteTarget::Interface { name, .. } => snapshot.port(id).name == **name,
         RouteTarget::Discard | RouteTarget::Learned => false,
     });
     let mut sources = router.ports.iter().filter_map(|port| port.forwarding.tunnel.as_ref()?.source.as_ref());
     let is_source = sources.any(|source| match &source.value {
-        TunnelSource::Interface(name) => snapshot.port(id).name == *name,
+        TunnelSource::Interface(name) => snapshot.port(id).name == **name,
         TunnelSource::Address(own) => addresses(snapshot.port(id)).any(|address| address.address == *own),
     });
     is_default || is_source

@@ -69,7 +69,7 @@ fn check_tunnel(snapshot: &Snapshot, id: PortId, tunnel: &Tunnel, found: &mut Ve
 fn leads_to(route: &Route, port: &Port) -> bool {
     let is_near = |hop: &IpAddr| addresses(port).any(|own| own.is_neighbor(*hop));
     match &route.via {
-        RouteTarget::Interface { name, .. } => port.name == *name || port.interface == *name,
+        RouteTarget::Interface { name, .. } => port.name == **name || port.interface == **name,
         RouteTarget::NextHop(hop) => is_near(hop),
         RouteTarget::Learned => true,
         RouteTarget::Discard => false,
