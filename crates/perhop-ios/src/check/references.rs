@@ -109,16 +109,48 @@ const NO_ROUTES: &str = "the neighbors do not learn the routes that the line sho
 const NO_SOURCE: &str = "the tunnel or session has no source, and does not come up";
 const NO_TRANSLATION: &str =
     "the router translates no addresses, so replies from outside do not reach the hosts";
+/// The first words of lines that use the address of an interface.
+const SOURCES: [&str; 3] = ["tunnel", "neighbor", "ip"];
 /// The beginning of a line that translates addresses to the address of an interface.
 const TRANSLATION: &str = "ip nat inside source ";
+
+/// The first words of all phrases before a name. Most lines of a large configuration, such as entries of
+/// access lists, have none of them, and are skipped.
+struct Announcing {
+    words: BTreeSet<&'static str>,
+    /// Whether a word begins with a letter. This is faster than a search in `words`.
+    letters: [bool; 1 << u8::BITS],
+}
+
+impl Announcing {
+    fn new() -> Announcing {
+        let phrases = KINDS.iter().flat_map(|kind| kind.defined.iter().chain(kind.used));
+        let first = |phrase: &&'static str| phrase.split(' ').next();
+        let words: BTreeSet<&str> = phrases.filter_map(first).chain(SOURCES).collect();
+        let mut letters = [false; 1 << u8::BITS];
+        for letter in words.iter().filter_map(|word| word.bytes().next()) {
+            letters[usize::from(letter)] = true;
+        }
+        Announcing { words, letters }
+    }
+
+    /// Whether a line has one of the words.
+    fn is_in(&self, text: &str) -> bool {
+        let is_possible =
+            |word: &&str| word.bytes().next().is_some_and(|letter| self.letters[usize::from(letter)]);
+        text.split_whitespace().filter(is_possible).any(|word| self.words.contains(word))
+    }
+}
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     if configuration.grammar != Grammar::Ios {
         return;
     }
+    let announcing = Announcing::new();
     let lines: Vec<(&Line, Vec<&str>)> = configuration
         .lines
         .iter()
+        .filter(|line| announcing.is_in(&line.text))
         .filter(|line| !line.is_blank('!') && !line.text.trim_start().starts_with("no "))
         .map(|line| (line, line.text.split_whitespace().collect()))
         .collect();
@@ -186,8 +218,7 @@ impl Kind {
         self.defined.iter().find_map(|phrase| {
             let place = words.iter().position(|word| *word == AUTONOMOUS_SYSTEM);
             let words = place.filter(|_| *phrase == AUTONOMOUS_SYSTEM).map_or(words, |place| &words[place..]);
-            let phrase: Vec<&str> = phrase.split(' ').collect();
-            let name = words.starts_with(&phrase).then(|| words.get(phrase.len()).copied())??;
+            let name = behind(words, phrase)?.first().copied()?;
             // `ip vrf forwarding NAME` uses a VRF, and `ip prefix-list sequence-number` is not a prefix list.
             (!matches!(name, "forwarding" | "receive" | "sequence-number")).then_some(name)
         })
@@ -198,9 +229,8 @@ impl Kind {
             return None;
         }
         self.used.iter().find_map(|phrase| {
-            let phrase: Vec<&str> = phrase.split(' ').collect();
-            let place = words.windows(phrase.len()).position(|window| window == phrase)?;
-            let mut after = words[place + phrase.len()..].iter().copied();
+            let mut after =
+                (0..words.len()).find_map(|place| behind(&words[place..], phrase))?.iter().copied();
             // `ip authentication key-chain eigrp 100 NAME` has the process before the name.
             let name =
                 after.next().and_then(|first| if first == "eigrp" { after.nth(1) } else { Some(first) })?;
@@ -210,4 +240,17 @@ impl Kind {
             (!is_text).then_some(name)
         })
     }
+}
+
+/// Returns the words behind a phrase at their beginning.
+fn behind<'w, 't>(words: &'w [&'t str], phrase: &str) -> Option<&'w [&'t str]> {
+    let mut rest = words;
+    for word in phrase.split(' ') {
+        let (first, after) = rest.split_first()?;
+        if *first != word {
+            return None;
+        }
+        rest = after;
+    }
+    Some(rest)
 }

@@ -7,6 +7,9 @@ use perhop_lint::{Diagnostic, Line};
 use crate::ast::Configuration;
 use crate::rules;
 
+/// The beginning of every mask of a class A network or a smaller one.
+const MASK: &str = "255.";
+
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     for line in &configuration.lines {
         let Some((address, mask)) = masked(line) else { continue };
@@ -27,6 +30,9 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
 
 /// Returns an address that is followed by a subnet mask instead of a wildcard, and the mask.
 fn masked(line: &Line) -> Option<(Ipv4Addr, Ipv4Addr)> {
+    if !line.text.contains(MASK) {
+        return None;
+    }
     let words: Vec<&str> = line.text.split_whitespace().collect();
     let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
     let entry = match words.as_slice() {
