@@ -1,5 +1,6 @@
 //! [`Block`]: the blocks of configurations, grouped by the kind of their objects.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -7,11 +8,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::super::tree::{Node, Numbered, tree};
-use super::hidden::hide;
+use super::contents::{Headers, Inner, Lines};
 use super::lists::with_lists;
 use super::names::{NameUses, stem};
 use super::ports::merged;
-use super::words::{Entry, canonical, is_left_out, without_values};
+use super::words::{Content, Entry, address, without_values};
 
 /// Blocks about the management of a device.
 const OF_MANAGEMENT: &[&str] = &["archive", "banner", "line"];
@@ -58,6 +59,11 @@ impl Block {
         let mut single: Vec<usize> = runs.filter(|run| run.len() == 1).map(|run| run[0]).collect();
         single.sort_unstable();
         Block { device, header, entries, description: String::new(), path, by_shape, single }
+    }
+
+    /// Generates the shape of each line, sorted.
+    pub(super) fn shapes(&self) -> impl Iterator<Item = &str> {
+        self.by_shape.iter().map(|place| self.entries[*place].shape.as_str())
     }
 
     /// Generates the lines with a shape, in order.
@@ -143,7 +149,11 @@ impl Defined {
 
     /// Whether a word is an address of the device or of a subnet of it, with or without a length.
     pub(super) fn is_near(&self, word: &str) -> bool {
-        let Ok(address) = without_length(word).parse::<Ipv4Addr>() else { return false };
+        address(word).is_some_and(|address| self.is_near_address(address))
+    }
+
+    /// Whether an address is in a subnet of the device.
+    pub(super) fn is_near_address(&self, address: Ipv4Addr) -> bool {
         self.subnets
             .iter()
             .any(|(mask, networks)| networks.binary_search(&(address.to_bits() & mask)).is_ok())
@@ -157,13 +167,12 @@ impl Defined {
     }
 
     /// Returns the text of a line as any device would write it: with a word in place of its own addresses.
-    pub(super) fn text_of_any(&self, entry: &Entry) -> String {
-        let text = entry.text();
-        if !entry.values.iter().any(|value| self.is_near(value)) {
-            return text;
+    pub(super) fn text_of_any<'e>(&self, entry: &'e Entry) -> Cow<'e, str> {
+        if !self.has_near(entry) {
+            return entry.text().into();
         }
-        let words = text.split(' ').map(|word| if self.is_near(word) { OWN_ADDRESS } else { word });
-        words.collect::<Vec<_>>().join(" ")
+        let words = entry.text().split(' ').map(|word| if self.is_near(word) { OWN_ADDRESS } else { word });
+        words.collect::<Vec<_>>().join(" ").into()
     }
 
     /// Whether a word is an address of the device.
@@ -180,9 +189,9 @@ impl Defined {
             && uses(usual) > 0
     }
 
-    /// Whether one of the values is such an address: other devices write such a line in another form.
-    pub(super) fn has_near(&self, values: &[String]) -> bool {
-        values.iter().any(|value| self.is_near(value))
+    /// Whether one of the values is such an address. Other devices write such a line in another form.
+    pub(super) fn has_near(&self, entry: &Entry) -> bool {
+        entry.addresses().iter().any(|(_, address)| self.is_near_address(*address))
     }
 
     /// Whether one of the words is a name that other devices define and this device does not, or an address
@@ -215,8 +224,8 @@ impl Defined {
 
 impl Blocks {
     /// Reads the blocks of devices. Indented lines are inside the block of the line above them.
-    pub(super) fn read(devices: &[Vec<Numbered>]) -> Blocks {
-        let trees: Vec<Vec<Node>> = devices.par_iter().map(|lines| with_lists(tree(lines))).collect();
+    pub(super) fn read<'t>(devices: &[Vec<Numbered<'t>>]) -> Blocks {
+        let trees: Vec<Vec<Node<'t>>> = devices.par_iter().map(|lines| with_lists(tree(lines))).collect();
         let mut defined: Vec<Defined> = trees.par_iter().map(|nodes| Defined::read(nodes)).collect();
         // A name in a different configuration language does not identify the same object.
         let has_braces: Vec<bool> =
@@ -227,24 +236,26 @@ impl Blocks {
         });
         let inner = Arc::new(NameUses::count(defined.iter().map(|own| &own.inner_names)));
         let all: BTreeSet<&str> = uses.iter().flat_map(|uses| uses.names()).collect();
+        let headers = Headers::new(&all);
         defined.par_iter_mut().zip(&trees).zip(&has_braces).for_each(|((own, nodes), braces)| {
             let lines = nodes.iter().filter(|node| node.inner.is_empty());
-            own.top = lines.map(|node| header(node, &all)).collect();
+            own.top = lines.map(|node| headers.header(node)).collect();
             own.all_names = Arc::clone(&uses[usize::from(*braces)]);
             own.all_inner_names = Arc::clone(&inner);
         });
-        let named = shapes_of_named(&trees, &all);
-        let opening = opening_shapes(&trees, &all);
+        let named = shapes_of_named(&trees, &headers);
+        let opening = opening_shapes(&trees, &headers);
+        let lines = Lines::new(headers, opening);
         let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
         for node in trees.iter().flatten().filter(|node| node.inner.len() > LONG) {
             *uses.entry(node.line.1).or_default() += 1;
         }
-        let of_device = |(device, nodes): (usize, &Vec<Node>)| {
+        let of_device = |(device, nodes): (usize, &Vec<Node<'t>>)| {
             let mut by_path: BTreeMap<String, Vec<Block>> = BTreeMap::new();
             for node in nodes {
-                let header = header(node, &all);
+                let header = lines.headers.header(node);
                 // A list without entries, for example.
-                if node.inner.is_empty() && !opening.contains(&header.shape) {
+                if node.inner.is_empty() && !lines.opening.contains(&header.shape) {
                     continue;
                 }
                 let is_alone = uses.get(node.line.1) == Some(&1);
@@ -254,11 +265,11 @@ impl Blocks {
                 let path = if header.command() == INTERFACE {
                     interface_path(&header)
                 } else if named.contains(&header.shape) {
-                    header.text()
+                    header.text().to_owned()
                 } else {
                     header.shape.clone()
                 };
-                add(&mut by_path, device, node, &path, &Words { names: &all, opening: &opening });
+                add(&mut by_path, device, node, &path, &lines);
             }
             by_path
         };
@@ -272,11 +283,6 @@ impl Blocks {
         let kinds = kinds(&defined);
         Blocks { kinds, by_path, devices: defined }
     }
-}
-
-/// Returns a prefix without its length: `10.0.0.1` of `10.0.0.1/32`.
-pub(super) fn without_length(word: &str) -> &str {
-    word.split('/').next().unwrap_or(word)
 }
 
 /// Adds the addresses of ports, and the names of blocks, inside a block with braces.
@@ -312,41 +318,50 @@ fn interface_path(header: &Entry) -> String {
     if name.contains('/') { INTERFACE.to_owned() } else { format!("{INTERFACE} {kind}") }
 }
 
-/// The names that blocks of all devices define, and the shapes of the first lines of inner blocks.
-struct Words<'w> {
-    names: &'w BTreeSet<&'w str>,
-    opening: &'w BTreeSet<String>,
-}
-
 /// Returns the shapes of lines that open a block on at least one device.
-fn opening_shapes(trees: &[Vec<Node>], names: &BTreeSet<&str>) -> BTreeSet<String> {
+fn opening_shapes<'t>(trees: &[Vec<Node<'t>>], headers: &Headers<'t, '_>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let mut open: Vec<&Node> = trees.iter().flatten().collect();
+    let mut open: Vec<&Node<'t>> = trees.iter().flatten().collect();
     while let Some(node) = open.pop() {
         if !node.inner.is_empty() {
-            found.insert(header(node, names).shape);
+            found.insert(headers.header(node).shape.clone());
             open.extend(&node.inner);
         }
     }
     found
 }
 
-fn add(found: &mut BTreeMap<String, Vec<Block>>, device: usize, node: &Node, path: &str, words: &Words) {
-    let mut all: Vec<(usize, Vec<String>)> = Vec::new();
-    for inner in node.inner.iter().filter(|inner| !is_left_out(inner.line.1)) {
-        all.extend(canonical(inner.line.1).into_iter().map(|line| (inner.line.0, line)));
-        let header = header(inner, words.names);
-        // A class can be empty, and a faulty block can lack all its lines.
-        let opens = !inner.inner.is_empty() || words.opening.contains(&header.shape);
-        if opens || inner.line.1.trim_start().starts_with("class ") {
-            let name = if path.starts_with(INTERFACE) { header.shape } else { header.text() };
-            add(found, device, inner, &format!("{path} / {name}"), words);
+fn add<'t>(
+    found: &mut BTreeMap<String, Vec<Block>>,
+    device: usize,
+    node: &Node<'t>,
+    path: &str,
+    lines: &Lines<'t, '_>,
+) {
+    let mut all: Vec<(usize, Arc<Inner>)> = Vec::with_capacity(node.inner.len());
+    for inner in &node.inner {
+        let own = lines.inner(inner);
+        if own.is_left_out {
+            continue;
         }
+        // A faulty block can lack all its lines.
+        if own.opens || !inner.inner.is_empty() {
+            let header = lines.headers.header(inner);
+            let name = if path.starts_with(INTERFACE) { &header.shape } else { header.text() };
+            add(found, device, inner, &format!("{path} / {name}"), lines);
+        }
+        all.push((inner.line.0, own));
     }
-    let all = if node.line.1.starts_with(ACCESS_LIST) { merged(all) } else { all };
-    let entries: Vec<Entry> = all.iter().map(|(line, own)| Entry::new(*line, own, words.names)).collect();
+    let contents = all
+        .iter()
+        .flat_map(|(line, inner)| inner.contents.iter().map(|(own, ports)| (*line, own, ports.as_ref())));
+    let entries = if node.line.1.starts_with(ACCESS_LIST) {
+        merged(&contents.collect::<Vec<_>>(), |words| lines.content(words))
+    } else {
+        contents.map(|(line, own, _)| Entry { line, content: Arc::clone(own) }).collect()
+    };
     add_parts(found, device, node, path, &entries);
-    let mut block = Block::new(device, header(node, words.names), entries, path.to_owned());
+    let mut block = Block::new(device, lines.headers.header(node), entries, path.to_owned());
     block.description = description(node);
     found.entry(path.to_owned()).or_default().push(block);
 }
@@ -377,11 +392,8 @@ fn add_parts(
         }
     }
     for ((command, _), lines) in parts {
-        let header = Entry {
-            line: node.line.0,
-            shape: format!("{command} #"),
-            values: vec![lines[0].values[0].clone()],
-        };
+        let content = Content::of_parts(format!("{command} #"), vec![lines[0].values[0].clone()]);
+        let header = Entry { line: node.line.0, content: Arc::new(content) };
         let path = format!("{}{PART}{command} #", without_values(path));
         let entries = lines.into_iter().map(Entry::behind_first_value).collect();
         let block = Block::new(device, header, entries, path.clone());
@@ -413,15 +425,6 @@ fn kinds(devices: &[Defined]) -> Vec<usize> {
     found
 }
 
-fn header(node: &Node, names: &BTreeSet<&str>) -> Entry {
-    let words: Vec<&str> = node.line.1.split_whitespace().collect();
-    let mut own: Vec<String> = words.iter().map(ToString::to_string).collect();
-    for (place, word) in hide(&words) {
-        own[place] = word;
-    }
-    Entry::new(node.line.0, &own, names)
-}
-
 /// Returns the names that blocks define: the last word of their first line.
 fn names(nodes: &[Node]) -> BTreeSet<String> {
     let blocks = nodes.iter().filter(|node| !node.inner.is_empty());
@@ -434,17 +437,17 @@ fn names(nodes: &[Node]) -> BTreeSet<String> {
 
 /// Returns the shapes of first lines that name their blocks: a device has several such blocks, or all devices
 /// have one with the same name.
-fn shapes_of_named(trees: &[Vec<Node>], names: &BTreeSet<&str>) -> BTreeSet<String> {
+fn shapes_of_named<'t>(trees: &[Vec<Node<'t>>], headers: &Headers<'t, '_>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut values: BTreeMap<String, BTreeSet<Vec<String>>> = BTreeMap::new();
     for nodes in trees {
         let mut seen = BTreeSet::new();
         for node in nodes.iter().filter(|node| !node.inner.is_empty()) {
-            let header = header(node, names);
+            let header = headers.header(node);
             if !seen.insert(header.shape.clone()) {
                 found.insert(header.shape.clone());
             }
-            values.entry(header.shape).or_default().insert(header.values);
+            values.entry(header.shape.clone()).or_default().insert(header.values.clone());
         }
     }
     found.extend(values.into_iter().filter(|(_, values)| values.len() == 1).map(|(shape, _)| shape));

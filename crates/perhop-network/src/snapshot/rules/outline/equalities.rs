@@ -1,7 +1,6 @@
 //! Two lines of a device that have the same address on every device except one.
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
 
 use super::block::Block;
 use super::block::Blocks;
@@ -64,7 +63,7 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
             entry.text(),
             instead.text()
         );
-        let kind = DeviationKind::Unusual.of_entries([entry, instead]).of_neighbors(&entry.text());
+        let kind = DeviationKind::Unusual.of_entries([entry, instead]).of_neighbors(entry.text());
         found.push(Deviation { device: *device, line: entry.line, kind, message });
     }
 }
@@ -74,10 +73,8 @@ fn keys<'b>(blocks: &'b Blocks) -> Vec<BTreeMap<Key<'b>, &'b Entry>> {
     let mut found: Vec<BTreeMap<Key<'b>, &'b Entry>> =
         blocks.devices.iter().map(|_| BTreeMap::new()).collect();
     let mut add = |device: usize, path: &'b str, entry: &'b Entry| {
-        for place in 0..entry.values.len() {
-            if entry.values[place].parse::<Ipv4Addr>().is_ok() {
-                found[device].insert((path, entry.shape.as_str(), place), entry);
-            }
+        for (place, _) in entry.addresses().iter().filter(|(place, _)| !entry.values[*place].contains('/')) {
+            found[device].insert((path, entry.shape.as_str(), *place), entry);
         }
     };
     for (path, group) in &blocks.by_path {

@@ -247,8 +247,7 @@ impl Form<'_> {
 pub(super) fn forms<'b>(group: impl IntoIterator<Item = &'b Block>) -> Vec<Form<'b>> {
     let mut found: BTreeMap<Vec<&str>, Vec<&Block>> = BTreeMap::new();
     for block in group {
-        let mut shapes: Vec<&str> = block.entries.iter().map(|entry| entry.shape.as_str()).collect();
-        shapes.sort_unstable();
+        let mut shapes: Vec<&str> = block.shapes().collect();
         shapes.dedup();
         found.entry(shapes).or_default().push(block);
     }
@@ -300,7 +299,7 @@ impl Block {
     }
 
     /// Returns the first line as text.
-    pub(super) fn title(&self) -> String {
+    pub(super) fn title(&self) -> &str {
         self.header.text()
     }
 }

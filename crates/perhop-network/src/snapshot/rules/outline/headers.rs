@@ -138,7 +138,7 @@ fn check_presence(
             let to = entry.values.iter().take(2).cloned().collect::<Vec<_>>().join(" ");
             format!("ip route {to}")
         }
-        _ => entry.text(),
+        _ => entry.text().to_owned(),
     };
     let mut holders: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for device in members {
@@ -147,7 +147,7 @@ fn check_presence(
             // Each site has its own next hop, but the interface may have the same name at all sites.
             let is_address = |word: &String| word.parse::<std::net::Ipv4Addr>().is_ok();
             if entry.values.last().is_some_and(|last| !is_address(last)) {
-                holders.entry(entry.text()).or_default().insert(*device);
+                holders.entry(entry.text().to_owned()).or_default().insert(*device);
             }
             if !entry.values.is_empty() {
                 holders.entry(entry.shape.clone()).or_default().insert(*device);
@@ -179,7 +179,7 @@ fn check_presence(
 fn is_other_value(entry: &Entry, text: &str, members: &[usize], blocks: &Blocks) -> bool {
     let own = entry.text();
     let start = |text: &str| text.rsplit_once(' ').map(|(start, _)| start.to_owned());
-    let is_alike = |other: &Entry| other.shape == entry.shape || start(text) == start(&own);
+    let is_alike = |other: &Entry| other.shape == entry.shape || start(text) == start(own);
     let is_same_line = |other: &Entry| other.text() == text && is_alike(other);
     let of_all = || members.iter().flat_map(|device| &blocks.devices[*device].top);
     own != text && of_all().any(is_same_line) && of_all().filter(|other| other.text() == own).count() == 1
@@ -203,8 +203,8 @@ fn check_words(blocks: &Blocks, found: &mut Vec<Deviation>) {
     }
     for lines in by_name.values() {
         let devices: BTreeSet<usize> = lines.iter().map(|(device, _)| *device).collect();
-        let texts: Vec<String> = lines.iter().map(|(_, entry)| entry.text()).collect();
-        let Some((odd, usual)) = super::values::only_exception(texts.iter().map(String::as_str)) else {
+        let texts = lines.iter().map(|(_, entry)| entry.text());
+        let Some((odd, usual)) = super::values::only_exception(texts) else {
             continue;
         };
         // A device may have several blocks with a name. Other rules compare the packets of classes.

@@ -104,7 +104,7 @@ fn check_presence(pairs: &[Pair], found: &mut Vec<Deviation>) {
             other.text(),
             pairs.len() - 1
         );
-        let kind = DeviationKind::Missing.of_missing(block, &other.text()).of_neighbors(&other.text());
+        let kind = DeviationKind::Missing.of_missing(block, other.text()).of_neighbors(other.text());
         found.push(Deviation { device: block.device, line: block.header.line, kind, message });
     }
 }
@@ -145,7 +145,7 @@ fn check_values(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation>)
                 block.title(),
                 both.len() - 1
             );
-            let kind = DeviationKind::Unusual.of_neighbors(&entry.text());
+            let kind = DeviationKind::Unusual.of_neighbors(entry.text());
             found.push(Deviation { device: block.device, line: entry.line, kind, message });
         }
     }
@@ -168,7 +168,7 @@ fn check_several(ends: &[&Block], found: &mut Vec<Deviation>) {
                 ends.len() - 1
             );
             let (device, line) = (ends[odd].device, entries[odd].line);
-            let kind = DeviationKind::Unusual.of_neighbors(&entries[odd].text());
+            let kind = DeviationKind::Unusual.of_neighbors(entries[odd].text());
             found.push(Deviation { device, line, kind, message });
         }
     }

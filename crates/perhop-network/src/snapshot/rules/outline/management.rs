@@ -34,7 +34,7 @@ pub(super) fn weaken(blocks: &Blocks, devices: &[Vec<Numbered>], found: &mut [De
 fn is_of_management(lines: &[Numbered], name: &str) -> bool {
     let uses = lines.iter().filter(|(_, text)| {
         let text = text.trim_start();
-        !text.starts_with(LISTS) && text.split(' ').any(|word| word == name)
+        text.contains(name) && !text.starts_with(LISTS) && text.split(' ').any(|word| word == name)
     });
     let mut uses = uses.map(|(_, text)| text.split(' ').any(|word| OF_MANAGEMENT.contains(&word))).peekable();
     uses.peek().is_some() && uses.all(|is_of_management| is_of_management)

@@ -66,16 +66,18 @@ fn lines_by_shape<'b>(
     let outside = outside.flat_map(|(device, own)| own.top.iter().map(move |entry| (device, entry)));
     let mut found: BTreeMap<(&str, usize), Vec<Line>> = BTreeMap::new();
     for (device, entry) in inside.chain(outside) {
-        for (place, value) in entry.values.iter().enumerate() {
-            let Ok(address) = value.parse::<Ipv4Addr>() else { continue };
+        for (place, address) in entry.addresses().iter().copied() {
+            if entry.values[place].contains('/') {
+                continue;
+            }
             let devices = owners.get(&address).map_or(&[][..], Vec::as_slice);
             // In several routing tables, several devices can have the address.
             if devices.len() > 1 {
                 continue;
             }
             let other = devices.first().copied().filter(|other| *other != device);
-            let is_near = blocks.devices[device].is_near(value);
-            if blocks.devices[device].owns(value) {
+            let is_near = blocks.devices[device].is_near_address(address);
+            if blocks.devices[device].addresses.contains(&address) {
                 continue;
             }
             found.entry((&entry.shape, place)).or_default().push(Line {
@@ -129,7 +131,7 @@ fn check_values(numbered: &Numbered, lines: &[Line], found: &mut Vec<Deviation>)
                     line.entry.text(),
                     back.entry.values[value]
                 );
-                let kind = DeviationKind::Unusual.of_neighbors(&line.entry.text());
+                let kind = DeviationKind::Unusual.of_neighbors(line.entry.text());
                 found.push(Deviation { device: line.device, line: line.entry.line, kind, message });
             }
         }
@@ -152,7 +154,7 @@ fn check_numbers(numbered: &Numbered, lines: &[Line], value: usize, found: &mut 
                 line.entry.text(),
                 path.replace('#', number)
             );
-            let kind = DeviationKind::Unusual.of_neighbors(&line.entry.text());
+            let kind = DeviationKind::Unusual.of_neighbors(line.entry.text());
             found.push(Deviation { device: line.device, line: line.entry.line, kind, message });
         }
     }

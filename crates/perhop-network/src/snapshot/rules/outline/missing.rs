@@ -158,9 +158,7 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
     // The peers write this line about a subnet of another device, so this device needs no such line.
     let is_here = peers.iter().any(|peer| {
         let of_peer = peer.entries.iter().filter(|entry| entry.shape == shape);
-        of_peer
-            .into_iter()
-            .any(|entry| own.has_near(&entry.values) && !devices[peer.device].has_near(&entry.values))
+        of_peer.into_iter().any(|entry| own.has_near(entry) && !devices[peer.device].has_near(entry))
     });
     if examples.iter().all(is_foreign) || is_here {
         return;
@@ -171,10 +169,10 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
     });
     let (line, kind, message) = match instead {
         Some(entry) if is_extension(entry, example) => return,
-        Some(entry) if are_terms(&entry.text(), &example.text()) => return,
+        Some(entry) if are_terms(entry.text(), example.text()) => return,
         Some(entry) => (
             entry.line,
-            DeviationKind::Unusual.in_block(block, &example.text()),
+            DeviationKind::Unusual.in_block(block, example.text()),
             format!(
                 "`{}` in `{}`: {} such blocks have `{}`",
                 entry.text(),
@@ -184,8 +182,8 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
             ),
         ),
         None => (
-            line_beside(block, peers, &example.text()).unwrap_or(block.header.line),
-            DeviationKind::Missing.of_missing(block, &example.text()),
+            line_beside(block, peers, example.text()).unwrap_or(block.header.line),
+            DeviationKind::Missing.of_missing(block, example.text()),
             format!("`{}` lacks `{}`, which {} such blocks have", block.title(), example.text(), peers.len()),
         ),
     };
@@ -198,9 +196,9 @@ pub(super) fn line_beside(block: &Block, peers: &[&Block], text: &str) -> Option
         let example = peer.entries.iter().find(|entry| entry.text() == text)?;
         Some((*peer, example.line))
     })?;
-    let beside = peer.entries.iter().filter(|entry| entry.line == line).map(Entry::text);
-    let beside: BTreeSet<String> = beside.collect();
-    block.entries.iter().find(|entry| beside.contains(&entry.text())).map(|entry| entry.line)
+    let beside = peer.entries.iter().filter(|entry| entry.line == line).map(|entry| entry.text());
+    let beside: BTreeSet<&str> = beside.collect();
+    block.entries.iter().find(|entry| beside.contains(entry.text())).map(|entry| entry.line)
 }
 
 /// Whether two lines begin parts of a filter, which have free names.
@@ -216,5 +214,5 @@ fn is_opposite(entry: &str, other: &str) -> bool {
 
 /// Whether a line of a policy consists of another line and further words.
 pub(super) fn is_extension(entry: &Entry, other: &Entry) -> bool {
-    entry.text().strip_prefix(&other.text()).is_some_and(|rest| rest.starts_with(' '))
+    entry.text().strip_prefix(other.text()).is_some_and(|rest| rest.starts_with(' '))
 }

@@ -7,6 +7,7 @@
 
 mod announced;
 mod block;
+mod contents;
 mod designs;
 mod equalities;
 mod form;

@@ -1,9 +1,8 @@
 //! Values that a block takes from its device: an address in one of its subnets, or a name that it defines.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv4Addr;
 
-use super::block::{Block, Defined, without_length};
+use super::block::{Block, Defined};
 use super::form::{Deviation, DeviationKind};
 use super::missing::are_enough;
 use super::values::NUMBER_OF_SYSTEM;
@@ -22,10 +21,11 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
     }
     for ((_, place), lines) in by_place {
         let value = |entry: &Entry| entry.values[place].clone();
-        let is_near = |(block, entry): &(&Block, &Entry)| devices[block.device].is_near(&entry.values[place]);
-        let is_address = |entry: &Entry| without_length(&entry.values[place]).parse::<Ipv4Addr>().is_ok();
+        let is_near = |(block, entry): &(&Block, &Entry)| {
+            entry.address(place).is_some_and(|address| devices[block.device].is_near_address(address))
+        };
         let with_addresses: Vec<(&Block, &Entry)> =
-            lines.iter().copied().filter(|(_, entry)| is_address(entry)).collect();
+            lines.iter().copied().filter(|(_, entry)| entry.address(place).is_some()).collect();
         report(&with_addresses, is_near, devices, found, |entry| {
             format!("{} is in no subnet of the device", value(entry))
         });
@@ -82,6 +82,6 @@ fn report(
         words(entry),
         others.len()
     );
-    let kind = DeviationKind::Unusual.in_block(block, &entry.text());
+    let kind = DeviationKind::Unusual.in_block(block, entry.text());
     found.push(Deviation { device: block.device, line: entry.line, kind, message });
 }

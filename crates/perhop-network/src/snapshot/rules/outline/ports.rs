@@ -1,23 +1,50 @@
 //! Merges entries of access lists that differ only by adjacent ports.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// The words of an entry, with the number of its line.
-type Words = (usize, Vec<String>);
+use super::words::{Content, Entry};
 
 /// The first and the last port.
 type Range = (u32, u32);
 
+/// The destination ports of an entry that permits packets.
+pub(super) struct Ports {
+    /// The words before the ports.
+    rest: Vec<String>,
+    range: Range,
+}
+
+impl Ports {
+    /// Returns the ports of an entry with these words.
+    pub(super) fn read(words: &[String]) -> Option<Ports> {
+        let port = |word: &String| word.parse::<u32>().ok();
+        let (rest, range) = match words {
+            [rest @ .., command, port_word] if command == "eq" => {
+                (rest, (port(port_word)?, port(port_word)?))
+            }
+            [rest @ .., command, first, last] if command == "range" => (rest, (port(first)?, port(last)?)),
+            _ => return None,
+        };
+        let rest = rest.first().is_some_and(|word| word == "permit").then(|| rest.to_vec())?;
+        Some(Ports { rest, range })
+    }
+}
+
+/// The number of a line, one of its contents, and the ports of this content.
+pub(super) type WithPorts<'c> = (usize, &'c Arc<Content>, Option<&'c Ports>);
+
 /// Returns the entries of a list. Entries with adjacent ranges of destination ports are merged, because a
-/// list may write a range in one entry or in several.
-pub(super) fn merged(entries: Vec<Words>) -> Vec<Words> {
-    let mut by_rest: BTreeMap<Vec<String>, Vec<(usize, Range)>> = BTreeMap::new();
-    for (place, (_, words)) in entries.iter().enumerate() {
-        if let Some((rest, range)) = range(words) {
-            by_rest.entry(rest.to_vec()).or_default().push((place, range));
+/// list may write a range in one entry or in several. `content` makes the content of a line with some words.
+pub(super) fn merged(lines: &[WithPorts], content: impl Fn(&[String]) -> Content) -> Vec<Entry> {
+    let mut by_rest: BTreeMap<&[String], Vec<(usize, Range)>> = BTreeMap::new();
+    for (place, (_, _, ports)) in lines.iter().enumerate() {
+        if let Some(Ports { rest, range }) = ports {
+            by_rest.entry(rest).or_default().push((place, *range));
         }
     }
-    let mut found: Vec<Option<Words>> = entries.into_iter().map(Some).collect();
+    let mut found: Vec<Option<Entry>> =
+        lines.iter().map(|(line, own, _)| Some(Entry { line: *line, content: Arc::clone(own) })).collect();
     for (rest, mut ranges) in by_rest.into_iter().filter(|(_, ranges)| ranges.len() > 1) {
         ranges.sort_unstable_by_key(|(_, range)| *range);
         let mut open = ranges[0];
@@ -28,29 +55,23 @@ pub(super) fn merged(entries: Vec<Words>) -> Vec<Words> {
             }
             open.1.1 = open.1.1.max(next.1);
             found[place] = None;
-            if let Some((_, words)) = &mut found[open.0] {
-                words.clone_from(&rest);
+            if let Some(entry) = &mut found[open.0] {
+                let mut words = rest.to_vec();
                 words.extend(["range".to_owned(), open.1.0.to_string(), open.1.1.to_string()]);
+                entry.content = Arc::new(content(&words));
             }
         }
     }
     found.into_iter().flatten().collect()
 }
 
-/// Returns the words before the destination ports of an entry that permits packets, and these ports.
-fn range(words: &[String]) -> Option<(&[String], Range)> {
-    let port = |word: &String| word.parse::<u32>().ok();
-    let (rest, range) = match words {
-        [rest @ .., command, port_word] if command == "eq" => (rest, (port(port_word)?, port(port_word)?)),
-        [rest @ .., command, first, last] if command == "range" => (rest, (port(first)?, port(last)?)),
-        _ => return None,
-    };
-    rest.first().is_some_and(|word| word == "permit").then_some((rest, range))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::merged;
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    use super::super::words::Content;
+    use super::{Ports, merged};
 
     #[test]
     fn adjacent_ports_are_one_entry() {
@@ -61,9 +82,15 @@ mod tests {
             "permit tcp any any eq 5070",
             "deny tcp any any eq 5062",
         ];
-        let words = |line: &str| line.split(' ').map(str::to_owned).collect();
-        let entries = text.iter().enumerate().map(|(place, line)| (place + 1, words(line))).collect();
-        let shown: Vec<_> = merged(entries).iter().map(|(line, words)| (*line, words.join(" "))).collect();
+        let content = |words: &[String]| Content::new(words, &BTreeSet::new());
+        let read = |line: &&str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            (Arc::new(content(&words)), Ports::read(&words))
+        };
+        let lines: Vec<_> = text.iter().map(read).collect();
+        let numbered = lines.iter().zip(1..).map(|((own, ports), line)| (line, own, ports.as_ref()));
+        let merged = merged(&numbered.collect::<Vec<_>>(), content);
+        let shown: Vec<_> = merged.iter().map(|entry| (entry.line, entry.text().to_owned())).collect();
         assert_eq!(
             shown,
             [

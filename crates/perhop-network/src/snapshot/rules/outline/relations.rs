@@ -21,19 +21,21 @@ const MOST_PLACES: usize = 64;
 struct Place<'b> {
     entries: Vec<&'b Entry>,
     values: Vec<&'b str>,
-    /// The numbers in each value, if all values contain the same count of numbers.
-    numbers: Option<Vec<Vec<u64>>>,
+    /// The numbers in all values, if each value contains the same count of numbers.
+    numbers: Option<Vec<u64>>,
+    /// The count of numbers in the first value.
+    count: usize,
     is_header: bool,
 }
 
 impl<'b> Place<'b> {
     fn new(entries: Vec<&'b Entry>, place: usize, is_header: bool) -> Place<'b> {
         let values: Vec<&str> = entries.iter().map(|entry| entry.values[place].as_str()).collect();
-        let all: Vec<Vec<u64>> = values.iter().map(|value| numbers(value)).collect();
-        let count = all.first().map_or(0, Vec::len);
-        let is_comparable =
-            (1..NUMBERS_OF_ADDRESS).contains(&count) && all.iter().all(|own| own.len() == count);
-        Place { entries, values, numbers: is_comparable.then_some(all), is_header }
+        let count = values.first().map_or(0, |value| numbers(value).count());
+        let is_comparable = (1..NUMBERS_OF_ADDRESS).contains(&count)
+            && values.iter().all(|value| numbers(value).count() == count);
+        let numbers = is_comparable.then(|| values.iter().flat_map(|value| numbers(value)).collect());
+        Place { entries, values, numbers, count, is_header }
     }
 }
 
@@ -148,7 +150,7 @@ fn check_places(
                 blocks.len() - 1
             );
             let kind = if blocks.len() > SURE {
-                DeviationKind::Unusual.in_block(block, &entry.text())
+                DeviationKind::Unusual.in_block(block, entry.text())
             } else {
                 DeviationKind::Unusual
             };
@@ -160,9 +162,10 @@ fn check_places(
 /// Returns the block in which two numbers are not in the ratio that they have in all other blocks.
 fn breaks_proportion(one: &Place, other: &Place) -> Option<usize> {
     let (own, theirs) = (one.numbers.as_ref()?, other.numbers.as_ref()?);
-    for first in 0..own[0].len() {
-        for second in 0..theirs[0].len() {
-            let pairs: Vec<(u64, u64)> = own.iter().zip(theirs).map(|(a, b)| (a[first], b[second])).collect();
+    for first in 0..one.count {
+        for second in 0..other.count {
+            let both = own.chunks(one.count).zip(theirs.chunks(other.count));
+            let pairs: Vec<(u64, u64)> = both.map(|(a, b)| (a[first], b[second])).collect();
             if let Some(odd) = odd_proportion(&pairs) {
                 return Some(odd);
             }

@@ -3,6 +3,7 @@
 //! Shapes of lines do not show that an entry of a list has its source and destination exchanged. The
 //! comparison of whole lines does.
 
+use std::borrow::Cow;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
@@ -20,16 +21,16 @@ const MOST: usize = 2;
 const WHOLE: usize = 3;
 
 /// A block with its lines by text.
-type Lines<'b> = (&'b Block, BTreeMap<String, &'b Entry>);
+type Lines<'b> = (&'b Block, BTreeMap<Cow<'b, str>, &'b Entry>);
 
 /// Reports a line that one block lacks, if the other blocks of the name differ from it only in this line.
 pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     if !group[0].has_name() {
         return;
     }
-    let mut variants: BTreeMap<Vec<String>, Vec<Lines>> = BTreeMap::new();
+    let mut variants: BTreeMap<Vec<Cow<str>>, Vec<Lines>> = BTreeMap::new();
     for block in group {
-        let lines: BTreeMap<String, &Entry> =
+        let lines: BTreeMap<Cow<str>, &Entry> =
             block.entries.iter().map(|entry| (devices[block.device].text_of_any(entry), entry)).collect();
         variants.entry(lines.keys().cloned().collect()).or_default().push((block, lines));
     }
@@ -63,7 +64,7 @@ fn hash(text: &str) -> u64 {
 }
 
 /// Returns the sum of the hashes of a set of lines. Subtracting a hash removes a line from the set.
-fn sum(lines: &BTreeMap<String, &Entry>) -> u64 {
+fn sum(lines: &BTreeMap<Cow<str>, &Entry>) -> u64 {
     lines.keys().fold(0, |sum, text| sum.wrapping_add(hash(text)))
 }
 
@@ -93,7 +94,7 @@ fn is_rename(own: &Defined, entry: &Entry, example: &Entry) -> bool {
 }
 
 fn report(
-    (block, lines): (&Block, &BTreeMap<String, &Entry>),
+    (block, lines): (&Block, &BTreeMap<Cow<str>, &Entry>),
     text: &str,
     peers: &[&Lines],
     devices: &[Defined],
@@ -102,18 +103,17 @@ fn report(
     let blocks: Vec<&Block> = peers.iter().map(|(peer, _)| *peer).collect();
     let example = peers[0].1[text];
     let own = &devices[block.device];
-    let is_elsewhere =
-        own.is_foreign(example.values.iter().map(String::as_str)) || own.has_near(&example.values);
+    let is_elsewhere = own.is_foreign(example.values.iter().map(String::as_str)) || own.has_near(example);
     if !are_enough(block, &blocks) || is_elsewhere {
         return;
     }
     let of_peers: BTreeSet<&str> =
-        peers.iter().flat_map(|(_, lines)| lines.keys()).map(String::as_str).collect();
-    let instead = lines.iter().find(|(text, _)| !of_peers.contains(text.as_str())).map(|(_, entry)| *entry);
+        peers.iter().flat_map(|(_, lines)| lines.keys()).map(|text| &**text).collect();
+    let instead = lines.iter().find(|(text, _)| !of_peers.contains(text.as_ref())).map(|(_, entry)| *entry);
     let is_known = instead.is_some_and(|entry| {
         entry.shape == example.shape && OF_CIRCUITS.contains(&entry.command())
-            || are_terms(&entry.text(), text)
-            || own.has_near(&entry.values) && !text.contains(OWN_ADDRESS)
+            || are_terms(entry.text(), text)
+            || own.has_near(entry) && !text.contains(OWN_ADDRESS)
             || is_rename(own, entry, example)
             || is_extension(entry, example)
             || is_extension(example, entry)

@@ -92,10 +92,8 @@ fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut
     let (missing, more) = (lacks(block, other), lacks(other, block));
     let ([(place, shape)], []) = (missing.as_slice(), more.as_slice()) else { return };
     // The line whose values do not occur in the block.
-    let of_shape = |block: &Block| -> Vec<String> {
-        block.entries.iter().filter(|entry| entry.shape == *shape).map(Entry::text).collect()
-    };
-    let own = of_shape(block);
+    let of_shape = block.entries.iter().filter(|entry| entry.shape == *shape);
+    let own: Vec<&str> = of_shape.map(|entry| entry.text()).collect();
     let lacking = other.entries.iter().filter(|entry| entry.shape == *shape);
     let entry = lacking.clone().find(|entry| !own.contains(&entry.text())).unwrap_or(&other.entries[*place]);
     let is_foreign = devices[block.device].is_foreign(entry.values.iter().map(String::as_str));
@@ -110,9 +108,9 @@ fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut
     );
     let (device, line) = (block.device, block.header.line);
     let kind = if block.is_of_interface() {
-        DeviationKind::Missing.of_missing(block, &entry.text())
+        DeviationKind::Missing.of_missing(block, entry.text())
     } else {
-        DeviationKind::Missing.of_passed_routes(&entry.text())
+        DeviationKind::Missing.of_passed_routes(entry.text())
     };
     found.push(Deviation { device, line, kind, message });
 }
@@ -131,8 +129,7 @@ fn report_lacking([own, other]: [&Block; 2], entry: &Entry, devices: &[Defined],
     let has = |block: &Block, entry: &Entry| block.entries.iter().any(|one| one.text() == entry.text());
     let differing = own.entries.iter().filter(|entry| !has(other, entry)).count()
         + other.entries.iter().filter(|entry| !has(own, entry)).count();
-    let is_near =
-        devices[own.device].has_near(&entry.values) != devices[other.device].has_near(&entry.values);
+    let is_near = devices[own.device].has_near(entry) != devices[other.device].has_near(entry);
     let is_clear = OF_QUEUES.contains(&entry.command()) || differing == 1 && !is_near;
     if is_foreign || !is_clear {
         return;
@@ -149,10 +146,10 @@ fn report_lacking([own, other]: [&Block; 2], entry: &Entry, devices: &[Defined],
 
 /// Reports lines of the first block that the second has with another value.
 fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Deviation>) {
-    let texts = [own, other].map(|block| block.entries.iter().map(Entry::text).collect::<BTreeSet<String>>());
-    let only: Vec<&Entry> = own.entries.iter().filter(|entry| !texts[1].contains(&entry.text())).collect();
-    let theirs: Vec<&Entry> =
-        other.entries.iter().filter(|entry| !texts[0].contains(&entry.text())).collect();
+    let texts =
+        [own, other].map(|block| block.entries.iter().map(|entry| entry.text()).collect::<BTreeSet<&str>>());
+    let only: Vec<&Entry> = own.entries.iter().filter(|entry| !texts[1].contains(entry.text())).collect();
+    let theirs: Vec<&Entry> = other.entries.iter().filter(|entry| !texts[0].contains(entry.text())).collect();
     for entry in only {
         let is_counterpart = |one: &&&Entry| first_word(&one.shape) == first_word(&entry.shape);
         let Some(instead) = theirs.iter().find(is_counterpart) else {
@@ -161,7 +158,7 @@ fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Devia
         };
         // Two devices of the same site have the same subnets. Devices of two sites may each write their own
         // side first, so lines about their own subnets are skipped.
-        let near = |device: usize| [entry, instead].map(|one| devices[device].has_near(&one.values));
+        let near = |device: usize| [entry, instead].map(|one| devices[device].has_near(one));
         let (here, there) = (near(own.device), near(other.device));
         let is_site = here != there || entry.values != instead.values && here.contains(&true);
         let is_same = entry.shape == instead.shape

@@ -92,7 +92,7 @@ fn check_single(
         let kind = if is_of_device || is_of_other_task(block, entry, &others, forms) {
             DeviationKind::Unusual
         } else {
-            DeviationKind::Unusual.in_block(block, &entry.text())
+            DeviationKind::Unusual.in_block(block, entry.text())
         };
         found.push(Deviation { device: block.device, line: entry.line, kind, message });
     }
@@ -152,13 +152,14 @@ pub(super) fn is_renamed(device: usize, own: &str, usual: &str, devices: &[Defin
 
 /// Compares the lines of a shape that blocks have several times.
 fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found: &mut Vec<Deviation>) {
-    let texts: Vec<BTreeMap<String, usize>> =
+    let texts: Vec<BTreeMap<&str, usize>> =
         lines.iter().map(|lines| lines.iter().map(|entry| (entry.text(), entry.line)).collect()).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for text in texts.iter().flat_map(BTreeMap::keys) {
         *counts.entry(text).or_default() += 1;
     }
-    for text in counts.keys() {
+    // A line that all blocks have is not lacking.
+    for (text, _) in counts.iter().filter(|(_, count)| **count < texts.len()) {
         // A device without this name, or with its own address here, writes another line.
         let is_foreign = |place: &usize| devices[form.blocks[*place].device].is_foreign(text.split(' '));
         let lacking: Vec<usize> = (0..texts.len())
@@ -175,7 +176,7 @@ fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found:
         if !are_enough(block, &others) {
             continue;
         }
-        let own = texts[lacks].iter().find(|(own, _)| counts[own.as_str()] == 1);
+        let own = texts[lacks].iter().find(|(own, _)| counts[*own] == 1);
         // A line about the device's own subnet does not replace a line about another subnet.
         let is_near = |own: &str| own.split(' ').any(|word| devices[block.device].is_near(word));
         if own.is_some_and(|(own, _)| are_terms(own, text) || is_near(own)) {

@@ -1,6 +1,9 @@
 //! [`Entry`]: a line of a block as a shape with values, so that lines of several devices can be compared.
 
 use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use perhop_qos::Dscp;
 
@@ -53,15 +56,42 @@ const PORTS: &[(&str, &str)] = &[
 pub(super) struct Entry {
     /// The number of the line.
     pub(super) line: usize,
+    /// The content, which equal lines share.
+    pub(super) content: Arc<Content>,
+}
+
+impl Deref for Entry {
+    type Target = Content;
+
+    fn deref(&self) -> &Content {
+        &self.content
+    }
+}
+
+impl Entry {
+    /// Returns the line without its first word and the value after it.
+    pub(super) fn behind_first_value(&self) -> Entry {
+        let shape = self.shape.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
+        let content = Content::of_parts(shape, self.values[1..].to_vec());
+        Entry { line: self.line, content: Arc::new(content) }
+    }
+}
+
+/// The words of an entry.
+#[derive(Debug)]
+pub(super) struct Content {
     /// The words, with `#` in place of values.
     pub(super) shape: String,
     /// The values: words with digits or capitals, and names of blocks.
     pub(super) values: Vec<String>,
+    text: String,
+    /// The addresses among the values, with or without a length, and their places.
+    addresses: Vec<(usize, Ipv4Addr)>,
 }
 
-impl Entry {
-    /// Returns the entry of a line with these words.
-    pub(super) fn new(line: usize, words: &[String], names: &BTreeSet<&str>) -> Entry {
+impl Content {
+    /// Returns the content of a line with these words.
+    pub(super) fn new(words: &[String], names: &BTreeSet<&str>) -> Content {
         let (mut shape, mut values) = (String::new(), Vec::new());
         for word in words {
             if !shape.is_empty() {
@@ -74,29 +104,46 @@ impl Entry {
                 shape.push_str(word);
             }
         }
-        Entry { line, shape, values }
+        Content::of_parts(shape, values)
+    }
+
+    /// Returns the content of a line with this shape and these values.
+    pub(super) fn of_parts(shape: String, values: Vec<String>) -> Content {
+        let mut rest = values.iter();
+        let words = shape.split(' ').map(|word| match word {
+            "#" => rest.next().map_or("#", String::as_str),
+            _ => word,
+        });
+        let text = words.collect::<Vec<_>>().join(" ");
+        let address = |(place, value): (usize, &String)| Some((place, address(value)?));
+        let addresses = values.iter().enumerate().filter_map(address).collect();
+        Content { shape, values, text, addresses }
     }
 
     /// Returns the line as text, with its values.
-    pub(super) fn text(&self) -> String {
-        let mut values = self.values.iter();
-        let words = self.shape.split(' ').map(|word| match word {
-            "#" => values.next().map_or("#", String::as_str),
-            _ => word,
-        });
-        words.collect::<Vec<_>>().join(" ")
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
 
-    /// Returns the line without its first word and the value after it.
-    pub(super) fn behind_first_value(&self) -> Entry {
-        let shape = self.shape.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
-        Entry { line: self.line, shape, values: self.values[1..].to_vec() }
+    /// Returns the addresses among the values, with or without a length, and their places.
+    pub(super) fn addresses(&self) -> &[(usize, Ipv4Addr)] {
+        &self.addresses
+    }
+
+    /// Returns the address that a value is, with or without a length.
+    pub(super) fn address(&self, place: usize) -> Option<Ipv4Addr> {
+        self.addresses.iter().find(|(own, _)| *own == place).map(|(_, address)| *address)
     }
 
     /// Returns the first word.
     pub(super) fn command(&self) -> &str {
         self.shape.split(' ').next().unwrap_or_default()
     }
+}
+
+/// Returns the address that a word is, with or without a length: 10.0.0.1 for `10.0.0.1/32`.
+pub(super) fn address(word: &str) -> Option<Ipv4Addr> {
+    word.split('/').next().unwrap_or(word).parse().ok()
 }
 
 fn is_value(word: &str) -> bool {
@@ -161,6 +208,16 @@ pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
     }
 }
 
+/// Returns the words of a line as the first line of a block.
+pub(super) fn first_line(text: &str) -> Vec<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut own: Vec<String> = words.iter().map(ToString::to_string).collect();
+    for (place, word) in hide(&words) {
+        own[place] = word;
+    }
+    own
+}
+
 fn codepoint(word: &str) -> String {
     word.parse::<Dscp>().map_or_else(|_| word.to_owned(), |dscp| dscp.value().to_string())
 }
@@ -177,10 +234,10 @@ fn port(word: &str) -> String {
     number.map_or(word, |(_, number)| number).to_owned()
 }
 
-/// Returns the numbers in a value, in order.
-pub(super) fn numbers(value: &str) -> Vec<u64> {
+/// Generates the numbers in a value, in order.
+pub(super) fn numbers(value: &str) -> impl Iterator<Item = u64> {
     let runs = value.split(|letter: char| !letter.is_ascii_digit());
-    runs.filter(|run| !run.is_empty()).filter_map(|run| run.parse().ok()).collect()
+    runs.filter(|run| !run.is_empty()).filter_map(|run| run.parse().ok())
 }
 
 /// Returns a path without its values. `ipv4` counts as a word, although it contains a digit.
