@@ -37,9 +37,8 @@ pub(super) fn families<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec
     // The block of a VRF around address families (NX-OS, IOS XR): its depth and the name.
     let mut outer: Option<(usize, String)> = None;
     for (line, text) in lines {
-        let words: Vec<&str> = text.split_whitespace().collect();
         if !text.starts_with(' ') {
-            is_inside = words.starts_with(&["router", "bgp"]);
+            is_inside = text.split_whitespace().take(2).eq(["router", "bgp"]);
             outer = None;
             if is_inside {
                 found.push(BgpFamily { line, ..BgpFamily::default() });
@@ -47,6 +46,7 @@ pub(super) fn families<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec
             continue;
         }
         let Some(family) = found.last_mut().filter(|_| is_inside) else { continue };
+        let words: Vec<&str> = text.split_whitespace().collect();
         let depth = text.len() - text.trim_start().len();
         outer = outer.filter(|(own, _)| *own < depth);
         match words.as_slice() {

@@ -38,6 +38,9 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_written(snapshot, &part, found);
 }
 
+/// The first words of blocks with the numbers of devices.
+const PROCESSES: [&str; 2] = ["router", "routing-options"];
+
 /// Lines, each with its device.
 type Lines = Vec<(usize, usize)>;
 
@@ -49,6 +52,9 @@ fn check_written(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFin
         for (line, text) in member.device.numbered_lines() {
             if !text.starts_with(' ') {
                 block = text.split(' ').next().unwrap_or_default();
+            }
+            if !PROCESSES.contains(&block) {
+                continue;
             }
             let number = match (block, text.split_whitespace().collect::<Vec<_>>().as_slice()) {
                 ("router", ["eigrp", "router-id", number]) => Some(("EIGRP", *number)),

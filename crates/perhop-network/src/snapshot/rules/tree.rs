@@ -10,6 +10,12 @@ pub(crate) struct Node<'t> {
 }
 
 impl<'t> Node<'t> {
+    /// Whether its line begins with a text, regardless of the indentation. This is faster than
+    /// [`Node::words`] for lines that a rule skips.
+    pub(crate) fn begins_with(&self, text: &str) -> bool {
+        self.line.1.trim_start().starts_with(text)
+    }
+
     /// Returns the words of its line.
     pub(crate) fn words(&self) -> Vec<&'t str> {
         self.line.1.split_whitespace().collect()

@@ -61,16 +61,24 @@ pub(in crate::snapshot) fn process<'t>(lines: impl Iterator<Item = (usize, &'t s
     // The depth of the previous line, if it is about a neighbor.
     let mut depth_of_neighbor = None;
     for (line, text) in lines {
-        let words: Vec<&str> = text.split_whitespace().collect();
         if !text.starts_with(' ') {
-            is_inside = words.starts_with(&["router", "bgp"]);
+            let mut words = text.split_whitespace();
+            is_inside = words.by_ref().take(2).eq(["router", "bgp"]);
             if is_inside {
-                let number = words.get(2).map_or_else(String::new, |number| system_number(number));
+                let number = words.next().map_or_else(String::new, system_number);
                 found = Some(Process { line, number, number_line: line, ..Process::default() });
                 block = Block::default();
             }
             continue;
         }
+        let depth = text.len() - text.trim_start().len();
+        let words = text.split_whitespace();
+        let is_about_neighbor = words.clone().next() == Some("neighbor");
+        let Some(process) = found.as_mut().filter(|_| is_inside) else {
+            depth_of_neighbor = is_about_neighbor.then_some(depth);
+            continue;
+        };
+        let words: Vec<&str> = words.collect();
         match words.as_slice() {
             ["address-family", name, rest @ ..] => {
                 let is_plain = rest.first().is_none_or(|word| ["unicast", "vrf"].contains(word));
@@ -81,13 +89,10 @@ pub(in crate::snapshot) fn process<'t>(lines: impl Iterator<Item = (usize, &'t s
             ["exit-address-family"] => block = Block::default(),
             _ => {}
         }
-        let depth = text.len() - text.trim_start().len();
-        if let Some(process) = found.as_mut().filter(|_| is_inside) {
-            process.read(line, &words, &block);
-            // Settings in a block of a neighbor (NX-OS, IOS XR) are not read.
-            process.hides_number |= depth_of_neighbor.is_some_and(|outer| outer < depth);
-        }
-        depth_of_neighbor = (words.first() == Some(&"neighbor")).then_some(depth);
+        process.read(line, &words, &block);
+        // Settings in a block of a neighbor (NX-OS, IOS XR) are not read.
+        process.hides_number |= depth_of_neighbor.is_some_and(|outer| outer < depth);
+        depth_of_neighbor = is_about_neighbor.then_some(depth);
     }
     found
 }

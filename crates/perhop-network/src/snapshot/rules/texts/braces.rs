@@ -2,10 +2,20 @@
 
 use super::super::tree::Node;
 
+/// Braces, brackets, quotes and the semicolon.
+const MARKS: [char; 6] = ['{', '}', '[', ']', ';', '"'];
+
+/// Whether the first word of a statement begins with a text. This is faster than [`words`] for statements
+/// that a rule skips.
+pub(in super::super) fn begins_with(node: &Node, text: &str) -> bool {
+    let is_before = |letter: char| letter.is_whitespace() || MARKS.contains(&letter);
+    node.line.1.trim_start_matches(is_before).starts_with(text)
+}
+
 /// Returns the words of a statement, without braces, brackets, quotes and semicolon. The words of an inactive
 /// statement begin with `inactive:`.
 pub(in super::super) fn words<'t>(node: &Node<'t>) -> Vec<&'t str> {
-    let is_mark = |letter: char| "{}[];\"".contains(letter);
+    let is_mark = |letter: char| MARKS.contains(&letter);
     let words = node.line.1.split_whitespace().map(|word| word.trim_matches(is_mark));
     words.filter(|word| !word.is_empty()).collect()
 }

@@ -80,7 +80,8 @@ fn attached<'t>(nodes: &[Node<'t>], direction: &str) -> BTreeSet<&'t str> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&Node> = nodes.iter().collect();
     while let Some(node) = open.pop() {
-        if let ["service-policy", way, policy] = *node.words().as_slice()
+        if node.begins_with("service-policy")
+            && let ["service-policy", way, policy] = *node.words().as_slice()
             && way == direction
         {
             found.insert(policy);

@@ -6,6 +6,9 @@ use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use crate::rules;
 
+/// The beginnings of lines about pools and lists.
+const COMMANDS: [&str; 2] = ["dialer", "pppoe-client"];
+
 /// The lines of a device about dialer pools, or about lists of packets that dial, by number.
 #[derive(Default)]
 struct Uses<'t> {
@@ -41,7 +44,9 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
 /// Adds the lines of a block, at any depth: a PVC inside an interface can be a member of a pool.
 fn add<'t>(pools: &mut Uses<'t>, lists: &mut Uses<'t>, node: &Node<'t>) {
     let line = node.line.0;
-    match *node.words().as_slice() {
+    let words =
+        if COMMANDS.iter().any(|command| node.begins_with(command)) { node.words() } else { Vec::new() };
+    match *words.as_slice() {
         ["dialer", "pool", number] => _ = pools.needed.insert(number, line),
         ["dialer", "pool-member", number, ..] | ["pppoe-client", "dial-pool-number", number, ..] => {
             _ = pools.offered.insert(number, line);
@@ -51,7 +56,8 @@ fn add<'t>(pools: &mut Uses<'t>, lists: &mut Uses<'t>, node: &Node<'t>) {
         _ => {}
     }
     // A dialer of L2TP has no line.
-    let is_of_line = !node.inner.iter().any(|inner| inner.words() == ["dialer", "vpdn"]);
+    let is_of_tunnel = |inner: &Node| inner.begins_with("dialer") && inner.words() == ["dialer", "vpdn"];
+    let is_of_line = !node.inner.iter().any(is_of_tunnel);
     for inner in node.inner.iter().filter(|inner| is_of_line || !inner.line.1.contains("dialer pool ")) {
         add(pools, lists, inner);
     }

@@ -2,12 +2,14 @@
 
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
-use super::braces::words;
+use super::braces::{begins_with, words};
 use crate::rules;
 
 /// Words of names for policies of arriving and of departing packets.
 const INPUT: &[&str] = &["IN", "INPUT", "INGRESS", "INBOUND"];
 const OUTPUT: &[&str] = &["OUT", "OUTPUT", "EGRESS", "OUTBOUND"];
+/// The beginnings of lines that attach policies, filters and lists.
+const COMMANDS: [&str; 5] = ["service-policy", "filter", "ip", "input", "output"];
 /// The minimum number of policies that are attached in the direction of their name.
 const LEAST: usize = 3;
 
@@ -63,7 +65,8 @@ fn says_output(name: &str) -> Option<bool> {
 /// Adds the attachments of a block; `is_filter` is whether it is a block of filters.
 fn add<'t>(found: &mut Vec<Attachment<'t>>, device: usize, node: &Node<'t>, is_filter: bool) {
     let line = node.line.0;
-    let words = words(node);
+    let words =
+        if COMMANDS.iter().any(|command| begins_with(node, command)) { words(node) } else { Vec::new() };
     let attached = match *words.as_slice() {
         ["service-policy" | "filter", direction @ ("input" | "output"), name] => {
             Some((direction == "output", name))
