@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -80,6 +81,21 @@ def test_order_and_content_do_not_depend_on_threads(sites: Path, perhop: Command
     for one in whole:
         (alone,) = perhop("check", one["file"], "--json").json()["files"]
         assert alone == one
+
+
+def test_reports_of_a_network_are_written_as_by_python(sites: Path, perhop: Command) -> None:
+    # The extension module writes these reports, and Python those of single files.
+    strange = GOOD.replace(" bandwidth 512", ' description "é"\\ ,:{\t\x01\n bandwidth 512')
+    shares = strange.replace(
+        "  priority 128", "  bandwidth percent 7\n class class-default\n  shape average 96000"
+    )
+    (sites / "north" / "c.cfg").write_text(shares)
+    printed = perhop("check", sites, "--json").out
+    document = json.loads(printed)
+    numbers = re.findall(r"[0-9.]+e[-+0-9]+|[0-9]+[.][0-9]+", printed)
+    assert "\\u0001" in printed or "␁" in printed
+    assert numbers, "no number with a fraction is compared"
+    assert printed == json.dumps(document, ensure_ascii=False) + "\n"
 
 
 def test_an_unsupported_system_has_exit_code_2_and_other_files_are_checked(

@@ -231,6 +231,9 @@ class Network:
     def report(self, file: str, detail: str) -> str | None:
         """Return the report of a device's configuration, as `check_router` does; raises `ValueError`."""
 
+    def report_members(self, file: str) -> str | None:
+        """Return the members of a report with policies, without braces, as `json.dumps` writes them."""
+
     def findings(self) -> str:
         """Return the findings of the rules that need several devices, as JSON."""
 

@@ -72,12 +72,20 @@ class Checked:
     rendered: tuple[str, str] | None = None
     #: The suppressed lines of a configuration, with their rules.
     hidden: Suppression = field(default_factory=Suppression)
+    #: Its part of the document of `--json`, if it is written in advance. `router` then has only the platform,
+    #: because the lines and policies as objects take ten times the memory of the text.
+    document: str | None = None
     #: The findings that need the other devices of a network.
     between: list[Finding] = field(default_factory=list)
 
     def count(self, severity: Severity) -> int:
         """Return how many findings have a severity."""
         return sum(finding.severity == severity for finding in self.findings)
+
+    def forget_lines(self) -> None:
+        """Drop the lines of the report. As objects, they take ten times the memory of the text."""
+        if self.router is not None:
+            self.router = {**self.router, "lines": []}
 
 
 #: Returns the report of a file that was parsed before.

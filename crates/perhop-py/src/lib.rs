@@ -22,6 +22,7 @@ mod memory;
 mod network;
 mod playback;
 mod proving;
+mod python_json;
 mod rates;
 mod router;
 mod running;

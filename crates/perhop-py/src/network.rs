@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::{inferring, router};
+use crate::{inferring, python_json, router};
 
 fn wrong(message: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(message.to_string())
@@ -78,6 +78,14 @@ impl Network {
         let device = self.0.devices.iter().find(|device| device.file == file);
         let model = device.and_then(|device| device.device.model());
         model.map(|model| serde_json::to_string(&model.report(detail)).map_err(wrong)).transpose()
+    }
+
+    /// Returns the members of a device's report with its policies, without braces, as Python's `json.dumps`
+    /// writes them; `None` for a file that is not a device.
+    fn report_members(&self, file: &str) -> PyResult<Option<String>> {
+        let device = self.0.devices.iter().find(|device| device.file == file);
+        let model = device.and_then(|device| device.device.model());
+        model.map(|model| python_json::members(&model.report(Detail::Policies)).map_err(wrong)).transpose()
     }
 
     /// Returns the findings of the rules that need several devices, as JSON.

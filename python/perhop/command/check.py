@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
 from perhop.checking import Checked, check_file
 from perhop.command import check_formats, router_report
@@ -16,7 +16,7 @@ from perhop.command.lines import show_lines
 from perhop.command.options import Assume, Json, Platform, assumptions
 from perhop.command.parameter import Parameter
 from perhop.command.settings import CheckSettings, check_settings
-from perhop.command.terminal import colors, print_json, print_note
+from perhop.command.terminal import colors, json_text, print_json, print_json_texts, print_note
 from perhop.configuration import NOT_SUPPORTED, Detail, is_supported
 from perhop.errors import Exit, InvalidInputError, UnreadableFileError
 from perhop.interrupts import deferred
@@ -24,6 +24,9 @@ from perhop.limits import processors
 from perhop.printable import without_log_commands
 from perhop.quantity import counted
 from perhop.rules import Severity, named, rules
+
+if TYPE_CHECKING:
+    from perhop.core_types import RouterReport
 
 FailOn = Literal["error", "warning", "note"]
 Format = Literal["full", "concise", "github", "gitlab", "sarif", "junit", "json"]
@@ -122,6 +125,9 @@ def check(
     )
     if between:
         work = _then(work, between.add_to)
+    if shape == "json":
+        members = between.report_members if between else None
+        work = _then(work, partial(_documented, failing=failing, members=members))
     shown = {
         "full": partial(_show, lines=lines, failing=failing),
         "files": partial(_show_line, failing=failing),
@@ -210,6 +216,7 @@ def _check_all(
                 checked.append(found)
                 if shown is not None:
                     shown(found)
+                    found.forget_lines()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -222,9 +229,9 @@ def _print_as(
     """Print all findings in a format of other tools."""
     match shape:
         case "json":
-            files = [_document(found, failing) for found in checked]
             stated = None if settings is None else str(settings)
-            print_json({"schema_version": 1, "settings": stated, "files": files})
+            head = {"schema_version": 1, "settings": stated}
+            print_json_texts(head, "files", (found.document for found in checked if found.document))
         case "sarif":
             from perhop.command.sarif import sarif_log  # lazy: only for this format
 
@@ -292,11 +299,21 @@ def _show_total(checked: Sequence[Checked], chosen: Chosen) -> None:
     print(text)
 
 
-def _document(found: Checked, failing: Sequence[Severity]) -> dict[str, Any]:
-    """Return the part of a file in the JSON document."""
-    head = {"file": str(found.file), "valid": is_passed(found, failing), "holds": found.kind}
-    findings = [vars(finding) for finding in found.findings]
+def _documented(
+    found: Checked, *, failing: Sequence[Severity], members: Callable[[Path], str | None] | None
+) -> Checked:
+    """Write the part of a file in the JSON document. `members` returns the members of a report as text."""
+    head: dict[str, Any] = {"file": str(found.file), "valid": is_passed(found, failing), "holds": found.kind}
+    findings = {"findings": [vars(finding) for finding in found.findings]}
     if found.router is None:
-        return {**head, "diagnostics": found.diagnostics, "findings": findings}
-    attached = router_report.attached_errors(found.router)
-    return {**head, "attached_errors": attached, **found.router, "findings": findings}
+        found.document = json_text({**head, "diagnostics": found.diagnostics, **findings})
+        return found
+    head["attached_errors"] = router_report.attached_errors(found.router)
+    # A report without policies is that of a network.
+    text = members(found.file) if members and "router" not in found.router else None
+    if text is None:
+        found.document = json_text({**head, **found.router, **findings})
+    else:
+        found.document = f"{json_text(head)[:-1]}, {text}, {json_text(findings)[1:]}"
+    found.router = cast("RouterReport", {"platform": found.router.get("platform")})
+    return found

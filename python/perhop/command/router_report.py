@@ -54,8 +54,9 @@ def text(found: Checked, report: RouterReport, *, lines: bool, passed: bool) -> 
             for finding in findings:
                 shown += ["", f"line {line}:", *_finding(finding)]
         return "\n".join([*shown, *(_line(line) for line in report["lines"] if lines)])
+    by_state = _lines_by_state(found, report, wrong)
     for state in MEANINGS if lines else _CHANGING:
-        shown += _of_state(found, report, state, wrong)
+        shown += _of_state(by_state.get(state, []), state, wrong)
     shown += _notes(report, wrong, all_of_them=lines)
     return "\n".join([*shown, *_between(found, report), *_last(found, report)])
 
@@ -104,13 +105,22 @@ def _summary(report: RouterReport) -> str:
     return f"{counted(total, 'line')}: {counts}"
 
 
-def _of_state(found: Checked, report: RouterReport, state: str, wrong: dict[int, list[Finding]]) -> list[str]:
-    of_state = [
-        line
-        for line in report["lines"]
-        if _section(line, wrong.get(line["number"], [])) == state
-        and not _is_hidden(found, line, wrong.get(line["number"], []))
-    ]
+def _lines_by_state(
+    found: Checked, report: RouterReport, wrong: dict[int, list[Finding]]
+) -> dict[str, list[RouterLine]]:
+    """Return the lines under each state. A line with an error or a warning is suspicious."""
+    by_state: dict[str, list[RouterLine]] = {}
+    for line in report["lines"]:
+        findings = wrong.get(line["number"], [])
+        if _is_hidden(found, line, findings):
+            continue
+        is_wrong = any(finding.severity != "note" for finding in findings)
+        state = "suspicious" if is_wrong and line["state"] not in _CHANGING else line["state"]
+        by_state.setdefault(state, []).append(line)
+    return by_state
+
+
+def _of_state(of_state: list[RouterLine], state: str, wrong: dict[int, list[Finding]]) -> list[str]:
     if not of_state:
         return []
     rows = ["", f"{_word(state)}: {MEANINGS[state]}"]
@@ -122,12 +132,6 @@ def _of_state(found: Checked, report: RouterReport, state: str, wrong: dict[int,
                     rows += _finding(finding)
         rows += [f"        {note}"] if note else []
     return rows
-
-
-def _section(line: RouterLine, wrong: list[Finding]) -> str:
-    """Return the state under which a line is listed. A line with an error or a warning is suspicious."""
-    is_wrong = any(finding.severity != "note" for finding in wrong)
-    return "suspicious" if is_wrong and line["state"] not in _CHANGING else line["state"]
 
 
 def _is_hidden(found: Checked, line: RouterLine, wrong: list[Finding]) -> bool:

@@ -45,14 +45,24 @@ def console(stream: TextIO | None = None) -> Screen:
 
 def print_json(document: object) -> None:
     """Print the document of `--json`."""
-    print(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    print(json_text(document))
+
+
+def json_text(value: object) -> str:
+    """Return a value as `--json` prints it."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def print_json_rows(key: str, rows: Iterable[object]) -> None:
     """Print the document of `--json` that is a long list, row by row."""
-    before = f'{{"schema_version": 1, {json.dumps(key)}: ['
-    for row in rows:
-        sys.stdout.write(before + json.dumps(row, ensure_ascii=False, allow_nan=False))
+    print_json_texts({"schema_version": 1}, key, map(json_text, rows))
+
+
+def print_json_texts(head: Mapping[str, object], key: str, texts: Iterable[str]) -> None:
+    """Print the document of `--json` that ends with a long list, whose elements are texts in JSON."""
+    before = f"{json_text(head)[:-1]}, {json_text(key)}: ["
+    for text in texts:
+        sys.stdout.write(before + text)
         before = ", "
     print("]}" if before == ", " else f"{before}]}}")
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from perhop import _core
 from perhop.checking import Checked, Finding
 from perhop.configuration import Detail
 from perhop.core_types import RouterReport
@@ -22,17 +23,31 @@ class Between:
     findings: dict[Path, list[Finding]] = field(default_factory=dict)
 
     def report(self, file: Path, detail: Detail) -> RouterReport | None:
-        """Return the report of a file that a network has parsed; `None` for other files."""
+        """Return the report of a file that a network has parsed; `None` for other files.
+
+        With the detail `policies`, the report has only remarks, because `report_members` has the rest.
+        """
+        kept: Detail = "remarks" if detail == "policies" else detail
+        for core, own in self._parsed(file):
+            if (written := core.report(own, kept)) is not None:
+                found: RouterReport = json.loads(written)
+                return found
+        return None
+
+    def report_members(self, file: Path) -> str | None:
+        """Return the members of such a report with policies, as `json.dumps` writes them."""
+        written = (core.report_members(own) for core, own in self._parsed(file))
+        return next((one for one in written if one is not None), None)
+
+    def _parsed(self, file: Path) -> Iterator[tuple[_core.Network, str]]:
+        """Generate the networks that may have parsed a file, with its path in the network."""
         for network in self.networks:
             if network.folder not in file.parents:
                 continue
             own = file.relative_to(network.folder)
             # Skip a device whose platform network.yaml sets, because `perhop check` may use another platform.
-            written = None if network.facts.device_of(own)[1] else network.core.report(own.as_posix(), detail)
-            if written is not None:
-                found: RouterReport = json.loads(written)
-                return found
-        return None
+            if not network.facts.device_of(own)[1]:
+                yield network.core, own.as_posix()
 
     def add_to(self, checked: Checked) -> Checked:
         """Add the findings about a network to those of a file; comments of the file suppress rules."""
