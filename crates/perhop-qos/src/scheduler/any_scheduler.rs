@@ -165,6 +165,10 @@ impl Scheduler for AnyScheduler {
     fn depends_on_time(&self) -> bool {
         dispatch!(self, scheduler => scheduler.depends_on_time())
     }
+    #[inline(always)]
+    fn choice_holds_until(&self) -> Time {
+        dispatch!(self, scheduler => scheduler.choice_holds_until())
+    }
     fn holds_back(&self) -> bool {
         dispatch!(self, scheduler => scheduler.holds_back())
     }

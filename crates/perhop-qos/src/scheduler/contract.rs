@@ -57,4 +57,9 @@ pub trait Scheduler {
     fn depends_on_time(&self) -> bool {
         false
     }
+    /// The time before which the last choice remains if no packet joins, leaves or is held back.
+    #[inline]
+    fn choice_holds_until(&self) -> Time {
+        if self.depends_on_time() { Time::ZERO } else { Time::MAX }
+    }
 }

@@ -282,4 +282,11 @@ impl Scheduler for ThreeParameter {
     fn depends_on_time(&self) -> bool {
         self.guarantees.children.iter().any(Option::is_some)
     }
+    /// No head becomes due, and no guarantee becomes too late, before this time.
+    #[inline]
+    fn choice_holds_until(&self) -> Time {
+        let Guarantees { early, due, stopped, .. } = &self.guarantees;
+        let until = early.lower_bound().min(due.lower_bound() + PATIENCE) + stopped;
+        Time::from_picoseconds(u64::try_from(until >> FRACTION_BITS).unwrap_or(u64::MAX))
+    }
 }

@@ -87,6 +87,7 @@ impl Tournament {
         (!is_absent).then_some(player)
     }
     /// The lowest tag.
+    #[inline]
     pub(super) fn least(&self) -> Option<Virtual> {
         self.winner().map(|_| self.lower_bound())
     }

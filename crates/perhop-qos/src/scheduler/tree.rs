@@ -28,9 +28,10 @@ pub struct SchedulerTree {
     nodes: Vec<Node>,
     /// The place of each queue.
     leaves: Vec<Place>,
-    /// Whether a choice may have changed since the last one. Not maintained if every node is updated before
-    /// every choice.
+    /// Whether a choice may have changed since the last one. Not maintained with [`Layout::Timed`].
     is_stale: bool,
+    /// With [`Layout::Timed`], all choices are valid before this time; 0 if one may have changed.
+    valid_until: Time,
     /// The bytes that the tree counts for a packet. The tree reads it only with [`Layout::Counting`] and
     /// [`Layout::Timed`]; otherwise it counts IP bytes.
     accounting: Accounting,
@@ -48,8 +49,7 @@ enum Layout {
     Counting,
     /// Nested schedulers whose choices change only when packets join and leave. They count IP bytes.
     Nested,
-    /// Shapers, or nested schedulers whose choices depend on time or that do not count IP bytes. Every node is
-    /// updated before every choice.
+    /// Shapers, or nested schedulers whose choices depend on time or that do not count IP bytes.
     Timed,
 }
 
@@ -121,6 +121,7 @@ impl SchedulerTree {
             nodes: Vec::new(),
             leaves: Vec::new(),
             is_stale: false,
+            valid_until: Time::ZERO,
             accounting: Accounting::IP,
         }
     }
@@ -265,6 +266,7 @@ impl SchedulerTree {
             }
             Layout::Nested | Layout::Timed => {
                 let place = self.leaves[id.index()];
+                self.valid_until = Time::ZERO;
                 if place.shaped.is_none() {
                     self.nodes[place.node].set_head(place.child, head);
                     self.mark_stale(place);

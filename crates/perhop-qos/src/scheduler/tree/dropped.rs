@@ -56,6 +56,7 @@ impl SchedulerTree {
 
     /// Does the same as [`dequeued_timed`](SchedulerTree::dequeued_timed), but takes no tokens.
     fn dropped_deep(&mut self, now: Time, id: QueueId, length: u32, mut head: u32) {
+        self.valid_until = Time::ZERO;
         let mut next = Some(self.leaves[id.index()]);
         while let Some(place) = next {
             if let Some(watched) = place.shaped {

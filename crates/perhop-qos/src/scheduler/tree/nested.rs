@@ -29,7 +29,7 @@ impl SchedulerTree {
     /// Records that the scheduler above `place` and all enclosing schedulers must choose again.
     #[inline]
     pub(super) fn mark_stale(&mut self, place: Place) {
-        self.is_stale = true;
+        (self.is_stale, self.valid_until) = (true, Time::ZERO);
         let mut next = Some(place);
         while let Some(place) = next {
             self.nodes[place.node].is_stale = true;

@@ -2,6 +2,7 @@
 
 use super::{SchedulerTree, Shaping};
 use crate::queue::QueueId;
+use crate::units::Time;
 
 impl SchedulerTree {
     /// Holds back all packets of queue `id` until [`resume`](SchedulerTree::resume). Its class must have
@@ -16,6 +17,8 @@ impl SchedulerTree {
     }
     /// The shaper of queue `id`.
     fn pausable(&mut self, id: QueueId) -> &mut Shaping {
+        // The caller changes it.
+        self.valid_until = Time::ZERO;
         let place = self.leaves[id.index()];
         let watched = place.shaped.expect("the class of a paused queue has `pause`");
         &mut self.nodes[place.node].watched[watched as usize].shaping

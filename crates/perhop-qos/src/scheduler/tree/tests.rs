@@ -110,6 +110,7 @@ fn build(policy: Value) -> SchedulerTree {
 
 /// Makes every scheduler choose again, even if its choice cannot have changed.
 fn choose_always(tree: &mut SchedulerTree) {
+    tree.valid_until = Time::ZERO;
     tree.nodes.iter_mut().for_each(|node| node.depends_on_time = true);
 }
 

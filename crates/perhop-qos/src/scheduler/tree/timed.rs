@@ -1,5 +1,5 @@
-//! Trees with schedulers or shapers whose choices depend on time. All choices are made again before every
-//! packet. Bytes are counted by the accounting of the policy.
+//! Trees with schedulers or shapers whose choices depend on time. All choices are made again before a packet,
+//! unless they are known to remain. Bytes are counted by the accounting of the policy.
 
 use super::{Below, Node, Place, SchedulerTree, Watched, head_of};
 use crate::queue::{Queue, QueueId};
@@ -15,25 +15,39 @@ impl SchedulerTree {
         let place = self.leaves[id.index()];
         let node = &mut self.nodes[place.node];
         let Some(watched) = place.shaped else {
-            node.is_stale |= node.update_tail(place.child, length, queue, self.accounting);
+            if node.update_tail(place.child, length, queue, self.accounting) {
+                (node.is_stale, self.valid_until) = (true, Time::ZERO);
+            }
             announce(&mut self.nodes, now, place, self.accounting.counted(length));
             return;
         };
+        if queue.occupancy().packets == 1 || !queue.is_fifo() {
+            self.valid_until = Time::ZERO;
+        }
         // A shaper without a rate delays no packet. The schedulers above are informed at the arrival, so that
         // they see the arrivals of unpaused queues in order.
         let shaping = &mut node.watched[watched as usize].shaping;
         let is_unlimited = shaping.shaper.as_ref().is_some_and(Shaper::is_unlimited);
         if is_unlimited && !shaping.is_paused && !shaping.released {
-            shaping.released = true;
+            (shaping.released, self.valid_until) = (true, Time::ZERO);
             announce(&mut self.nodes, now, place, head_of(queue, self.accounting));
+        }
+    }
+
+    /// Returns the queue to which the choices lead, or the time at which a packet may leave.
+    #[inline(never)]
+    pub(super) fn select_timed(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
+        match self.chosen() {
+            Some(queue) if now < self.valid_until => Selection::Serve(queue),
+            _ => self.update_choices(now, queues),
         }
     }
 
     /// Updates every scheduler whose choice may have changed, inner ones first. Returns the queue to which
     /// the choices lead.
     #[inline(never)]
-    pub(super) fn select_timed(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
-        let mut release = Time::MAX;
+    fn update_choices(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
+        let (mut release, mut valid_until) = (Time::MAX, Time::MAX);
         for index in (0..self.nodes.len()).rev() {
             // Inner nodes follow.
             let (outer, inner) = self.nodes.split_at_mut(index + 1);
@@ -56,10 +70,14 @@ impl SchedulerTree {
             if node.is_stale || node.depends_on_time {
                 node.choose(now);
             }
+            if node.depends_on_time {
+                valid_until = valid_until.min(node.scheduler.choice_holds_until());
+            }
             if node.choice.is_none() {
                 release = release.min(node.scheduler.held_until().unwrap_or(Time::MAX));
             }
         }
+        self.valid_until = valid_until.min(release);
         match self.chosen() {
             Some(queue) => Selection::Serve(queue),
             None if release < Time::MAX => Selection::WaitUntil(release),
@@ -81,6 +99,9 @@ impl SchedulerTree {
             let node = &mut self.nodes[place.node];
             node.sent(now, place.child, length, head);
             node.is_stale = false;
+            if node.depends_on_time {
+                self.valid_until = self.valid_until.min(node.scheduler.choice_holds_until());
+            }
             head = node.head();
             next = node.parent;
         }
@@ -99,6 +120,7 @@ impl SchedulerTree {
         let Some(shaper) = &mut shaping.shaper else { return head };
         let is_covered = shaper.sent_before(now, length, head);
         if head == 0 || !is_covered {
+            self.valid_until = Time::ZERO;
             return 0;
         }
         (shaping.released, shaping.covered) = (true, head);
