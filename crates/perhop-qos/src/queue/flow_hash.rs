@@ -77,15 +77,23 @@ const KNOWN_FLOWS: usize = 256;
 /// Programming", volume 3, §6.4).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
+impl KnownFlow {
+    #[inline(never)]
+    fn new(flow: FlowKey, rehashes: u8, key: u64) -> KnownFlow {
+        KnownFlow { flow, rehashes, hash: flow_hash(&flow, key ^ u64::from(rehashes)) }
+    }
+}
+
 impl FlowHasher {
     pub(crate) fn new(flow_hash: FlowHash, key: u64) -> FlowHasher {
-        let flow = FlowKey::default();
-        let known = KnownFlow { flow, rehashes: 0, hash: self::flow_hash(&flow, key) };
-        let known = vec![known; KNOWN_FLOWS].try_into().expect("the vector has that length");
+        let known = vec![KnownFlow::new(FlowKey::default(), 0, key); KNOWN_FLOWS]
+            .try_into()
+            .expect("the vector has that length");
         FlowHasher { flow_hash, key, known }
     }
     /// Does the same as [`FlowHash::hash_packet`].
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every packet calls it")]
+    #[inline(always)]
     pub(crate) fn hash_packet(&mut self, packet: &Packet) -> u64 {
         let (flow, rehashes) = (packet.flow_key(), self.flow_hash.rehashes(packet));
         let addresses = flow.source.to_bits() as u64 ^ (flow.destination.to_bits() as u64).rotate_left(32);
@@ -93,8 +101,7 @@ impl FlowHasher {
         let place = (addresses ^ ports).wrapping_mul(GOLDEN) >> 56;
         let known = &mut self.known[place as usize % KNOWN_FLOWS];
         if known.flow != flow || known.rehashes != rehashes {
-            let hash = flow_hash(&flow, self.key ^ u64::from(rehashes));
-            *known = KnownFlow { flow, rehashes, hash };
+            *known = KnownFlow::new(flow, rehashes, self.key);
         }
         known.hash
     }

@@ -33,16 +33,12 @@ impl LongestFlow {
             (group.bytes, group.flow, group.is_stale) = (bytes, flow, false);
         }
     }
-    /// Records that a packet left `flow`.
+    /// Records that a packet left `flow`, which now may be empty.
     #[inline]
-    pub(super) fn shrank(&mut self, flow: u16) {
+    pub(super) fn shrank(&mut self, flow: u16, is_empty: bool) {
         let group = &mut self.0[usize::from(flow) / 64];
         group.is_stale |= group.flow == flow;
-    }
-    /// Records that the last packet left `flow`.
-    #[inline]
-    pub(super) fn emptied(&mut self, flow: u16) {
-        self.0[usize::from(flow) / 64].backlogged &= !(1 << (flow % 64));
+        group.backlogged &= !(u64::from(is_empty) << (flow % 64));
     }
     /// Returns the longest flow and its bytes. `bytes_of` returns the bytes of a flow.
     pub(super) fn find(&mut self, bytes_of: impl Fn(u16) -> u64) -> (u16, u64) {
@@ -100,10 +96,7 @@ mod tests {
                     }
                     1 | 2 if *own > 0 => {
                         *own -= length.min(*own);
-                        longest.shrank(flow % 130);
-                        if *own == 0 {
-                            longest.emptied(flow % 130);
-                        }
+                        longest.shrank(flow % 130, *own == 0);
                     }
                     _ => {
                         *own += 1 + length;

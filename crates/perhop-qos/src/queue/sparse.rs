@@ -13,7 +13,7 @@ use crate::{Packet, Time};
 pub struct SparseFlows {
     flows: Box<[Flow]>,
     longest: LongestFlow,
-    hasher: FlowHasher,
+    choice: FlowChoice,
     /// The packets of all flows. The memory is allocated for the largest number.
     slots: Vec<Slot>,
     /// The first slot without a packet. [`Slot::next`] links the others.
@@ -48,25 +48,24 @@ pub(crate) struct SparseSettings {
 }
 
 impl SparseSettings {
-    /// The hash that selects a packet's flow.
+    /// Creates the choice of a packet's queue.
     pub(crate) fn choice(&self) -> FlowChoice {
-        FlowChoice { flows: self.flows, key: self.key, flow_hash: self.flow_hash }
+        FlowChoice { flows: self.flows, hasher: FlowHasher::new(self.flow_hash, self.key) }
     }
 }
 
 /// Selects the queue that a packet joins.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FlowChoice {
     flows: u16,
-    key: u64,
-    flow_hash: FlowHash,
+    hasher: FlowHasher,
 }
 
 impl FlowChoice {
     /// The queue of `packet`'s flow.
     #[inline]
-    pub(crate) fn queue_index(&self, packet: &Packet) -> u16 {
-        scaled(self.flow_hash.hash_packet(packet, self.key), self.flows)
+    pub(crate) fn queue_index(&mut self, packet: &Packet) -> u16 {
+        scaled(self.hasher.hash_packet(packet), self.flows)
     }
 }
 
@@ -160,7 +159,7 @@ impl SparseFlows {
         SparseFlows {
             flows: vec![flow; settings.flows.into()].into(),
             longest: LongestFlow::new(settings.flows),
-            hasher: FlowHasher::new(settings.flow_hash, settings.key),
+            choice: settings.choice(),
             // The queue can exceed the limit by one packet, because a packet joins before another is
             // discarded.
             slots: Vec::with_capacity(settings.limit as usize + 1),
@@ -176,12 +175,13 @@ impl SparseFlows {
     /// The queue of `packet`'s flow.
     #[inline]
     pub(super) fn flow_of(&self, packet: &Packet) -> u16 {
-        self.settings.choice().queue_index(packet)
+        let SparseSettings { flow_hash, key, flows, .. } = self.settings;
+        scaled(flow_hash.hash_packet(packet, key), flows)
     }
 
     /// Adds `packet` to the queue of its flow.
     pub(super) fn push(&mut self, now: Time, packet: &Packet) {
-        let index = scaled(self.hasher.hash_packet(packet), self.settings.flows);
+        let index = self.choice.queue_index(packet);
         let slot = self.occupy(now, packet);
         let bytes = self.counted(packet.length);
         self.held += 1;
@@ -328,11 +328,11 @@ impl SparseFlows {
         let slot = &mut self.slots[place as usize];
         flow.first = std::mem::replace(&mut slot.next, self.free);
         self.free = place;
-        self.longest.shrank(index);
-        if flow.first == NO_SLOT {
+        let is_empty = flow.first == NO_SLOT;
+        if is_empty {
             flow.last = NO_SLOT;
-            self.longest.emptied(index);
         }
+        self.longest.shrank(index, is_empty);
         flow.bytes -= u64::from(slot.packet.length + self.settings.header);
         self.held -= 1;
         slot
