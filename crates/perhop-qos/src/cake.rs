@@ -434,8 +434,8 @@ impl Cake {
     }
 
     /// Stores `packet` and returns its place.
-    // The fields are written one by one, because the processor cannot forward the stores of several fields of a
-    // temporary slot to the loads that would copy it.
+    // The fields are written one by one, because the processor cannot forward the stores of several fields of
+    // a temporary slot to the loads that would copy it.
     #[inline]
     fn occupy(&mut self, now: Time, packet: &Packet) -> u32 {
         let (place, counted) = (self.free, self.lengths.counted(packet.length));

@@ -53,8 +53,8 @@ pub(crate) fn flow_hash(flow: &FlowKey, key: u64) -> u64 {
     mix(words.fold(rest, |hash, word| mix(hash ^ word)))
 }
 
-/// The hashes of packets under one key. It remembers the hashes of recent flows, because a hash is a long chain
-/// of multiplications.
+/// The hashes of packets under one key. It remembers the hashes of recent flows, because a hash is a long
+/// chain of multiplications.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowHasher {
     flow_hash: FlowHash,
@@ -73,8 +73,8 @@ struct KnownFlow {
 
 /// The number of remembered flows.
 const KNOWN_FLOWS: usize = 256;
-/// 2⁶⁴ divided by the golden ratio. Its multiples spread consecutive numbers evenly (Knuth, "The Art of Computer
-/// Programming", volume 3, §6.4).
+/// 2⁶⁴ divided by the golden ratio. Its multiples spread consecutive numbers evenly (Knuth, "The Art of
+/// Computer Programming", volume 3, §6.4).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl KnownFlow {

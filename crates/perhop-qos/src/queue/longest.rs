@@ -2,8 +2,8 @@
 
 /// The flow with the most bytes. Among equal flows, it is the one with the lowest number.
 ///
-/// Flows are in groups of 64. A flow that grows is compared with the longest flow of its group. If the longest
-/// flow shrinks, the group is searched again, but not before the next query.
+/// Flows are in groups of 64. A flow that grows is compared with the longest flow of its group. If the
+/// longest flow shrinks, the group is searched again, but not before the next query.
 #[derive(Clone, Debug)]
 pub(super) struct LongestFlow(Box<[Group]>);
 

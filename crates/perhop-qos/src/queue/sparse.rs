@@ -339,8 +339,8 @@ impl SparseFlows {
     }
 
     /// Stores `packet` and returns its place.
-    // The fields are written one by one, because the processor cannot forward the stores of several fields of a
-    // temporary slot to the loads that would copy it.
+    // The fields are written one by one, because the processor cannot forward the stores of several fields of
+    // a temporary slot to the loads that would copy it.
     #[inline]
     fn occupy(&mut self, now: Time, packet: &Packet) -> u32 {
         let place = self.free;

@@ -31,7 +31,8 @@ impl Fifo {
 }
 
 impl Fifo {
-    /// Packets after the first are checked only if a shaper inside the child of the first packet holds it back.
+    /// Packets after the first are checked only if a shaper inside the child of the first packet holds it
+    /// back.
     #[inline(never)]
     fn first_with_head(&self, heads: &[u32]) -> Option<usize> {
         self.order.iter().map(|child| usize::from(*child)).find(|child| heads[*child] > 0)

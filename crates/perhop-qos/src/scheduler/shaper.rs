@@ -154,8 +154,8 @@ impl Credit {
         let span = missing.unsigned_abs().div_ceil(self.gain);
         now.saturating_add(Time::from_picoseconds(u64::try_from(span).unwrap_or(u64::MAX)))
     }
-    /// Spends `length` bytes, and goes into debt if necessary. Returns whether the rest covers `next` bytes or
-    /// is full.
+    /// Spends `length` bytes, and goes into debt if necessary. Returns whether the rest covers `next` bytes
+    /// or is full.
     #[inline]
     pub(super) fn spend_before(&mut self, now: Time, length: u32, next: u32) -> bool {
         let (Ok(gain), Ok(byte)) = (u64::try_from(self.gain), u64::try_from(self.byte)) else {

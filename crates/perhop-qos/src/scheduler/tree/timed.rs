@@ -129,8 +129,8 @@ impl SchedulerTree {
     }
 }
 
-/// Returns the time at which the shaper of a watched child of a node lets a head of `length` bytes leave: `now`
-/// or later. If it is now, informs the schedulers above.
+/// Returns the time at which the shaper of a watched child of a node lets a head of `length` bytes leave:
+/// `now` or later. If it is now, informs the schedulers above.
 #[inline(never)]
 fn ask_shaper(nodes: &mut [Node], now: Time, (node, watched): (usize, usize), length: u32) -> Time {
     let Watched { child, shaping, .. } = &mut nodes[node].watched[watched];
