@@ -120,7 +120,7 @@ def test_buckets_and_sums_of_htb(perhop: Command, tmp_path: Path) -> None:
     [
         ("rate 100kbit ceil 200kbit", "90kbit", "add up to 140kb/s, above its own rate 100kb/s"),
         ("rate 100kbit ceil 200kbit", "110kbit", "above its own rate 100kb/s; class 1:10 alone exceeds it"),
-        ("rate 100kbit", "60kbit", "up to 110kb/s leave, above the ceiling 100kb/s"),
+        ("rate 100kbit", "60kbit", "up to 110kb/s are sent, more than the ceiling 100kb/s"),
     ],
 )
 def test_a_rate_above_that_of_the_class_around(

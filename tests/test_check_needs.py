@@ -54,7 +54,7 @@ def test_a_burst_too_small_for_tcp_names_the_designed_burst(
     needed = design.policer("10Mb/s", rtt="100ms")["Bc"]
     [(_, said)] = found(perhop, tmp_path, form.format(numbers=small), "police-burst-small")
     assert "TCP with an RTT of 100 ms needs 125000 bytes" in said
-    assert f"{needed:.0f} to reach it; see `perhop design policer`" in said
+    assert f"{needed:.0f} bytes to reach it; see `perhop design policer`" in said
     assert f" {needed:,.0f} B" in perhop("design", "policer", "--rate", "10Mb/s", "--rtt", "100ms").out
     assert found(perhop, tmp_path, form.format(numbers=large), "police-burst-small") == []
 
@@ -145,7 +145,7 @@ interface GigabitEthernet0/1
     [
         ("64 1600", "a burst of 1600 bytes is 8 packets of 200 bytes or 1 of 1500"),
         ("10000 5000", "a burst of 5000 bytes is 25 packets of 200 bytes, but 10Mb/s carries 125 calls"),
-        ("10000 24999", "if all calls send at once, they need 25000 bytes"),
+        ("10000 24999", "if all calls send at the same time, they need 25000 bytes"),
         ("10000 25000", None),
         ("64 3000", None),
         ("1000", None),

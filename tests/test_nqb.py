@@ -193,7 +193,7 @@ def test_the_type_of_service_of_prio_is_reported(perhop: Command, tmp_path: Path
     (found,) = perhop("check", file, "--json").json()["files"]
     messages = [one["message"] for one in found["findings"] if one["rule"] == "nqb-may-get-priority"]
     assert messages == [
-        "class 1:1 has priority and would take nqb (45) by the low bits of its codepoint, on eth0"
+        "class 1:1 has priority and would match nqb (45) by the low bits of its codepoint, on eth0"
     ]
 
 

@@ -1,4 +1,4 @@
-//! Rule for shapers whose bucket is so large that bursts leave at the line rate.
+//! Rule for shapers with a bucket so large that long bursts are sent at the line rate.
 
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::scheduler::SchedulerConfig;
@@ -7,8 +7,8 @@ use perhop_qos::{ByteSize, Rate};
 use crate::finding::{Finding, Place, Subject};
 use crate::rules;
 
-/// Burst in milliseconds of the rate: twice the largest default interval of Cisco IOS, 125 ms, with Be = Bc
-/// (Policing and Shaping Overview).
+/// The largest usual burst, in milliseconds of the rate. It is twice the largest default interval of Cisco
+/// IOS, 125 ms, because Be = Bc (Policing and Shaping Overview).
 const LARGEST_USUAL_MS: f64 = 250.0;
 /// Bytes of ten packets of 1500 bytes, the initial window of TCP (RFC 6928 §2).
 const INITIAL_WINDOW: u64 = 15_000;
@@ -19,8 +19,8 @@ struct Bucket {
     burst: ByteSize,
 }
 
-/// Reports a bucket of `class` that sends a long burst onto a faster wire. `scheduler` is the scheduler of
-/// the level.
+/// Reports a shaper of `class` that sends long bursts at the rate of a faster wire. `scheduler` is the
+/// scheduler of the level.
 pub(crate) fn check_class(
     subject: &Subject,
     class: &ClassConfig,
@@ -51,7 +51,8 @@ pub(crate) fn check_class(
     }
 }
 
-/// Returns the bucket that limits the burst of a class. HTB buckets that are not configured hold one packet.
+/// Returns the bucket that limits the burst of a class. An HTB bucket that is not configured has the size of
+/// one packet.
 fn bucket(class: &ClassConfig, scheduler: SchedulerConfig, is_outermost: bool) -> Option<Bucket> {
     if let Some(shape) = class.shape {
         let burst = shape.burst.as_bytes().saturating_add(shape.excess.as_bytes());

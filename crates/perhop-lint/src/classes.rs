@@ -1,4 +1,4 @@
-//! Rules for classes that match no packets, and for classes whose packets all or partly belong to earlier
+//! Rules for classes that match no packets, and for classes of whose packets all or some belong to earlier
 //! classes.
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
@@ -15,7 +15,7 @@ pub(crate) fn check(subject: &Subject, queueing: &QueueingConfig, found: &mut Ve
             &rules::CONDITIONS_TOO_COMPLEX,
             Place::Policy,
             TooComplex.to_string(),
-            "perhop runs the policy, but does not check whether a class hides a later one",
+            "perhop runs the policy, but does not check whether a class hides a later class",
         ));
     }
 }
@@ -58,7 +58,7 @@ impl Walk<'_> {
                     &rules::CLASS_SHADOWED,
                     place,
                     format!(
-                        "class {} gets no packet: earlier classes take all packets that the class \
+                        "no packet reaches class {}: earlier classes match all packets that the class \
                          matches{example}",
                         class.name
                     ),
@@ -77,7 +77,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Reports an earlier class that takes some packets of `class`, if neither class contains the other.
+    /// Reports an earlier class that matches some packets of `class`, if neither class matches all packets of
+    /// the other.
     fn overlaps(
         &mut self,
         class: &ClassConfig,
@@ -97,7 +98,7 @@ impl Walk<'_> {
                     &rules::CLASSES_OVERLAP,
                     place.clone(),
                     format!("classes {} and {} both match {witness}", other.name, class.name),
-                    format!("{} gets the packet, because it comes first", other.name),
+                    format!("the packet belongs to {}, because this class is first", other.name),
                 ));
                 return Ok(());
             }

@@ -13,11 +13,11 @@ pub struct Diagnostic {
     pub line: usize,
     /// The severity of the rule.
     pub severity: Severity,
-    /// The rule that found it.
+    /// The rule that reports the diagnostic.
     pub rule: &'static Rule,
     /// The fault.
     pub message: String,
-    /// The reaction of the router, which perhop follows.
+    /// The reaction of the router. perhop behaves in the same way.
     pub router: String,
     /// A correction of words in the line, if there is one.
     #[serde(skip)]

@@ -16,8 +16,8 @@ pub struct Subject<'a> {
     pub rate: Option<Rate>,
     /// The wire, if all its properties are known.
     pub wire: Option<&'a WireConfig>,
-    /// Rates to which classes are limited before their queue, bits per second, by queue name; contains only
-    /// limits that the policy does not show.
+    /// Rates to which policers outside of the policy limit the packets of queues, bits per second, by queue
+    /// name.
     pub limits: &'a BTreeMap<String, Rate>,
     /// The names of the node's interfaces, for conditions.
     pub interfaces: &'a [String],
@@ -41,7 +41,7 @@ pub struct Finding {
     pub rule: &'static Rule,
     /// The part of the policy.
     pub place: Place,
-    /// The fault, with the deciding numbers.
+    /// The fault, with the numbers that cause it.
     pub message: String,
     /// The consequence or the correction.
     pub remedy: String,

@@ -1,4 +1,4 @@
-//! [`Leaf`]: a class with a queue, the input of the rules for queues and drop curves.
+//! [`Leaf`]: a class with a queue, to which the rules for queues and drop curves apply.
 
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::{QueueSize, Rate};
@@ -12,9 +12,9 @@ pub(crate) struct Leaf<'a> {
     /// Name of the queue in results.
     pub(crate) path: &'a str,
     pub(crate) place: Place,
-    /// Rate that the class gets regardless of the load of other classes, bits per second.
+    /// The rate of the class regardless of the load of other classes, bits per second.
     pub(crate) sure: Option<Rate>,
     pub(crate) has_priority: bool,
-    /// The limit of the queues of its level.
+    /// The limit that the queues of the level share.
     pub(crate) limit: Option<QueueSize>,
 }

@@ -32,7 +32,8 @@ impl LineState {
         LineState::NotRecognized,
     ];
 
-    /// Whether perhop can differ from the router, or from the author's intention, because of such a line.
+    /// Whether perhop can differ from the router or from the author's intention because of a line in this
+    /// state.
     pub fn differs(self) -> bool {
         matches!(self, LineState::NotModelled | LineState::Suspicious | LineState::NotRecognized)
     }

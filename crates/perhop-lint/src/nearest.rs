@@ -1,11 +1,11 @@
-//! Search for the known name that an unknown one probably means.
+//! Search for the known name of which an unknown name is probably a misspelling.
 
 /// Limit on the number of names that are compared with an unknown name, and on the bytes of an unknown name.
 const MOST_COMPARED: usize = 5_000;
 const LONGEST_COMPARED: usize = 200;
 
-/// Returns the known name that was probably meant by `found`: at most one letter in three differs, which is
-/// also the rule of compilers. Ignores case.
+/// Returns the known name of which `found` is probably a misspelling: at most one letter in three differs, as
+/// in the suggestions of compilers. Ignores case.
 pub fn near<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     near_of(&found.to_lowercase(), &comparable(found, known))
 }
@@ -17,7 +17,7 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     near_of(&lower, &known).or_else(|| overlapping(&lower, &known))
 }
 
-/// Returns the names to compare; none if `found` is too long.
+/// Returns the names to compare with `found`; no names if `found` is too long.
 fn comparable<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     if found.len() > LONGEST_COMPARED {
         return Vec::new();

@@ -1,11 +1,11 @@
-//! The bursts that traffic needs from a policer, for `perhop design policer` and for the rules.
+//! The policer bursts that traffic requires, for `perhop design policer` and for the rules.
 
-/// IP and TCP headers, bytes: the maximum segment size is the longest packet without them.
+/// The bytes of IP and TCP headers, which the maximum segment size does not include.
 pub const TCP_HEADERS: u64 = 40;
 /// Segments in the initial window of a sender (RFC 6928 §2).
 pub const INITIAL_SEGMENTS: u64 = 10;
 
-/// The bytes that a policer of some rate passes at once so that TCP keeps the rate.
+/// The bytes that a policer must pass at once so that TCP reaches the rate of the policer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TcpBurst {
     /// The product of bandwidth and delay, bytes.
@@ -23,8 +23,9 @@ impl TcpBurst {
     pub fn new(rate: f64, round_trip_s: f64, packet: u64) -> TcpBurst {
         let product = rate * round_trip_s / 8.0;
         let segment = packet.saturating_sub(TCP_HEADERS).max(1) as f64;
-        // RFC 5681 §3.1: a window grows by a segment in each round trip and is halved at a loss. The sawtooth
-        // of mean BDP has its peak at 4/3 of it, and sends (BDP / 3)² / (2 · MSS) bytes above the rate.
+        // RFC 5681 §3.1: a window grows by a segment in each round trip and is halved at a loss. A sawtooth
+        // whose mean is the BDP has its peak at 4/3 of the BDP, and sends (BDP / 3)² / (2 · MSS) bytes above
+        // the rate.
         let sawtooth = product * product / (18.0 * segment);
         TcpBurst { product, sawtooth, initial: (INITIAL_SEGMENTS * packet) as f64 }
     }

@@ -1,7 +1,7 @@
 //! [`MOST_LEVELS`]: the nesting limit of all readers.
 
-/// Limit on nested levels in any input: far more than real files have, and few enough for the stack of a
-/// thread. A lower limit of a router or of Linux takes precedence.
+/// Limit on nested levels in any input. Real files have far fewer levels, and the stack of a thread has room
+/// for them. A lower limit of a router or of Linux takes precedence.
 pub const MOST_LEVELS: usize = 64;
 
 /// Returns the message that `what` (object groups, queueing disciplines) exceeds the nesting limit.

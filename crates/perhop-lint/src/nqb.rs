@@ -1,5 +1,5 @@
 //! Rules for non-queue-building traffic (RFC 9956), whose codepoint 45 has the IP precedence of EF. They
-//! report priority classes that take NQB packets unintentionally, and marks that erase the codepoint.
+//! report priority classes that match NQB packets unintentionally, and marks that overwrite the codepoint.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ use crate::rules;
 
 /// The NQB codepoint (RFC 9956 §5.1).
 const NQB: Dscp = Dscp::new(45).unwrap();
-/// Unassigned codepoints (RFC 9956 appendix A) with the precedence of 45. A class that takes these codepoints
-/// and 45 matches by precedence.
+/// Unassigned codepoints (RFC 9956 appendix A) with the precedence of 45. A class that matches these
+/// codepoints and 45 classifies by precedence.
 const OF_PRECEDENCE: [u128; 2] = [41, 47];
-/// Codepoints with the low bits of 45. A class that takes these codepoints and 45 matches by the three low
-/// bits, as for the old type of service.
+/// Codepoints with the low bits of 45. A class that matches these codepoints and 45 classifies by the three
+/// low bits, as for the old type of service.
 const OF_LOW_BITS: [u128; 2] = [5, 61];
 
 /// Reports the treatment of packets marked NQB by `policy` on a node with `interfaces`. `nqb` describes the
@@ -96,8 +96,8 @@ fn inner(condition: &MatchConfig) -> impl Iterator<Item = &MatchConfig> {
     lists.chain(condition.not.as_deref())
 }
 
-/// Whether a condition treats NQB differently from default traffic. If no class does, no class takes NQB by
-/// its codepoint, and no sets are needed.
+/// Whether a condition treats NQB differently from default traffic. If no condition does, no class matches
+/// NQB packets because of their codepoint, and no sets are needed.
 fn distinguishes(condition: &MatchConfig) -> bool {
     let by_codepoint = |OneOrMany(codepoints): &OneOrMany<Dscp>| {
         codepoints.contains(&NQB) != codepoints.contains(&Dscp::DEFAULT)
@@ -140,7 +140,8 @@ fn first(queueing: &QueueingConfig, index: usize) -> bool {
 
 /// Returns the other codepoints that a stage gives packets marked NQB.
 fn rewritten_as(stage: &ConditionerConfig) -> Vec<Dscp> {
-    // RFC 9956 §6.4.1: a meter may mark excess NQB traffic as default if later hops may treat 45 as voice.
+    // RFC 9956 §6.4.1: a meter may mark excess NQB traffic as default traffic if later hops may treat 45 as
+    // voice.
     let is_metered = stage.meter.is_some();
     let mut codepoints = Vec::new();
     for index in 0..Color::COUNT {
@@ -164,7 +165,8 @@ fn after(dscp: Dscp, action: &Action) -> Dscp {
     }
 }
 
-/// Returns the codepoint that a copy action makes of the codepoint itself; `None` if it reads another field.
+/// Returns the codepoint that a copy action from the codepoint sets; `None` if the action reads another
+/// field.
 fn copied(dscp: Dscp, copy: &CopyConfig) -> Option<Dscp> {
     let values = copy.values().ok()?;
     let read = match copy.from {
@@ -225,8 +227,8 @@ impl Check {
         }
     }
 
-    /// Returns the known packets and all packets that match a stage, and removes from `left` the packets that
-    /// do not continue.
+    /// Returns the known packets and all packets that match a stage. Removes the packets that do not continue
+    /// from `left`.
     fn coming(&mut self, stage: &ConditionerConfig, left: &mut Set) -> Result<(Set, Set), TooComplex> {
         let matched = match &stage.matches {
             Some(condition) => self.space.taken_by(condition)?,
@@ -271,7 +273,7 @@ impl Check {
         Ok(())
     }
 
-    /// Reports a priority class that takes packets marked NQB.
+    /// Reports a priority class that matches packets marked NQB.
     fn class(
         &mut self,
         class: Option<&ClassConfig>,
@@ -287,20 +289,20 @@ impl Check {
             By::Name => "by its value",
         };
         let (rule, takes) = if is_known {
-            (&rules::NQB_GETS_PRIORITY, "takes nqb (45)")
+            (&rules::NQB_GETS_PRIORITY, "matches nqb (45)")
         } else {
-            (&rules::NQB_MAY_GET_PRIORITY, "would take nqb (45)")
+            (&rules::NQB_MAY_GET_PRIORITY, "would match nqb (45)")
         };
         Ok(Some(Finding::new(
             rule,
             Place::Class(path.to_vec()),
             format!("class {} has priority and {takes} {how}", class.name),
-            "RFC 9956 §5.1: nqb gets a shallow queue of its own, without priority over default traffic",
+            "RFC 9956 §5.1: nqb has its own short queue, without priority over default traffic",
         )))
     }
 
-    /// Returns the property by which packets marked NQB are in `takes`; `None` if they are not in it, or if
-    /// they would also be in it with codepoint 0.
+    /// Returns the property of the codepoint NQB that the conditions of `takes` match. `None` if packets with
+    /// this codepoint are not in `takes`, or if they would also be in `takes` with codepoint 0.
     fn comes_by(&mut self, takes: Set) -> Result<Option<By>, TooComplex> {
         let mut given = BTreeMap::new();
         let codepoints = [u128::from(NQB.value()), 0].into_iter().chain(OF_PRECEDENCE).chain(OF_LOW_BITS);

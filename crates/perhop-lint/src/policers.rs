@@ -23,8 +23,8 @@ const ROUND_TRIP_S: f64 = 0.1;
 const RETRANSMISSION_S: f64 = 1.0;
 /// Bytes of two longest packets. A smaller bucket drops the second of two back-to-back packets.
 const TWO_LONGEST: u64 = 2 * LONGEST;
-/// The extended burst of CAR by Cisco's rule, in seconds of the rate: twice the normal burst of 1.5 s
-/// (Policing and Shaping Overview).
+/// The longest usual burst, in seconds of the rate. It is the extended burst of CAR according to Cisco: twice
+/// the normal burst of 1.5 s (Policing and Shaping Overview).
 const LONGEST_USUAL_S: f64 = 3.0;
 
 pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
@@ -46,7 +46,7 @@ pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
     }
 }
 
-/// Reports a policer whose bucket holds less than the product of its rate and a round trip.
+/// Reports a policer whose bucket is smaller than the product of its rate and a round trip.
 fn small(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Finding> {
     let bits = rate.as_bits_per_second() as f64;
     let needed = TcpBurst::new(bits, ROUND_TRIP_S, LONGEST);
@@ -55,7 +55,7 @@ fn small(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Findi
         let digits = if lasts_ms < 1.0 { 2 } else { 0 };
         let (near, whole) = (needed.product.ceil(), needed.committed());
         let needs = if whole > near {
-            format!("{near:.0} bytes to come near the rate, {whole:.0} to reach it")
+            format!("{near:.0} bytes to approach the rate, and {whole:.0} bytes to reach it")
         } else {
             format!("{near:.0} bytes to reach the rate")
         };
@@ -116,7 +116,8 @@ fn priority_burst(place: &Place, class: &ClassConfig, police: &PoliceConfig) -> 
             police.rate
         );
         let remedy = format!(
-            "if all calls send at once, they need {meeting:.0} bytes: see `perhop design policer --calls`"
+            "if all calls send at the same time, they need {meeting:.0} bytes: see `perhop design policer \
+             --calls`"
         );
         return Some(Finding::new(&rules::PRIORITY_BURST_SMALL, place.clone(), message, remedy));
     }
@@ -163,8 +164,8 @@ fn below_packet(place: &Place, name: &str, burst: ByteSize, packet: u64) -> Opti
     })
 }
 
-/// Reports a second bucket that is smaller than a long packet. A peak bucket then drops all long packets, and
-/// an excess bucket passes none.
+/// Reports a second bucket that is smaller than a long packet. With such a peak bucket, all long packets are
+/// dropped. Such an excess bucket passes no long packet.
 fn second_below_packet(place: &Place, name: &str, conditioner: &ConditionerConfig) -> Option<Finding> {
     match conditioner.meter.as_ref()? {
         MeterConfig::TwoRateTcm(config) => {
@@ -199,8 +200,8 @@ fn bucket(meter: Option<&MeterConfig>) -> Option<(Rate, ByteSize)> {
     }
 }
 
-/// Returns the bytes that pass at once. They include the excess bucket if its packets pass, because it fills
-/// at the same rate.
+/// Returns the bytes that pass at once. They include the excess bucket if exceeding packets pass, because
+/// this bucket fills at the same rate.
 fn at_once(conditioner: &ConditionerConfig, burst: ByteSize) -> ByteSize {
     let excess = match &conditioner.meter {
         Some(MeterConfig::SingleRateTcm(config)) if !conditioner.yellow.contains(&Action::Drop) => config.ebs,

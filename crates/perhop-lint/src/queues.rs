@@ -10,14 +10,15 @@ use crate::{policers, rules, wred};
 
 /// Limit on the one-way delay of conversation (ITU-T G.114).
 const CONVERSATION_MS: f64 = 150.0;
-/// Limit on the delay of other traffic. It is a rule of thumb; above it, applications time out and retry.
+/// Limit on the delay of other traffic. It is a rule of thumb, because applications with longer delays time
+/// out and retry.
 const PATIENCE_MS: f64 = 1000.0;
 /// Limit on the time that a packet with priority waits because of the tx-ring.
 const RING_MS: f64 = 30.0;
 /// IP bytes of the assumed packet for limits in packets: voice, and the mean of other traffic.
 const VOICE_BYTES: f64 = 200.0;
 const MEAN_BYTES: f64 = 500.0;
-/// IP bytes of small and full packets, which bound the delay of a limit in packets.
+/// IP bytes of small and full packets. They determine the least and the greatest delay of a limit in packets.
 const SMALL_BYTES: f64 = 64.0;
 const LONGEST_BYTES: u64 = 1500;
 
@@ -35,8 +36,8 @@ impl Leaf<'_> {
         match &self.class.buffer {
             Some(BufferConfig::TailDrop(config)) => Some(config.limit),
             Some(BufferConfig::FillProfile(config)) => Some(config.limit),
-            // These buffer managers limit the waiting time, or a part of the queue, so the queue limit does
-            // not determine the delay.
+            // These buffer managers limit the waiting time or only a part of the queue, so the queue limit
+            // does not determine the delay.
             Some(
                 BufferConfig::WeightedTailDrop(_)
                 | BufferConfig::SharedMemory(_)
@@ -62,7 +63,8 @@ impl Leaf<'_> {
         let rate = self.sure.filter(|rate| rate.as_bits_per_second() > 0)?;
         let (most_ms, packet) =
             if self.has_priority { (CONVERSATION_MS, VOICE_BYTES) } else { (PATIENCE_MS, MEAN_BYTES) };
-        // After the burst, conforming traffic arrives at the policed rate, so at most the burst waits.
+        // After a burst, conforming traffic arrives at the rate of the policer, so at most the burst waits in
+        // the queue.
         let burst = self.class.police.map_or(f64::INFINITY, |police| police.burst.as_bytes() as f64);
         let takes_ms = |packet: f64| {
             let bytes = match limit {
@@ -117,7 +119,8 @@ pub(crate) fn check_ring(subject: &Subject, found: &mut Vec<Finding>) {
             &rules::RING_DELAY,
             Place::Policy,
             format!("a transmit ring of {bytes} bytes takes {delay_ms:.0} ms at {}", wire.rate),
-            "priority packets wait until the ring is empty; two or three packets keep the line busy",
+            "priority packets wait until the ring is empty; two or three packets are enough to keep the line \
+             busy",
         ));
     }
 }

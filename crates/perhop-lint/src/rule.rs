@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// The router rejects the line, or its effect cannot be intended, or a scenario cannot run.
+    /// The router rejects the line, the effect of the line cannot be intended, or a scenario cannot run.
     Error,
-    /// The line works, but probably not as intended.
+    /// The line has an effect, but probably not the intended effect.
     Warning,
-    /// The line may be intended, but its effect is worth knowing.
+    /// The line may be intended, but its effect may surprise the author.
     Note,
 }
 

@@ -27,7 +27,7 @@ macro_rules! rule_page {
     };
 }
 
-/// The page of a rule: empty in the playground, whose module shows no pages and must be small.
+/// The page of a rule, which is empty in the playground, because its module must be small and shows no pages.
 #[cfg(target_family = "wasm")]
 #[macro_export]
 macro_rules! rule_page {

@@ -10,9 +10,9 @@ use crate::leaf::Leaf;
 use crate::queues::check_ring;
 use crate::{bursts, rules};
 
-/// Fraction of the level's rate below which a class starves.
+/// The fraction of the level's rate below which a class counts as starved.
 const NOTHING: f64 = 0.005;
-/// Fraction of the level's rate above which priority gets a note.
+/// The fraction of the level's rate above which classes with priority are reported.
 const THIRD: f64 = 1.0 / 3.0;
 /// IP bytes of packets for the overhead of headers: voice, and the mean of other traffic.
 const VOICE_BYTES: u64 = 60;
@@ -80,8 +80,8 @@ impl Walk<'_, '_> {
             self.found.push(Finding::new(
                 &rules::PRIORITY_ABOVE_THIRD,
                 place,
-                format!("the priority classes may take {:.0} % of the rate", 100.0 * in_priority),
-                "the other classes wait behind them; the rule of thumb is a third",
+                format!("the priority classes may use {:.0} % of the rate", 100.0 * in_priority),
+                "the other classes wait behind these classes; a rule of thumb is at most a third",
             ));
         }
     }
@@ -93,12 +93,13 @@ impl Walk<'_, '_> {
         self.found.push(Finding::new(
             &rules::SHAPE_ABOVE_INTERFACE,
             place.clone(),
-            format!("class {} is shaped to {} but gets at most {rate}", class.name, shape.rate),
+            format!("class {} is shaped to {}, but its rate is at most {rate}", class.name, shape.rate),
             "the shaper never delays a packet: packets wait behind the shaper, not in the class",
         ));
     }
 
-    /// Reports the classes of one level with unlimited priority, at the first of them.
+    /// Reports the classes of one level with unlimited priority. The finding is at the first of these
+    /// classes.
     fn unbounded(&mut self, classes: &[(&ClassConfig, Place)]) {
         let Some(((first, place), others)) = classes.split_first() else { return };
         let who = match others {
@@ -113,7 +114,7 @@ impl Walk<'_, '_> {
             &rules::PRIORITY_UNBOUNDED,
             place.clone(),
             format!("{who} priority without a limit"),
-            "such packets can take the whole link: set a rate or a policer",
+            "such packets can use the whole link: set a rate or a policer",
         ));
     }
 
@@ -121,7 +122,7 @@ impl Walk<'_, '_> {
         let Some(rate) = level.service else { return };
         let bounded = |rates: &&ClassRates| rates.limit.is_some_and(|limit| limit < rate);
         let taker = level.classes.iter().find(|rates| rates.path != starved.path && !bounded(rates));
-        // If the class that takes the rate has no limit, another rule reports its unlimited priority.
+        // If the class that uses the rate has no limit, another rule reports its unlimited priority.
         if taker.is_some_and(|taker| taker.limit.is_none()) {
             return;
         }
@@ -136,13 +137,13 @@ impl Walk<'_, '_> {
         self.found.push(Finding::new(
             &rules::CLASS_STARVES,
             place.clone(),
-            format!("{what} may get no bandwidth: {others} can take all of {rate}"),
+            format!("{what} may get no bandwidth: {others} can use all of {rate}"),
             "limit the earlier classes to less than this rate",
         ));
     }
 }
 
-/// Reports HTB rates inside a class that exceed its own rate: HTB sends all inner rates, because a class
+/// Reports a class of HTB whose inner rates exceed its own rate. HTB sends all inner rates, because a class
 /// below its rate does not check its parent (Linux `sch_htb`, HTB manual theory §2).
 fn rates_above_parent(class: &ClassConfig, place: &Place) -> Option<Finding> {
     let inner = class.queueing.as_ref().filter(|inner| inner.scheduler == SchedulerConfig::Htb)?;
@@ -157,8 +158,8 @@ fn rates_above_parent(class: &ClassConfig, place: &Place) -> Option<Finding> {
     let alone = first.map_or_else(String::new, |first| format!("; class {} alone exceeds it", first.name));
     let remedy = if sum > ceil {
         format!(
-            "HTB does not check the ceiling of the parent for a class within its own rate: up to {sum} \
-                 leave, above the ceiling {ceil}"
+            "HTB does not check the ceiling of the parent for a class within its own rate: up to {sum} are \
+             sent, more than the ceiling {ceil}"
         )
     } else {
         format!(
@@ -191,7 +192,7 @@ fn rate_from_f64(rate: f64) -> Rate {
     Rate::from_bits_per_second(rate as u64)
 }
 
-/// Reports guarantees whose sum fits the line rate in IP bytes, but not with framing.
+/// Reports guarantees whose sum is at most the line rate in IP bytes, but above the line rate with framing.
 fn overbooked(subject: &Subject, level: &Level, wire: &WireConfig) -> Option<Finding> {
     if subject.policy.overhead != 0 {
         return None;
@@ -204,15 +205,15 @@ fn overbooked(subject: &Subject, level: &Level, wire: &WireConfig) -> Option<Fin
             &rules::WIRE_OVERBOOKED,
             Place::Policy,
             format!(
-                "the guarantees, {} in IP bytes, need {} on the line of {}: packets of {VOICE_BYTES} bytes \
-                 are {} on the wire, packets of {MEAN_BYTES} are {}",
+                "the guarantees are {} in IP bytes, and {} with the headers of the line of {}, on which a \
+                 packet of {VOICE_BYTES} bytes has {} bytes, and a packet of {MEAN_BYTES} bytes has {} bytes",
                 Rate::from_bits_per_second(ip as u64),
                 Rate::from_bits_per_second(on_wire as u64),
                 wire.rate,
                 wire.bytes(VOICE_BYTES),
                 wire.bytes(MEAN_BYTES)
             ),
-            "leave room for headers, cells and padding, or count them by `overhead`",
+            "reduce the guarantees by the headers, cells and padding, or count these bytes by `overhead`",
         )
     })
 }

@@ -10,8 +10,8 @@ use crate::rules;
 /// Limit on the distinguished flows; more flows would make the check too slow.
 const MOST_FLOWS: usize = 4096;
 
-/// Reports the classes of `policy`, on a node with `interfaces`, that take no packet of `sent`. Ignores
-/// changes on the path: `sent` must contain only fields that no router changes.
+/// Reports the classes of `policy`, on a node with `interfaces`, that match no packet of `sent`. `sent` must
+/// contain only fields that no router changes, because the function ignores changes on the path.
 pub fn check_traffic(policy: &PolicyConfig, interfaces: &[String], sent: &[MatchConfig]) -> Vec<Finding> {
     let Some(queueing) = &policy.queueing else { return Vec::new() };
     let mut found = Vec::new();
@@ -20,7 +20,7 @@ pub fn check_traffic(policy: &PolicyConfig, interfaces: &[String], sent: &[Match
             &rules::CONDITIONS_TOO_COMPLEX,
             Place::Policy,
             TooComplex.to_string(),
-            "perhop runs the policy, but does not check whether each class gets traffic",
+            "perhop runs the policy, but does not check whether traffic reaches each class",
         )];
     }
     found
@@ -62,12 +62,12 @@ impl Walk<'_> {
             let takes = self.space.and(left, matches)?;
             let gets = self.space.and(traffic, matches)?;
             path.push(index);
-            // Another rule reports a class that takes no packet at all.
+            // Another rule reports a class to which no packet at all belongs.
             if gets == Set::NONE && takes != Set::NONE && class.matches.is_some() {
                 let example = self
                     .space
                     .witness(takes)?
-                    .map_or_else(String::new, |packet| format!(", which takes {packet}"));
+                    .map_or_else(String::new, |packet| format!(", which matches {packet}"));
                 self.found.push(Finding::new(
                     &rules::CLASS_WITHOUT_TRAFFIC,
                     Place::Class(path.clone()),

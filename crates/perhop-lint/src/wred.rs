@@ -1,5 +1,5 @@
-//! Rules for drop curves of a class: their relation to the queue limit and to each other, and the weight of
-//! the average.
+//! Rules for the drop curves of a class: the relation of a curve to the queue limit and to other curves, and
+//! the weight of the average.
 
 use perhop_analysis::{PacketSpace, Set, classes_of};
 use perhop_qos::buffer::{DropSpacing, MredConfig, PrecedenceConfig};
@@ -30,7 +30,7 @@ fn above_limit(name: &str, curves: &[PrecedenceConfig], limit: QueueSize, place:
             &rules::WRED_MAX_ABOVE_LIMIT,
             place.clone(),
             format!("class {name}: the maximum threshold {highest} is not below the queue limit {limit}"),
-            "the queue fills and drops at its tail before WRED reaches its highest probability",
+            "the queue is full and drops at its tail before WRED reaches its highest probability",
         )
     })
 }
@@ -91,7 +91,8 @@ fn curve_of<'a>(
 ) -> Option<&'a PrecedenceConfig> {
     let dscp: Dscp = dscp.parse().ok()?;
     match source {
-        // If there are more curves than AF colors, discard classes or classes of service select the curve.
+        // If the class has more curves than AF colors, discard classes or classes of service select the
+        // curve.
         PrecedenceSource::Color if curves.len() > AF_COLORS => None,
         PrecedenceSource::Dscp | PrecedenceSource::Color => curves.get(dscp.color().index()),
         PrecedenceSource::ByDscp(lists) => {
@@ -102,8 +103,8 @@ fn curve_of<'a>(
     }
 }
 
-/// Reports the spacing of ns-2.35 diffserv/dsredq.cc, enque: `pa = pb/(1.0 - count*pb)`, regardless of its
-/// sign.
+/// Reports the spacing of drops in ns-2.35 (diffserv/dsredq.cc, enque): `pa = pb/(1.0 - count*pb)`, which can
+/// be negative.
 fn unguarded(name: &str, config: &MredConfig, place: &Place) -> Option<Finding> {
     (config.spacing() == Ok(DropSpacing::Unguarded)).then(|| {
         let by =
@@ -112,7 +113,7 @@ fn unguarded(name: &str, config: &MredConfig, place: &Place) -> Option<Finding> 
             &rules::RED_UNGUARDED,
             place.clone(),
             format!("class {name}: with `{by}` the drop probability is negative when count · p exceeds 1"),
-            "from then on no packet is dropped early until the average leaves the thresholds",
+            "after that, no packet is dropped early until the average is outside the thresholds",
         )
     })
 }
