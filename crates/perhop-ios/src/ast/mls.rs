@@ -46,7 +46,7 @@ pub struct QueueSet {
 pub struct InputSettings {
     /// The share of each queue in the memory, percent.
     pub buffers: Option<At<[u64; INPUT_QUEUES]>>,
-    /// The shared weights.
+    /// The weight of each queue in the rate of the ring (`bandwidth`).
     pub bandwidth: Option<At<[u64; INPUT_QUEUES]>>,
     /// The part of the ring's rate that a queue receives before the other queue, percent.
     pub priority: BTreeMap<u8, At<u64>>,

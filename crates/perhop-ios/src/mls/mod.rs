@@ -185,7 +185,8 @@ fn left_out(configuration: &Configuration) -> Vec<LineLeftOut> {
     let mls = &configuration.mls;
     let keeps = mls.keeps_dscp.map(|at| LineLeftOut {
         line: at.line,
-        text: "no mls qos rewrite ip dscp: a run rewrites the codepoint nevertheless".to_owned(),
+        text: "no mls qos rewrite ip dscp: perhop rewrites the codepoint, although the switch does not"
+            .to_owned(),
     });
     let ports = configuration.interfaces.iter().filter(|interface| is_switch_port(interface));
     let of_port = |interface: &Interface| {

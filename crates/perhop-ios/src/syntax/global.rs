@@ -101,7 +101,7 @@ pub(super) fn class_map(configuration: &mut Configuration, reader: &mut Reader) 
     if name == CLASS_DEFAULT {
         reader.report(
             &rules::CLASS_DEFAULT_DEFINED,
-            "class-default matches what no other class matches: it cannot be defined",
+            "class-default cannot be defined, because it matches all packets without another class",
             "the router refuses the line",
         );
     }

@@ -62,7 +62,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("ipv6 policy", "a route-map selects the next hop of packets, and may mark them"),
     not_modelled(
         "ipv6 nat",
-        "the device translates addresses, and access lists see the translated addresses",
+        "the device translates addresses, and access lists match the translated addresses",
     ),
     not_modelled("ipv6 unnumbered", "the interface uses the address of another interface"),
 ];

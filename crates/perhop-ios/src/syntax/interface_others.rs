@@ -21,7 +21,10 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("frame-relay", "frame relay shapes and fragments the packets of each circuit separately"),
     not_modelled("half-duplex", "in half duplex both directions share the rate of the wire"),
     not_modelled("ip inspect", "sessions are inspected, and packets may be dropped"),
-    not_modelled("ip nat", "the device translates addresses, and access lists see the translated addresses"),
+    not_modelled(
+        "ip nat",
+        "the device translates addresses, and access lists match the translated addresses",
+    ),
     not_modelled("ip policy", "a route-map selects the next hop of packets, and may mark them"),
     not_modelled("ip vrf receive", "packets use several routing tables"),
     not_modelled("ip vrf select", "packets use several routing tables"),

@@ -69,7 +69,7 @@ pub(super) fn run<T>(
 }
 
 /// Returns the longest command with which `line` begins. If an abbreviation is ambiguous, returns the modeled
-/// command; perhop does not know the complete set of commands, so the router may not have the other commands.
+/// command. The set of commands depends on the router, which may lack the other commands.
 fn find<T>(
     tables: &[&'static [Command<T>]],
     line: &[&str],

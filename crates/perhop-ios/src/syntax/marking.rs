@@ -148,7 +148,7 @@ pub(super) fn unseen(marking: &Marking) -> Option<String> {
             "in perhop both VLAN tags have the same class of service: write `set cos`".to_owned()
         }
         (_, Field::TunnelPrecedence | Field::TunnelDscp) => {
-            "perhop's packets have no outer header of a tunnel that could be set".to_owned()
+            "perhop does not set the outer header of a tunnel".to_owned()
         }
         _ => return None,
     })

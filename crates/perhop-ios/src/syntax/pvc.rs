@@ -84,7 +84,7 @@ fn vbr_nrt(reader: &mut Reader) -> Result<AtmService, Finding> {
             &rules::CIRCUIT_RATES_CROSSED,
             (peak, sustained),
             format!("the sustained rate, {sustained} kb/s, is above the peak rate, {peak} kb/s"),
-            "the router refuses the line: the circuit keeps an unspecified rate",
+            "the router refuses the line, so the circuit has no specified rate",
         );
         return Ok(AtmService::Unspecified);
     }

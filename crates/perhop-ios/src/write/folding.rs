@@ -192,8 +192,8 @@ impl<'f> Folding<'f> {
         Ok(())
     }
 
-    /// Whether each queue receives the same packets as before if the first matching condition selects the
-    /// queue.
+    /// Whether the order of conditions is correct: each queue receives its own packets if the first matching
+    /// condition selects the queue.
     fn select(
         &mut self,
         order: &[usize],

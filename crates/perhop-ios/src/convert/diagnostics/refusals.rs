@@ -105,8 +105,8 @@ impl Context<'_> {
                     "policy {} reserves {total} kb/s, but only {limit} kb/s are available: {} % of {}",
                     policy.name, reference.reservable_percent, reference.queueing
                 ),
-                "the router refuses the line: no policy applies here; max-reserved-bandwidth or bandwidth \
-                 raises the limit",
+                "the router refuses the line, so the interface has no policy. max-reserved-bandwidth or \
+                 bandwidth raises the limit",
             ),
             GuaranteeSum::Promises { percent, .. } => Diagnostic::new(
                 &rules::PROMISED_ABOVE_RATE,

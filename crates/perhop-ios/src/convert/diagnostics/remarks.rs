@@ -18,14 +18,14 @@ pub(in crate::convert) fn diagnostic(remark: &Remark, limiter: usize) -> Diagnos
             &rules::MARKED_THEN_CLASSIFIED,
             *line,
             format!("class {class} marks or polices packets that the policy inside it has marked"),
-            "the router classifies these packets by the original mark, perhop by the new one: set the \
+            "the router classifies these packets by the original mark, but perhop by the new mark: set the \
              qos-group in the outer class",
         ),
         Remark::QueuedByNewMark { line, class } => Diagnostic::new(
             &rules::MARKED_THEN_CLASSIFIED,
             *line,
             format!("class {class} marks packets in a policy that classifies by the same field"),
-            "the router queues by the original mark, perhop by the new one",
+            "the router queues by the original mark, but perhop queues by the new mark",
         ),
         Remark::LimitersBeforePolicy => Diagnostic::new(
             &rules::RATE_LIMIT_BESIDE_POLICY,

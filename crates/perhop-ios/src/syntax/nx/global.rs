@@ -81,7 +81,7 @@ fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
     if name == CLASS_DEFAULT {
         reader.report(
             &rules::CLASS_DEFAULT_DEFINED,
-            "class-default matches what no other class matches: it cannot be defined",
+            "class-default cannot be defined, because it matches all packets without another class",
             "the switch refuses the line",
         );
     }

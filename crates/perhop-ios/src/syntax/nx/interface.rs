@@ -96,7 +96,10 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     not_modelled("ipv6 policy", "a route-map selects the next hop of packets, and may mark them"),
     not_modelled("ip verify", "packets from unexpected sources are dropped"),
     not_modelled("ipv6 verify", "packets from unexpected sources are dropped"),
-    not_modelled("ip nat", "the device translates addresses, and access lists see the translated addresses"),
+    not_modelled(
+        "ip nat",
+        "the device translates addresses, and access lists match the translated addresses",
+    ),
     not_modelled("ip unnumbered", "the interface uses the address of another interface"),
     not_modelled("ip tcp adjust-mss", "hosts send shorter TCP segments"),
     not_modelled(

@@ -29,7 +29,10 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled_block("mac access-list", "the list filters frames by their Ethernet header"),
     not_modelled("vlan access-map", "the switch filters packets of a VLAN"),
     not_modelled("vlan filter", "the switch filters packets of a VLAN"),
-    not_modelled("ip nat", "the device translates addresses, and access lists see the translated addresses"),
+    not_modelled(
+        "ip nat",
+        "the device translates addresses, and access lists match the translated addresses",
+    ),
     not_modelled(
         "ip local policy",
         "a route-map selects the next hop of packets that the switch itself sends",
@@ -39,7 +42,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled("mpls", LABELS),
     not_modelled_block("segment-routing", LABELS),
     not_modelled_block("table-map", "the table maps marks to other marks"),
-    not_modelled_block("fcoe", "frames of Fibre Channel get a class that never drops"),
+    not_modelled_block("fcoe", "frames of Fibre Channel belong to a class that never drops"),
     not_modelled("apply profile", "the lines of a profile apply here"),
     not_modelled_block(
         "configure profile",

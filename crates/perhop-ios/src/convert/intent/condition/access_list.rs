@@ -14,7 +14,7 @@ use crate::ast::{
 use crate::object_group::{Addresses, of_prefix};
 
 /// Limit on the nesting depth of alternations of permit and deny, because recursion and JSON parsers limit
-/// the depth. A list with more alternations is halved, so its depth grows only logarithmically.
+/// the depth. perhop divides a longer list into halves, so the depth is at most logarithmic in the length.
 const MOST_NESTED: usize = 8;
 
 /// Returns the condition for the packets that `list` permits.
