@@ -55,7 +55,7 @@ impl Configuration {
         let (_, device) = self.owners.get(line.checked_sub(1)?)?;
         self.devices.get((*device)?).map(|device| device.name.as_str())
     }
-    /// Iterates over the lines because of which perhop can differ from Linux.
+    /// Iterates over the lines that can cause a difference between perhop and Linux.
     pub fn differing(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(|line| line.state.differs())
     }

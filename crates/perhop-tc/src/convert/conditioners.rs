@@ -33,7 +33,7 @@ impl Treatment {
     }
 }
 
-/// The lowered filters of a hook, and their demands.
+/// The converted filters of a hook: as a policy of perhop, and as classes for the writers of configurations.
 #[derive(Debug, Default)]
 pub(super) struct Hook {
     /// The conditioners, and the overhead.

@@ -102,7 +102,7 @@ impl Tree<'_> {
         for class in plan.tree.without_packets(parent) {
             self.log.note(
                 class.line,
-                "no filter that perhop reads selects this class, so the class gets no packets",
+                "no filter that perhop reads selects this class, so no packet belongs to it",
             );
         }
         for class in plan.tree.with_packets(parent) {

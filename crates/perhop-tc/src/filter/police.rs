@@ -90,8 +90,8 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
     if !is_said {
         let message =
             "the policer has no action for excess packets: tc uses reclassify, which ends in a drop";
-        let linux = "Linux tries the filters four more times and then drops the packet; perhop drops it at \
-                     once: write drop";
+        let linux = "Linux runs the filters four more times and then drops the packet. perhop drops the \
+                     packet at once. Write drop";
         kernel.log.found(&rules::TC_POLICE_WITHOUT_ACTION, number, message, linux);
     }
     tell_of_long_packets(kernel, number, &read);
@@ -106,7 +106,7 @@ const JOINED: &str = "perhop counts TCP packets one by one; Linux counts packets
 /// Reports a burst that is smaller than the packets of segmentation offload.
 ///
 /// GRO joins received packets up to 64 KiB (`net/ipv4/tcp_offload.c`). A sender joins the segments of one
-/// millisecond (`net/ipv4/tcp_output.c`, `tcp_tso_autosize`). If the burst is smaller, TCP gets only a few
+/// millisecond (`net/ipv4/tcp_output.c`, `tcp_tso_autosize`). If the burst is smaller, TCP reaches only a few
 /// percent of the rate.
 fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
     let (Some(rate), Some(burst)) = (police.rate("rate"), police.number("burst")) else { return };

@@ -66,7 +66,7 @@ const HTB_CLASS: &[Opt] = &[
     Opt::new(&["cburst", "cbuffer", "cmaxburst"], SizeAndCell, "ceil / HZ + 1600 bytes").short(),
     Opt::new(&["prio"], Integer, "0").short(),
     Opt::new(&["quantum"], Integer, "rate / r2q in bytes, 1000 to 200000 (htb_change_class)").short(),
-    Opt::new(&["mtu"], Integer, "1600: only for the default of burst").short(),
+    Opt::new(&["mtu"], Integer, "1600: only the default of burst depends on it").short(),
     Opt::new(&["mpu"], Integer, "0").short(),
     Opt::new(&["overhead"], Integer, "0").short(),
     Opt::new(&["linklayer"], Word, "ethernet").short(),

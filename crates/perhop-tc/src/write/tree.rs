@@ -292,7 +292,7 @@ impl Tree<'_, '_> {
             ShapeForm::Average => {
                 if excess > 0 {
                     let construct = format!("excess burst of {excess} bytes");
-                    self.report(place, construct, "HTB has one bucket: the committed burst");
+                    self.report(place, construct, "HTB has one bucket, for the committed burst");
                 }
                 rate
             }
