@@ -203,7 +203,7 @@ fn plain_words(text: &str) -> String {
         let number = message.split('`').nth(1).unwrap_or("it");
         format!("{number} is not a finite number")
     } else if message.starts_with("multiple YAML documents") {
-        "multiple YAML documents: a file holds only one".to_owned()
+        "multiple YAML documents: a file has only one document".to_owned()
     } else if message.starts_with("budget breached: Depth") {
         nested_too_deeply("lists and mappings")
     } else if message.starts_with("budget breached") || message.starts_with("alias replay") {

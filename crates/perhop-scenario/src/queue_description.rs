@@ -201,7 +201,7 @@ fn early_detection(kind: &str, config: &MredConfig, source: &PrecedenceSource) -
 fn shared_memory(config: &SharedMemoryConfig, source: &PrecedenceSource) -> Vec<DescriptionLine> {
     let own = format!("shared memory, {} units reserved", config.reserved);
     let limit = config.limit.map(|limit| format!("at most {limit} shared units"));
-    let alpha = config.alpha.map(|alpha| format!("fewer shared units than {alpha} × the free ones"));
+    let alpha = config.alpha.map(|alpha| format!("fewer shared units than {alpha} × the free units"));
     let limits = [limit, alpha].into_iter().flatten().map(Into::into);
     let thresholds = config.thresholds.iter().enumerate().map(|(number, units)| DescriptionLine {
         text: format!("{}: at most {units} units", label(source, number)),
