@@ -64,7 +64,7 @@ pub struct SessionReport {
     pub retransmissions: u64,
     /// Expirations of the retransmission timer.
     pub timeouts: u64,
-    /// For transfers that end at the server: start (client) or end (server) of each connection.
+    /// The connections of transfers to the server: their starts at the client, or their ends at the server.
     pub transfers: Vec<ClientConnection>,
     /// Samples of connection probes.
     pub samples: Vec<Sample>,

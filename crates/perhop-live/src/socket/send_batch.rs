@@ -57,7 +57,7 @@ impl SendBatch {
     pub(super) fn is_empty(&self) -> bool {
         self.waiting == 0
     }
-    /// Whether another frame fits only after the batch has been sent.
+    /// Whether the batch has no room for another frame.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.waiting == BATCH_FRAMES

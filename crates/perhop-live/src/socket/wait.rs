@@ -59,7 +59,7 @@ impl Waiter {
     /// A waiter without statistics.
     pub(super) fn new() -> Waiter {
         let oversleep =
-            Histogram::new_with_bounds(1, 10_000_000_000, 2).expect("bounds that the histogram takes");
+            Histogram::new_with_bounds(1, 10_000_000_000, 2).expect("valid bounds of a histogram");
         Waiter {
             margin_ns: FIRST_MARGIN_NS,
             asleep: Duration::ZERO,
