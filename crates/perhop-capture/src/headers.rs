@@ -74,7 +74,8 @@ pub(crate) struct Headers {
     pub(crate) has_payload: bool,
 }
 
-/// The headers of `packet`, which carries `transport` and a payload of zeros, with their checksums.
+/// Returns the headers of `packet` with their checksums. The packet carries `transport` and a payload of
+/// zeros.
 pub(crate) fn headers(packet: &Packet, transport: &Transport) -> Headers {
     let ends = Ends::from_packet(packet);
     let mut inner = match (transport, packet.protocol) {
