@@ -158,7 +158,7 @@ impl Drop for Run {
 
 /// Starts a simulation in its own thread, with the `fast`, the `plain` or the `parallel` engine. With
 /// `replications` 0, the number of replications follows from the budget. `watched` enables snapshots; such a
-/// run can be held at `hold_at` simulated seconds. Captures are written to the folder `captures`, with
+/// run can be paused at `hold_at` simulated seconds. Captures are written to the folder `captures`, with
 /// `snap_length` bytes of each frame or only the headers, and end after `most_packets` packets per file.
 #[pyfunction]
 #[pyo3(signature = (

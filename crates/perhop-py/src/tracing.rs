@@ -84,8 +84,8 @@ fn reached(requested: &RequestedNode, number: Option<usize>) -> Result<Vec<Reach
     Ok(found)
 }
 
-/// Returns a packet for each pair of different queues that it may reach in the first and in the second node,
-/// as JSON. Raises a `ValueError`.
+/// Returns, as JSON, the pairs of different queues that one packet can reach in the two nodes, each pair with
+/// such a packet. Raises a `ValueError`.
 #[pyfunction]
 pub(crate) fn moved_packets(py: Python<'_>, before: &str, after: &str) -> PyResult<String> {
     let first: RequestedNode = serde_json::from_str(before).map_err(wrong)?;
@@ -101,7 +101,7 @@ pub(crate) struct Device(NetworkDevice<'static>);
 
 #[pymethods]
 impl Device {
-    /// Reads a router configuration, and adds `routes`. Raises a `ValueError` of message and help.
+    /// Reads a router configuration, and adds `routes`. Raises a `ValueError` with a message and a help.
     #[new]
     #[pyo3(signature = (text, platform=None, assume=None, routes=None))]
     fn new(
@@ -123,7 +123,7 @@ impl Device {
         read.map(Device).map_err(router::wrong)
     }
 
-    /// Returns the node `name` of a resolved scenario. Raises a `ValueError` of message and help.
+    /// Returns the node `name` of a resolved scenario. Raises a `ValueError` with a message and a help.
     #[staticmethod]
     fn of_scenario(py: Python<'_>, resolved: &str, name: &str) -> PyResult<Device> {
         let scenario: Scenario = serde_json::from_str(resolved).map_err(wrong)?;
@@ -144,7 +144,7 @@ impl Device {
         self.0.open_lines(&interfaces)
     }
 
-    /// Returns the full name of an interface. Raises a `ValueError` of message and help.
+    /// Returns the full name of an interface. Raises a `ValueError` with a message and a help.
     fn interface(&self, written: &str) -> PyResult<String> {
         self.0.port(written).map(|port| port.name.clone()).map_err(router::wrong)
     }
