@@ -124,7 +124,7 @@ mod tests {
                 let [source, destination] = [source, destination].map(|bits| Address::from_ipv4(bits.into()));
                 let payload = rehashes << 32;
                 let packet =
-                    Packet { source, destination, source_port, destination_port, payload, ..Packet::default() };
+                    Packet { source, destination, payload, source_port, destination_port, ..Packet::default() };
                 prop_assert_eq!(hasher.hash_packet(&packet), flow_hash.hash_packet(&packet, 7));
             }
         }

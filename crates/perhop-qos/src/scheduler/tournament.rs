@@ -119,7 +119,7 @@ fn play(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
 #[inline(always)]
 fn play_final_of_two(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
     sides[side % 2] = entry;
-    lower(sides[side % 2 ^ 1], entry)
+    lower(sides[(side % 2) ^ 1], entry)
 }
 
 /// The lower of two entries. A branch would often be mispredicted, so the code has none. The halves are
