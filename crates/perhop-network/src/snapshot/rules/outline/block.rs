@@ -149,13 +149,20 @@ impl Defined {
 
     /// Whether a word is an address of the device or of a subnet of it, with or without a length.
     pub(super) fn is_near(&self, word: &str) -> bool {
-        address(word).is_some_and(|address| self.is_near_address(address))
+        address(word).is_some_and(|address| self.is_inside(address, length(word)))
     }
 
     /// Whether an address is in a subnet of the device.
     pub(super) fn is_near_address(&self, address: Ipv4Addr) -> bool {
+        self.is_inside(address, u32::BITS)
+    }
+
+    /// Whether a prefix is in a subnet of the device. A larger prefix contains subnets of other devices as
+    /// well.
+    fn is_inside(&self, address: Ipv4Addr, length: u32) -> bool {
         self.subnets
             .iter()
+            .filter(|(mask, _)| mask.count_ones() <= length)
             .any(|(mask, networks)| networks.binary_search(&(address.to_bits() & mask)).is_ok())
     }
 
@@ -191,7 +198,10 @@ impl Defined {
 
     /// Whether one of the values is such an address. Other devices write such a line in another form.
     pub(super) fn has_near(&self, entry: &Entry) -> bool {
-        entry.addresses().iter().any(|(_, address)| self.is_near_address(*address))
+        let is_near = |(place, address): &(usize, Ipv4Addr)| {
+            self.is_inside(*address, length(&entry.values[*place]))
+        };
+        entry.addresses().iter().any(is_near)
     }
 
     /// Whether one of the words is a name that other devices define and this device does not, or an address
@@ -202,8 +212,21 @@ impl Defined {
             // count.
             let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
             let is_name = !is_number && self.all_names.of_name(word) > 0;
-            is_name && !self.names.contains(word) || self.is_near(word)
+            is_name && !self.names.contains(word) || self.lacks_inner_name(word) || self.is_near(word)
         })
+    }
+
+    /// Whether a line attaches a policy that the device does not define. Such a policy, for example
+    /// `system-cpp-policy`, belongs to another platform or design.
+    pub(super) fn lacks_policy(&self, text: &str) -> bool {
+        let name = text.strip_prefix("service-policy ").and_then(|rest| rest.rsplit(' ').next());
+        name.is_some_and(|name| !self.names.contains(name))
+    }
+
+    /// Whether a word with capitals is the name of a nested block of other devices that this device lacks.
+    fn lacks_inner_name(&self, word: &str) -> bool {
+        let is_own_word = word.contains(|letter: char| letter.is_ascii_uppercase());
+        is_own_word && !self.inner_names.contains(word) && self.all_inner_names.of_name(word) > 0
     }
 
     /// Returns the number of devices that define a name.
@@ -283,6 +306,11 @@ impl Blocks {
         let kinds = kinds(&defined);
         Blocks { kinds, by_path, devices: defined }
     }
+}
+
+/// Returns the length of a prefix, and that of an address for another word.
+fn length(word: &str) -> u32 {
+    word.split_once('/').and_then(|(_, length)| length.parse().ok()).unwrap_or(u32::BITS)
 }
 
 /// Adds the addresses of ports, and the names of blocks, inside a block with braces.

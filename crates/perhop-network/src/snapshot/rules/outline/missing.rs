@@ -16,6 +16,8 @@ const LEAST_COMMON: usize = 3;
 const MANY: usize = 5;
 /// The number of interfaces that share this number of lines which no others have.
 const LEAST_ALIKE: usize = 2;
+/// The first word of lines about the tags of a sub-interface.
+const TAG: &str = "encapsulation";
 /// The first word of a part of a filter.
 const TERM: &str = "term ";
 /// A block of this many lines may differ in one more line.
@@ -160,7 +162,10 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
         let of_peer = peer.entries.iter().filter(|entry| entry.shape == shape);
         of_peer.into_iter().any(|entry| own.has_near(entry) && !devices[peer.device].has_near(entry))
     });
-    if examples.iter().all(is_foreign) || is_here {
+    // The tag of frames belongs to sub-interfaces (Cisco, "encapsulation dot1q").
+    let is_part = block.header.values.first().is_some_and(|name| name.contains('.'));
+    let is_of_part = block.is_of_interface() && !is_part && first_word(shape) == TAG;
+    if examples.iter().all(is_foreign) || is_here || is_of_part || own.lacks_policy(example.text()) {
         return;
     }
     let instead = block.entries.iter().find(|entry| {

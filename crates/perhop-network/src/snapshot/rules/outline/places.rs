@@ -21,11 +21,16 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
     }
     for ((_, place), lines) in by_place {
         let value = |entry: &Entry| entry.values[place].clone();
-        let is_near = |(block, entry): &(&Block, &Entry)| {
-            entry.address(place).is_some_and(|address| devices[block.device].is_near_address(address))
+        let is_near = |(block, entry): &(&Block, &Entry)| devices[block.device].is_near(&entry.values[place]);
+        // The address of an internal neighbor usually belongs to its loopback.
+        let is_internal = |block: &Block, entry: &Entry| {
+            entry.shape.contains(NUMBER_OF_SYSTEM) && entry.values.last() == block.header.values.last()
         };
-        let with_addresses: Vec<(&Block, &Entry)> =
-            lines.iter().copied().filter(|(_, entry)| entry.address(place).is_some()).collect();
+        let with_addresses: Vec<(&Block, &Entry)> = lines
+            .iter()
+            .copied()
+            .filter(|(block, entry)| entry.address(place).is_some() && !is_internal(block, entry))
+            .collect();
         report(&with_addresses, is_near, devices, found, |entry| {
             format!("{} is in no subnet of the device", value(entry))
         });

@@ -103,7 +103,9 @@ fn report(
     let blocks: Vec<&Block> = peers.iter().map(|(peer, _)| *peer).collect();
     let example = peers[0].1[text];
     let own = &devices[block.device];
-    let is_elsewhere = own.is_foreign(example.values.iter().map(String::as_str)) || own.has_near(example);
+    let is_elsewhere = own.is_foreign(example.values.iter().map(String::as_str))
+        || own.has_near(example)
+        || own.lacks_policy(example.text());
     if !are_enough(block, &blocks) || is_elsewhere {
         return;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::block::{Block, Defined};
+use super::block::{Block, Defined, INTERFACE};
 use super::form::{Deviation, DeviationKind, Form};
 use super::missing::{are_enough, are_terms, line_beside};
 use super::words::Entry;
@@ -13,6 +13,8 @@ pub(super) const NUMBER_OF_SYSTEM: &str = "remote-as";
 const LOCAL: &[&str] = &["router ospf"];
 /// The first word of lines about the VLANs of a port.
 const SWITCHPORT: &str = "switchport";
+/// The first word of a block for a sub-interface (Junos).
+const UNIT: &str = "unit";
 /// Commands whose numbers are set by experience.
 const OF_BUFFERS: &[&str] = &["queue-limit", "random-detect"];
 /// The minimum factor between two such numbers for a contradiction.
@@ -75,7 +77,11 @@ fn check_single(
             form.blocks.iter().copied().filter(|other| !std::ptr::eq(*other, block)).collect();
         let own = entry.values[place].as_str();
         let is_mild = is_mild(entry, own, usual);
+        // Each device has its own ports and units.
+        let command = entry.command();
+        let is_port = command == UNIT || command == INTERFACE && !block.is_of_interface();
         if is_mild
+            || is_port
             || !are_enough(block, &others)
             || !form.shapes.is_empty() && is_renamed(block.device, own, usual, devices)
         {
@@ -161,7 +167,10 @@ fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found:
     // A line that all blocks have is not lacking.
     for (text, _) in counts.iter().filter(|(_, count)| **count < texts.len()) {
         // A device without this name, or with its own address here, writes another line.
-        let is_foreign = |place: &usize| devices[form.blocks[*place].device].is_foreign(text.split(' '));
+        let is_foreign = |place: &usize| {
+            let own = &devices[form.blocks[*place].device];
+            own.is_foreign(text.split(' ')) || own.lacks_policy(text)
+        };
         let lacking: Vec<usize> = (0..texts.len())
             .filter(|place| !texts[*place].contains_key(*text))
             .filter(|place| !is_foreign(place))
