@@ -154,7 +154,7 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
         let processes = &snapshot.router(own.device).forwarding.processes;
         let runs = processes.iter().any(|one| one.protocol == protocol)
             || processes.is_empty() && links_with(snapshot, protocol) >= LEAST_LINKS;
-        if !runs || theirs.passive.is_some() {
+        if !runs || theirs.passive.is_some() || has_unread_line(snapshot, own, protocol) {
             continue;
         }
         let message = format!(
@@ -165,6 +165,16 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
         let effect = "packets take another path, or have none".to_owned();
         found.push(snapshot.finding(own.device, &rules::NETWORK_NEIGHBORS_MISSING, line, (message, effect)));
     }
+}
+
+/// Whether the block of a port turns on a protocol in the words of NX-OS, which the front end does not read.
+fn has_unread_line(snapshot: &Snapshot, id: PortId, protocol: RoutingProtocol) -> bool {
+    let command = match protocol {
+        RoutingProtocol::Ospf => "ip router ospf",
+        RoutingProtocol::Eigrp => "ip router eigrp",
+        _ => return false,
+    };
+    snapshot.devices[id.device].device.line_in_block(snapshot.port(id).line, command).is_some()
 }
 
 /// Returns the number of links whose ends both run a protocol.
