@@ -16,7 +16,8 @@ const UNEQUAL: u64 = 2;
 const POINTS: u64 = 10;
 const SMALL_PART: u64 = 5;
 
-/// The kinds of the marks that other devices read.
+/// The kind of guarantees, and the kinds of the marks that other devices read.
+pub(super) const GUARANTEE: &str = "guarantee";
 pub(super) const CODEPOINT: &str = "codepoint";
 pub(super) const LABELS: &str = "traffic class of labels";
 
@@ -129,7 +130,7 @@ pub(super) fn demands(class: &Class) -> BTreeMap<&'static str, Demand> {
             Guarantee::RemainingPercent(percent) => Value::Amount(percent, Unit::PercentOfRest),
             Guarantee::RemainingRatio(ratio) => Value::Amount(ratio, Unit::Ratio),
         };
-        add("guarantee", at.line, value);
+        add(GUARANTEE, at.line, value);
     }
     if let Some(at) = &class.shape {
         add("shaper", at.line, at.value.rate.into());

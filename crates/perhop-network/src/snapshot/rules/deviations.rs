@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use super::namesakes::Namesakes;
 use super::outline::{Deviation, DeviationKind, deviations};
 use super::tree::Numbered;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
+
+/// The words of a message about a policy without a class.
+const LACKED_CLASS: &str = "lacks `class ";
 
 /// Returns the lines that one of several otherwise equal blocks lacks, or in which this block has a different
 /// value.
@@ -24,7 +28,13 @@ pub(super) fn of_lines(snapshot: &Snapshot) -> Vec<Deviation> {
 pub(super) fn add(snapshot: &Snapshot, deviations: Vec<Deviation>, found: &mut Vec<NetworkFinding>) {
     let named: BTreeSet<(String, usize)> =
         found.iter().map(|finding| (finding.file.clone(), finding.diagnostic.line)).collect();
+    let redesigned = Namesakes::new(snapshot).redesigned_lines();
     for deviation in deviations {
+        let is_of_design = deviation.message.contains(LACKED_CLASS)
+            && redesigned.contains(&(deviation.device, deviation.line));
+        if is_of_design {
+            continue;
+        }
         let file = &snapshot.devices[deviation.device].file;
         if named.contains(&(file.clone(), deviation.line)) {
             continue;

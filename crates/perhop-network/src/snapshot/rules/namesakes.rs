@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use perhop_device::intent::{Class, Policy};
 use perhop_qos::Dscp;
 
-use super::demands::{CODEPOINT, Demand, LABELS, Packets, Value, demands};
+use super::demands::{CODEPOINT, Demand, GUARANTEE, LABELS, Packets, Unit, Value, demands};
 use super::packets::PacketsOfClasses;
 use super::peers::Peers;
 use super::treatment::{Matcher, packet};
@@ -99,7 +99,7 @@ fn check_classes<'s>(
                 // A class with another name may take the same packets.
                 let takes_same =
                     |class: &'s Class| of_example.is_some_and(|other| packets.are_same(class, other));
-                if own.iter().any(takes_same) {
+                if own.iter().any(takes_same) || redistributes(member, members, name) {
                     continue;
                 }
                 (member.policy.line, "has no class")
@@ -177,6 +177,61 @@ fn check_order<'s>(
     }
 }
 
+/// The policies of all devices by name.
+pub(super) struct Namesakes<'s>(BTreeMap<&'s str, Vec<Member<'s>>>);
+
+impl<'s> Namesakes<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot) -> Namesakes<'s> {
+        Namesakes(by_name(snapshot))
+    }
+
+    /// Returns the devices and first lines of policies that lack a class on purpose.
+    pub(super) fn redesigned_lines(&self) -> BTreeSet<(usize, usize)> {
+        let groups = self.0.values().filter(|members| members.len() > 1);
+        let of_group = |members: &Vec<Member<'s>>| {
+            let devices = redesigned(members);
+            let own = members.iter().filter(|member| devices.contains(&member.device));
+            own.map(|member| (member.device, member.policy.line)).collect::<Vec<_>>()
+        };
+        groups.flat_map(of_group).collect()
+    }
+
+    /// Whether an attached policy, or a policy inside, lacks a class on purpose, as the policies of the same
+    /// name on other devices show ([`redistributes`]).
+    pub(super) fn omit_on_purpose(&self, device: usize, policy: &Policy, name: &str) -> bool {
+        let omits = |policy: &Policy| {
+            let members = self.0.get(policy.name.as_str()).map_or(&[][..], Vec::as_slice);
+            let own = members.iter().find(|member| member.device == device);
+            own.is_some_and(|own| class(own.policy, name).is_none() && redistributes(own, members, name))
+        };
+        omits(policy) || policy.classes.iter().filter_map(Class::children).any(omits)
+    }
+}
+
+/// Whether the other classes of a policy have the share of a class that the policy lacks: its shares have the
+/// same sum as those of a policy with the class. The class is then missing on purpose.
+fn redistributes(member: &Member, members: &[Member], name: &str) -> bool {
+    let holder = members.iter().find_map(|other| Some((other.policy, class(other.policy, name)?)));
+    let Some((policy, missing)) = holder else { return false };
+    let unit = shares(missing).next().map(|(unit, _)| unit);
+    unit.is_some_and(|unit| {
+        let sum = |policy: &Policy| -> u64 {
+            let all = policy.classes.iter().flat_map(shares);
+            all.filter(|(own, _)| *own == unit).map(|(_, share)| share).sum()
+        };
+        sum(member.policy) == sum(policy)
+    })
+}
+
+/// Returns the guarantee of a class, if it is a share in percent.
+fn shares(class: &Class) -> impl Iterator<Item = (Unit, u64)> + use<> {
+    let guarantee = demands(class).remove(GUARANTEE).map(|demand| demand.value);
+    guarantee.into_iter().filter_map(|value| match value {
+        Value::Amount(share, unit @ (Unit::Percent | Unit::PercentOfRest)) => Some((unit, share)),
+        _ => None,
+    })
+}
+
 fn agreement(members: &[Member], agrees: impl Fn(&Member) -> bool) -> String {
     let count = members.iter().filter(|member| agrees(member)).count();
     format!("{count} of {} devices with a policy of this name agree", members.len())
@@ -207,10 +262,21 @@ fn absent_kinds(members: &[Member]) -> BTreeSet<(usize, &'static str)> {
     lacking.into_iter().filter(is_design).map(|(key, _)| key).collect()
 }
 
+/// Returns the devices whose policy lacks a class on purpose.
+fn redesigned(members: &[Member]) -> BTreeSet<usize> {
+    let names = class_names(members);
+    let is_redesigned = |member: &&Member| {
+        let mut missing = names.iter().filter(|name| class(member.policy, name).is_none());
+        missing.any(|name| redistributes(member, members, name))
+    };
+    members.iter().filter(is_redesigned).map(|member| member.device).collect()
+}
+
 /// Reports demands of a class that differ from classes of the same name in policies with the same name.
 fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &mut Vec<NetworkFinding>) {
     let Some(packets) = members.first().map(|member| member.packets) else { return };
     let absent = absent_kinds(members);
+    let redesigned = redesigned(members);
     for name in class_names(members) {
         let classes: Vec<(usize, BTreeMap<&'static str, Demand>, &Class)> = members
             .iter()
@@ -224,6 +290,9 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
             let of_kind = classes.iter().filter_map(|(_, demands, _)| demands.get(kind));
             let values: Peers<&Value> = of_kind.map(|demand| &demand.value).collect();
             for (device, demands, own) in &classes {
+                if kind == GUARANTEE && redesigned.contains(device) {
+                    continue;
+                }
                 let (line, words) = match demands.get(kind) {
                     None if has.is_exception(&false) && !absent.contains(&(*device, kind)) => {
                         (own.line, format!("no {kind}"))

@@ -6,6 +6,7 @@ use perhop_device::Router;
 use perhop_device::intent::Class;
 use perhop_qos::Dscp;
 
+use super::namesakes::Namesakes;
 use super::treatment::{
     Kind, Matcher, Treatment, Treatments, demand_line, interfaces, leads_out, packet, queueing_policy,
     reads_labels, shaper,
@@ -55,6 +56,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
         }
     }
     remove_variants(snapshot, &mut exceptions);
+    remove_redesigned(snapshot, &mut exceptions);
     for ((id, line, own, usual), (codepoints, name)) in exceptions {
         let names: Vec<String> = codepoints.iter().map(Dscp::to_string).collect();
         let rule =
@@ -86,6 +88,18 @@ fn remove_variants(snapshot: &Snapshot, exceptions: &mut Exceptions) {
         codepoints.retain(|dscp| devices[&(*own, *dscp)].len() < least);
     }
     exceptions.retain(|_, (codepoints, _)| !codepoints.is_empty());
+}
+
+/// Removes exceptions of policies that lack the class on purpose.
+fn remove_redesigned(snapshot: &Snapshot, exceptions: &mut Exceptions) {
+    if exceptions.is_empty() {
+        return;
+    }
+    let namesakes = Namesakes::new(snapshot);
+    exceptions.retain(|(id, _, own, _), (_, name)| {
+        let mut policies = snapshot.port(*id).intent.output.iter();
+        *own != Kind::Rest || !policies.any(|policy| namesakes.omit_on_purpose(id.device, policy, name))
+    });
 }
 
 /// Whether a port queues by codepoint. In the core of an MPLS network, labels hide the codepoints.
