@@ -72,7 +72,13 @@ fn check_queues(snapshot: &Snapshot, (device, maps): (usize, &Entries), found: &
             else {
                 continue;
             };
-            if by_cos == by_codepoint {
+            // The class of service may have the queue of its other codepoints.
+            let mut others =
+                (0..CODEPOINTS_OF_COS).map(|place| (cos * CODEPOINTS_OF_COS + place).to_string());
+            let has_other = others.any(|other| {
+                other != codepoint && queue("dscp-map", &other).is_some_and(|(to, _)| to == by_cos)
+            });
+            if by_cos == by_codepoint || has_other {
                 continue;
             }
             let message = format!(
