@@ -188,9 +188,10 @@ fn has_silent_subnet(snapshot: &Snapshot, process: &Process, protocol: &str) -> 
     router.ports.iter().any(|port| carries_packets(router, port) && is_silent(port))
 }
 
-/// Whether a process of BGP has a neighbor in another autonomous system.
+/// Whether a process of BGP has a neighbor in another autonomous system, in the global routing table.
 fn has_external_neighbor(process: &Node, own: &str) -> bool {
-    let lines = process.inner.iter().chain(process.inner.iter().flat_map(|inner| &inner.inner));
+    let families = process.inner.iter().filter(|inner| vrf(&inner.words()).is_none());
+    let lines = process.inner.iter().chain(families.flat_map(|inner| &inner.inner));
     lines.into_iter().any(
         |line| matches!(*line.words().as_slice(), ["neighbor", _, "remote-as", number, ..] if number != own),
     )
