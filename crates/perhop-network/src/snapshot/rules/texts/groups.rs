@@ -100,7 +100,8 @@ fn report_unknown(
     }
 }
 
-/// Returns the rate of the circuit below the tunnel of an end.
+/// Returns the rate of the circuit below the tunnel of an end, if its bandwidth is configured. The default is
+/// the rate of the hardware, or the rate of a modem at a dialer.
 fn circuit(snapshot: &Snapshot, end: &Membership) -> Option<u64> {
     let ports = &snapshot.router(end.device).ports;
     let tunnel = ports.iter().find(|port| port.name == end.interface)?.forwarding.tunnel.as_ref()?;
@@ -108,6 +109,7 @@ fn circuit(snapshot: &Snapshot, end: &Membership) -> Option<u64> {
         return None;
     };
     let below = ports.iter().find(|port| port.name == *source)?;
+    snapshot.devices[end.device].device.line_in_block(below.line, "bandwidth")?;
     below.bandwidth.map(Rate::as_bits_per_second)
 }
 
