@@ -171,6 +171,11 @@ impl DeviationKind {
         if is_alike && !is_free && !is_part { DeviationKind::Decisive } else { self }
     }
 
+    /// Returns `Unusual` for a decisive line, otherwise this kind.
+    pub(super) fn weakened(self) -> DeviationKind {
+        if self == DeviationKind::Decisive { DeviationKind::Unusual } else { self }
+    }
+
     /// Returns `Decisive` for a key or number that must be equal at both ends, otherwise this kind.
     pub(super) fn of_neighbors(self, text: &str) -> DeviationKind {
         let is_needed = OF_NEIGHBORS.iter().any(|start| text.starts_with(start))

@@ -18,6 +18,9 @@ const COMPARED: &[&str] = &["class-map ", "ip access-list ", "ip prefix-list ", 
 /// Interfaces with fewer lines may have several tasks.
 const LARGE: usize = 5;
 
+/// The number of findings for a single difference: one for each twin.
+const BOTH_ENDS: usize = 2;
+
 /// Commands that change the treatment of a class.
 const OF_QUEUES: &[&str] = &["bandwidth", "class", "priority", "service-policy", "shape"];
 
@@ -37,6 +40,7 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     }
     check_interfaces(blocks, &paths, found);
     let mut twins: BTreeMap<(usize, usize), bool> = BTreeMap::new();
+    let mut of_pair: BTreeMap<(usize, usize), Vec<Deviation>> = BTreeMap::new();
     for (_, group) in groups {
         let [first, second] = group.as_slice() else { continue };
         if first.device == second.device {
@@ -44,9 +48,19 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
         }
         let are_twins = || are_twins(&paths[first.device], &paths[second.device]);
         if *twins.entry((first.device, second.device)).or_insert_with(are_twins) {
-            compare([first, second], &blocks.devices, found);
-            compare([second, first], &blocks.devices, found);
+            let own = of_pair.entry((first.device, second.device)).or_default();
+            compare([first, second], &blocks.devices, own);
+            compare([second, first], &blocks.devices, own);
         }
+    }
+    for mut own in of_pair.into_values() {
+        // Twins that differ in several lines may differ on purpose.
+        if own.len() != BOTH_ENDS {
+            for deviation in &mut own {
+                deviation.kind = deviation.kind.weakened();
+            }
+        }
+        found.append(&mut own);
     }
 }
 
@@ -174,6 +188,7 @@ fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Devia
             own.title(),
             instead.text()
         );
-        found.push(Deviation { device: own.device, line: entry.line, kind: DeviationKind::Unusual, message });
+        let kind = DeviationKind::Unusual.in_block(own, &entry.text());
+        found.push(Deviation { device: own.device, line: entry.line, kind, message });
     }
 }
