@@ -201,9 +201,25 @@ impl Session<'_, '_> {
             self.report(self.device, *line, message, found);
         }
         if !self.end.inherits && !back.inherits {
+            self.check_detection(back, found);
             self.check_families(back, found);
             self.check_source(own, found);
         }
+    }
+
+    /// Reports both ends of a session of which only this end has BFD. A session of BFD needs both ends (RFC
+    /// 5880 §6.1).
+    fn check_detection(&self, back: &End, found: &mut Vec<NetworkFinding>) {
+        let (Some(line), None) = (self.end.detection, back.detection) else { return };
+        let [near, far] = self.names();
+        let effect = "BFD does not come up: packets are lost until the hold time of BGP ends".to_owned();
+        let rule = &rules::NETWORK_SESSION_DIFFERS;
+        let place = self.snapshot.place(self.far, back.line);
+        let message = format!("only this end of the session with {far} has BFD ({place} has none)");
+        found.push(self.snapshot.finding(self.device, rule, line, (message, effect.clone())));
+        let place = self.snapshot.place(self.device, line);
+        let message = format!("only the other end of the session with {near} has BFD ({place})");
+        found.push(self.snapshot.finding(self.far, rule, back.line, (message, effect)));
     }
 
     /// Reports ends without a common address family.

@@ -49,6 +49,8 @@ pub(in crate::snapshot) struct End {
     pub(super) block: Option<usize>,
     /// Whether a template may contain further settings of the neighbor.
     pub(in crate::snapshot) inherits: bool,
+    /// The line that turns on the detection of failures (BFD).
+    pub(super) detection: Option<usize>,
     /// Whether the neighbor may be outside of the links of the device.
     pub(super) is_far: bool,
 }
@@ -148,6 +150,7 @@ impl Process {
                     ["update-source", source, ..] => end.source = Some((line, (*source).to_owned())),
                     ["disable-connected-check" | "ebgp-multihop" | "ttl-security", ..] => end.is_far = true,
                     [] => self.hides_number = true,
+                    ["fall-over", "bfd", ..] => end.detection = Some(line),
                     ["local-as", ..] => end.has_own_number = true,
                     _ => {}
                 }
@@ -167,6 +170,7 @@ impl Process {
             found.number = found.number.or_else(|| group.number.clone());
             found.password = found.password.or_else(|| group.password.clone());
             found.source = found.source.or_else(|| group.source.clone());
+            found.detection = found.detection.or(group.detection);
             found.has_own_number |= group.has_own_number;
             found.inherits |= group.inherits;
             found.is_far |= group.is_far;

@@ -72,6 +72,7 @@ fn read(end: &mut End, node: &Node, own_number: &(usize, String)) {
         ["peer-as", number] => end.number = Some((line, (*number).to_owned())),
         ["type", "internal"] => end.number = Some(own_number.clone()),
         ["local-as", ..] => end.has_own_number = true,
+        ["bfd-liveness-detection", ..] => end.detection = Some(line),
         ["multihop", ..] => end.is_far = true,
         ["local-address", address] => end.source = Some((line, (*address).to_owned())),
         ["authentication-key", secret @ ..] => end.password = Some((line, Secret::read(secret))),
