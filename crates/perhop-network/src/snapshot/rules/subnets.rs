@@ -187,6 +187,13 @@ fn check_next_hops(snapshot: &Snapshot, hops: &NextHops, device: usize, found: &
         else {
             continue;
         };
+        let is_own = |port: &&Port| {
+            vrf(port) == route.vrf.as_deref() && addresses(port).any(|own| own.address == *hop)
+        };
+        if let Some(port) = router.ports.iter().find(is_own) {
+            report_own_hop(snapshot, device, route, (*hop, port), found);
+            continue;
+        }
         let mut near = router.ports.iter().enumerate().filter(|(_, port)| {
             addresses(port).any(|own| own.is_neighbor(*hop)) && carries_packets(router, port)
         });
@@ -214,6 +221,23 @@ fn check_next_hops(snapshot: &Snapshot, hops: &NextHops, device: usize, found: &
         let rule = &rules::NETWORK_NEXT_HOP_UNKNOWN;
         found.push(snapshot.finding(device, rule, route.line, (message, effect)));
     }
+}
+
+/// Reports a route whose next hop is the device itself. The device refuses such a line (Cisco IOS: `Invalid
+/// next hop address (it's this router)`).
+fn report_own_hop(
+    snapshot: &Snapshot,
+    device: usize,
+    route: &Route,
+    (hop, port): (IpAddr, &Port),
+    found: &mut Vec<NetworkFinding>,
+) {
+    let message = format!(
+        "the next hop {hop} of the route to {} is the address of {} of the device itself",
+        route.prefix, port.name
+    );
+    let effect = "the device does not use the route: its packets take another path, or have none".to_owned();
+    found.push(snapshot.finding(device, &rules::NETWORK_NEXT_HOP_UNKNOWN, route.line, (message, effect)));
 }
 
 /// The devices that have a route to each next hop.
