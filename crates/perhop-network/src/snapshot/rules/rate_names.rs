@@ -34,6 +34,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
     }
     different.dedup();
+    check_groups(snapshot, found);
     if equal < FOR_EACH * different.len() {
         return;
     }
@@ -46,6 +47,32 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             found.push(snapshot.finding(device, &rules::NETWORK_RATE_NAME, *line, (message, effect)));
         }
     }
+}
+
+/// Reports the only line of a hub that gives a group of tunnels a policy whose name states another rate than
+/// the name of the group.
+fn check_groups(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let (mut equal, mut different) = (0, Vec::new());
+    for (device, member) in snapshot.devices.iter().enumerate() {
+        for (line, text) in member.device.numbered_lines() {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let words = words.strip_prefix(&["ip"]).unwrap_or(&words);
+            let ["nhrp", "map", "group", group, "service-policy", "output", policy] = words else { continue };
+            let (Some(rate), Some(other)) = (rate_in(group), rate_in(policy)) else { continue };
+            if rate == other {
+                equal += 1;
+            } else {
+                different.push((device, line, (*group).to_owned(), (*policy).to_owned()));
+            }
+        }
+    }
+    let [(device, line, group, policy)] = different.as_slice() else { return };
+    if equal < FOR_EACH {
+        return;
+    }
+    let message = format!("the group {group} has the policy {policy}, whose name states another rate");
+    let effect = format!("the names in {equal} other lines for groups state equal rates");
+    found.push(snapshot.finding(*device, &rules::NETWORK_RATE_NAME, *line, (message, effect)));
 }
 
 /// Returns the rates in the block of a port and in the enclosing block. Excludes other units of the
