@@ -69,6 +69,19 @@ pub(super) fn check(
             }
         }
     }
+    for (device, nodes) in trees.iter().enumerate() {
+        let profiles = block(nodes, &["class-of-service", "traffic-control-profiles"]);
+        for profile in profiles.map_or(&[][..], |node| &node.inner) {
+            let [name] = *words(profile).as_slice() else { continue };
+            for inner in &profile.inner {
+                if let ["shaping-rate", text] = *words(inner).as_slice()
+                    && let Some(rate) = number(text)
+                {
+                    check_name(snapshot, name, Stated { device, line: inner.line.0, rate }, found);
+                }
+            }
+        }
+    }
     for ((policy, class, command), rates) in &by_class {
         check_units(snapshot, &format!("`{command}` of {class} in {policy}"), rates, found);
     }
