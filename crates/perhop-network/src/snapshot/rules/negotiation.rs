@@ -1,5 +1,7 @@
 //! Speed and duplex of the two ends of a cable.
 
+use std::collections::BTreeSet;
+
 use perhop_device::PortRole;
 
 use super::{NetworkFinding, PortId, Snapshot};
@@ -14,11 +16,19 @@ struct Written<'s> {
     id: PortId,
     duplex: (Option<&'s str>, usize),
     speed: (Option<&'s str>, usize),
+    /// Whether a line turns on the negotiation.
+    negotiates: bool,
 }
 
 impl Written<'_> {
     fn is_fixed(&self) -> bool {
         self.duplex.0.is_some() || self.speed.0.is_some()
+    }
+
+    /// Whether the port does not negotiate, and is not faster than 100 Mb/s. At 1 Gb/s, ports negotiate even
+    /// with a fixed speed (IEEE 802.3 §40.5.1).
+    fn is_slow_and_full(&self) -> bool {
+        self.duplex.0 == Some("full") && matches!(self.speed.0, Some("10" | "100"))
     }
 }
 
@@ -37,6 +47,11 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                 report(snapshot, what, (other.id, second, there.1), (own.id, first), found);
             }
         }
+        for (near, far) in [(own, other), (other, own)] {
+            if near.negotiates && !near.is_fixed() && far.is_slow_and_full() {
+                report_fallback(snapshot, near, far, found);
+            }
+        }
         match (own.is_fixed(), other.is_fixed()) {
             (true, true) => fixed += 1,
             (true, false) => mixed.push((other, own)),
@@ -45,7 +60,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
     }
     let [(own, other)] = mixed.as_slice() else { return };
-    if fixed < LEAST_FIXED || other.duplex.0 != Some("full") {
+    let is_known = own.negotiates && other.is_slow_and_full();
+    if is_known || fixed < LEAST_FIXED || other.duplex.0 != Some("full") {
         return;
     }
     let message = format!(
@@ -59,6 +75,18 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     found.push(snapshot.finding(own.id.device, rule, own.duplex.1, (message, effect.to_owned())));
 }
 
+/// Reports both ends of a cable of which one negotiates and the other has a fixed speed and duplex.
+fn report_fallback(snapshot: &Snapshot, near: &Written, far: &Written, found: &mut Vec<NetworkFinding>) {
+    let [own, other] = [near, far].map(|end| snapshot.port_name(end.id));
+    // IEEE 802.3 §28.2.3.1: parallel detection finds the speed, but not the duplex.
+    let effect = "the end that negotiates falls back to half duplex: collisions destroy packets under load";
+    let rule = &rules::NETWORK_SETTING_DIFFERS;
+    let message = format!("{own} negotiates speed and duplex, but {other} at the other end has fixed values");
+    found.push(snapshot.finding(near.id.device, rule, near.duplex.1, (message, effect.to_owned())));
+    let message = format!("{other} has a fixed speed and duplex, but {own} at the other end negotiates them");
+    found.push(snapshot.finding(far.id.device, rule, far.duplex.1, (message, effect.to_owned())));
+}
+
 /// Returns the links between two ports without tags, which can be cables.
 fn cables<'s>(snapshot: &'s Snapshot) -> Vec<[Written<'s>; 2]> {
     let is_hardware = |id: &PortId| {
@@ -67,7 +95,13 @@ fn cables<'s>(snapshot: &'s Snapshot) -> Vec<[Written<'s>; 2]> {
     };
     let wires = snapshot.wires().filter(|[own, other]| own < other);
     let suggested = snapshot.guesses().into_iter().map(|guess| guess.ends.map(|end| end.id));
-    let both = wires.chain(suggested).filter(|ends| ends.iter().all(is_hardware));
+    let described = snapshot.described_pairs().into_iter();
+    let all: BTreeSet<[PortId; 2]> = wires
+        .chain(suggested)
+        .chain(described)
+        .map(|[own, other]| [own.min(other), own.max(other)])
+        .collect();
+    let both = all.into_iter().filter(|ends| ends.iter().all(is_hardware));
     both.map(|ends| ends.map(|id| written(snapshot, id))).collect()
 }
 
@@ -80,7 +114,11 @@ fn written<'s>(snapshot: &'s Snapshot, id: PortId) -> Written<'s> {
         let text = line.and_then(|line| device.line_text(line).split_whitespace().nth(1));
         (text.filter(|text| *text != "auto"), line.or(negotiates).unwrap_or(first))
     };
-    Written { id, duplex: value("duplex"), speed: value("speed") }
+    let is_auto = |line: usize| device.line_text(line).split_whitespace().last() == Some("auto");
+    let negotiates = ["duplex", "negotiation"]
+        .iter()
+        .any(|command| device.line_in_block(first, command).is_some_and(is_auto));
+    Written { id, duplex: value("duplex"), speed: value("speed"), negotiates }
 }
 
 fn report(
