@@ -4,6 +4,7 @@
 
 mod bare_ports;
 pub(super) mod braces;
+mod bundle_modes;
 mod companions;
 mod cos_marks;
 mod dialers;
@@ -50,6 +51,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let trees: Vec<Vec<Node>> = lines.par_iter().map(|lines| tree(lines)).collect();
     let devices: Vec<Parts> = trees.par_iter().map(|nodes| Parts::read(nodes)).collect();
     bare_ports::check(snapshot, &trees, found);
+    bundle_modes::check(snapshot, &trees, found);
     companions::check(snapshot, &trees, &devices, found);
     cos_marks::check(snapshot, &trees, &devices, found);
     dialers::check(snapshot, &trees, found);
