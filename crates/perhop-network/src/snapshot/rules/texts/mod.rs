@@ -37,6 +37,7 @@ mod unit_errors;
 mod units;
 mod vlan_ports;
 mod vlans;
+mod zones;
 
 use parts::Parts;
 use rayon::prelude::*;
@@ -80,4 +81,5 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     unit_errors::check(snapshot, &trees, &devices, found);
     units::check(snapshot, &trees, found);
     vlans::check(snapshot, &trees, found);
+    zones::check(snapshot, &trees, found);
 }
