@@ -10,6 +10,7 @@ mod cos_marks;
 mod dialers;
 mod directions;
 mod ends;
+mod engine_filters;
 mod filters;
 mod forwarding_classes;
 mod groups;
@@ -58,6 +59,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     dialers::check(snapshot, &trees, found);
     directions::check(snapshot, &trees, found);
     ends::check(snapshot, &trees, found);
+    engine_filters::check(snapshot, &trees, found);
     filters::check(snapshot, &trees, found);
     forwarding_classes::check(snapshot, &trees, found);
     groups::check(snapshot, &trees, found);
