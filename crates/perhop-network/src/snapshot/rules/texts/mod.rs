@@ -23,6 +23,7 @@ mod prefix_filters;
 mod prefix_lists;
 mod queues;
 mod redistribution;
+mod rewrites;
 mod route_targets;
 mod service;
 mod services;
@@ -70,6 +71,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     prefix_filters::check(snapshot, &trees, found);
     queues::check(snapshot, &devices, found);
     redistribution::check(snapshot, &trees, found);
+    rewrites::check(snapshot, &trees, found);
     route_targets::check(snapshot, &trees, found);
     services::check(snapshot, &devices, found);
     shares::check(snapshot, &trees, found);
