@@ -11,6 +11,7 @@ mod dialers;
 mod directions;
 mod ends;
 mod engine_filters;
+mod far_policies;
 mod filters;
 mod forwarding_classes;
 mod groups;
@@ -61,6 +62,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     directions::check(snapshot, &trees, found);
     ends::check(snapshot, &trees, found);
     engine_filters::check(snapshot, &trees, found);
+    far_policies::check(snapshot, &devices, found);
     filters::check(snapshot, &trees, found);
     forwarding_classes::check(snapshot, &trees, found);
     groups::check(snapshot, &trees, found);
