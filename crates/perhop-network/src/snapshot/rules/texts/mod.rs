@@ -16,6 +16,7 @@ mod filters;
 mod forwarding_classes;
 mod groups;
 mod isis;
+mod label_classes;
 mod match_kinds;
 mod neighbors;
 mod parts;
@@ -67,6 +68,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     forwarding_classes::check(snapshot, &trees, found);
     groups::check(snapshot, &trees, found);
     isis::check(snapshot, &trees, found);
+    label_classes::check(snapshot, &trees, &devices, found);
     match_kinds::check(snapshot, &devices, found);
     neighbors::check(snapshot, &trees, found);
     path_preferences::check(snapshot, &trees, found);
