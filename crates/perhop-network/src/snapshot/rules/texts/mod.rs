@@ -17,6 +17,7 @@ mod forwarding_classes;
 mod groups;
 mod isis;
 mod label_classes;
+mod label_ports;
 mod match_kinds;
 mod neighbors;
 mod parts;
@@ -69,6 +70,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     groups::check(snapshot, &trees, found);
     isis::check(snapshot, &trees, found);
     label_classes::check(snapshot, &trees, &devices, found);
+    label_ports::check(snapshot, &trees, found);
     match_kinds::check(snapshot, &devices, found);
     neighbors::check(snapshot, &trees, found);
     path_preferences::check(snapshot, &trees, found);
