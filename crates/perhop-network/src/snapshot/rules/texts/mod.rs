@@ -15,6 +15,7 @@ mod far_policies;
 mod filters;
 mod forwarding_classes;
 mod groups;
+mod hello_passwords;
 mod isis;
 mod label_classes;
 mod label_ports;
@@ -68,6 +69,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     filters::check(snapshot, &trees, found);
     forwarding_classes::check(snapshot, &trees, found);
     groups::check(snapshot, &trees, found);
+    hello_passwords::check(snapshot, &trees, found);
     isis::check(snapshot, &trees, found);
     label_classes::check(snapshot, &trees, &devices, found);
     label_ports::check(snapshot, &trees, found);
