@@ -36,6 +36,7 @@ mod sources;
 mod switch_maps;
 mod switch_off;
 mod tag_numbers;
+mod term_names;
 mod tunnel_parts;
 mod twin_ports;
 mod unattached;
@@ -87,6 +88,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     switch_maps::check(snapshot, &trees, found);
     switch_off::check(snapshot, &trees, found);
     tag_numbers::check(snapshot, &trees, found);
+    term_names::check(snapshot, &trees, found);
     tunnel_parts::check(snapshot, &trees, &devices, found);
     twin_ports::check(snapshot, &trees, found);
     unattached::check(snapshot, &devices, found);
