@@ -25,6 +25,7 @@ mod parts;
 mod path_preferences;
 mod prefix_filters;
 mod prefix_lists;
+mod prefix_sets;
 mod queues;
 mod redistribution;
 mod rewrites;
@@ -78,6 +79,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     neighbors::check(snapshot, &trees, found);
     path_preferences::check(snapshot, &trees, found);
     prefix_filters::check(snapshot, &trees, found);
+    prefix_sets::check(snapshot, &trees, found);
     queues::check(snapshot, &devices, found);
     redistribution::check(snapshot, &trees, found);
     rewrites::check(snapshot, &trees, found);
