@@ -28,6 +28,7 @@ mod prefix_lists;
 mod prefix_sets;
 mod queues;
 mod redistribution;
+mod reflectors;
 mod rewrites;
 mod route_targets;
 mod service;
@@ -82,6 +83,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     prefix_sets::check(snapshot, &trees, found);
     queues::check(snapshot, &devices, found);
     redistribution::check(snapshot, &trees, found);
+    reflectors::check(snapshot, &trees, found);
     rewrites::check(snapshot, &trees, found);
     route_targets::check(snapshot, &trees, found);
     services::check(snapshot, &devices, found);
