@@ -27,6 +27,7 @@ mod prefix_filters;
 mod prefix_lists;
 mod prefix_sets;
 mod queues;
+mod queuing_shares;
 mod redistribution;
 mod reflectors;
 mod rewrites;
@@ -82,6 +83,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     prefix_filters::check(snapshot, &trees, found);
     prefix_sets::check(snapshot, &trees, found);
     queues::check(snapshot, &devices, found);
+    queuing_shares::check(snapshot, &trees, found);
     redistribution::check(snapshot, &trees, found);
     reflectors::check(snapshot, &trees, found);
     rewrites::check(snapshot, &trees, found);
