@@ -2,6 +2,7 @@
 //!
 //! The device model lacks what they compare: the names of a class's access lists, and VLANs.
 
+mod bare_classifiers;
 mod bare_ports;
 pub(super) mod braces;
 mod bundle_modes;
@@ -61,6 +62,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         snapshot.devices.iter().map(|member| member.device.numbered_lines().collect()).collect();
     let trees: Vec<Vec<Node>> = lines.par_iter().map(|lines| tree(lines)).collect();
     let devices: Vec<Parts> = trees.par_iter().map(|nodes| Parts::read(nodes)).collect();
+    bare_classifiers::check(snapshot, &trees, found);
     bare_ports::check(snapshot, &trees, found);
     bundle_modes::check(snapshot, &trees, found);
     companions::check(snapshot, &trees, &devices, found);
