@@ -29,6 +29,7 @@ mod prefix_lists;
 mod prefix_sets;
 mod queues;
 mod queuing_shares;
+mod rate_digits;
 mod redistribution;
 mod reflectors;
 mod rewrites;
@@ -86,6 +87,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     prefix_sets::check(snapshot, &trees, found);
     queues::check(snapshot, &devices, found);
     queuing_shares::check(snapshot, &trees, found);
+    rate_digits::check(snapshot, &devices, found);
     redistribution::check(snapshot, &trees, found);
     reflectors::check(snapshot, &trees, found);
     rewrites::check(snapshot, &trees, found);

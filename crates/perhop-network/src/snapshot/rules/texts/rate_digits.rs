@@ -1,0 +1,51 @@
+//! Policers whose rate lacks a digit: a tenth of the rate of the same class on other devices, with the same
+//! burst.
+
+use std::collections::BTreeMap;
+
+use super::super::{NetworkFinding, Snapshot};
+use super::parts::Parts;
+use crate::rules;
+
+/// The factor of a digit.
+const DIGIT: u64 = 10;
+
+/// A policer: its device, line, rate and the words after the rate.
+type Policer<'t> = (usize, usize, u64, Vec<&'t str>);
+
+/// Reports the policer of one device with a tenth of the rate that the class has on all other devices. With
+/// the lower rate, the same burst would also last ten times as long.
+pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
+    let mut by_class: BTreeMap<(&str, &str), Vec<Policer>> = BTreeMap::new();
+    for (device, parts) in devices.iter().enumerate() {
+        for class in &parts.classes {
+            for (line, words) in &class.lines {
+                if let ["police", "cir", rate, rest @ ..] = words.as_slice()
+                    && let Ok(rate) = rate.parse()
+                    && !rest.is_empty()
+                {
+                    let own = (device, *line, rate, rest.to_vec());
+                    by_class.entry((class.policy, class.name)).or_default().push(own);
+                }
+            }
+        }
+    }
+    for ((policy, class), all) in &by_class {
+        let Some(least) = all.iter().map(|(_, _, rate, _)| *rate).min() else { continue };
+        let (low, others): (Vec<&Policer>, Vec<&Policer>) =
+            all.iter().partition(|(_, _, rate, _)| *rate == least);
+        let [(device, line, rate, rest)] = low.as_slice() else { continue };
+        let is_longer = |(_, _, other, words): &&Policer| *other == DIGIT * rate && words == rest;
+        if others.is_empty() || !others.iter().all(is_longer) {
+            continue;
+        }
+        let message = format!(
+            "{} polices class {class} of {policy} to {rate} b/s, but {} other devices with the same burst to {} b/s",
+            snapshot.devices[*device].name,
+            others.len(),
+            DIGIT * rate
+        );
+        let effect = "most packets of the class are dropped, if the rate lacks a digit".to_owned();
+        found.push(snapshot.finding(*device, &rules::NETWORK_NAMESAKE_DIFFERS, *line, (message, effect)));
+    }
+}
