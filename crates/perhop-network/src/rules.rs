@@ -11,6 +11,7 @@ perhop_lint::declare_rules! {
     NETWORK_COST_UNUSUAL = "network-cost-unusual" Warning;
     NETWORK_DEVICE_NOT_COMPARED = "network-device-not-compared" Note;
     NETWORK_GROUP_DIFFERS = "network-group-differs" Warning;
+    NETWORK_HOLD_TIME_SHORT = "network-hold-time-short" Warning;
     NETWORK_KEY_DIFFERS = "network-key-differs" Warning;
     NETWORK_LINE_MISSING = "network-line-missing" Note;
     NETWORK_LINE_UNUSUAL = "network-line-unusual" Note;

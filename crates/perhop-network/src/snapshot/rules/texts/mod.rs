@@ -42,6 +42,7 @@ mod switch_maps;
 mod switch_off;
 mod tag_numbers;
 mod term_names;
+mod timers;
 mod tunnel_parts;
 mod twin_ports;
 mod unattached;
@@ -99,6 +100,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     switch_off::check(snapshot, &trees, found);
     tag_numbers::check(snapshot, &trees, found);
     term_names::check(snapshot, &trees, found);
+    timers::check(snapshot, &trees, found);
     tunnel_parts::check(snapshot, &trees, &devices, found);
     twin_ports::check(snapshot, &trees, found);
     unattached::check(snapshot, &devices, found);
