@@ -19,6 +19,7 @@ perhop_lint::declare_rules! {
     NETWORK_MAP_DIFFERS = "network-map-differs" Warning;
     NETWORK_MARKING_MISSING = "network-marking-missing" Warning;
     NETWORK_MARK_CHANGED = "network-mark-changed" Warning;
+    NETWORK_MARK_NAME = "network-mark-name" Warning;
     NETWORK_MARK_UNMATCHED = "network-mark-unmatched" Warning;
     NETWORK_MTU_DIFFERS = "network-mtu-differs" Warning;
     NETWORK_NAMESAKE_DIFFERS = "network-namesake-differs" Warning;

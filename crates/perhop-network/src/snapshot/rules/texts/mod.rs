@@ -20,6 +20,7 @@ mod hello_passwords;
 mod isis;
 mod label_classes;
 mod label_ports;
+mod mark_names;
 mod match_kinds;
 mod neighbors;
 mod parts;
@@ -81,6 +82,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     isis::check(snapshot, &trees, found);
     label_classes::check(snapshot, &trees, &devices, found);
     label_ports::check(snapshot, &trees, found);
+    mark_names::check(snapshot, &devices, found);
     match_kinds::check(snapshot, &devices, found);
     neighbors::check(snapshot, &trees, found);
     path_preferences::check(snapshot, &trees, found);
