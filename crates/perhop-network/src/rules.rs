@@ -7,6 +7,7 @@ perhop_lint::declare_rules! {
     NETWORK_CIRCUIT_RATE_DIFFERS = "network-circuit-rate-differs" Warning;
     NETWORK_CLASS_DIFFERS = "network-class-differs" Warning;
     NETWORK_CLASS_MISSING = "network-class-missing" Warning;
+    NETWORK_CLASS_SHADOWED = "network-class-shadowed" Warning;
     NETWORK_COST_DIFFERS = "network-cost-differs" Note;
     NETWORK_COST_UNUSUAL = "network-cost-unusual" Warning;
     NETWORK_DEVICE_NOT_COMPARED = "network-device-not-compared" Note;

@@ -37,6 +37,7 @@ mod rewrites;
 mod route_targets;
 mod service;
 mod services;
+mod shadowed_classes;
 mod shares;
 mod sources;
 mod switch_maps;
@@ -96,6 +97,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     rewrites::check(snapshot, &trees, found);
     route_targets::check(snapshot, &trees, found);
     services::check(snapshot, &devices, found);
+    shadowed_classes::check(snapshot, &trees, &devices, found);
     shares::check(snapshot, &trees, found);
     sources::check(snapshot, &devices, found);
     switch_maps::check(snapshot, &trees, found);
