@@ -188,7 +188,7 @@ fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Devia
             own.title(),
             instead.text()
         );
-        let kind = DeviationKind::Unusual.in_block(own, &entry.text());
+        let kind = DeviationKind::Unusual.in_block(own, entry.text());
         found.push(Deviation { device: own.device, line: entry.line, kind, message });
     }
 }
