@@ -198,9 +198,8 @@ impl Defined {
 
     /// Whether one of the values is such an address. Other devices write such a line in another form.
     pub(super) fn has_near(&self, entry: &Entry) -> bool {
-        let is_near = |(place, address): &(usize, Ipv4Addr)| {
-            self.is_inside(*address, length(&entry.values[*place]))
-        };
+        let is_near =
+            |(place, address): &(usize, Ipv4Addr)| self.is_inside(*address, length(&entry.values[*place]));
         entry.addresses().iter().any(is_near)
     }
 
