@@ -188,7 +188,10 @@ router bgp 6500{number}
     | _customers(3),
     "no route for a customer": {
         "hub.cfg": _provider(
-            OURS + "ip prefix-list NOTHING seq 5 deny 0.0.0.0/0 le 32\n", "OURS out", "OURS out", "NOTHING out"
+            OURS + "ip prefix-list NOTHING seq 5 deny 0.0.0.0/0 le 32\n",
+            "OURS out",
+            "OURS out",
+            "NOTHING out",
         )
     }
     | _customers(3),
@@ -200,7 +203,8 @@ router bgp 6500{number}
     | _customers(1),
     "lists of two customers": {
         "hub.cfg": _provider(
-            "ip prefix-list FROM-A seq 5 permit 10.1.1.0/24\nip prefix-list FROM-A seq 10 permit 10.1.2.0/24\n"
+            "ip prefix-list FROM-A seq 5 permit 10.1.1.0/24\n"
+            "ip prefix-list FROM-A seq 10 permit 10.1.2.0/24\n"
             "ip prefix-list FROM-B seq 5 permit 10.1.3.0/24\n",
             "FROM-A in",
             "FROM-A in",
@@ -268,7 +272,8 @@ router ospf 1
     },
     "encrypted key at one end": _pair(
         " ip ospf authentication message-digest\n ip ospf message-digest-key 1 md5 mykey\n" + OSPF,
-        " ip ospf authentication message-digest\n ip ospf message-digest-key 1 md5 3 a667d47acc18ea6b\n" + OSPF,
+        " ip ospf authentication message-digest\n ip ospf message-digest-key 1 md5 3 a667d47acc18ea6b\n"
+        + OSPF,
     ),
     "EIGRP in a VRF of one end": {
         "pe.cfg": "hostname pe\nip vrf A\n rd 1:1\ninterface GigabitEthernet0/0\n ip vrf forwarding A\n"
@@ -309,7 +314,9 @@ router ospf 1
     "one external neighbor": _routers(
         *(
             f"{OSPF}router bgp 65000\n neighbor INSIDE peer-group\n neighbor INSIDE remote-as 65000\n"
-            + "".join(f" neighbor 10.0.0.{other} peer-group INSIDE\n" for other in (1, 2, 3) if other != number)
+            + "".join(
+                f" neighbor 10.0.0.{other} peer-group INSIDE\n" for other in (1, 2, 3) if other != number
+            )
             + (" neighbor 172.16.0.1 remote-as 64999\n neighbor 172.16.0.1 ebgp-multihop 9\n" * (number == 1))
             for number in (1, 2, 3)
         )
