@@ -279,7 +279,8 @@ router ospf 1
         "pe.cfg": "hostname pe\nip vrf A\n rd 1:1\ninterface GigabitEthernet0/0\n ip vrf forwarding A\n"
         f" ip address 10.0.0.1 255.255.255.252\n{VRF_EIGRP}",
         "ce.cfg": "hostname ce\ninterface GigabitEthernet0/0\n ip address 10.0.0.2 255.255.255.252\n"
-        "router eigrp NET\n address-family ipv4 unicast autonomous-system 100\n  network 10.0.0.0 0.0.0.255\n",
+        "router eigrp NET\n address-family ipv4 unicast autonomous-system 100\n"
+        "  network 10.0.0.0 0.0.0.255\n",
     },
     "member of a dialer pool in a PVC": _pair(
         "interface ATM0.1 point-to-point\n pvc 8/35\n  pppoe-client dial-pool-number 1\n"
@@ -306,7 +307,8 @@ router ospf 1
         "router bgp 65000\n bgp listen range 10.0.0.0/24 peer-group SPOKES\n neighbor SPOKES peer-group\n"
         " neighbor SPOKES remote-as 65001\n neighbor SPOKES password 0 abc\n",
         *(
-            f"router bgp 65001\n network 10.{number}.0.0 mask 255.255.255.0\n neighbor 10.0.0.1 remote-as 65000\n"
+            f"router bgp 65001\n network 10.{number}.0.0 mask 255.255.255.0\n"
+            " neighbor 10.0.0.1 remote-as 65000\n"
             " neighbor 10.0.0.1 password 0 abc\n neighbor 10.0.0.1 allowas-in\n"
             for number in (2, 3, 4)
         ),
@@ -322,7 +324,8 @@ router ospf 1
         )
     ),
     "password in a template": _pair(
-        "router bgp 65001\n template peer-session S\n  remote-as 65002\n  password 0 abc\n exit-peer-session\n"
+        "router bgp 65001\n template peer-session S\n  remote-as 65002\n  password 0 abc\n"
+        " exit-peer-session\n"
         " neighbor 10.0.0.2 inherit peer-session S\n",
         "router bgp 65002\n neighbor 10.0.0.1 remote-as 65001\n neighbor 10.0.0.1 password 0 abc\n",
     ),

@@ -32,7 +32,9 @@ router bgp {65000 + number}
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     named = between_devices([tmp_path], [tmp_path / name for name in files]).findings
-    lines = [finding.line for finding in named[tmp_path / "r3.cfg"] if finding.rule == "network-route-missing"]
+    lines = [
+        finding.line for finding in named[tmp_path / "r3.cfg"] if finding.rule == "network-route-missing"
+    ]
     assert lines == [8, 9]
 
 
