@@ -245,7 +245,7 @@ def test_a_switch_with_silicon_one_has_one_limit_for_each_speed(perhop: Command,
     assert port["queues"][0]["thresholds"][0]["room"]["frames"] == 7495680 // 1518
     ended = perhop("buffers", file, "--rules")
     assert "TenGigabitEthernet1/0/1: 10 Gb/s, limits in bytes, policy OUT" in ended.out
-    assert "1220 blocks" in ended.out and "the limits fall while it fills" in ended.out
+    assert "1220 blocks" in ended.out and "the limits are lower while it is nearly full" in ended.out
     assert "memory-division" in ended.out and "TAC 218444" in ended.out
     refused = perhop("buffers", file, "--model", "c9300-24t")
     assert refused.code == 2 and "c9500x-28c8d has virtual output queues" in refused.err

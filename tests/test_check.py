@@ -212,7 +212,7 @@ def test_classes_of_a_router_without_traffic_are_reported(perhop: Command, tmp_p
     assert ended.code == 0
     (found,) = json.loads(ended.out)["files"][0]["findings"]
     assert found["rule"] == "class-without-traffic"
-    assert "class W, which takes" in found["message"]
+    assert "class W, which matches" in found["message"]
     assert found["line"] == 5
 
 

@@ -143,7 +143,7 @@ def test_queues_of_junos_are_classes_of_one_ios_interface(tmp_path: Path) -> Non
     assert output.proof["verdict"] == "differ"
     assert [remark.construct for remark in converted.remarks] == [
         "scheduler guarantee-excess",
-        "rates that count 38 bytes beyond IP",
+        "rates that count 38 bytes in addition to IP",
         "queue assured-forwarding without a guarantee",
     ]
     assert port["name"] == "GigabitEthernet0/0"
@@ -163,7 +163,7 @@ def test_policies_of_ios_return_from_junos(tmp_path: Path, perhop: Command) -> N
         " class class-default\n  bandwidth 2000\n",
     ):
         assert lines in again, again
-    assert "queue network-control: no packet reaches it" in ended.err
+    assert "queue network-control: no packet reaches the queue" in ended.err
     # Every packet has its queue and its marks again; limits have bytes, and the policer acts always.
     found = json.loads(perhop("prove", "r.cfg", "again.cfg", "--json").out)
     differing = {one["what"] for one in found["counterexample"]["treatment"] if one["first"] != one["second"]}

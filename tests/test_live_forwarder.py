@@ -314,7 +314,7 @@ def test_frames_longer_than_a_slot_are_dropped_and_a_doubt(row: Row, tmp_path: P
         forwarder.await_status(_received(8))
         result = forwarder.end()
     assert (result["frames"]["oversized"], result["frames"]["sent"]) == (7, 1)
-    doubts = [doubt for doubt in result["doubts"] if "longer than the forwarder takes" in doubt]
+    doubts = [doubt for doubt in result["doubts"] if "longer than the slots of the forwarder" in doubt]
     assert len(doubts) == 1 and doubts[0].startswith("7 frames")
 
 

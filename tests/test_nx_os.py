@@ -159,7 +159,7 @@ def test_run_names_what_it_leaves_out(perhop: Command, leaf: Path) -> None:
     ended = perhop("run", leaf, *PLATFORM)
     assert ended.code == 0, ended.err
     assert "c-out-8q-q7" in ended.out
-    assert "neither pauses the other" in ended.out + ended.err, "an inferred sender obeys no pauses"
+    assert "neither interface pauses the other" in ended.out + ended.err, "an inferred sender obeys no pauses"
 
 
 def test_show_has_the_layout_of_a_queuing_policy(perhop: Command, leaf: Path) -> None:

@@ -368,6 +368,6 @@ def test_rates_of_a_refused_interface_are_not_shown(perhop: Command, tmp_path: P
     file.write_text(SITE.replace("shape average 5000000", "shape average 1400000") + other)
     ended = perhop("rates", file)
     assert ended.code == 0
-    assert "left out: GigabitEthernet0/0/1: error in line 14: the classes of policy SITE" in ended.err
+    assert "left out: GigabitEthernet0/0/1: error in line 14: policy SITE guarantees" in ended.err
     assert "GigabitEthernet0/0/1" not in ended.out
     assert "GigabitEthernet0/0/2: line 1 Gb/s" in ended.out

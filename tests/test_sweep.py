@@ -226,7 +226,7 @@ def test_the_command_draws_the_requested_plots(perhop: Command, scenario: Path, 
     for wrong, said in [
         (["--plot", "delay_p98"], "there is no metric"),
         (["--plot", "pie:loss"], "there is no plot `pie`"),
-        (["--plot", "pareto:loss"], "takes two metrics"),
+        (["--plot", "pareto:loss"], "needs two metrics"),
         (["--plot", "loss", "--series", "duration"], "has fewer than two values"),
     ]:
         refused = perhop(*line[:-2], *wrong)
