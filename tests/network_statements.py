@@ -530,12 +530,45 @@ router bgp 65001
 """
 
 
+def _customers() -> str:
+    """Write a provider edge whose customers have equal policies, except for their rates."""
+    lines = [
+        "hostname edge",
+        "class-map match-any VOICE",
+        " match dscp ef",
+        "policy-map INNER",
+        " class VOICE",
+        "  priority percent 10",
+        " class class-default",
+        "  fair-queue",
+    ]
+    for number, name in enumerate("ABC", start=1):
+        lines += [
+            f"policy-map {name}-OUT",
+            " class class-default",
+            f"  shape average {number}0000000",
+            "  service-policy INNER",
+            f"policy-map {name}-IN",
+            " class class-default",
+            f"  police cir {number}0000000 bc {number}00000 conform-action transmit exceed-action drop",
+            f"interface GigabitEthernet0/{number}",
+            f" ip address 192.0.2.{4 * number + 1} 255.255.255.252",
+            f" service-policy input {name}-IN",
+            f" service-policy output {name}-OUT",
+        ]
+    return "\n".join([*lines, ""])
+
+
 # A network may have notes, but no warnings.
 NETWORKS: dict[str, Files] = {
     "EIGRP": {f"r{number}.cfg": _eigrp(number) for number in (1, 2)},
     "switches": {f"sw{number}.cfg": _switch(number) for number in (1, 2)},
     "Junos": {"fw.conf": _firewall(), "pe.conf": _edge()},
     "XR": {"x1.cfg": _core(1), "x2.cfg": _core(2), "x3.cfg": CORE},
+    "customers": {
+        "edge.cfg": _customers(),
+        "core.cfg": "hostname core\ninterface GigabitEthernet0/0\n ip address 192.0.2.254 255.255.255.252\n",
+    },
     "sites": {f"s{number}.cfg": _site(number) for number in (1, 2)},
     "carrier": {"carrier.cfg": CARRIER, "customer.cfg": CUSTOMER},
     "filter": {"f1.cfg": FILTERED, "f2.cfg": ANNOUNCED},

@@ -118,6 +118,16 @@ FAULTS = {
         [("s1.cfg", " service-policy output TO-WAN\n", "")],
         ("s1.cfg", "interface GigabitEthernet0/0", "network-policy-missing"),
     ),
+    "port without the policy of its customer": (
+        "customers",
+        [("edge.cfg", " service-policy output B-OUT\n", "")],
+        ("edge.cfg", "interface GigabitEthernet0/2", "network-policy-missing"),
+    ),
+    "shaper without an inner policy": (
+        "customers",
+        [("edge.cfg", "  shape average 20000000\n  service-policy INNER\n", "  shape average 20000000\n")],
+        ("edge.cfg", "shape average 20000000", "network-policy-missing"),
+    ),
     "digit of a policer": (
         "sites",
         [("s2.cfg", "police cir 256000", "police cir 25600")],
@@ -179,6 +189,17 @@ HARMLESS = {
                 " net 49.0001.0000.0000.0003.00",
                 " net 49.0001.0000.0000.0003.00\n address-family ipv4 unicast\n  mpls ldp auto-config",
             ),
+        ],
+    ),
+    "customer without policies": (
+        "customers",
+        [("edge.cfg", " service-policy input B-IN\n service-policy output B-OUT\n", "")],
+    ),
+    "two shapers without inner policies": (
+        "customers",
+        [
+            ("edge.cfg", "  shape average 20000000\n  service-policy INNER\n", "  shape average 20000000\n"),
+            ("edge.cfg", "  shape average 30000000\n  service-policy INNER\n", "  shape average 30000000\n"),
         ],
     ),
     "policers of all sites": (

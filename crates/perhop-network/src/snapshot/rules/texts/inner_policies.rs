@@ -1,0 +1,78 @@
+//! Shapers and policers of whole ports that lack the inner policy of the others.
+
+use std::collections::BTreeMap;
+
+use super::super::{NetworkFinding, Snapshot};
+use super::parts::{ClassPart, Parts};
+use crate::rules;
+
+/// The minimum number of other policies with an inner policy, at least one of them on the same device.
+const LEAST_OTHERS: usize = 2;
+
+/// A policy whose only class is `class-default` with a rate.
+struct Outer<'t> {
+    device: usize,
+    name: &'t str,
+    line: usize,
+    /// `shape` or `police`.
+    command: &'t str,
+    inner: Option<&'t str>,
+}
+
+/// Reports the only outer policy of a device without an inner policy, if the device has the inner policy that
+/// others use.
+pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
+    let outer: Vec<Outer> =
+        devices.iter().enumerate().flat_map(|(device, parts)| outer_policies(device, parts)).collect();
+    for (device, parts) in devices.iter().enumerate() {
+        for command in ["shape", "police"] {
+            let own = || outer.iter().filter(|outer| outer.device == device && outer.command == command);
+            let mut bare = own().filter(|outer| outer.inner.is_none());
+            let (Some(bare), None) = (bare.next(), bare.next()) else { continue };
+            let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+            for inner in outer.iter().filter(|outer| outer.command == command).filter_map(|outer| outer.inner)
+            {
+                *uses.entry(inner).or_default() += 1;
+            }
+            let is_expected = |(name, count): &(&str, usize)| {
+                let is_local = own().any(|outer| outer.inner == Some(*name));
+                let is_unused = !parts.used.contains(*name);
+                parts.policies.contains_key(*name) && (is_unused || is_local && *count >= LEAST_OTHERS)
+            };
+            let mut expected = uses.into_iter().filter(is_expected);
+            let (Some((inner, _)), None) = (expected.next(), expected.next()) else { continue };
+            let message = format!(
+                "policy-map {} of {} has no inner policy, but others with {command} have {inner}",
+                bare.name, snapshot.devices[device].name
+            );
+            let effect = "all its packets share one queue or mark".to_owned();
+            let rule = &rules::NETWORK_POLICY_MISSING;
+            found.push(snapshot.finding(device, rule, bare.line, (message, effect)));
+        }
+    }
+}
+
+/// Returns the used policies of a device that consist of `class-default` with a rate.
+fn outer_policies<'t>(device: usize, parts: &Parts<'t>) -> Vec<Outer<'t>> {
+    let used = parts.policies.keys().filter(|name| parts.used.contains(*name));
+    let outer = used.filter_map(|name| {
+        let mut classes = parts.classes_of(name);
+        let (Some(class), None) = (classes.next(), classes.next()) else { return None };
+        let (line, command) = rate(class)?;
+        let inner = class.lines.iter().find_map(|(_, words)| match words.as_slice() {
+            ["service-policy", inner] => Some(*inner),
+            _ => None,
+        });
+        Some(Outer { device, name, line, command, inner })
+    });
+    outer.collect()
+}
+
+/// Returns the line and the command that limit `class-default`.
+fn rate<'t>(class: &ClassPart<'t>) -> Option<(usize, &'t str)> {
+    let is_default = class.name == "class-default";
+    class.lines.iter().filter(|_| is_default).find_map(|(line, words)| match words.first() {
+        Some(command @ (&"shape" | &"police")) => Some((*line, *command)),
+        _ => None,
+    })
+}
