@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::peers::Peers;
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
-use super::braces::{block, words};
+use super::braces::{block, inside, words};
 use crate::rules;
 
 /// Whether a route target selects routes that a VRF imports, or marks routes that it exports.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Way {
     Import,
     Export,
@@ -23,6 +23,8 @@ type Name<'t> = (&'t str, Option<&'t str>);
 struct Vrf<'t> {
     line: usize,
     targets: Vec<(Way, &'t str, usize)>,
+    /// The directions in which a policy can set further targets.
+    by_policy: BTreeSet<Way>,
 }
 
 impl<'t> Vrf<'t> {
@@ -42,6 +44,7 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
     let mut by_name: BTreeMap<Name, Vec<(usize, Vrf)>> = BTreeMap::new();
     for (device, nodes) in trees.iter().enumerate() {
         let number = number_of_system(nodes);
+        report_bare(snapshot, device, nodes, found);
         for (name, vrf) in vrfs(nodes) {
             if !vrf.targets.is_empty() {
                 by_name.entry((name, number)).or_default().push((device, vrf));
@@ -72,6 +75,7 @@ fn check_vrf(
         Way::Export => (vrf.targets_in(way), Way::Import, ["exports", "imports"]),
     };
     let others = || members.iter().filter(|(other, _)| *other != device);
+    let uses_targets = |(_, other): &(usize, Vrf)| !other.targets_in(way).is_empty();
     let far: BTreeSet<&str> = others().flat_map(|(_, other)| other.targets_in(back)).collect();
     let lines: Vec<(usize, String)> = if !own.is_empty() && !far.is_empty() && own.is_disjoint(&far) {
         let lines = vrf.targets.iter().filter(|(one, ..)| *one == way);
@@ -82,6 +86,14 @@ fn check_vrf(
             )
         };
         lines.map(|(_, target, line)| (*line, message(target))).collect()
+    } else if own.is_empty() && !vrf.by_policy.contains(&way) && others().all(uses_targets) {
+        let message = format!(
+            "VRF {name} of {} {} no route target, but its {} other VRFs of this name do",
+            snapshot.devices[device].name,
+            words[0],
+            others().count()
+        );
+        vec![(vrf.line, message)]
     } else {
         let lacks = |target: &&&str| {
             let peers: Peers<bool> =
@@ -106,6 +118,39 @@ fn check_vrf(
     }
 }
 
+/// Reports VRFs of Junos without route targets and without policies for them.
+fn report_bare(snapshot: &Snapshot, device: usize, nodes: &[Node], found: &mut Vec<NetworkFinding>) {
+    for (name, line) in bare_instances(nodes) {
+        let message = format!(
+            "VRF {name} of {} has neither `vrf-target` nor `vrf-import` and `vrf-export`",
+            snapshot.devices[device].name
+        );
+        let effect = "the device refuses the configuration: the VRF exchanges no routes".to_owned();
+        found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_TARGET_DIFFERS, line, (message, effect)));
+    }
+}
+
+/// Returns the instances of Junos with the type `vrf` but without targets, with their lines. A device with
+/// groups can have the targets there.
+fn bare_instances<'t>(nodes: &[Node<'t>]) -> Vec<(&'t str, usize)> {
+    let Some(instances) = block(nodes, &["routing-instances"]) else { return Vec::new() };
+    if block(nodes, &["groups"]).is_some_and(|groups| !inside(groups, "routing-instances").is_empty()) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for node in &instances.inner {
+        let [name] = *words(node).as_slice() else { continue };
+        let is_vrf = node.inner.iter().any(|inner| words(inner) == ["instance-type", "vrf"]);
+        let has_targets = |inner: &Node| {
+            matches!(words(inner).first(), Some(&("vrf-target" | "vrf-import" | "vrf-export")))
+        };
+        if is_vrf && !node.inner.iter().any(has_targets) {
+            found.push((name, node.line.0));
+        }
+    }
+    found
+}
+
 /// Returns the number of the autonomous system of a device.
 fn number_of_system<'t>(nodes: &[Node<'t>]) -> Option<&'t str> {
     let of_lines = nodes.iter().find_map(|node| match *node.words().as_slice() {
@@ -125,15 +170,22 @@ fn number_of_system<'t>(nodes: &[Node<'t>]) -> Option<&'t str> {
 fn vrfs<'t>(nodes: &[Node<'t>]) -> Vec<(&'t str, Vrf<'t>)> {
     let mut found = Vec::new();
     for node in nodes {
-        if let ["vrf", "definition", name] | ["ip", "vrf", name] = *node.words().as_slice() {
-            let mut vrf = Vrf { line: node.line.0, targets: Vec::new() };
+        if !["ip vrf ", "vrf "].iter().any(|start| node.line.1.starts_with(start)) {
+            continue;
+        }
+        // A VRF is `vrf definition NAME` or `ip vrf NAME` (IOS), `vrf context NAME` (NX-OS) or `vrf NAME`
+        // (XR).
+        if let ["vrf", "definition" | "context", name] | ["ip", "vrf", name] | ["vrf", name] =
+            *node.words().as_slice()
+        {
+            let mut vrf = Vrf { line: node.line.0, ..Vrf::default() };
             node.inner.iter().for_each(|inner| add_line(&mut vrf, inner));
             found.push((name, vrf));
         }
     }
     for node in block(nodes, &["routing-instances"]).map_or(&[][..], |node| &node.inner) {
         let [name] = *words(node).as_slice() else { continue };
-        let mut vrf = Vrf { line: node.line.0, targets: Vec::new() };
+        let mut vrf = Vrf { line: node.line.0, ..Vrf::default() };
         let is_policy = |inner: &Node| matches!(words(inner).first(), Some(&"vrf-import" | &"vrf-export"));
         if !node.inner.iter().any(is_policy) {
             node.inner.iter().for_each(|inner| add_statement(&mut vrf, inner));
@@ -148,7 +200,25 @@ fn add_line<'t>(vrf: &mut Vrf<'t>, node: &Node<'t>) {
         ["route-target", "import", target] => vrf.add(&[Way::Import], target, node.line.0),
         ["route-target", "export", target] => vrf.add(&[Way::Export], target, node.line.0),
         ["route-target", "both", target] => vrf.add(&[Way::Import, Way::Export], target, node.line.0),
+        ["import", "route-target", targets @ ..] => add_block(vrf, Way::Import, targets, node),
+        ["export", "route-target", targets @ ..] => add_block(vrf, Way::Export, targets, node),
+        ["import", "map" | "route-policy", ..] => _ = vrf.by_policy.insert(Way::Import),
+        ["export", "map" | "route-policy", ..] => _ = vrf.by_policy.insert(Way::Export),
         _ => node.inner.iter().for_each(|inner| add_line(vrf, inner)),
+    }
+}
+
+/// Adds the targets of a block of IOS XR: one on each line, or one after the command.
+fn add_block<'t>(vrf: &mut Vrf<'t>, way: Way, targets: &[&'t str], node: &Node<'t>) {
+    for target in targets {
+        vrf.add(&[way], target, node.line.0);
+    }
+    for inner in &node.inner {
+        if let [target, ..] = *inner.words().as_slice()
+            && target.contains(':')
+        {
+            vrf.add(&[way], target, inner.line.0);
+        }
     }
 }
 
@@ -175,7 +245,7 @@ fn add_statement<'t>(vrf: &mut Vrf<'t>, node: &Node<'t>) {
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{Way, vrfs};
+    use super::{Way, bare_instances, vrfs};
 
     #[test]
     fn both_languages_name_targets() {
@@ -199,5 +269,28 @@ mod tests {
                 ("C", vec!["1:4"], vec!["1:4"])
             ]
         );
+    }
+
+    #[test]
+    fn targets_of_ios_xr_are_in_blocks() {
+        let text = "vrf E\n address-family ipv4 unicast\n  import route-target\n   1:6\n   1:7\n  !\n  export \
+                    route-target\n   1:8\n  !\n  export route-policy TAGS";
+        let nodes = read(text);
+        let found = vrfs(&nodes);
+        let (name, vrf) = &found[0];
+        assert_eq!(*name, "E");
+        assert_eq!(vrf.targets, [(Way::Import, "1:6", 4), (Way::Import, "1:7", 5), (Way::Export, "1:8", 8)]);
+        assert!(vrf.by_policy.iter().eq(&[Way::Export]));
+    }
+
+    #[test]
+    fn only_a_vrf_needs_targets() {
+        let text = "routing-instances {\n    A {\n        instance-type vrf;\n    }\n    B {\n        \
+                    instance-type virtual-router;\n    }\n    C {\n        instance-type vrf;\n        \
+                    vrf-export P;\n    }\n}";
+        assert_eq!(bare_instances(&read(text)), [("A", 2)]);
+        let groups =
+            format!("groups {{\n    G {{\n        routing-instances {{\n        }}\n    }}\n}}\n{text}");
+        assert!(bare_instances(&read(&groups)).is_empty());
     }
 }
