@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use perhop_device::{InterfaceAddress, Port, RouteOrigin};
 use perhop_qos::classifier::Prefix;
 
-use super::bgp::{BgpFamily, families};
+use super::bgp::{BgpFamily, aggregate, families};
 use super::links::line_without_part;
 use super::treatments::has_hosts_with_marks;
 use super::{NetworkFinding, PortId, Snapshot};
@@ -20,9 +20,15 @@ const LEAST: usize = 3;
 const FOR_EACH: usize = 6;
 /// The longest prefix of a subnet of hosts.
 const OF_HOSTS: u8 = 29;
+/// The shortest prefix of an address without neighbors.
+const ALONE: u8 = 32;
+/// Parts of lines that create a route, mostly to several subnets together.
+const SUMMARIES: [&str; 5] = ["aggregate", "range ", "route ", "summary-address ", "summary-prefix "];
 /// Lines by which the routing table gets routes that perhop does not compute.
 const LEARNING: &[&str] =
     &["router eigrp ", "router isis", "router lisp", "router odr", "router ospf ", "router rip"];
+/// Lines of protocols whose ports perhop does not read.
+const UNREAD: [&str; 3] = ["router lisp", "router odr", "router rip"];
 
 /// Reports subnets that their device does not announce although nearly all others are announced, and tunnels
 /// without a route to their other end.
@@ -50,9 +56,13 @@ struct Unknown {
 }
 
 /// Reports networks of BGP without a route in the device's table. BGP does not announce such a network. If
-/// the device can learn the route, nearly all other networks must be known.
+/// the device can learn the route, nearly all other networks must be known. It can learn a route that another
+/// device of the folder has, or a device out of the folder.
 fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<NetworkFinding>) {
     let (mut known, mut unknown) = (0, Vec::new());
+    let summaries: Vec<Vec<Prefix>> =
+        snapshot.devices.iter().map(|member| summaries(member.device.numbered_lines())).collect();
+    let is_closed = is_closed(snapshot);
     for (device, families) in of_bgp.iter().enumerate() {
         let mut lines = snapshot.devices[device].device.numbered_lines();
         let learns = lines.any(|(_, text)| LEARNING.iter().any(|start| text.starts_with(start)));
@@ -63,7 +73,19 @@ fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<N
                     known += 1;
                     continue;
                 }
-                let is_learnable = learns || vrf.is_some() || subnet.length() == 0;
+                let is_summary = summaries[device].contains(subnet);
+                let others = (0..of_bgp.len()).filter(|other| *other != device);
+                let is_elsewhere = || {
+                    others.clone().any(|other| {
+                        let mut own = of_bgp[other].iter();
+                        summaries[other].contains(subnet)
+                            || own.any(|family| family.networks.iter().any(|(_, own)| own == subnet))
+                            || has_in_any_table(snapshot, other, *subnet)
+                    })
+                };
+                let is_learnable = vrf.is_some()
+                    || subnet.length() == 0
+                    || learns && (!is_closed || is_summary || is_elsewhere());
                 let similar = similar_subnet(snapshot, device, vrf, *subnet);
                 unknown.push(Unknown { device, line: *line, subnet: *subnet, similar, is_learnable });
             }
@@ -79,6 +101,48 @@ fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<N
         let effect = "BGP announces only subnets of its routing table: no other device learns it".to_owned();
         found.push(snapshot.finding(own.device, &rules::NETWORK_ROUTE_MISSING, own.line, (message, effect)));
     }
+}
+
+/// Whether no port with a routing protocol leads out of the folder, so that no other device can announce a
+/// route. Protocols without a list of their ports count as leading out.
+fn is_closed(snapshot: &Snapshot) -> bool {
+    (0..snapshot.devices.len()).all(|device| {
+        let router = snapshot.router(device);
+        let is_inside = |(port, own): (usize, &Port)| {
+            let talks = own.forwarding.routing.iter().any(|part| part.passive.is_none());
+            let is_alone = || addresses(own).all(|address| address.prefix_length >= ALONE);
+            !talks
+                || !carries_packets(router, own)
+                || is_alone()
+                || snapshot.link_of(PortId { device, port }).is_some()
+        };
+        !snapshot.devices[device].device.numbered_lines().any(|(_, text)| is_unread(text))
+            && router.ports.iter().enumerate().all(is_inside)
+    })
+}
+
+/// Whether a line begins a process whose ports perhop does not read, such as EIGRP with a name.
+fn is_unread(text: &str) -> bool {
+    let eigrp = text.strip_prefix("router eigrp ");
+    eigrp.is_some_and(|name| name.trim().parse::<u64>().is_err())
+        || UNREAD.iter().any(|start| text.starts_with(start))
+}
+
+/// Whether a port or a configured route of a device has exactly the prefix of a subnet, in any table.
+fn has_in_any_table(snapshot: &Snapshot, device: usize, subnet: Prefix) -> bool {
+    let router = snapshot.router(device);
+    router.ports.iter().flat_map(addresses).any(|own| own.subnet() == Some(subnet))
+        || router.forwarding.routes.iter().any(|route| route.prefix == subnet)
+}
+
+/// Returns the subnets that lines about summaries of a device name.
+fn summaries<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<Prefix> {
+    let mut found = Vec::new();
+    for (_, text) in lines.filter(|(_, text)| SUMMARIES.iter().any(|command| text.contains(command))) {
+        let words: Vec<&str> = text.split_whitespace().map(|word| word.trim_end_matches(';')).collect();
+        found.extend((0..words.len()).filter_map(|place| aggregate(&words[place..])));
+    }
+    found
 }
 
 /// Returns the subnet of a port with the first address of a subnet and another length.
@@ -247,4 +311,27 @@ fn tunnels(snapshot: &Snapshot, device: usize) -> Vec<Tunnel> {
         found.push((PortId { device, port }, ends.iter().find(is_lost).copied()));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_unread, summaries};
+
+    #[test]
+    fn summaries_are_subnets() {
+        let text = "router ospf 1\n area 1 range 10.1.0.0 255.255.0.0\n  summary-address 10.2.0.0 255.255.0.0\n \
+                    ip address 10.3.0.1 255.255.0.0\n aggregate-address 10.4.0.0/16 summary-only";
+        let found = summaries(text.lines().enumerate());
+        for (subnet, is_found) in
+            [("10.1.0.0/16", true), ("10.2.0.0/16", true), ("10.3.0.0/16", false), ("10.4.0.0/16", true)]
+        {
+            assert_eq!(found.contains(&subnet.parse().unwrap()), is_found, "{subnet}");
+        }
+    }
+
+    #[test]
+    fn the_ports_of_named_processes_are_not_read() {
+        assert!(is_unread("router eigrp NET") && is_unread("router rip"));
+        assert!(!is_unread("router eigrp 7") && !is_unread("router ospf 1"));
+    }
 }

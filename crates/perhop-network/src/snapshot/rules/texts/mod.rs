@@ -9,6 +9,7 @@ mod bundle_modes;
 mod companions;
 mod cos_marks;
 mod counterparts;
+mod denying_lists;
 mod dialers;
 mod directions;
 mod ends;
@@ -74,6 +75,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     companions::check(snapshot, &trees, &devices, found);
     cos_marks::check(snapshot, &trees, &devices, found);
     counterparts::check(snapshot, &trees, &devices, found);
+    denying_lists::check(snapshot, &trees, found);
     dialers::check(snapshot, &trees, found);
     directions::check(snapshot, &trees, found);
     ends::check(snapshot, &trees, found);

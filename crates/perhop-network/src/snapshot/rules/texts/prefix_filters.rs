@@ -9,6 +9,7 @@ use super::super::bgp::{BgpFamily, families, prefix};
 use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use super::prefix_lists::PrefixLists;
+use crate::forwarding::addresses;
 use crate::rules;
 
 /// The minimum number of other networks of the same size that a list permits with one entry each.
@@ -97,7 +98,11 @@ impl<'t> Filters<'_, 't> {
         let permits_default = prefix(&[DEFAULT]).is_some_and(|default| self.lists.permit(name, default));
         let permits = |(.., subnet): &Network| self.lists.permit(name, *subnet);
         // A list for the default route, for nothing, or for the networks of other devices has another task.
-        if permits_default || !self.lists.permit_any(name) || networks.iter().any(permits) {
+        if networks.iter().any(permits) {
+            self.check_entries(snapshot, name, networks, found);
+            return;
+        }
+        if permits_default || !self.lists.permit_any(name) {
             return;
         }
         let message = format!(
@@ -106,6 +111,33 @@ impl<'t> Filters<'_, 't> {
         );
         let effect = "the neighbor does not learn the networks of this site: no packets arrive".to_owned();
         found.push(snapshot.finding(self.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
+    }
+
+    /// Reports entries of a list for announced routes that permit no network of the folder, if a network of
+    /// the device which the list denies has another value in one place.
+    fn check_entries(
+        &self,
+        snapshot: &Snapshot,
+        name: &str,
+        networks: &[Network],
+        found: &mut Vec<NetworkFinding>,
+    ) {
+        for (line, entry) in self.lists.permitted(name) {
+            if networks.iter().any(|(.., subnet)| *subnet == entry) || is_known(snapshot, entry) {
+                continue;
+            }
+            let is_meant = |(owner, _, subnet): &&Network| {
+                *owner == self.device && !self.lists.permit(name, *subnet) && are_near(*subnet, entry)
+            };
+            let Some((.., meant)) = networks.iter().find(is_meant) else { continue };
+            let message = format!(
+                "prefix list {name} of {} permits {entry}, which no device has, but not the network {meant}",
+                snapshot.devices[self.device].name
+            );
+            let effect = "the neighbor does not learn this network of the site: no packets arrive".to_owned();
+            let rule = &rules::NETWORK_ROUTE_MISSING;
+            found.push(snapshot.finding(self.device, rule, line, (message, effect)));
+        }
     }
 
     /// Returns the lists that neighbors have in a direction, with these neighbors.
@@ -120,6 +152,23 @@ impl<'t> Filters<'_, 't> {
         }
         found
     }
+}
+
+/// Whether a port or a route of a device is in a subnet or has it.
+fn is_known(snapshot: &Snapshot, subnet: Prefix) -> bool {
+    (0..snapshot.devices.len()).any(|device| {
+        let router = snapshot.router(device);
+        let mut addresses = router.ports.iter().flat_map(addresses);
+        addresses.any(|own| subnet.contains(own.address.into()))
+            || router.forwarding.routes.iter().any(|route| route.prefix == subnet)
+    })
+}
+
+/// Whether two subnets of IPv4 have the same length and differ in one byte.
+fn are_near(first: Prefix, second: Prefix) -> bool {
+    let (IpAddr::V4(one), IpAddr::V4(other)) = (first.network(), second.network()) else { return false };
+    let differing = one.octets().iter().zip(other.octets()).filter(|(one, other)| **one != *other).count();
+    first.length() == second.length() && differing == 1
 }
 
 /// Generates the lines about neighbors of BGP: the neighbor, and the words after it.

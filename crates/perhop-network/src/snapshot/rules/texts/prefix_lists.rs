@@ -64,6 +64,13 @@ impl<'t> PrefixLists<'t> {
         self.lists.get(name).is_none_or(|entries| entries.iter().any(|entry| entry.is_permit))
     }
 
+    /// Generates the subnets that entries of a list permit alone, each with its line.
+    pub(super) fn permitted(&self, list: &str) -> impl Iterator<Item = (usize, Prefix)> {
+        let entries = self.lists.get(list).into_iter().flatten();
+        let is_one = |entry: &&Entry| entry.is_permit && entry.lengths == [entry.around.length(); 2];
+        entries.filter(is_one).map(|entry| (entry.line, entry.around))
+    }
+
     /// Whether a list has an entry for this subnet alone.
     pub(super) fn name(&self, list: &str, subnet: Prefix) -> bool {
         let is_own = |entry: &Entry| entry.around.length() == subnet.length() && entry.matches(subnet);
@@ -112,6 +119,8 @@ mod tests {
         }
         assert!(found.name("B", "10.1.0.0/16".parse().unwrap()));
         assert!(!found.name("A", "10.1.0.0/16".parse().unwrap()));
+        let permitted = |list| found.permitted(list).map(|(line, _)| line).collect::<Vec<_>>();
+        assert_eq!((permitted("A"), permitted("B")), (vec![], vec![3]));
         assert!(found.permit_any("A") && !found.permit_any("D"));
     }
 }
