@@ -28,6 +28,7 @@ mod match_kinds;
 mod neighbors;
 mod parts;
 mod path_preferences;
+mod ppp_parts;
 mod prefix_filters;
 mod prefix_lists;
 mod prefix_sets;
@@ -93,6 +94,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     match_kinds::check(snapshot, &devices, found);
     neighbors::check(snapshot, &trees, found);
     path_preferences::check(snapshot, &trees, found);
+    ppp_parts::check(snapshot, &trees, found);
     prefix_filters::check(snapshot, &trees, found);
     prefix_sets::check(snapshot, &trees, found);
     queues::check(snapshot, &devices, found);
