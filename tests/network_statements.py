@@ -559,6 +559,147 @@ def _customers() -> str:
     return "\n".join([*lines, ""])
 
 
+def _border(number: int, protocols: str) -> str:
+    return f"""hostname b{number}
+interface GigabitEthernet0/0
+ ip address 10.60.0.{number} 255.255.255.252
+interface GigabitEthernet0/1
+ ip address 10.6{number}.0.1 255.255.255.0
+router ospf 1
+ passive-interface default
+ no passive-interface GigabitEthernet0/0
+ network 10.0.0.0 0.255.255.255 area 0
+{protocols}"""
+
+
+BORDER = """ default-information originate always
+router bgp 65030
+ neighbor 192.0.2.9 remote-as 65040
+ neighbor 192.0.2.9 prefix-list OWN out
+ network 198.51.100.0
+ network 203.0.113.0
+ip route 198.51.100.0 255.255.255.0 Null0
+ip route 203.0.113.0 255.255.255.0 Null0
+ip prefix-list OWN seq 5 permit 198.51.100.0/24
+ip prefix-list OWN seq 10 permit 203.0.113.0/24
+interface GigabitEthernet0/2
+ ip address 192.0.2.10 255.255.255.252
+"""
+LISTS = """hostname edge
+interface GigabitEthernet0/0
+ ip address 192.0.2.1 255.255.255.252
+interface GigabitEthernet0/1
+ ip address 10.30.0.1 255.255.255.0
+router bgp 65010
+ neighbor 192.0.2.2 remote-as 65020
+ neighbor 192.0.2.2 prefix-list WANTED in
+ neighbor 192.0.2.2 prefix-list NOTHING out
+ip prefix-list WANTED seq 5 deny 10.0.0.0/8 le 32
+ip prefix-list WANTED seq 10 permit 0.0.0.0/0 le 24
+ip prefix-list NOTHING seq 5 deny 0.0.0.0/0 le 32
+"""
+
+
+def _dialer(number: int) -> str:
+    return f"""hostname d{number}
+interface GigabitEthernet0/0
+ pppoe enable group global
+ pppoe-client dial-pool-number 1
+interface GigabitEthernet0/1
+ ip address 10.4{number}.0.1 255.255.255.0
+interface Dialer1
+ ip address negotiated
+ ip mtu 1492
+ ip tcp adjust-mss 1452
+ encapsulation ppp
+ dialer pool 1
+ ppp authentication chap callin
+ ppp chap hostname office{number}
+ ppp chap password 0 example{number}
+ip route 0.0.0.0 0.0.0.0 Dialer1
+username admin secret 9 example
+"""
+
+
+def _serial(number: int) -> str:
+    return f"""hostname t{number}
+interface Serial0/0/0
+ ip address 192.0.2.{number} 255.255.255.252
+ encapsulation ppp
+ ppp authentication chap
+interface GigabitEthernet0/1
+ ip address 10.5{number}.0.1 255.255.255.0
+username t{3 - number} password 0 example
+ip route 0.0.0.0 0.0.0.0 192.0.2.{3 - number}
+"""
+
+
+EDGE_OF_XR = """hostname xr
+vrf BLUE
+ address-family ipv4 unicast
+  import route-target
+   65000:20
+  !
+  export route-target
+   65000:20
+  !
+ !
+!
+interface Loopback0
+ ipv4 address 10.254.0.1 255.255.255.255
+!
+interface TenGigE0/0/0/0
+ ipv4 address 10.9.9.1 255.255.255.252
+!
+interface TenGigE0/0/0/1
+ vrf BLUE
+ ipv4 address 10.20.1.1 255.255.255.0
+!
+router bgp 65000
+ address-family vpnv4 unicast
+ !
+ vrf BLUE
+  rd 65000:201
+  address-family ipv4 unicast
+   redistribute connected
+  !
+ !
+!
+"""
+EDGE_OF_JUNOS = """system {
+    host-name mx;
+}
+interfaces {
+    xe-0/0/0 {
+        unit 0 {
+            family inet {
+                address 10.9.9.2/30;
+            }
+        }
+    }
+    xe-0/0/1 {
+        unit 0 {
+            family inet {
+                address 10.20.2.1/24;
+            }
+        }
+    }
+}
+routing-options {
+    autonomous-system 65000;
+}
+routing-instances {
+    BLUE {
+        instance-type vrf;
+        interface xe-0/0/1.0;
+        route-distinguisher 65000:202;
+        vrf-target target:65000:20;
+        vrf-table-label;
+    }
+}
+"""
+
+
 # A network may have notes, but no warnings.
 NETWORKS: dict[str, Files] = {
     "EIGRP": {f"r{number}.cfg": _eigrp(number) for number in (1, 2)},
@@ -584,5 +725,10 @@ NETWORKS: dict[str, Files] = {
     },
     "queues of one switch": {"access.cfg": SWITCH, "customer.cfg": CUSTOMER},
     "VPN": {"pe.cfg": EDGE_OF_VPN, "ce.cfg": EDGE_OF_CUSTOMER},
+    "VPN of two makers": {"xr.cfg": EDGE_OF_XR, "mx.conf": EDGE_OF_JUNOS},
+    "prefix lists": {"edge.cfg": LISTS, "customer.cfg": CUSTOMER.replace("192.0.2.6", "192.0.2.2")},
+    "dialers": {f"d{number}.cfg": _dialer(number) for number in (1, 2)},
+    "PPP": {f"t{number}.cfg": _serial(number) for number in (1, 2)},
+    "border": {"b1.cfg": _border(1, BORDER), "b2.cfg": _border(2, "")},
     "hubs": {f"hub{number}.cfg": _hub(number) for number in (1, 2)},
 }

@@ -148,6 +148,61 @@ FAULTS = {
         [("f1.cfg", "10.1.0.0/16 le 24", "10.11.0.0/16 le 24")],
         ("f1.cfg", "10.11.0.0/16 le 24", "network-route-missing"),
     ),
+    "prefix list that permits nothing": (
+        "prefix lists",
+        [("edge.cfg", "seq 10 permit 0.0.0.0/0 le 24", "seq 10 deny 0.0.0.0/0 le 24")],
+        ("edge.cfg", "ip prefix-list WANTED seq 10 deny 0.0.0.0/0 le 24", "network-route-missing"),
+    ),
+    "dialer without PPP": (
+        "dialers",
+        [("d1.cfg", " encapsulation ppp\n", "")],
+        ("d1.cfg", "interface Dialer1", "network-port-incomplete"),
+    ),
+    "password of a dialer": (
+        "dialers",
+        [("d2.cfg", " ppp chap password 0 example2\n", "")],
+        ("d2.cfg", "interface Dialer1", "network-port-incomplete"),
+    ),
+    "MTU of a dialer": (
+        "dialers",
+        [("d2.cfg", " ip mtu 1492\n", "")],
+        ("d2.cfg", "interface Dialer1", "network-port-incomplete"),
+    ),
+    "password that the other end requires": (
+        "PPP",
+        [("t2.cfg", "username t1 password 0 example\n", "")],
+        ("t2.cfg", "interface Serial0/0/0", "network-port-incomplete"),
+    ),
+    "announced network without a route": (
+        "border",
+        [("b1.cfg", "ip route 203.0.113.0 255.255.255.0 Null0\n", "")],
+        ("b1.cfg", "network 203.0.113.0", "network-route-missing"),
+    ),
+    "digit of an announced network": (
+        "border",
+        [("b1.cfg", "permit 203.0.113.0/24", "permit 203.0.13.0/24")],
+        ("b1.cfg", "ip prefix-list OWN seq 10 permit 203.0.13.0/24", "network-route-missing"),
+    ),
+    "imported route target": (
+        "VPN of two makers",
+        [("xr.cfg", "   65000:20\n", "   65000:26\n")],
+        ("xr.cfg", "65000:26", "network-route-target-differs"),
+    ),
+    "no imported route target": (
+        "VPN of two makers",
+        [("xr.cfg", "   65000:20\n", "")],
+        ("xr.cfg", "vrf BLUE", "network-route-target-differs"),
+    ),
+    "route targets at the other end": (
+        "VPN of two makers",
+        [("mx.conf", "target:65000:20", "target:65000:2")],
+        ("mx.conf", "vrf-target target:65000:2;", "network-route-target-differs"),
+    ),
+    "VRF without route targets": (
+        "VPN of two makers",
+        [("mx.conf", "        vrf-target target:65000:20;\n", "")],
+        ("mx.conf", "BLUE {", "network-route-target-differs"),
+    ),
     "policy of another group": (
         "hubs",
         [
@@ -201,6 +256,35 @@ HARMLESS = {
             ("edge.cfg", "  shape average 20000000\n  service-policy INNER\n", "  shape average 20000000\n"),
             ("edge.cfg", "  shape average 30000000\n  service-policy INNER\n", "  shape average 30000000\n"),
         ],
+    ),
+    "prefix list that no line uses": (
+        "prefix lists",
+        [
+            ("edge.cfg", "seq 10 permit 0.0.0.0/0 le 24", "seq 10 deny 0.0.0.0/0 le 24"),
+            ("edge.cfg", " neighbor 192.0.2.2 prefix-list WANTED in\n", ""),
+        ],
+    ),
+    "segments limited at the hosts": (
+        "dialers",
+        [
+            ("d2.cfg", " ip tcp adjust-mss 1452\n", ""),
+            ("d2.cfg", " 10.42.0.1 255.255.255.0\n", " 10.42.0.1 255.255.255.0\n ip tcp adjust-mss 1452\n"),
+        ],
+    ),
+    "announced network of another device": (
+        "border",
+        [
+            ("b1.cfg", "ip route 203.0.113.0 255.255.255.0 Null0\n", ""),
+            ("b2.cfg", "router ospf 1\n", "ip route 203.0.113.0 255.255.255.0 Null0\nrouter ospf 1\n"),
+        ],
+    ),
+    "network that only the internal neighbors learn": (
+        "border",
+        [("b1.cfg", "permit 203.0.113.0/24", "permit 192.88.99.0/24")],
+    ),
+    "policies for route targets": (
+        "VPN of two makers",
+        [("mx.conf", "vrf-target target:65000:20;", "vrf-import TAKE;\n        vrf-export MARK;")],
     ),
     "policers of all sites": (
         "sites",
