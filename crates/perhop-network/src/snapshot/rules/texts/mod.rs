@@ -56,6 +56,7 @@ mod unit_errors;
 mod units;
 mod vlan_ports;
 mod vlans;
+mod vpc;
 mod zones;
 
 use parts::Parts;
@@ -119,5 +120,6 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     unit_errors::check(snapshot, &trees, &devices, found);
     units::check(snapshot, &trees, found);
     vlans::check(snapshot, &trees, found);
+    vpc::check(snapshot, &trees, found);
     zones::check(snapshot, &trees, found);
 }

@@ -93,7 +93,7 @@ impl<'t> Switch<'t> {
 }
 
 /// Reads `[add] LIST`, `all`, `none` or `except LIST`. An unreadable list counts as `all`.
-fn read_allowed(trunk: &mut Trunk, words: &[&str]) {
+pub(super) fn read_allowed(trunk: &mut Trunk, words: &[&str]) {
     trunk.allowed = match words {
         ["none"] => Some(BTreeSet::new()),
         ["add", list] => match (trunk.allowed.take(), vlans(list)) {
