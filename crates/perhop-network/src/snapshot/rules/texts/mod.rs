@@ -58,6 +58,7 @@ mod units;
 mod vlan_ports;
 mod vlans;
 mod vpc;
+mod vrf_routes;
 mod zones;
 
 use parts::Parts;
@@ -123,5 +124,6 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     units::check(snapshot, &trees, found);
     vlans::check(snapshot, &trees, found);
     vpc::check(snapshot, &trees, found);
+    vrf_routes::check(snapshot, &trees, found);
     zones::check(snapshot, &trees, found);
 }
