@@ -40,6 +40,7 @@ mod redistribution;
 mod reflectors;
 mod rewrites;
 mod route_targets;
+mod serial_groups;
 mod service;
 mod services;
 mod shadowed_classes;
@@ -108,6 +109,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     reflectors::check(snapshot, &trees, found);
     rewrites::check(snapshot, &trees, found);
     route_targets::check(snapshot, &trees, found);
+    serial_groups::check(snapshot, &trees, found);
     services::check(snapshot, &devices, found);
     shadowed_classes::check(snapshot, &trees, &devices, found);
     shares::check(snapshot, &trees, found);
