@@ -1,4 +1,4 @@
-"""Rules about ports and tunnels whose ends or peers must agree: vPC, bundles, E1 lines and VRFs."""
+"""Rules about ports and tunnels whose ends or peers must agree: vPC, bundles, E1 lines, VRFs and BFD."""
 
 from __future__ import annotations
 
@@ -122,11 +122,26 @@ ip route vrf OUTSIDE 0.0.0.0 0.0.0.0 203.0.113.{subnet + 1}
 """
 
 
+def _ospf(number: int) -> str:
+    return f"""hostname r{number}
+interface GigabitEthernet0/0
+ ip address 192.0.2.{number} 255.255.255.252
+ ip ospf bfd
+ bfd interval 100 min_rx 100 multiplier 3
+interface GigabitEthernet0/1
+ ip address 10.{number}.0.1 255.255.255.0
+router ospf 1
+ router-id 10.255.0.{number}
+ network 0.0.0.0 255.255.255.255 area 0
+"""
+
+
 # A network may have notes, but no warnings.
 NETWORKS: dict[str, Files] = {
     "vPC": {f"leaf{number}.cfg": _nexus(number) for number in (1, 2)},
     "E1": {f"line{number}.cfg": _line(number) for number in (1, 2)},
     "VRF": {"hub.cfg": HUB, **{f"spoke{number}.cfg": _spoke(number) for number in (1, 2)}},
+    "OSPF": {f"r{number}.cfg": _ospf(number) for number in (1, 2)},
 }
 
 
@@ -204,6 +219,16 @@ FAULTS = {
         [("hub.cfg", "ip route vrf OUTSIDE 0.0.0.0 0.0.0.0 198.51.100.1\n", "")],
         ("hub.cfg", "tunnel vrf OUTSIDE", "network-route-missing"),
     ),
+    "BFD of OSPF": (
+        "OSPF",
+        [("r1.cfg", " ip ospf bfd\n", "")],
+        ("r2.cfg", "ip ospf bfd", "network-setting-differs"),
+    ),
+    "timers of BFD": (
+        "OSPF",
+        [("r1.cfg", " bfd interval 100 min_rx 100 multiplier 3\n", "")],
+        ("r1.cfg", "interface GigabitEthernet0/0", "network-setting-differs"),
+    ),
 }
 
 
@@ -239,6 +264,13 @@ HARMLESS = {
     "next hop of the global table": (
         "VRF",
         [("spoke1.cfg", "0.0.0.0 0.0.0.0 203.0.113.5", "0.0.0.0 0.0.0.0 10.1.0.9 global")],
+    ),
+    "BFD for all ports": (
+        "OSPF",
+        [
+            ("r1.cfg", " ip ospf bfd\n", ""),
+            ("r1.cfg", "router ospf 1\n", "router ospf 1\n bfd all-interfaces\n"),
+        ],
     ),
 }
 

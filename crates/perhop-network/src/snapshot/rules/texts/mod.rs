@@ -11,6 +11,7 @@ mod companions;
 mod cos_marks;
 mod counterparts;
 mod denying_lists;
+mod detection;
 mod dialers;
 mod directions;
 mod ends;
@@ -82,6 +83,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     cos_marks::check(snapshot, &trees, &devices, found);
     counterparts::check(snapshot, &trees, &devices, found);
     denying_lists::check(snapshot, &trees, found);
+    detection::check(snapshot, &trees, found);
     dialers::check(snapshot, &trees, found);
     directions::check(snapshot, &trees, found);
     ends::check(snapshot, &trees, found);

@@ -1,0 +1,139 @@
+//! Links of which only one end detects failures of a routing protocol's neighbor with BFD.
+
+use perhop_device::RoutingProtocol;
+
+use super::super::tree::Node;
+use super::super::{NetworkFinding, PortId, Snapshot};
+use super::braces::words;
+use crate::rules;
+
+/// The end of a link in a routing protocol.
+struct End {
+    /// The line of the port.
+    line: usize,
+    /// The line that turns BFD on.
+    detection: Option<usize>,
+}
+
+/// Reports both ends of a link if only one has BFD for OSPF or IS-IS.
+pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<NetworkFinding>) {
+    for [own, other] in snapshot.wires() {
+        for (protocol, name) in [(RoutingProtocol::Ospf, "OSPF"), (RoutingProtocol::Isis, "IS-IS")] {
+            let end = |id: PortId| end(snapshot, &trees[id.device], id, protocol);
+            let (Some(near), Some(far)) = (end(own), end(other)) else { continue };
+            let (words, line) = match (near.detection, far.detection) {
+                (Some(line), None) => ("has BFD, but not", line),
+                (None, Some(_)) => ("has no BFD, but", near.line),
+                _ => continue,
+            };
+            let message = format!(
+                "{} {words} the other end of the link, {} ({}): a session for {name} needs both",
+                snapshot.port_name(own),
+                snapshot.port_name(other),
+                snapshot.place(other.device, far.detection.unwrap_or(far.line))
+            );
+            let effect = "BFD does not come up: packets are lost until the hold time ends".to_owned();
+            let rule = &rules::NETWORK_SETTING_DIFFERS;
+            found.push(snapshot.finding(own.device, rule, line, (message, effect)));
+        }
+    }
+}
+
+/// Returns the end of a port that has neighbors in a protocol.
+fn end(snapshot: &Snapshot, nodes: &[Node], id: PortId, protocol: RoutingProtocol) -> Option<End> {
+    let port = snapshot.port(id);
+    let processes = &snapshot.router(id.device).forwarding.processes;
+    let mut all = port.forwarding.routing.iter().filter(|own| own.passive.is_none());
+    let (own, process) = all.find_map(|own| {
+        let process = processes.get(own.process)?;
+        (process.protocol == protocol).then_some((own, process))
+    })?;
+    let block = find(nodes, port.line);
+    // The block of the process may have a block for the port.
+    let is_part = |node: &&Node| words(node).first() == Some(&"interface");
+    let part = find(nodes, own.line).filter(is_part);
+    let line = part.or(block).map_or(port.line, |node| node.line.0);
+    let of_port = block.into_iter().chain(part).flat_map(|node| &node.inner);
+    let switch = of_port.filter_map(|inner| Some((inner.line.0, at_port(&words(inner), protocol)?))).last();
+    let detection = match switch {
+        Some((line, Switch::On)) => Some(line),
+        Some((_, Switch::Off)) => None,
+        None => find(nodes, process.line).and_then(of_process),
+    };
+    let lacks_timers = part.is_none() && block.is_some_and(|block| lacks_timers(nodes, block));
+    Some(End { line, detection: detection.filter(|_| !lacks_timers) })
+}
+
+/// Whether a port of IOS lacks the timers without which it starts no session (Cisco, "IP Routing: BFD
+/// Configuration Guide"). NX-OS, whose configurations name their features, has default timers.
+fn lacks_timers(nodes: &[Node], block: &Node) -> bool {
+    let has_timers = |inner: &Node| inner.begins_with("bfd interval ") || inner.begins_with("bfd template ");
+    block.begins_with("interface ")
+        && !nodes.iter().any(|node| node.begins_with("feature "))
+        && !block.inner.iter().any(has_timers)
+}
+
+/// Whether a line turns BFD on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Switch {
+    On,
+    Off,
+}
+
+/// Reads a line of the block of a port.
+fn at_port(words: &[&str], protocol: RoutingProtocol) -> Option<Switch> {
+    let rest = match words {
+        ["ip", "ospf", "bfd", rest @ ..] | ["ospf", "bfd", rest @ ..]
+            if protocol == RoutingProtocol::Ospf =>
+        {
+            rest
+        }
+        ["isis", "bfd", rest @ ..] if protocol == RoutingProtocol::Isis => rest,
+        ["bfd", "fast-detect", rest @ ..] | ["bfd-liveness-detection", rest @ ..] => rest,
+        _ => return None,
+    };
+    Some(if rest.contains(&"disable") { Switch::Off } else { Switch::On })
+}
+
+/// Returns the line that turns BFD on for all ports of a process or of an area.
+fn of_process(node: &Node) -> Option<usize> {
+    node.inner.iter().find_map(|inner| match *words(inner).as_slice() {
+        ["bfd"] | ["bfd", "all-interfaces" | "fast-detect", ..] => Some(inner.line.0),
+        ["area" | "address-family", ..] => of_process(inner),
+        _ => None,
+    })
+}
+
+/// Returns the statement of a line.
+fn find<'n, 't>(nodes: &'n [Node<'t>], line: usize) -> Option<&'n Node<'t>> {
+    // The statements are sorted by line, and each block contains all lines up to the next statement.
+    let place = nodes.partition_point(|node| node.line.0 <= line).checked_sub(1)?;
+    let node = &nodes[place];
+    if node.line.0 == line { Some(node) } else { find(&node.inner, line) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::braces::read;
+    use super::{Switch, at_port, find, lacks_timers, of_process};
+    use perhop_device::RoutingProtocol::{Isis, Ospf};
+
+    #[test]
+    fn lines_turn_detection_on_or_off() {
+        assert_eq!(at_port(&["ip", "ospf", "bfd"], Ospf), Some(Switch::On));
+        assert_eq!(at_port(&["ip", "ospf", "bfd"], Isis), None);
+        assert_eq!(at_port(&["isis", "bfd", "disable"], Isis), Some(Switch::Off));
+        assert_eq!(at_port(&["bfd", "interval", "50"], Ospf), None, "timers alone start no session");
+    }
+
+    #[test]
+    fn a_process_turns_detection_on_for_its_ports() {
+        let text = "interface Te0/1\n mtu 9000\nrouter isis A\n address-family ipv4\n  bfd all-interfaces\nrouter \
+                    ospf 1\n area 0\n  interface Te0/2\n   bfd fast-detect";
+        let nodes = read(text);
+        assert_eq!(of_process(find(&nodes, 3).unwrap()), Some(5));
+        assert_eq!(of_process(find(&nodes, 6).unwrap()), None, "the line is of one port");
+        assert!(lacks_timers(&nodes, &nodes[0]));
+        assert_eq!(find(&nodes, 9).unwrap().line.1.trim(), "bfd fast-detect");
+    }
+}
