@@ -47,7 +47,20 @@ pub(super) fn check(snapshot: &Snapshot, trees: &[Vec<Node>], found: &mut Vec<Ne
             }
         }
     }
+    for (device, nodes) in trees.iter().enumerate() {
+        for node in nodes.iter().filter(|node| lacks_encapsulation(node)) {
+            let name = &snapshot.devices[device].name;
+            let port = node.words()[1..].join(" ");
+            let message = format!("{port} of {name} has lines about PPP, but lacks `encapsulation ppp`");
+            add(snapshot, (device, node.line.0), message, found);
+        }
+    }
     check_far_ends(snapshot, trees, found);
+}
+
+/// Whether a serial port uses HDLC, although it has lines about PPP.
+fn lacks_encapsulation(node: &Node) -> bool {
+    node.begins_with("interface Serial") && has(node, &["ppp "]) && !has(node, &["encapsulation "])
 }
 
 /// Reports ports without a secret if the other end of their link requires one.
