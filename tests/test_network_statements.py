@@ -183,6 +183,11 @@ FAULTS = {
         [("b1.cfg", "permit 203.0.113.0/24", "permit 203.0.13.0/24")],
         ("b1.cfg", "ip prefix-list OWN seq 10 permit 203.0.13.0/24", "network-route-missing"),
     ),
+    "serial port without PPP": (
+        "PPP",
+        [("t1.cfg", " encapsulation ppp\n", "")],
+        ("t1.cfg", "interface Serial0/0/0", "network-port-incomplete"),
+    ),
     "imported route target": (
         "VPN of two makers",
         [("xr.cfg", "   65000:20\n", "   65000:26\n")],
