@@ -136,12 +136,37 @@ router ospf 1
 """
 
 
+def _isis(number: int) -> str:
+    return f"""hostname x{number}
+interface Loopback0
+ ipv4 address 10.0.0.{number} 255.255.255.255
+!
+interface TenGigE0/0/0/1
+ ipv4 address 192.0.2.{number} 255.255.255.252
+!
+router isis CORE
+ net 49.0001.0000.0000.000{number}.00
+ address-family ipv4 unicast
+  metric-style wide
+ !
+ interface TenGigE0/0/0/1
+  point-to-point
+  bfd minimum-interval 50
+  bfd fast-detect ipv4
+  address-family ipv4 unicast
+  !
+ !
+!
+"""
+
+
 # A network may have notes, but no warnings.
 NETWORKS: dict[str, Files] = {
     "vPC": {f"leaf{number}.cfg": _nexus(number) for number in (1, 2)},
     "E1": {f"line{number}.cfg": _line(number) for number in (1, 2)},
     "VRF": {"hub.cfg": HUB, **{f"spoke{number}.cfg": _spoke(number) for number in (1, 2)}},
     "OSPF": {f"r{number}.cfg": _ospf(number) for number in (1, 2)},
+    "IS-IS": {f"x{number}.cfg": _isis(number) for number in (1, 2)},
 }
 
 
@@ -229,6 +254,11 @@ FAULTS = {
         [("r1.cfg", " bfd interval 100 min_rx 100 multiplier 3\n", "")],
         ("r1.cfg", "interface GigabitEthernet0/0", "network-setting-differs"),
     ),
+    "BFD of IS-IS": (
+        "IS-IS",
+        [("x1.cfg", "  bfd fast-detect ipv4\n", "")],
+        ("x2.cfg", "bfd fast-detect ipv4", "network-setting-differs"),
+    ),
 }
 
 
@@ -271,6 +301,10 @@ HARMLESS = {
             ("r1.cfg", " ip ospf bfd\n", ""),
             ("r1.cfg", "router ospf 1\n", "router ospf 1\n bfd all-interfaces\n"),
         ],
+    ),
+    "no BFD": (
+        "IS-IS",
+        [(name, "  bfd fast-detect ipv4\n", "") for name in ("x1.cfg", "x2.cfg")],
     ),
 }
 

@@ -44,24 +44,37 @@ fn end(snapshot: &Snapshot, nodes: &[Node], id: PortId, protocol: RoutingProtoco
     let port = snapshot.port(id);
     let processes = &snapshot.router(id.device).forwarding.processes;
     let mut all = port.forwarding.routing.iter().filter(|own| own.passive.is_none());
-    let (own, process) = all.find_map(|own| {
+    let known = all.find_map(|own| {
         let process = processes.get(own.process)?;
-        (process.protocol == protocol).then_some((own, process))
-    })?;
+        (process.protocol == protocol).then_some((own.line, process.line))
+    });
+    let (own, process) = known.or_else(|| listed(nodes, &port.name, protocol))?;
     let block = find(nodes, port.line);
     // The block of the process may have a block for the port.
     let is_part = |node: &&Node| words(node).first() == Some(&"interface");
-    let part = find(nodes, own.line).filter(is_part);
+    let part = find(nodes, own).filter(is_part);
     let line = part.or(block).map_or(port.line, |node| node.line.0);
     let of_port = block.into_iter().chain(part).flat_map(|node| &node.inner);
     let switch = of_port.filter_map(|inner| Some((inner.line.0, at_port(&words(inner), protocol)?))).last();
     let detection = match switch {
         Some((line, Switch::On)) => Some(line),
         Some((_, Switch::Off)) => None,
-        None => find(nodes, process.line).and_then(of_process),
+        None => find(nodes, process).and_then(of_process),
     };
     let lacks_timers = part.is_none() && block.is_some_and(|block| lacks_timers(nodes, block));
     Some(End { line, detection: detection.filter(|_| !lacks_timers) })
+}
+
+/// Returns the lines of a port and of the process that lists it in a block (IOS XR), if it is not passive.
+fn listed(nodes: &[Node], name: &str, protocol: RoutingProtocol) -> Option<(usize, usize)> {
+    let start = if protocol == RoutingProtocol::Ospf { "router ospf " } else { "router isis " };
+    let is_own = |inner: &&Node| inner.words() == ["interface", name];
+    nodes.iter().filter(|node| node.begins_with(start)).find_map(|node| {
+        let areas = node.inner.iter().filter(|inner| inner.begins_with("area ")).flat_map(|area| &area.inner);
+        let port = node.inner.iter().chain(areas).find(is_own)?;
+        let is_passive = port.inner.iter().any(|inner| inner.begins_with("passive"));
+        (!is_passive).then_some((port.line.0, node.line.0))
+    })
 }
 
 /// Whether a port of IOS lacks the timers without which it starts no session (Cisco, "IP Routing: BFD
@@ -115,7 +128,7 @@ fn find<'n, 't>(nodes: &'n [Node<'t>], line: usize) -> Option<&'n Node<'t>> {
 #[cfg(test)]
 mod tests {
     use super::super::braces::read;
-    use super::{Switch, at_port, find, lacks_timers, of_process};
+    use super::{Switch, at_port, find, lacks_timers, listed, of_process};
     use perhop_device::RoutingProtocol::{Isis, Ospf};
 
     #[test]
@@ -133,6 +146,7 @@ mod tests {
         let nodes = read(text);
         assert_eq!(of_process(find(&nodes, 3).unwrap()), Some(5));
         assert_eq!(of_process(find(&nodes, 6).unwrap()), None, "the line is of one port");
+        assert_eq!((listed(&nodes, "Te0/2", Ospf), listed(&nodes, "Te0/1", Isis)), (Some((8, 6)), None));
         assert!(lacks_timers(&nodes, &nodes[0]));
         assert_eq!(find(&nodes, 9).unwrap().line.1.trim(), "bfd fast-detect");
     }
