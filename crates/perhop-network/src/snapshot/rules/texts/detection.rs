@@ -55,7 +55,8 @@ fn end(snapshot: &Snapshot, nodes: &[Node], id: PortId, protocol: RoutingProtoco
     let part = find(nodes, own).filter(is_part);
     let line = part.or(block).map_or(port.line, |node| node.line.0);
     let of_port = block.into_iter().chain(part).flat_map(|node| &node.inner);
-    let switch = of_port.filter_map(|inner| Some((inner.line.0, at_port(&words(inner), protocol)?))).last();
+    let switch =
+        of_port.filter_map(|inner| Some((inner.line.0, at_port(&words(inner), protocol)?))).next_back();
     let detection = match switch {
         Some((line, Switch::On)) => Some(line),
         Some((_, Switch::Off)) => None,
