@@ -67,3 +67,27 @@ fn a_hold_queue_has_an_effect_where_no_policy_queues() {
     assert!(!node("police 800000", "out"));
     assert!(!node("bandwidth 400", "in"));
 }
+
+/// The default bandwidth of a dialer, 56 kb/s, does not limit its packets. The line of its pool does.
+#[test]
+fn a_shaper_of_a_dialer_is_compared_with_the_line_of_its_pool() {
+    let node = |shape: &str, bandwidth: &str, pool: u8| {
+        let lines = format!(
+            "class-map match-any CALLS\n match dscp ef\npolicy-map INNER\n class CALLS\n  priority percent 20\n\
+             policy-map OUT\n class class-default\n  shape average {shape}\n  service-policy INNER\n\
+             interface GigabitEthernet0/0\n no ip address\n pppoe-client dial-pool-number {pool}\n\
+             interface Dialer1\n{bandwidth} ip address negotiated\n encapsulation ppp\n dialer pool 1\n \
+             service-policy output OUT\n"
+        );
+        Node::from_text(&lines, Profile::Hqf)
+    };
+    let over_ethernet = node("9500000", "", 1);
+    assert!(
+        !over_ethernet.has_finding("shape-above-interface") && !over_ethernet.has_finding("class-starves")
+    );
+    assert_eq!(over_ethernet.port("Dialer1").wire.rate.unwrap().as_bits_per_second(), 1_000_000_000);
+    assert!(node("1500000000", "", 1).has_finding("shape-above-interface"));
+    // A written bandwidth states the rate of the access.
+    assert!(node("9500000", " bandwidth 8000\n", 1).has_finding("shape-above-interface"));
+    assert!(node("9500000", "", 2).port("Dialer1").wire.rate.is_none());
+}

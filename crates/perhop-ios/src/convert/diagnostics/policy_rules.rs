@@ -106,17 +106,20 @@ fn line_of_conditioner(links: &Links, index: usize) -> Option<usize> {
 }
 
 fn in_policy(attached: Attached, wire: Option<&WireConfig>) -> Vec<Diagnostic> {
-    let rate = attached.resolved.rate_bps;
-    let rate = (rate > 0 && attached.port.has_known_line).then(|| Rate::from_bits_per_second(rate));
+    let port = attached.port;
+    let reference = attached.resolved.rate_bps;
+    let reference = (reference > 0 && port.has_known_line).then(|| Rate::from_bits_per_second(reference));
+    // Percentages of a dialer refer to its default bandwidth, 56 kb/s, which does not limit its packets.
+    let dialed = port.wire.rate.filter(|_| port.interface.starts_with("Dialer"));
+    let rate = dialed.or(reference);
     let mut limits = BTreeMap::new();
     collect_policed_rates(attached.resolved, &mut limits);
     let subject = Subject { policy: attached.config, rate, wire, limits: &limits, interfaces: &[] };
     let found = perhop_lint::check_sharing(&subject).into_iter();
     // If the queue limits of the port are unknown, the policy has a router's default limits, which are not
     // compared.
-    let is_known = |finding: &Finding| {
-        attached.port.unmodeled_queues.is_none() || !OF_QUEUE_LIMITS.contains(&finding.rule.id)
-    };
+    let is_known =
+        |finding: &Finding| port.unmodeled_queues.is_none() || !OF_QUEUE_LIMITS.contains(&finding.rule.id);
     found.filter(is_known).map(|finding| attached.diagnostic(finding)).collect()
 }
 

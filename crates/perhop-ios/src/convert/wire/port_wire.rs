@@ -41,7 +41,8 @@ pub(in crate::convert) fn wire_of(
             }
         }
         None => Wire {
-            rate: physical_rate(line_of(interface, parent, configuration)),
+            rate: physical_rate(line_of(interface, parent, configuration))
+                .or_else(|| dialed_rate(interface, configuration)),
             framing: framing(line_of(interface, None, configuration), parent),
             headers: HeaderStack::EMPTY,
             ring: interface
@@ -85,6 +86,20 @@ fn physical_rate(interface: &Interface) -> Option<Rate> {
         Hardware::Virtual if is_ethernet(interface) => nominal.or(interface.default_kilobits.map(kilobits)),
         _ => nominal,
     }
+}
+
+/// Returns the rate of the line of a dialer's pool, if the pool has one line. The default `bandwidth` of a dialer,
+/// 56 kb/s, is only the base of percentages. A written `bandwidth` takes precedence over the line, because it
+/// usually states the rate that the provider sells.
+fn dialed_rate(interface: &Interface, configuration: &Configuration) -> Option<Rate> {
+    let pool = interface.dialer_pool.filter(|_| interface.bandwidth.is_none())?;
+    let is_line = |other: &&Interface| {
+        !other.name.starts_with("Dialer") && other.dialer_pool.is_some_and(|at| at.value == pool.value)
+    };
+    let mut lines = configuration.interfaces.iter().filter(is_line);
+    let (Some(line), None) = (lines.next(), lines.next()) else { return None };
+    let parent = line.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
+    physical_rate(line_of(line, parent, configuration)).or_else(|| parent.and_then(physical_rate))
 }
 
 /// Whether a virtual interface sends Ethernet frames.
