@@ -88,9 +88,9 @@ fn physical_rate(interface: &Interface) -> Option<Rate> {
     }
 }
 
-/// Returns the rate of the line of a dialer's pool, if the pool has one line. The default `bandwidth` of a dialer,
-/// 56 kb/s, is only the base of percentages. A written `bandwidth` takes precedence over the line, because it
-/// usually states the rate that the provider sells.
+/// Returns the rate of the line of a dialer's pool, if the pool has one line. The default `bandwidth` of a
+/// dialer, 56 kb/s, is only the base of percentages. A written `bandwidth` takes precedence over the line,
+/// because it usually states the rate that the provider sells.
 fn dialed_rate(interface: &Interface, configuration: &Configuration) -> Option<Rate> {
     let pool = interface.dialer_pool.filter(|_| interface.bandwidth.is_none())?;
     let is_line = |other: &&Interface| {
