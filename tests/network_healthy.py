@@ -186,6 +186,27 @@ router bgp 6500{number}
         )
     }
     | _customers(3),
+    "default route to external neighbors": {
+        "edge.cfg": "hostname edge\ninterface GigabitEthernet0/0\n ip address 192.0.2.1 255.255.255.252\n"
+        "router bgp 65001\n network 0.0.0.0\n neighbor 192.0.2.2 remote-as 65002\n"
+        "ip route 0.0.0.0 0.0.0.0 192.0.2.2\n",
+        "peer.cfg": "hostname peer\ninterface GigabitEthernet0/0\n ip address 192.0.2.2 255.255.255.252\n"
+        "router bgp 65002\n neighbor 192.0.2.1 remote-as 65001\n",
+    },
+    "routes of a VPN for OSPF": {
+        "pe1.cfg": "hostname pe1\nip vrf RED\n rd 65000:1\n route-target both 65000:1\n"
+        "interface Loopback0\n ip address 10.255.0.1 255.255.255.255\n"
+        "interface GigabitEthernet0/0\n ip address 10.254.0.1 255.255.255.252\n"
+        "router ospf 1\n network 10.0.0.0 0.255.255.255 area 0\n"
+        "router ospf 2 vrf RED\n redistribute bgp 65000 subnets\n"
+        "router bgp 65000\n neighbor 10.255.0.2 remote-as 65000\n"
+        " neighbor 10.255.0.2 update-source Loopback0\n",
+        "pe2.cfg": "hostname pe2\ninterface Loopback0\n ip address 10.255.0.2 255.255.255.255\n"
+        "interface GigabitEthernet0/0\n ip address 10.254.0.2 255.255.255.252\n"
+        "router ospf 1\n network 10.0.0.0 0.255.255.255 area 0\n"
+        "router bgp 65000\n neighbor 10.255.0.1 remote-as 65000\n"
+        " neighbor 10.255.0.1 update-source Loopback0\n",
+    },
     "no route for a customer": {
         "hub.cfg": _provider(
             OURS + "ip prefix-list NOTHING seq 5 deny 0.0.0.0/0 le 32\n",

@@ -291,6 +291,19 @@ HARMLESS = {
         "VPN of two makers",
         [("mx.conf", "vrf-target target:65000:20;", "vrf-import TAKE;\n        vrf-export MARK;")],
     ),
+    "shaper of an access line": (
+        "customers",
+        [
+            ("edge.cfg", "  shape average 20000000\n  service-policy INNER\n", "  shape average 20000000\n"),
+            (
+                "edge.cfg",
+                "interface GigabitEthernet0/2\n",
+                "interface Tunnel1\n ip address 192.0.2.33 255.255.255.252\n"
+                " tunnel source GigabitEthernet0/2\n tunnel destination 192.0.2.10\n"
+                " service-policy output C-OUT\ninterface TenGigabitEthernet0/2\n",
+            ),
+        ],
+    ),
     "policers of all sites": (
         "sites",
         [

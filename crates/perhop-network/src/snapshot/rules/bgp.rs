@@ -85,6 +85,7 @@ pub(super) fn aggregate(words: &[&str]) -> Option<Prefix> {
 }
 
 /// Returns the prefix of `ADDRESS/LENGTH`, `ADDRESS mask MASK`, or an address with the mask of its class.
+/// `0.0.0.0` is the default route.
 pub(super) fn prefix(words: &[&str]) -> Option<Prefix> {
     let (first, rest) = words.split_first()?;
     if let Some((address, length)) = first.split_once('/') {
@@ -93,6 +94,7 @@ pub(super) fn prefix(words: &[&str]) -> Option<Prefix> {
     let address: Ipv4Addr = first.parse().ok()?;
     let length = match rest {
         ["mask", mask, ..] => mask.parse::<Ipv4Addr>().ok()?.to_bits().leading_ones(),
+        _ if address.is_unspecified() => 0,
         _ if address.octets()[0] < 128 => 8,
         _ if address.octets()[0] < 192 => 16,
         _ => 24,

@@ -1,7 +1,8 @@
 //! Shapers and policers of whole ports that lack the inner policy of the others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::tree::Node;
 use super::super::{NetworkFinding, Snapshot};
 use super::parts::{ClassPart, Parts};
 use crate::rules;
@@ -17,21 +18,33 @@ struct Outer<'t> {
     /// `shape` or `police`.
     command: &'t str,
     inner: Option<&'t str>,
+    /// The kinds of places that attach the policy.
+    places: BTreeSet<String>,
 }
 
 /// Reports the only outer policy of a device without an inner policy, if the device has the inner policy that
-/// others use.
-pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<NetworkFinding>) {
-    let outer: Vec<Outer> =
-        devices.iter().enumerate().flat_map(|(device, parts)| outer_policies(device, parts)).collect();
+/// others use at places of the same kind. A shaper for a whole access line often has no queues, because the
+/// shapers of its tunnels have them.
+pub(super) fn check(
+    snapshot: &Snapshot,
+    trees: &[Vec<Node>],
+    devices: &[Parts],
+    found: &mut Vec<NetworkFinding>,
+) {
+    let outer: Vec<Outer> = devices
+        .iter()
+        .zip(trees)
+        .enumerate()
+        .flat_map(|(device, (parts, nodes))| outer_policies(device, parts, nodes))
+        .collect();
     for (device, parts) in devices.iter().enumerate() {
         for command in ["shape", "police"] {
             let own = || outer.iter().filter(|outer| outer.device == device && outer.command == command);
             let mut bare = own().filter(|outer| outer.inner.is_none());
             let (Some(bare), None) = (bare.next(), bare.next()) else { continue };
             let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
-            for inner in outer.iter().filter(|outer| outer.command == command).filter_map(|outer| outer.inner)
-            {
+            let alike = outer.iter().filter(|outer| outer.command == command && outer.places == bare.places);
+            for inner in alike.filter_map(|outer| outer.inner) {
                 *uses.entry(inner).or_default() += 1;
             }
             let is_expected = |(name, count): &(&str, usize)| {
@@ -53,7 +66,8 @@ pub(super) fn check(snapshot: &Snapshot, devices: &[Parts], found: &mut Vec<Netw
 }
 
 /// Returns the used policies of a device that consist of `class-default` with a rate.
-fn outer_policies<'t>(device: usize, parts: &Parts<'t>) -> Vec<Outer<'t>> {
+fn outer_policies<'t>(device: usize, parts: &Parts<'t>, nodes: &[Node<'t>]) -> Vec<Outer<'t>> {
+    let places = places(nodes);
     let used = parts.policies.keys().filter(|name| parts.used.contains(*name));
     let outer = used.filter_map(|name| {
         let mut classes = parts.classes_of(name);
@@ -63,7 +77,8 @@ fn outer_policies<'t>(device: usize, parts: &Parts<'t>) -> Vec<Outer<'t>> {
             ["service-policy", inner] => Some(*inner),
             _ => None,
         });
-        Some(Outer { device, name, line, command, inner })
+        let places = places.get(name).cloned().unwrap_or_default();
+        Some(Outer { device, name, line, command, inner, places })
     });
     outer.collect()
 }
@@ -75,4 +90,23 @@ fn rate<'t>(class: &ClassPart<'t>) -> Option<(usize, &'t str)> {
         Some(command @ (&"shape" | &"police")) => Some((*line, *command)),
         _ => None,
     })
+}
+
+/// Returns the kinds of places that attach each policy: the letters of the interface's name, whether it is a
+/// sub-interface, and the command.
+fn places<'t>(nodes: &[Node<'t>]) -> BTreeMap<&'t str, BTreeSet<String>> {
+    let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for node in nodes {
+        let Some(interface) = node.line.1.strip_prefix("interface ") else { continue };
+        let kind =
+            interface.trim_start().split(|letter: char| !letter.is_alphabetic()).next().unwrap_or_default();
+        let is_part = interface.contains('.');
+        for inner in node.inner.iter().filter(|inner| inner.line.1.contains("service-policy ")) {
+            let words = inner.words();
+            let (Some(policy), Some(first)) = (words.last(), words.first()) else { continue };
+            let direction = if words.contains(&"input") { "input" } else { "output" };
+            found.entry(policy).or_default().insert(format!("{kind} {is_part} {first} {direction}"));
+        }
+    }
+    found
 }

@@ -93,7 +93,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     forwarding_classes::check(snapshot, &trees, found);
     groups::check(snapshot, &trees, found);
     hello_passwords::check(snapshot, &trees, found);
-    inner_policies::check(snapshot, &devices, found);
+    inner_policies::check(snapshot, &trees, &devices, found);
     isis::check(snapshot, &trees, found);
     label_classes::check(snapshot, &trees, &devices, found);
     label_ports::check(snapshot, &trees, found);

@@ -242,7 +242,8 @@ fn add_process<'t>(found: &mut Kinds<'t>, roles: &Roles, device: usize, node: &N
 }
 
 /// Reports redistribution of BGP into another protocol if all neighbors are internal and the process lacks
-/// `bgp redistribute-internal`. Without it, their routes are not redistributed.
+/// `bgp redistribute-internal`. Without it, their routes are not redistributed. A process in a VRF also
+/// redistributes the routes of a VPN that internal neighbors announce (RFC 4577 §4.2.1).
 fn check_redistribution(
     snapshot: &Snapshot,
     (device, nodes): (usize, &[Node]),
@@ -263,7 +264,8 @@ fn check_redistribution(
     if numbers.len() != 1 || !numbers.contains(own) || is_passed_on {
         return;
     }
-    for protocol in nodes.iter().filter(|node| node.line.1.starts_with("router ")) {
+    let is_global = |node: &&Node| node.line.1.starts_with("router ") && !node.words().contains(&"vrf");
+    for protocol in nodes.iter().filter(is_global) {
         let line =
             protocol.inner.iter().find(|inner| inner.words().starts_with(&["redistribute", "bgp", own]));
         let Some(line) = line else { continue };
