@@ -5,9 +5,9 @@ use crate::ConfigError;
 /// The bytes that the meters, class policers, shapers and schedulers of a policy count for a packet: its IP
 /// bytes plus or minus a constant for other headers.
 ///
-/// Routers count headers of the link layer; the number of bytes depends on platform and feature. Cisco,
-/// "Ethernet Overhead Accounting" (IOS XE), describes how users configure the number of bytes. Counters,
-/// results and buffer managers still count IP bytes; the [framing](crate::framing) determines the bytes on
+/// Routers also count headers of the link layer. The number of header bytes depends on the platform and the
+/// feature. Cisco, "Ethernet Overhead Accounting" (IOS XE), describes how users configure it. Counters,
+/// results and buffer managers always count IP bytes. The [framing](crate::framing) determines the bytes on
 /// the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accounting {
@@ -15,12 +15,12 @@ pub struct Accounting {
 }
 
 impl Accounting {
-    /// Counts only IP bytes.
+    /// The accounting that counts only IP bytes.
     pub const IP: Accounting = Accounting { overhead: 0 };
-    /// The valid range of the bytes that are counted for a packet in addition to its IP bytes.
+    /// The valid range of the overhead: bytes that are added to the IP bytes of each packet.
     const RANGE: std::ops::RangeInclusive<i32> = -64..=255;
 
-    /// Counts the IP bytes plus `overhead`.
+    /// Returns the accounting that counts the IP bytes plus `overhead`.
     ///
     /// # Errors
     /// `overhead` is out of range.
@@ -35,18 +35,19 @@ impl Accounting {
         }
         Ok(Accounting { overhead })
     }
-    /// The accounting with `overhead` more bytes for each packet.
+    /// Returns this accounting with `overhead` more bytes for each packet.
     ///
     /// # Errors
     /// If the sum is out of range.
     pub fn with_more(self, overhead: u16) -> Result<Accounting, ConfigError> {
         Accounting::new(self.overhead + i32::from(overhead))
     }
-    /// Whether only IP bytes count.
+    /// Whether only IP bytes are counted, without an overhead.
     pub fn is_ip(self) -> bool {
         self == Accounting::IP
     }
-    /// The counted bytes of a packet of `length` IP bytes; at least 1, so that every packet counts.
+    /// The counted bytes of a packet of `length` IP bytes. The result is at least 1, even if a negative
+    /// overhead exceeds the length.
     #[inline]
     pub fn counted(self, length: u32) -> u32 {
         (i64::from(length) + i64::from(self.overhead)).clamp(1, u32::MAX.into()) as u32

@@ -1,9 +1,9 @@
 //! [`Cake`]: CAKE, a shaper, a scheduler and flow queues in one (Høiland-Jørgensen, Täht and Morton, "Piece
 //! of CAKE", LANMAN 2018; details and names of constants from `sch_cake.c` of Linux 6.1).
 //!
-//! The codepoint of a packet selects a tin, and its flow a queue in the tin. A virtual clock sets the time of
-//! the next packet, and the clocks of the tins select the tin. In a tin, flows take turns, and `Cobalt` drops
-//! or marks packets at the head of a queue that have waited too long.
+//! The codepoint of a packet selects a tin, and its flow selects a queue in the tin. A virtual clock sets the
+//! time of the next packet, and the clocks of the tins select the tin. In a tin, flows take turns. `Cobalt`
+//! drops or marks packets at the head of a queue that have waited too long.
 
 mod ack_filter;
 mod backlogs;
@@ -37,32 +37,34 @@ use tin::{FLOWS, Flow, LooksAtDecaying, NO_SLOT, Tin};
 #[derive(Clone, Debug)]
 pub struct Cake {
     tins: Box<[Tin]>,
-    /// The packets of all flows. The memory is allocated for the largest number.
+    /// The packets of all flows. Memory for the largest number of packets is allocated at the start.
     slots: Vec<Slot>,
-    /// The first slot without a packet. [`Slot::next`] links the others.
+    /// The first free slot. [`Slot::next`] links all free slots.
     free: u32,
     /// The number of waiting packets.
     held: u64,
     pace: Pace,
     lengths: Lengths,
-    /// Bytes that a packet has in the queue in addition to its IP bytes.
+    /// The bytes that the queues count for a packet in addition to its IP bytes.
     header: u32,
-    /// The backlogs of all flows, for the search for the longest queue.
+    /// The backlogs of all flows, to find the longest queue.
     backlogs: Backlogs,
-    /// Bytes of memory that the waiting packets use.
+    /// The bytes of memory that the queued packets use.
     memory_used: u64,
     memory_limit: u64,
-    /// The number of the tin that has the turn. Used only without a bandwidth.
+    /// The number of the tin whose turn it is. Only for CAKE without a bandwidth.
     turn: usize,
-    /// Whether dropped packets count as sent, because the link before this port has carried them.
+    /// Whether dropped packets count as sent, because the bottleneck before this port has already transmitted
+    /// them.
     is_ingress: bool,
-    /// Whether the codepoints of leaving packets are cleared.
+    /// Whether the codepoints of packets that leave are cleared.
     washes: bool,
     random: Stream,
-    /// The time until which all packets wait, as of the last pull.
+    /// The time until which the shaper delays all packets, as determined by the last pull.
     held_until: Option<Time>,
     ack_filter: CakeAckFilter,
-    /// The TCP header of each slot, if acknowledgments are filtered and the packet has such a header.
+    /// The TCP header of the packet in each slot. Only for ports that filter acknowledgments and packets that
+    /// have a TCP header.
     headers: Vec<Option<TcpHeader>>,
 }
 
@@ -71,23 +73,23 @@ struct Slot {
     packet: Packet,
     since: Time,
     next: u32,
-    /// The length that the shaper counts.
+    /// The length of the packet for the shaper, bytes.
     counted: u32,
 }
 
-/// A packet that [`pull`](Cake::pull) has taken: its tin and its mark.
+/// The tin and the mark of a packet that [`pull`](Cake::pull) has removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pulled {
-    /// The number of its tin.
+    /// The number of the packet's tin.
     pub tin: usize,
-    /// Whether the packet is to be marked.
+    /// Whether the packet must be marked.
     pub is_marked: bool,
 }
 
 /// The result of a flow's turn.
 enum Head {
     Sent(Pulled),
-    /// A packet was dropped and charged to the flow, as with `ingress`. The next turn may be another flow's.
+    /// A packet was dropped and charged to the flow (`ingress`). The next turn can belong to another flow.
     Dropped,
     /// The queue of the flow is empty.
     NoPacket,
@@ -110,7 +112,8 @@ impl CakeConfig {
             .map(|(rate, weight)| self.tin(rate, weight, MTU + header, key))
             .collect();
         let memory_limit = self.memory(rate, header);
-        // The queue can exceed the limit by one packet, because a packet joins before another is dropped.
+        // The queues can exceed the limit by one packet, because a packet joins before another one is
+        // dropped.
         let packets = memory_limit / memory(header) + 1;
         Ok(Cake {
             backlogs: Backlogs::new(tins.len() * FLOWS),
@@ -149,11 +152,11 @@ impl Cake {
     pub fn held(&self) -> u64 {
         self.held
     }
-    /// The time until which the shaper holds back all packets, as of the last [`pull`](Cake::pull).
+    /// The time until which the shaper delays all packets, as determined by the last [`pull`](Cake::pull).
     pub fn held_until(&self) -> Option<Time> {
         self.held_until
     }
-    /// The packets, tin by tin and flow by flow.
+    /// The queued packets, ordered by tin and flow.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
         let flows = self.tins.iter().flat_map(|tin| &tin.flows);
         flows.flat_map(|flow: &Flow| {
@@ -162,13 +165,13 @@ impl Cake {
         })
     }
 
-    /// Whether packets with TCP headers must be added by [`push_filtered`](Cake::push_filtered) instead of
-    /// [`push`](Cake::push).
+    /// Whether the caller must add packets with TCP headers by [`push_filtered`](Cake::push_filtered) instead
+    /// of [`push`](Cake::push).
     pub fn filters_acknowledgments(&self) -> bool {
         self.ack_filter != CakeAckFilter::None
     }
-    /// Adds `packet`, with its TCP header if any, to the queue of its flow in tin `tin`. Returns the
-    /// acknowledgment that is dropped for it, if any.
+    /// Adds `packet` and its TCP header, if it has one, to the queue of its flow in tin number `tin`. Returns
+    /// the acknowledgment that is dropped because of this packet, if there is one.
     pub fn push_filtered(
         &mut self,
         now: Time,
@@ -189,8 +192,9 @@ impl Cake {
         }
         Some(packet)
     }
-    /// Returns the slot of the acknowledgment of flow `index` of `tin` that the last packet, with header
-    /// `latest`, makes redundant. The first slot of the result is its predecessor, or [`NO_SLOT`].
+    /// Finds the acknowledgment of flow `index` of `tin` that the packet which has just joined, with the
+    /// header `latest`, makes redundant. The result is the slot of its predecessor, or [`NO_SLOT`], and its
+    /// own slot.
     ///
     /// Linux, `cake_ack_filter`.
     fn redundant_ack(&self, tin: usize, index: u16, latest: TcpHeader) -> Option<(u32, u32)> {
@@ -213,7 +217,7 @@ impl Cake {
         search.end()
     }
 
-    /// Adds `packet` to the queue of its flow in tin number `tin`; returns the index of the flow.
+    /// Adds `packet` to the queue of its flow in tin number `tin`. Returns the index of the flow.
     pub fn push(&mut self, now: Time, tin: usize, packet: &Packet) -> u16 {
         let length = packet.length + self.header;
         let place = self.occupy(now, packet);
@@ -238,8 +242,8 @@ impl Cake {
         index
     }
 
-    /// While the memory limit is exceeded, drops the first packet of the queue with the most bytes, and
-    /// returns it with its tin.
+    /// If the memory limit is exceeded, drops the first packet of the queue with the most bytes, and returns
+    /// it with the number of its tin.
     ///
     /// Linux, `cake_drop`.
     pub fn overflow(&mut self, now: Time) -> Option<(usize, Packet)> {
@@ -257,8 +261,8 @@ impl Cake {
         Some((tin, self.slots[place].packet))
     }
 
-    /// Writes the packet that is sent now to `packet`, if there is one. Calls `dropped` for each packet that
-    /// is dropped before it, with its tin.
+    /// Removes the packet that is sent at `now`, if there is one, and writes it to `packet`. Calls `dropped`
+    /// with the number of the tin for each packet that is dropped before it.
     ///
     /// Linux, `cake_dequeue`.
     pub fn pull(
@@ -303,13 +307,13 @@ impl Cake {
             self.choose_by_clock(now)
         }
     }
-    /// Returns the last tin whose clock is due. If no clock is due, returns the tin whose clock becomes due
-    /// first.
+    /// Returns the last of the tins whose clock is due. If no clock is due, returns the tin whose clock
+    /// becomes due first.
     #[inline]
     fn choose_by_clock(&self, now: Time) -> Option<usize> {
         let mut best = None;
         for (number, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.has_turns()) {
-            // All due tins count as equal, and they precede all other tins.
+            // All tins whose clock is due are equal, and they precede all other tins.
             let due = tin.clock.next.max(now);
             if best.is_none_or(|(_, earliest)| due <= earliest) {
                 best = Some((number, due));
@@ -317,14 +321,14 @@ impl Cake {
         }
         best.map(|(number, _)| number)
     }
-    /// Returns the tin in turn, for a CAKE without a bandwidth: tins with packets take turns in proportion to
-    /// their weights.
+    /// Returns the tin whose turn it is, for CAKE without a bandwidth. Tins with packets take turns in
+    /// proportion to their weights.
     #[inline]
     fn choose_in_turns(&mut self) -> Option<usize> {
         let tin = &self.tins[self.turn];
         if tin.deficit >= 0 && tin.has_turns() { Some(self.turn) } else { self.pass_turns() }
     }
-    /// Passes the turn on until it is at a tin that may send. `None` if no tin has packets.
+    /// Advances the turn to the next tin that may send. Returns `None` if no tin has packets.
     #[inline(never)]
     fn pass_turns(&mut self) -> Option<usize> {
         if !self.tins.iter().any(Tin::has_turns) {
@@ -342,8 +346,8 @@ impl Cake {
         }
     }
 
-    /// Gives flow `index` of `tin` its turn: sends its first packet that COBALT does not drop, if there is
-    /// one.
+    /// Serves flow `index` of `tin` for one turn: sends the first packet that COBALT does not drop, if there
+    /// is one.
     #[inline]
     fn serve(
         &mut self,
@@ -386,14 +390,15 @@ impl Cake {
         Head::NoPacket
     }
 
-    /// Charges a packet of `counted` bytes that was dropped from `tin`, if dropped packets count as sent.
+    /// Charges a dropped packet of `counted` bytes to `tin` and to the shaper. Only for ports at which
+    /// dropped packets count as sent.
     fn charge_drop(&mut self, now: Time, tin: usize, counted: u32) {
         self.tins[tin].clock.sent(now, counted);
         self.pace.dropped(counted);
     }
 
-    /// Takes the first packet of flow `index` of `tin`. Returns its slot, which remains unchanged, except its
-    /// `next`, until another packet joins.
+    /// Removes the first packet of flow `index` of `tin`. Returns its slot. Until another packet joins, the
+    /// slot is unchanged except for its `next`.
     #[inline]
     fn take(&mut self, tin: usize, index: u16) -> Option<usize> {
         let flow = &mut self.tins[tin].flows[usize::from(index)];
@@ -407,8 +412,8 @@ impl Cake {
         self.discount(tin, index, place as usize);
         Some(place as usize)
     }
-    /// Removes the packet at `place`, which is not the last, from flow `index` of `tin`. Its predecessor is
-    /// at `before`.
+    /// Removes the packet in slot `place`, which must not be the last one, from flow `index` of `tin`. Its
+    /// predecessor is in slot `before`.
     #[inline(never)]
     fn unlink(&mut self, tin: usize, index: u16, before: u32, place: u32) -> Option<Slot> {
         let slot = self.slots.get_mut(place as usize)?;
@@ -422,7 +427,7 @@ impl Cake {
         self.discount(tin, index, place as usize);
         Some(slot)
     }
-    /// Removes the packet in slot `place` from the counts of flow `index` of `tin`.
+    /// Subtracts the packet in slot `place` from the backlogs and counts of flow `index` of `tin`.
     #[expect(clippy::inline_always, reason = "every departure calls it")]
     #[inline(always)]
     fn discount(&mut self, tin: usize, index: u16, place: usize) {
@@ -433,9 +438,9 @@ impl Cake {
         self.backlogs.remove(tin * FLOWS + usize::from(index), length);
     }
 
-    /// Stores `packet` and returns its place.
-    // The fields are written one by one, because the processor cannot forward the stores of several fields of
-    // a temporary slot to the loads that would copy it.
+    /// Stores `packet` in a free slot and returns the index of the slot.
+    // The fields are written separately. If a temporary slot were copied, the processor could not forward the
+    // stores of its fields to the loads of the copy.
     #[inline]
     fn occupy(&mut self, now: Time, packet: &Packet) -> u32 {
         let (place, counted) = (self.free, self.lengths.counted(packet.length));

@@ -1,4 +1,4 @@
-//! [`TrafficConditioner`]: classifier → meter → actions, one after the other (RFC 3290 §8).
+//! [`TrafficConditioner`]: stages in sequence, each with a classifier, a meter and actions (RFC 3290 §8).
 
 #[cfg(test)]
 mod tests;
@@ -18,50 +18,52 @@ use crate::{Color, ConfigError, DropCause, FlowKey, Packet, Time, Verdict};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConditionerConfig {
-    /// The name in results and in random streams. Default: its place in the list.
+    /// The name in results and in random streams. Default: its position in the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The packets of the stage. Default: all. Other packets continue with the next conditioner.
+    /// The packets that the stage processes. Default: all packets. Other packets continue with the next
+    /// conditioner.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub matches: Option<MatchConfig>,
     /// The meter, which sets the color of each packet. Without it, packets keep their color.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meter: Option<MeterConfig>,
-    /// The packets that the meter measures together: all packets of the conditioner (`aggregate`), or those
-    /// of each flow separately (`flow`).
+    /// The packets that one meter measures: all packets of the conditioner (`aggregate`), or the packets of
+    /// each flow separately (`flow`).
     #[serde(default, skip_serializing_if = "MeterScope::is_aggregate")]
     pub per: MeterScope,
-    /// The name of a meter that several conditioners share: its buckets count the packets of all of them.
-    /// They must have equal `meter` and `per`. Default: the conditioner has its own meter.
+    /// The name of a meter that several conditioners share. Its buckets count the packets of all these
+    /// conditioners. The conditioners must have equal `meter` and `per`. Default: the conditioner has its own
+    /// meter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<String>,
-    /// Actions for packets that are green after metering.
+    /// The actions for packets that are green after metering.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub green: Vec<Action>,
-    /// Actions for packets that are yellow after metering.
+    /// The actions for packets that are yellow after metering.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub yellow: Vec<Action>,
-    /// Actions for packets that are red after metering, and for all higher colors.
+    /// The actions for packets that are red after metering or have a higher color.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub red: Vec<Action>,
-    /// Actions for every color without its own list.
+    /// The actions for all colors that have no list of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<Action>,
 }
 
-/// The processing of a packet at one interface before it is routed or queued.
+/// The processing of a packet at one interface, before the packet is routed or queued.
 #[derive(Clone, Debug, Default)]
 pub struct TrafficConditioner {
     stages: Box<[Stage]>,
-    /// The marks of the output's link, if a stage reads them.
+    /// The marks of the output's link, if one of the stages reads them.
     leaves_by: Option<Encapsulation>,
-    /// The time after which the stages count packets.
+    /// The time from which on the stages count packets.
     counts_from: Time,
-    /// Whether stages share meters.
+    /// Whether some of the stages share meters.
     meters: Meters,
 }
 
-/// Whether some stages share a meter. Few conditioners do.
+/// Whether some of the stages share a meter. This is rare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Meters {
     #[default]
@@ -75,11 +77,11 @@ struct Stage {
     matches: Option<Match>,
     meter: Option<StageMeter>,
     treatments: [Treatment; Color::COUNT],
-    /// The changes that the fields of a [`Treatment`] cannot express, by color. Most stages have none.
+    /// For each color, the changes that a [`Treatment`] cannot express. Most stages have no such changes.
     steps: Option<Box<[Option<Steps>; Color::COUNT]>>,
-    /// Packets and IP bytes by color after metering.
+    /// The number of packets and IP bytes of each color after metering.
     counted: [Count; Color::COUNT],
-    /// The name in results.
+    /// The name of the stage in results.
     name: String,
 }
 
@@ -88,13 +90,13 @@ struct Stage {
 enum StageMeter {
     /// A meter that counts IP bytes.
     Plain(Metering),
-    /// A meter that counts bytes by the accounting of the policy.
+    /// A meter that counts the bytes of the policy's accounting.
     Counting(Box<(Accounting, Metering)>),
-    /// The meter of the earlier stage with this number.
+    /// The meter of the earlier stage with this index.
     SharedWith(usize),
 }
 
-/// The meter of a stage, or one for each flow.
+/// One meter for all packets of a stage, or one meter for each flow.
 #[derive(Clone, Debug)]
 enum Metering {
     Aggregate(AnyMeter),
@@ -104,9 +106,9 @@ enum Metering {
 /// A number of packets and their IP bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// Packets.
+    /// The number of packets.
     pub packets: u64,
-    /// IP bytes.
+    /// The number of IP bytes.
     pub bytes: u64,
 }
 
@@ -124,12 +126,12 @@ impl Count {
 }
 
 impl TrafficConditioner {
-    /// Builds the stages of `configs` in order, in a node whose interfaces are `interfaces`, in the order of
-    /// their numbers.
+    /// Builds the stages of `configs` in order, for a node with the interfaces `interfaces`, listed in the
+    /// order of their numbers.
     ///
     /// # Errors
-    /// The first stage that cannot be built, with its index first in the path; a duplicate name; a stage that
-    /// no packet reaches.
+    /// A stage cannot be built, has the name of an earlier stage, or is reached by no packet. The path of the
+    /// error begins with the index of the first such stage.
     pub fn build(
         configs: &[ConditionerConfig],
         interfaces: &[String],
@@ -150,16 +152,16 @@ impl TrafficConditioner {
         }
         Ok(TrafficConditioner { stages: stages.into_boxed_slice(), meters, ..TrafficConditioner::default() })
     }
-    /// Sets the link of an output, with this `encapsulation`: packets get their tags and labels before a
-    /// stage reads them.
+    /// Sets the `encapsulation` of the output's link. A packet then gets the tags and labels of this link
+    /// before the stages read them.
     pub fn leaving_by(self, encapsulation: Encapsulation) -> TrafficConditioner {
         TrafficConditioner { leaves_by: Some(encapsulation), ..self }
     }
-    /// Whether a stage reads a mark of the link layer.
+    /// Whether one of the stages reads a mark of the link layer.
     pub(crate) fn reads_link_marks(&self) -> bool {
         self.stages.iter().any(Stage::reads_link_marks)
     }
-    /// Sets the accounting of meters.
+    /// Sets the accounting that the meters use.
     pub fn counting(mut self, accounting: Accounting) -> TrafficConditioner {
         for stage in &mut self.stages {
             stage.meter = stage.meter.take().map(|meter| meter.counting(accounting));
@@ -170,16 +172,16 @@ impl TrafficConditioner {
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty() && self.leaves_by.is_none()
     }
-    /// Moves the conditioner to memory of its own, unless it [is empty](TrafficConditioner::is_empty), as
-    /// most are.
+    /// Moves the conditioner into a box. Returns `None` if the conditioner [has no
+    /// stages](TrafficConditioner::is_empty), which is usual.
     pub fn boxed(self) -> Option<Box<TrafficConditioner>> {
         (!self.is_empty()).then(|| Box::new(self))
     }
-    /// Excludes packets before `time` from the counters, for a warm-up.
+    /// Excludes the packets before `time`, the warm-up, from the counters.
     pub fn count_from(&mut self, time: Time) {
         self.counts_from = time;
     }
-    /// Creates the meters of `flow` in the stages that meter per flow.
+    /// Creates the meters of `flow` in all stages that have a meter for each flow.
     pub fn announce(&mut self, flow: &FlowKey) {
         for stage in &mut self.stages {
             if let Some(Metering::Flow(meters)) = stage.meter.as_mut().and_then(StageMeter::metering) {
@@ -204,8 +206,8 @@ impl TrafficConditioner {
         }
         Verdict::Pass
     }
-    /// Does the same as [`condition`](TrafficConditioner::condition) for stages that share meters. A stage
-    /// with the meter of an earlier stage takes this meter, handles the packet, and gives it back.
+    /// Processes a packet like [`condition`](TrafficConditioner::condition), for stages that share meters. A
+    /// stage that shares the meter of an earlier stage borrows this meter while it processes the packet.
     #[inline(never)]
     fn condition_with_shared_meters(&mut self, now: Time, packet: &mut Packet) -> Verdict {
         for index in 0..self.stages.len() {
@@ -228,23 +230,23 @@ impl TrafficConditioner {
         }
         Verdict::Pass
     }
-    /// The name of each stage with its counters by color.
+    /// The name of each stage, and its counters for each color.
     pub fn counted(&self) -> impl Iterator<Item = (&str, &[Count; Color::COUNT])> {
         self.stages.iter().map(|stage| (stage.name.as_str(), &stage.counted))
     }
 }
 
 impl ConditionerConfig {
-    /// The actions for packets of a color: the list of green, yellow or red, or the common list if that list
-    /// is empty. Higher colors use the list of red.
+    /// The actions for packets of `color`: the list of green, yellow or red, or the common list if that list
+    /// is empty. Colors above red use the list of red.
     pub fn actions_of(&self, color: Color) -> &[Action] {
         let own = [&self.green, &self.yellow, &self.red][color.index().min(2)];
         if own.is_empty() { &self.actions } else { own }
     }
 }
 
-/// Returns the earlier stage whose meter stage `index` uses: the first stage that names the same shared
-/// meter.
+/// Returns the index of the earlier stage whose meter stage `index` shares: the first stage that names the
+/// same shared meter.
 fn owner(configs: &[ConditionerConfig], index: usize) -> Result<Option<usize>, ConfigError> {
     let config = &configs[index];
     let Some(name) = &config.shared else { return Ok(None) };
@@ -265,7 +267,7 @@ fn owner(configs: &[ConditionerConfig], index: usize) -> Result<Option<usize>, C
     Ok(Some(owner))
 }
 
-/// Checks that no stage of `earlier` is called `name`, and that packets reach a further stage.
+/// Checks that no stage of `earlier` has the name `name`, and that packets reach the stage after them.
 fn check_stage_after(name: &str, earlier: &[Stage]) -> Result<(), ConfigError> {
     if earlier.iter().any(|stage| stage.name == name) {
         return Err(ConfigError::new("name", format!("there is already a conditioner `{name}` here"))
@@ -274,7 +276,7 @@ fn check_stage_after(name: &str, earlier: &[Stage]) -> Result<(), ConfigError> {
     match earlier.last() {
         Some(stage) if stage.is_last() => Err(ConfigError::new("", "no packet reaches this conditioner")
             .help(format!(
-                "conditioner `{}` before it takes every packet and passes none on: add the action `continue` \
+                "conditioner `{}` before it matches every packet and passes none on: add the action `continue` \
                  to it, or a `match`",
                 stage.name
             ))),
@@ -303,7 +305,7 @@ impl Stage {
         let steps = steps.then(|| Box::new(std::array::from_fn(|index| Steps::from_actions(actions(index)))));
         Ok(Stage { matches, meter, treatments, steps, counted: Default::default(), name })
     }
-    /// Whether no packet continues to the next stage.
+    /// Whether the stage passes no packet to the next stage.
     fn is_last(&self) -> bool {
         self.matches.is_none()
             && self.treatments.iter().all(|treatment| treatment.outcome() != Outcome::Continue)
@@ -313,7 +315,7 @@ impl Stage {
         self.matches.as_ref().is_some_and(Match::reads_link_marks)
             || self.steps.iter().flat_map(|steps| steps.iter()).flatten().any(Steps::read_link_marks)
     }
-    /// Does the same as [`Stage::condition`], outside the path of most packets.
+    /// Processes a packet like [`Stage::condition`]. It is not inlined, because few packets need it.
     #[inline(never)]
     fn condition_with_moved_meter(&mut self, now: Time, packet: &mut Packet, counts_from: Time) -> Outcome {
         self.condition(now, packet, counts_from)
@@ -325,7 +327,7 @@ impl Stage {
             return Outcome::Continue;
         }
         match &mut self.meter {
-            // `SharedWith` does not occur here, because the caller has put the shared meter in its place.
+            // `SharedWith` does not occur here, because the caller has replaced it by the shared meter.
             None | Some(StageMeter::SharedWith(_)) => {}
             Some(StageMeter::Plain(Metering::Aggregate(meter))) => {
                 packet.color = meter.measure_here(now, packet);
@@ -368,7 +370,7 @@ impl StageMeter {
             StageMeter::SharedWith(_) => None,
         }
     }
-    /// The meter of a stage with this `accounting`.
+    /// The meter of a stage that counts bytes by this `accounting`.
     fn counting(self, accounting: Accounting) -> StageMeter {
         let metering = match self {
             StageMeter::Plain(metering) => metering,
@@ -383,7 +385,7 @@ impl StageMeter {
     }
 }
 
-/// Measures a packet by the length that the accounting counts.
+/// Measures a packet by its length under the accounting.
 #[inline(never)]
 fn measure_counted((accounting, metering): &mut (Accounting, Metering), now: Time, packet: &Packet) -> Color {
     let counted = Packet { length: accounting.counted(packet.length), ..*packet };

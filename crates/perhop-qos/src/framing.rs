@@ -1,5 +1,5 @@
-//! The wire bytes of an IP packet: [`HeaderStack`], the headers between the packet and the framing, then
-//! [`Framing`].
+//! The wire bytes of an IP packet. [`HeaderStack`] contains the headers between the packet and the framing,
+//! and [`Framing`] the bytes that the wire adds.
 
 mod esp;
 mod fragmentation;

@@ -1,17 +1,18 @@
-//! The DiffServ data plane, sans-IO: all decisions about a packet at a node, independent of the source of
-//! packets.
+//! The DiffServ data plane without input and output: all decisions that a node makes about a packet. The
+//! decisions do not depend on the source of the packets.
 //!
 //! ```text
 //! wire in → [TrafficConditioner: classifier → meter → action]* → route → Port
 //! Port:  classifier → Queue (BufferManager admits, marks or drops) → Scheduler → transmit ring → wire pace
 //! ```
 //!
-//! Packets move in one direction only. Time and randomness are arguments: this crate reads no clock, opens no
-//! file or socket and owns no thread, so the simulator and the live forwarder run the same code.
+//! Packets move in one direction only. Callers pass the time and the random numbers as arguments. This crate
+//! reads no clock, opens no file or socket and starts no thread, so the simulator and the live forwarder can
+//! run the same code.
 //!
-//! Reading order: [`units`] and [`packet`]. Then the contracts in [`classifier`], [`meter`], [`buffer`] and
-//! [`scheduler`], with one file per algorithm. Then [`conditioner`] and [`port`], which combine them, and
-//! [`policy`], the configuration that builds them.
+//! Read [`units`] and [`packet`] first. Then read the contracts in [`classifier`], [`meter`], [`buffer`] and
+//! [`scheduler`]; each algorithm has its own file. Then read [`conditioner`] and [`port`], which combine
+//! them, and [`policy`], the configuration that builds them.
 
 pub mod accounting;
 pub mod action;

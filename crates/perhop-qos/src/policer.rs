@@ -1,5 +1,5 @@
-//! [`Policer`]: a limit on the traffic of a class before its queue, which RFC 2598 §2 requires if EF has
-//! strict priority.
+//! [`Policer`]: a limit on the traffic of a class before its queue. RFC 2598 §2 requires such a limit if EF
+//! has strict priority.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,9 @@ use crate::{ByteSize, ConfigError, Rate, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PoliceConfig {
-    /// Bits per second, counted in IP bytes.
+    /// The rate, bits per second of IP packets.
     pub rate: Rate,
-    /// The burst in IP bytes. A longer packet never conforms.
+    /// The size of the bucket, IP bytes. A longer packet never conforms.
     pub burst: ByteSize,
     /// The condition under which excess packets are dropped.
     #[serde(default)]
@@ -25,11 +25,10 @@ pub struct PoliceConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoliceWhen {
-    /// Drops only if the port is congested: packets wait in the port, or its transmit ring has no room for
-    /// the packet.
+    /// The port is congested: packets wait in the port, or its transmit ring has no room for the packet.
     #[default]
     Congested,
-    /// Always.
+    /// Excess packets are always dropped.
     Always,
 }
 
@@ -53,7 +52,7 @@ impl PoliceConfig {
     }
 }
 
-/// The policer of a class. A packet that the tokens cover consumes tokens, even if the port is not congested.
+/// The policer of a class. A conforming packet spends tokens, even if the port is not congested.
 #[derive(Clone, Debug)]
 pub struct Policer {
     bucket: RatedBucket,
@@ -62,11 +61,12 @@ pub struct Policer {
 }
 
 impl Policer {
-    /// Sets the accounting of packets.
+    /// Sets the accounting that the policer uses.
     pub fn count(&mut self, accounting: Accounting) {
         self.accounting = accounting;
     }
-    /// Whether a packet of `length` IP bytes may join its queue; calls `is_congested` only if that decides.
+    /// Whether a packet of `length` IP bytes may join its queue. Calls `is_congested` only if the result
+    /// depends on it.
     pub fn admits(&mut self, now: Time, length: u32, is_congested: impl FnOnce() -> bool) -> bool {
         self.bucket.take(now, self.accounting.counted(length))
             || (self.when == PoliceWhen::Congested && !is_congested())

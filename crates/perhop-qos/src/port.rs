@@ -43,65 +43,69 @@ use peaks::Peaks;
 use pending::PendingDepartures;
 pub use rate_changes::{RateChange, RateChanges};
 
-/// The sending side of an interface.
+/// The output of an interface: its classifier, its queues, its scheduler and its transmit ring.
 ///
 /// A driver calls [`enqueue`](Port::enqueue) for each arrival. Then it calls
-/// [`poll_transmit`](Port::poll_transmit) until the result is `None`. It polls again at
-/// [`poll_timeout`](Port::poll_timeout) or at the next arrival, whichever is first. The plain engine does
-/// exactly this.
+/// [`poll_transmit`](Port::poll_transmit) until the result is `None`. It polls again at the time
+/// [`poll_timeout`](Port::poll_timeout) or at the next arrival, whichever is first. The plain engine makes
+/// exactly these calls.
 ///
-/// Three shortcuts give the same departures and are tested against this contract: [`send`](Port::send) (both
-/// calls in one), [`cut_through`](Port::cut_through) (an idle port in which no component decides), and
-/// [`precompute_departure`](Port::precompute_departure) (a FIFO that decides on arrival).
+/// Three shortcuts have the same departures, and tests compare them with these calls: [`send`](Port::send)
+/// (both calls in one), [`cut_through`](Port::cut_through) (an idle port in which no component makes a
+/// decision), and [`precompute_departure`](Port::precompute_departure) (a FIFO whose buffer manager decides
+/// on arrival).
 ///
-/// A clone draws on the same [packet memory](crate::buffer::PortMemory), if the port has one.
+/// A clone uses the same [packet memory](crate::buffer::PortMemory), if the port has one.
 #[derive(Clone, Debug)]
 #[repr(C)] // fields that a packet reads on the cut-through path come first
 pub struct Port {
     pace: Pace,
-    /// The number of packets in all queues. It includes the packet that is being sent in fragments, and the
-    /// packets with a [precomputed departure](Port::precompute_departure), which the queues only count.
+    /// The number of packets in all queues. It includes the packet whose fragments are being sent. It does
+    /// not include packets with a [precomputed departure](Port::precompute_departure).
     backlog: u64,
     ring: TransmitRing,
-    /// Whether a packet that finds the only queue empty passes without a decision.
+    /// Whether a packet that finds the only queue empty is sent without a decision.
     allows_cut_through: bool,
     /// Whether there is one queue and packets are not fragmented.
     is_single: bool,
-    /// Whether a port with one queue allows a packet that finds it empty to bypass it.
+    /// Whether a packet that finds the only queue empty may bypass it.
     passes_queue: bool,
     /// The path that packets take from the heads of the queues to the ring.
     heads: Heads,
-    /// The time until which shapers hold back all packets, if the scheduler found no packet that may leave.
+    /// The time until which shapers delay all packets, if the scheduler has found no packet that may leave.
     shaped_until: Option<Time>,
-    /// Precomputed departures in the future. While there are any, the queue counts packets and stores none.
+    /// The precomputed departures in the future. While there are any, the queue counts packets and stores
+    /// none.
     pending: PendingDepartures,
-    /// The queues. Empty in a port without a policy, until a packet joins its queue or the queue is read.
+    /// The queues. In a port without a policy, this is empty until a packet joins the queue or the queue is
+    /// read.
     queues: Box<[Queue]>,
     /// The buffer manager of each queue.
     buffers: Box<[AnyBuffer]>,
-    /// The schedulers of the queues; `None` if there is one queue without a choice.
+    /// The schedulers of the queues. `None` if there is only one queue, which needs no choice.
     scheduler: Option<Box<SchedulerTree>>,
     /// The gates of the queues, up to the last queue that has one. Most ports have none.
     gates: Box<[Gate]>,
     classifier: PortClassifier,
-    /// Present if the headers fragment packets.
+    /// The fragmenter, if the headers of the wire fragment packets.
     fragmenter: Option<Box<Fragmenter>>,
-    /// Present if the buffer manager is CAKE. It stores the packets of all queues and selects the next one.
+    /// CAKE, if it is the buffer manager. It stores the packets of all queues and selects the next one.
     cake: Option<Box<Cake>>,
-    /// The largest occupancy of each queue, if recorded.
+    /// The largest occupancy of each queue, if a caller has requested it.
     peaks: Option<Box<Peaks>>,
 }
 
 impl Port {
-    /// The offset of the 64 bytes that the cut-through path reads. They are read fastest if they are aligned
-    /// to a cache line.
+    /// The offset of the 64 bytes that the cut-through path reads. Reading is fastest if they are aligned to
+    /// a cache line.
     pub const CUT_THROUGH_OFFSET: usize = std::mem::offset_of!(Port, pace) + Pace::CUT_THROUGH_OFFSET;
 
-    /// Builds the port of `queueing` (`None`: one FIFO with tail drop) on `wire`, in a node whose interfaces
-    /// are `interfaces`, in the order of their numbers. It shares its memory with no other port.
+    /// Builds the port of `queueing` (`None`: one FIFO with tail drop) on `wire`, for a node with the
+    /// interfaces `interfaces`, listed in the order of their numbers. The port shares its memory with no
+    /// other port.
     ///
     /// # Errors
-    /// The first class, buffer manager, scheduler or ring that cannot be built.
+    /// The error of the first class, buffer manager, scheduler or ring that cannot be built.
     pub fn build(
         queueing: Option<&QueueingConfig>,
         wire: &WireConfig,
@@ -111,10 +115,10 @@ impl Port {
         Port::build_in(queueing, wire, interfaces, streams, &mut MemoryPools::default())
     }
 
-    /// Does the same as [`build`](Port::build) for a node with these `pools` of memory.
+    /// Builds the port like [`build`](Port::build), for a node with these `pools` of memory.
     ///
     /// # Errors
-    /// The errors of [`build`](Port::build), or another port of a pool has other settings.
+    /// The errors of [`build`](Port::build), or another port of the same pool has other settings.
     pub fn build_in(
         queueing: Option<&QueueingConfig>,
         wire: &WireConfig,
@@ -171,7 +175,7 @@ impl Port {
         })
     }
 
-    /// Sets the accounting of rates and shares. The port must be empty.
+    /// Sets the accounting that rates and shares use. The port must be empty.
     pub fn counting(mut self, accounting: Accounting) -> Port {
         self.scheduler = self.scheduler.map(|scheduler| Box::new(scheduler.counting(accounting)));
         self.queues.iter_mut().for_each(|queue| queue.count(accounting));
@@ -181,10 +185,10 @@ impl Port {
     }
 
     /// Sets the changes of the wire's rate. The port must be empty. Queues and schedulers keep the settings
-    /// derived from the first rate.
+    /// that are derived from the first rate.
     ///
     /// # Errors
-    /// The changes are not in order, the last rate is 0, or the wire takes fragments.
+    /// The changes are not in order of time, the last rate is 0, or the headers of the wire fragment packets.
     pub fn changing(mut self, changes: &[RateChange]) -> Result<Port, ConfigError> {
         if changes.is_empty() {
             return Ok(self);
@@ -198,7 +202,8 @@ impl Port {
         Ok(self)
     }
 
-    /// Handles the arrival of `packet`: queues it, marks and queues it, or drops it.
+    /// Processes the arrival of `packet`: the packet joins a queue, is marked and joins a queue, or is
+    /// dropped.
     #[inline]
     pub fn enqueue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Verdict {
         let Some(place) = self.place_of(now, packet, &mut observer) else {
@@ -213,8 +218,8 @@ impl Port {
         }
     }
 
-    /// Does the same as [`enqueue`](Port::enqueue) followed by [`poll_transmit`](Port::poll_transmit). A
-    /// packet that would leave its queue at once bypasses it.
+    /// Calls [`enqueue`](Port::enqueue) and then [`poll_transmit`](Port::poll_transmit). A packet that would
+    /// leave its queue at once bypasses the queue.
     // Most packets take this path. All its calls are inlined, so that the observer stays in registers.
     #[expect(clippy::inline_always, reason = "the usual path is as short as a call")]
     #[inline(always)]
@@ -228,15 +233,15 @@ impl Port {
         self.send_by_queue(now, packet, observer)
     }
 
-    /// Whether a packet that finds the port idle passes without a decision: there is one queue, and its
-    /// buffer manager admits every packet to an empty queue.
+    /// Whether a packet that finds the port idle is sent without a decision. This is true if there is one
+    /// queue whose buffer manager admits every packet to an empty queue.
     pub fn allows_cut_through(&self) -> bool {
         self.allows_cut_through
     }
 
     /// Returns the departure of a packet of `length` IP bytes that arrives at `now`. Returns `None` if the
-    /// port is not idle, if the transmission time is not known without a division, or if the rate changes.
-    /// [`allows_cut_through`](Port::allows_cut_through) must be true.
+    /// port is not idle, if the transmission time cannot be computed without a division, or if the rate
+    /// changes. The caller must check [`allows_cut_through`](Port::allows_cut_through) first.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub fn cut_through_departure(&self, now: Time, length: u32) -> Option<Departure> {
@@ -257,7 +262,7 @@ impl Port {
         observer.cut_through(departure.starts, place, packet, departure);
     }
 
-    /// Sends a `packet` that a buffer manager must decide about or that must wait.
+    /// Sends a `packet` about which a buffer manager must decide or which must wait.
     #[inline]
     fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
         self.ring.advance(now);
@@ -278,11 +283,11 @@ impl Port {
         Sent::Queued
     }
 
-    /// Moves the next packet into the transmit ring at `now`, if a packet waits and the ring has room. Writes
-    /// the packet with its final marks to `packet`.
+    /// Moves the next packet into the transmit ring at `now`, if a packet waits and the ring has room. Copies
+    /// the packet, with its final marks, to `packet`.
     ///
-    /// No other packet can overtake a packet in the ring, and it cannot be dropped, so its times are known. A
-    /// packet in fragments is reported when its last fragment enters the ring.
+    /// A packet in the ring cannot be overtaken or dropped, so its times are known. A fragmented packet is
+    /// returned when its last fragment enters the ring.
     #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     pub fn poll_transmit<O: Observer>(
@@ -304,8 +309,8 @@ impl Port {
         }
     }
 
-    /// Moves the head of the selected queue into the ring, if it fits. The ring has room, at least one packet
-    /// waits, and no buffer manager decides about heads.
+    /// Moves the head of the selected queue into the ring, if it fits. The caller ensures that the ring has
+    /// room, that at least one packet waits, and that no buffer manager decides about heads.
     #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     fn serve<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Option<Departure> {
@@ -343,7 +348,7 @@ impl Port {
         }
     }
 
-    /// Returns the choice of the schedulers, or the only queue if it has packets.
+    /// Returns the choice of the schedulers. Without schedulers, returns the only queue if it has packets.
     #[expect(clippy::inline_always, reason = "every waiting packet calls it")]
     #[inline(always)]
     fn select(&mut self, now: Time) -> Selection<QueueId> {
@@ -364,7 +369,7 @@ impl Port {
         Some(Place { queue: id, precedence: queue.precedence_of(packet) })
     }
 
-    /// Passes a packet that has left its queue to the ring.
+    /// Moves a packet that has left its queue into the ring.
     #[expect(clippy::inline_always, reason = "both paths through the port call it, and a call takes as long")]
     #[inline(always)]
     fn hand_over<O: Observer>(
@@ -380,7 +385,7 @@ impl Port {
         departure
     }
 
-    /// Adds a packet of `length` IP bytes to the ring. Its transmission takes the time `takes`.
+    /// Adds a packet of `length` IP bytes with the transmission time `takes` to the ring.
     #[inline]
     fn commit(&mut self, now: Time, length: u32, takes: Time) -> Departure {
         let starts = self.ring.free_at().max(now);
@@ -389,7 +394,7 @@ impl Port {
         departure
     }
 
-    /// The time of the next poll if no packet arrives earlier; `None` if no packet waits.
+    /// The time at which the driver must poll again if no packet arrives earlier. `None` if no packet waits.
     pub fn poll_timeout(&self) -> Option<Time> {
         match (self.backlog, self.shaped_until) {
             (0, _) => None,
@@ -398,16 +403,16 @@ impl Port {
         }
     }
 
-    /// The time until which a shaper holds back all packets, as of the last poll.
+    /// The time until which a shaper delays all packets, as determined by the last poll.
     pub fn shaped_until(&self) -> Option<Time> {
         self.shaped_until
     }
 
-    /// Whether a class matches a mark of the link layer.
+    /// Whether the condition of a class reads a mark of the link layer.
     pub(crate) fn reads_link_marks(&self) -> bool {
         self.classifier.reads_link_marks()
     }
-    /// All packets that wait, except the one [in fragments](Port::in_fragments).
+    /// All packets that wait, except the packet [in fragments](Port::in_fragments).
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
         self.queues.iter().flat_map(Queue::iter).chain(self.cake.iter().flat_map(|cake| cake.iter()))
     }
@@ -419,15 +424,15 @@ impl Port {
             peaks.record(now, id, &self.queues);
         }
     }
-    /// Starts to record the largest occupancy of each queue, from `now` on.
+    /// Starts to record the largest occupancy of each queue at `now`.
     pub fn watch_peaks(&mut self, now: Time) {
         if self.queues.is_empty() {
             self.add_plain_queue();
         }
         self.peaks = Some(Box::new(Peaks::new(now, self.queues.len())));
     }
-    /// Returns the largest occupancy of each queue since the previous call; empty without
-    /// [`watch_peaks`](Port::watch_peaks). If the port precomputes departures, call
+    /// Returns the largest occupancy of each queue since the previous call. The result is empty if
+    /// [`watch_peaks`](Port::watch_peaks) has not been called. If the port precomputes departures, call
     /// [`release_departed`](Port::release_departed) first.
     pub fn take_peaks(&mut self, now: Time) -> Vec<Peak> {
         self.peaks.as_mut().map(|peaks| peaks.take(now, &self.queues)).unwrap_or_default()
@@ -436,12 +441,12 @@ impl Port {
     pub fn sends_fragments(&self) -> bool {
         self.fragmenter.is_some()
     }
-    /// The packet that has left its queue and is being sent in fragments.
+    /// The packet that has left its queue and whose fragments are being sent.
     pub fn in_fragments(&self) -> Option<&Packet> {
         self.fragmenter.as_ref()?.in_progress()
     }
-    /// The number of packets in the queues, including the one [in fragments](Port::in_fragments). Packets in
-    /// the ring and packets with a [precomputed departure](Port::precompute_departure) are not included.
+    /// The number of packets in the queues, including the packet [in fragments](Port::in_fragments). Packets
+    /// in the ring and packets with a [precomputed departure](Port::precompute_departure) are not included.
     pub fn backlog(&self) -> u64 {
         self.backlog
     }

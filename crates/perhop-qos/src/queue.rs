@@ -1,4 +1,5 @@
-//! [`Queue`]: the waiting packets, and [`Occupancy`], the only place that counts them.
+//! [`Queue`]: a queue of packets. [`Occupancy`]: the number of its packets and bytes, the only place where
+//! they are counted.
 
 mod dual;
 mod fair_queueing;
@@ -28,7 +29,8 @@ use crate::{Color, ConfigError, Dscp, Packet, Time};
 pub(crate) use order::Entrance;
 use order::Order;
 
-/// A queue of a [`Port`](crate::Port), numbered in the order of the policy's leaf classes.
+/// The number of a queue of a [`Port`](crate::Port). Queues are numbered in the order of the policy's leaf
+/// classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueId(pub u16);
 
@@ -39,21 +41,21 @@ impl QueueId {
     }
 }
 
-/// The occupancy of a queue: packets and IP bytes, in total and by drop precedence.
+/// The occupancy of a queue: packets and IP bytes, in total and for each drop precedence.
 ///
 /// A packet on the wire or in the transmit ring is not included.
-// The order of the fields matters. With another order, the compiler adds the packet and its bytes in one
-// vector operation, which takes three times as many instructions.
+// The order of the fields matters. In another order, the compiler would add the packet and its bytes in one
+// vector operation, which needs three times as many instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Occupancy {
-    /// Packets in total.
+    /// The number of packets.
     pub packets: u64,
-    /// Packets of each drop precedence.
+    /// The number of packets of each drop precedence.
     pub packets_of: [u64; Color::COUNT],
-    /// IP bytes in total.
+    /// The number of IP bytes.
     pub bytes: u64,
-    /// IP bytes of each drop precedence.
+    /// The number of IP bytes of each drop precedence.
     pub bytes_of: [u64; Color::COUNT],
 }
 
@@ -85,18 +87,19 @@ pub enum PrecedenceSource {
     Dscp,
     /// The IP precedence, 0 to 7 (WRED in routers).
     IpPrecedence,
-    /// The class of service of the packet's VLAN tag, 0 to 7; 0 without a tag.
+    /// The class of service of the packet's VLAN tag, 0 to 7. It is 0 for a packet without a tag.
     Cos,
-    /// The position of the packet's codepoint in a list, from 0: `[[ef, af11], af12, [af13, default]]`. A
-    /// codepoint that is not in the list counts as the last position.
+    /// The position of the packet's codepoint in a list, beginning with 0: `[[ef, af11], af12, [af13,
+    /// default]]`. A codepoint that is not in the list has the last position.
     ByDscp(Vec<OneOrMany<Dscp>>),
 }
 
 impl PrecedenceSource {
-    /// Checks that every codepoint has one drop precedence.
+    /// Checks that each codepoint has only one drop precedence.
     ///
     /// # Errors
-    /// A list is longer than the number of drop precedences, has an empty position, or has a codepoint twice.
+    /// A list is longer than the number of drop precedences, has an empty position, or contains a codepoint
+    /// twice.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let PrecedenceSource::ByDscp(lists) = self else { return Ok(()) };
         if lists.is_empty() || lists.len() > Color::COUNT {
@@ -120,7 +123,7 @@ impl PrecedenceSource {
         }
         Ok(())
     }
-    /// The lookup table for the packet path.
+    /// The drop precedences in the form for the packet path.
     fn compiled(&self) -> Precedences {
         match self {
             PrecedenceSource::Color => Precedences::Color,
@@ -135,7 +138,7 @@ impl PrecedenceSource {
     }
 }
 
-/// A [`PrecedenceSource`] looked up in a table.
+/// A [`PrecedenceSource`], compiled for the packet path.
 #[derive(Clone, Debug, Default)]
 enum Precedences {
     #[default]
@@ -145,15 +148,15 @@ enum Precedences {
 }
 
 impl Precedences {
-    /// Returns the class of service as a drop precedence. The function is not inlined, because this would
-    /// cost every port 4 instructions per packet.
+    /// Returns the class of service as a drop precedence. The function is not inlined, because inlining would
+    /// cost 4 instructions for each packet at every port.
     #[cold]
     fn by_cos(packet: &Packet) -> Color {
         Color::new(packet.cos().map_or(0, |cos| usize::from(cos.value())))
     }
 
-    fn table(of: impl Fn(Dscp) -> usize) -> Precedences {
-        let color = |value| Color::new(Dscp::new(value as u8).map_or(0, &of));
+    fn table(precedence_of: impl Fn(Dscp) -> usize) -> Precedences {
+        let color = |value| Color::new(Dscp::new(value as u8).map_or(0, &precedence_of));
         Precedences::ByDscp(Box::new(std::array::from_fn(color)))
     }
     #[inline]
@@ -166,18 +169,19 @@ impl Precedences {
     }
 }
 
-/// A packet in a cache line of its own.
+/// A packet that is aligned to a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Slot(Packet);
 
-/// The times at which packets joined, each at the place of its packet. The packet descriptor has no room for
-/// this time.
+/// The times at which packets have joined. Each time has the same index as its packet in the ring. The
+/// descriptor of a packet has no room for this time.
 #[derive(Clone, Debug, Default)]
 struct Joined(Box<[Time]>);
 
 impl Joined {
-    /// Records that a packet has joined at `place` of its ring, whose front was at `first` before.
+    /// Records that a packet has joined at index `place` of its ring. Before, the front of the ring was at
+    /// `first`.
     #[inline]
     fn note(&mut self, place: usize, now: Time, first: usize) {
         match self.0.get_mut(place) {
@@ -185,7 +189,7 @@ impl Joined {
             None => self.grow(place, now, first),
         }
     }
-    /// Grows together with the ring, for the packet at `place`.
+    /// Grows together with the ring, and records the time of the packet at index `place`.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, place: usize, now: Time, first: usize) {
@@ -197,17 +201,17 @@ impl Joined {
     }
 }
 
-/// The waiting packets, in order of arrival or by flow, and their count.
+/// The queued packets, in order of arrival or by flow, and their occupancy.
 ///
-/// The first cache line has the fields that locate the packets. The counts follow.
+/// The first cache line has the fields that locate packets. The occupancy follows.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Queue {
-    /// The packets in order of arrival; empty if there is an `order`.
+    /// The packets in order of arrival. Empty if there is an `order`.
     packets: GrowingRing<Slot>,
     /// An order other than the order of arrival. Most queues have none.
     order: Option<Box<Order>>,
-    /// The times at which packets joined, if the buffer manager [reads sojourn
+    /// The times at which packets have joined, if the buffer manager [reads sojourn
     /// times](crate::buffer::BufferManager::needs_sojourn_times).
     joined: Option<Box<Joined>>,
     precedences: Precedences,
@@ -215,37 +219,41 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// An empty FIFO queue with drop precedences by `precedence`.
+    /// Returns an empty FIFO queue whose drop precedences come from `precedence`.
     pub fn new(precedence: &PrecedenceSource) -> Queue {
         Queue { precedences: precedence.compiled(), ..Queue::default() }
     }
-    /// An empty queue that serves `flows` fairly, with drop precedences by `precedence`.
+    /// Returns an empty queue with fair queueing of `flows`, whose drop precedences come from `precedence`.
     pub fn fair(precedence: &PrecedenceSource, flows: FlowQueues) -> Queue {
         Queue { order: Some(Box::new(Order::Fair(flows))), ..Queue::new(precedence) }
     }
-    /// An empty FIFO queue that records when packets join, with drop precedences by `precedence`.
+    /// Returns an empty FIFO queue that records when packets join, and whose drop precedences come from
+    /// `precedence`.
     pub fn timed(precedence: &PrecedenceSource) -> Queue {
         Queue { joined: Some(Box::default()), ..Queue::new(precedence) }
     }
-    /// An empty queue that serves `flows` in turns, with drop precedences by `precedence`.
+    /// Returns an empty queue that serves `flows` in turns, and whose drop precedences come from
+    /// `precedence`.
     pub fn sparse(precedence: &PrecedenceSource, flows: SparseFlows) -> Queue {
         Queue { order: Some(Box::new(Order::Sparse(flows))), ..Queue::new(precedence) }
     }
-    /// A queue that counts the packets of a tin by `precedence`. The packets are stored elsewhere.
+    /// Returns a queue that only counts the packets of a tin. The drop precedences come from `precedence`,
+    /// and CAKE stores the packets.
     pub(crate) fn tin(precedence: &PrecedenceSource) -> Queue {
         Queue { order: Some(Box::new(Order::Tin)), ..Queue::new(precedence) }
     }
-    /// An empty queue that serves the two queues of `dual`, with drop precedences by `precedence`.
+    /// Returns an empty queue that serves the two queues of `dual`, and whose drop precedences come from
+    /// `precedence`.
     pub fn dual(precedence: &PrecedenceSource, dual: DualQueue) -> Queue {
         Queue { order: Some(Box::new(Order::Dual(dual))), ..Queue::new(precedence) }
     }
-    /// Sets the accounting of fair queueing.
+    /// Sets the accounting that fair queueing uses.
     pub(crate) fn count(&mut self, accounting: Accounting) {
         if let Some(order) = &mut self.order {
             order.count(accounting);
         }
     }
-    /// The occupancy.
+    /// The occupancy of the queue.
     #[inline]
     pub fn occupancy(&self) -> &Occupancy {
         &self.occupancy
@@ -264,7 +272,7 @@ impl Queue {
     pub fn precedence_of(&self, packet: &Packet) -> Color {
         self.precedences.precedence_of(packet)
     }
-    /// The packet that leaves next. With fair queueing, a packet that joins may precede it.
+    /// The packet that leaves next. With fair queueing, a packet that joins later can precede it.
     #[inline]
     pub fn head(&self) -> Option<&Packet> {
         match &self.order {
@@ -277,7 +285,8 @@ impl Queue {
     pub(crate) fn entrance(&self) -> Entrance {
         self.order.as_ref().map_or(Entrance::Open, |order| order.entrance())
     }
-    /// Makes room for `packet`. A [`push`](Queue::push) must follow unless the packet is refused.
+    /// Makes room for `packet`. If the packet is not refused, the caller must then call
+    /// [`push`](Queue::push).
     #[inline]
     pub fn make_room(&mut self, packet: &Packet) -> Room {
         let Some(order) = &mut self.order else { return Room::Free };
@@ -287,11 +296,11 @@ impl Queue {
         }
         room
     }
-    /// Adds `packet` at the tail, as if it had arrived at the start of the run.
+    /// Adds `packet` at the tail, with the start of the run as its time of arrival.
     pub fn push(&mut self, packet: Packet) {
         self.push_as(Time::ZERO, self.precedences.precedence_of(&packet), &packet);
     }
-    /// Adds `packet`, whose drop precedence is `precedence`, at the tail.
+    /// Adds `packet`, which has drop precedence `precedence`, at the tail at `now`.
     #[inline]
     pub(crate) fn push_as(&mut self, now: Time, precedence: Color, packet: &Packet) {
         self.occupancy.add(precedence, packet.length);
@@ -306,25 +315,25 @@ impl Queue {
             Some(order) => order.push(now, packet),
         }
     }
-    /// Counts a packet that is not stored, because its departure is
+    /// Adds a packet to the occupancy without storing it, because its departure is
     /// [precomputed](crate::Port::precompute_departure).
     #[inline]
     pub(crate) fn count_pending(&mut self, precedence: Color, length: u32) {
         self.occupancy.add(precedence, length);
     }
-    /// Removes a packet that [`count_pending`](Queue::count_pending) counted, because it has left.
+    /// Removes a packet that [`count_pending`](Queue::count_pending) added to the occupancy.
     #[inline]
     pub(crate) fn forget_pending(&mut self, precedence: Color, length: u32) {
         self.occupancy.remove(precedence, length);
     }
-    /// Takes the packet at the head.
+    /// Removes and returns the packet at the head.
     pub fn pop(&mut self) -> Option<Packet> {
         let packet = *self.head()?;
         self.take_head(self.precedences.precedence_of(&packet), packet.length);
         Some(packet)
     }
-    /// Removes the packet at the head, which has drop precedence `precedence` and `length` IP bytes, without
-    /// its sojourn time.
+    /// Removes the packet at the head, which has drop precedence `precedence` and `length` IP bytes. The time
+    /// at which it joined is not returned.
     #[inline]
     pub(crate) fn drop_head(&mut self, precedence: Color, length: u32) {
         debug_assert!(self.joined.is_none(), "take_head keeps the times in step");
@@ -334,7 +343,8 @@ impl Queue {
             Some(order) => drop(order.drop_head()),
         }
     }
-    /// Removes the packet at the head, which has drop precedence `precedence` and `length` IP bytes.
+    /// Removes the packet at the head, which has drop precedence `precedence` and `length` IP bytes. Returns
+    /// its stay.
     #[inline]
     pub(crate) fn take_head(&mut self, precedence: Color, length: u32) -> Stay {
         self.occupancy.remove(precedence, length);
@@ -347,37 +357,38 @@ impl Queue {
             Some(order) => order.drop_head(),
         }
     }
-    /// Refunds `flow` the cost of its head, a packet of `length` IP bytes that was dropped after it left the
-    /// queue.
+    /// Refunds `flow` the cost of a packet of `length` IP bytes that was dropped after it had left the head
+    /// of the flow.
     pub(crate) fn refund(&mut self, flow: u16, length: u32) {
         if let Some(order) = &mut self.order {
             order.refund(flow, length);
         }
     }
-    /// Whether the queue exceeds its limit and must discard packets.
+    /// Whether the queue exceeds its limit, so that packets must be discarded.
     #[inline]
     pub(crate) fn exceeds_limit(&self) -> bool {
         self.order.as_ref().is_some_and(|order| order.exceeds_limit())
     }
-    /// While the limit is exceeded, removes the next packet to discard. Returns it with its flow.
+    /// Removes the next packet to discard, if the limit is exceeded. Returns the packet and its flow.
     #[inline(never)]
     pub(crate) fn discard_excess(&mut self) -> Option<(Packet, u16)> {
         let (packet, flow) = self.order.as_mut()?.discard_excess()?;
         self.occupancy.remove(self.precedences.precedence_of(&packet), packet.length);
         Some((packet, flow))
     }
-    /// Whether a packet must join the queue even if it finds the queue empty and leaves at once.
+    /// Whether every packet must join the queue, even a packet that finds the queue empty and leaves at once.
     pub(crate) fn keeps_turns(&self) -> bool {
         matches!(self.order.as_deref(), Some(Order::Sparse(_) | Order::Tin))
     }
-    /// The index of the flow queue in which `packet` waits, if flows take turns.
+    /// The index of the flow queue that `packet` joins. `None` if flows do not take turns.
     pub fn flow_of(&self, packet: &Packet) -> Option<u16> {
         match self.order.as_deref() {
             Some(Order::Sparse(flows)) => Some(flows.flow_of(packet)),
             _ => None,
         }
     }
-    /// The packets from head to tail; with fair queueing, by flow. Empty for a tin, which only counts them.
+    /// The packets from head to tail, or flow by flow with fair queueing. Empty for a tin, which only counts
+    /// packets.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.packets.iter().map(|slot| &slot.0).chain(self.order.iter().flat_map(|order| order.iter()))
     }

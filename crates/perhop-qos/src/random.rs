@@ -1,19 +1,21 @@
-//! Named random streams: one per component, derived from the run's seed and the component's path.
+//! Named random streams: one for each component. A stream is derived from the seed of the run and the path of
+//! the component.
 //!
-//! A change of one part of a scenario does not change the draws of other parts. Draws do not depend on the
-//! machine: PCG uses integers, and the distributions use the portable functions of `libm`.
+//! A change of one part of a scenario does not change the random numbers of other parts. Random numbers do
+//! not depend on the machine: PCG uses integers, and the distributions use the portable functions of `libm`.
 
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1};
 use rand_pcg::Pcg64Mcg;
 
-/// Creates the random streams of a component and of the components inside it.
+/// Creates the random stream of a component, and the streams of its inner components.
 #[derive(Clone, Debug)]
 pub struct Streams {
     state: u128,
 }
 
-/// FNV-1a, 128 bits: fixed by its specification, unlike the standard library's hasher.
+/// The initial state of FNV-1a with 128 bits. FNV-1a has a fixed specification, unlike the hasher of the
+/// standard library.
 const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
@@ -22,26 +24,28 @@ fn fnv1a(state: u128, bytes: &[u8]) -> u128 {
 }
 
 impl Streams {
-    /// The streams of a run with the `seed` of the experiment. `replication` counts from 0.
+    /// Returns the streams of a run with the `seed` of the experiment. `replication` is the number of the
+    /// run, beginning with 0.
     pub fn new(seed: u64, replication: u64) -> Streams {
         let state = fnv1a(FNV_OFFSET, &seed.to_le_bytes());
         Streams { state: fnv1a(state, &replication.to_le_bytes()) }
     }
-    /// The streams of the inner component `name`.
+    /// Returns the streams of the inner component `name`.
     pub fn child(&self, name: impl AsRef<str>) -> Streams {
         // The separator distinguishes ("ab", "c") from ("a", "bc"). No UTF-8 text contains it.
         Streams { state: fnv1a(fnv1a(self.state, &[0xff]), name.as_ref().as_bytes()) }
     }
-    /// The stream of this component.
+    /// Returns the stream of this component.
     pub fn stream(&self) -> Stream {
-        // FNV spreads its last bytes poorly, so both halves go through the finalizer of SplitMix64.
+        // The last bytes change few bits of an FNV hash, so both halves are mixed by the finalizer of
+        // SplitMix64.
         let (high, low) = ((self.state >> 64) as u64, self.state as u64);
         let mixed = u128::from(mix(high ^ mix(low))) << 64 | u128::from(mix(low));
         Stream(Pcg64Mcg::new(mixed))
     }
 }
 
-/// Spreads the bits of `value` over all bits of the result. Steele, Lea & Flood 2014, "Fast splittable
+/// Distributes the bits of `value` over all bits of the result. Steele, Lea & Flood 2014, "Fast splittable
 /// pseudorandom number generators", Figure 17 (`mix64variant13`).
 pub(crate) fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -49,26 +53,27 @@ pub(crate) fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// One component's sequence of random draws.
+/// The sequence of random numbers of one component.
 #[derive(Clone, Debug)]
 pub struct Stream(Pcg64Mcg);
 
 impl Stream {
-    /// Returns 64 random bits. As a number in units of 2⁻⁶⁴, they are the draw that
-    /// [`uniform`](Stream::uniform) would return, with eleven more binary digits.
+    /// Returns 64 random bits. In units of 2⁻⁶⁴, they are the number that [`uniform`](Stream::uniform) would
+    /// return, with eleven more binary digits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.random::<u64>()
     }
-    /// Uniform on [0, 1), in steps of 2⁻⁵³.
+    /// Draws a number that is uniform on [0, 1), in steps of 2⁻⁵³.
     pub fn uniform(&mut self) -> f64 {
         self.0.random::<f64>()
     }
-    /// Exponential with mean 1.
+    /// Draws a number with an exponential distribution of mean 1.
     pub fn exponential(&mut self) -> f64 {
         Exp1.sample(&mut self.0)
     }
-    /// Pareto with the given `shape` (above 1) and mean 1. The scale is (shape-1)/shape.
+    /// Draws a number with a Pareto distribution of mean 1 and the given `shape`, which must be above 1. The
+    /// scale is (shape-1)/shape.
     pub fn pareto(&mut self, shape: f64) -> f64 {
         let scale = (shape - 1.0) / shape;
         scale / libm::pow(1.0 - self.uniform(), 1.0 / shape)
@@ -91,7 +96,7 @@ mod tests {
         for part in [0.25_f64, 0.5, 0.9] {
             let expected = scale / (1.0 - part).powf(1.0 / shape);
             let drawn = draws[(part * f64::from(count)) as usize];
-            // Three standard deviations of the order statistic are at most 2.5 % here.
+            // In this test, three standard deviations of the order statistic are at most 2.5 %.
             assert!((drawn / expected - 1.0).abs() < 0.05, "{part}: {drawn}, expected {expected}");
         }
     }
@@ -101,8 +106,8 @@ mod tests {
         (0..4).map(|_| stream.uniform()).collect()
     }
 
-    /// `SplitMix64` is this function of a counter. The expected values are the first outputs of the reference
-    /// implementation (S. Vigna, `splitmix64.c`) from seed 1234567.
+    /// `SplitMix64` applies this function to a counter. The expected values are the first outputs of the
+    /// reference implementation (S. Vigna, `splitmix64.c`) with seed 1234567.
     #[test]
     fn mixing_matches_splitmix64() {
         let counter =

@@ -1,8 +1,8 @@
 //! [`TransmitRing`]: the FIFO between the scheduler and the wire.
 //!
-//! Hardware drains the ring in order and drops nothing, so the time at which a packet's last bit leaves is
-//! known when the packet enters the ring. The scheduler has no control over packets in the ring, so a long
-//! ring makes scheduling ineffective.
+//! Hardware empties the ring in order and drops no packets. The time at which the last bit of a packet leaves
+//! is therefore known when the packet enters the ring. The scheduler has no control over packets in the ring,
+//! so a long ring makes scheduling ineffective.
 
 use std::collections::VecDeque;
 
@@ -15,15 +15,15 @@ use crate::{ByteSize, ConfigError, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RingConfig {
-    /// Whole packets, including the one on the wire.
+    /// A number of packets, including the packet that is being sent.
     Packets(u32),
-    /// Particles, which are buffers of fixed size. A packet fills one particle after the other.
+    /// A number of particles, which are buffers of fixed size. A packet fills one particle after the other.
     Particles {
         /// The number of particles in the ring.
         count: u32,
         /// The capacity of one particle, IP bytes.
         size: ByteSize,
-        /// The condition for a packet that needs more particles than are free.
+        /// The condition for a packet that needs more particles than are free to enter the ring.
         #[serde(default)]
         admission: RingAdmission,
         /// The time at which a packet frees its particles.
@@ -32,38 +32,40 @@ pub enum RingConfig {
     },
 }
 
-/// The condition for a packet to enter a ring that has too little room for it.
+/// The condition for a packet that needs more particles than are free to enter the ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RingAdmission {
-    /// All particles of the packet fit.
+    /// All particles of the packet must fit.
     #[default]
     Strict,
-    /// One particle is free. The ring can then exceed its capacity by the rest of the packet.
+    /// One particle must be free. The packet can then exceed the capacity of the ring by its other particles.
     Overshoot,
     /// Packets enter in batches of two particles, or of one longer packet. A batch is gathered while other
-    /// packets wait ahead of it. It is handed over as a whole when the waiting particles leave room for two
-    /// batches. No other packet can overtake a gathered packet.
+    /// packets precede it in the ring. The complete batch is handed over when the waiting particles leave
+    /// room for two batches. No other packet can overtake a gathered packet.
     Batches,
 }
 
-/// Particles that are handed over together, if packets fill them.
+/// The number of particles that are handed over together.
 const BATCH: u32 = 2;
 
 /// The time at which a packet in the ring frees its particles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RingRelease {
-    /// The time at which its last bit has left, so that the packet on the wire counts.
+    /// The time at which the last bit of the packet has left. The packet that is being sent still uses its
+    /// particles.
     #[default]
     LastBit,
-    /// The time at which its first bit leaves. Other hardware, such as the cell memory of an ATM port
-    /// adapter, has the packet on the wire. The ring contains only the following packets.
+    /// The time at which the first bit of the packet leaves. Other hardware, such as the cell memory of an
+    /// ATM port adapter, stores the packet that is being sent. The ring contains only the packets after it.
     FirstBit,
 }
 
 impl Default for RingConfig {
-    /// One packet, the one on the wire, so that the scheduler decides as late as possible.
+    /// The default is one packet, the packet that is being sent, so that the scheduler decides as late as
+    /// possible.
     fn default() -> RingConfig {
         RingConfig::Packets(1)
     }
@@ -91,7 +93,8 @@ impl RingConfig {
         }
         let is_gathering = admission == RingAdmission::Batches;
         Ok(TransmitRing {
-            // The packets that wait at a handover must leave room for this batch and the next one.
+            // The packets that wait at a handover must leave room for the batch that is handed over and the
+            // next one.
             capacity: if is_gathering { capacity.saturating_sub(2 * BATCH) + 1 } else { capacity },
             particle,
             admission,
@@ -107,30 +110,32 @@ impl RingConfig {
     }
 }
 
-/// The packets that the scheduler handed to the wire, and the time at which each frees its particles.
+/// The packets that the scheduler has handed to the wire, and the times at which they free their particles.
 #[derive(Clone, Debug)]
 #[repr(C)] // fields that every packet reads come first
 pub struct TransmitRing {
-    /// The time at which the last of its packets leaves or has left.
+    /// The time at which the last packet leaves or has left.
     drained_at: Time,
-    /// IP bytes of the only packet in the ring, if it was added by
+    /// The length in IP bytes of the only packet in the ring, if it was added by
     /// [`push_alone`](TransmitRing::push_alone).
     alone: Option<u32>,
-    /// The packet that frees its particles next, if there is one.
+    /// The packet that will free its particles next, if there is one.
     first: Slot,
-    /// Particles that are handed over and not yet freed. If it is 0, no particles are gathered either.
+    /// The number of particles that are handed over and not yet free. If it is 0, no particles are gathered
+    /// either.
     used: u32,
     /// The capacity of a particle, IP bytes.
     particle: u32,
-    /// A packet may enter, or a batch may be handed over, while fewer particles than this are in use.
+    /// The number of used particles below which a packet may enter the ring, or a batch may be handed over.
     capacity: u32,
     admission: RingAdmission,
     release: RingRelease,
-    /// Particles of gathered packets, which are not yet handed over. 0 if packets are handed over at once.
+    /// The number of particles of gathered packets that are not yet handed over. It is 0 if packets are
+    /// handed over at once.
     gathered: u32,
-    /// Particles in a batch; 0 if no batches are gathered.
+    /// The number of particles in a batch. It is 0 if the ring gathers no batches.
     batch: u32,
-    /// The packets after the first, including the gathered ones.
+    /// The packets after the first one, including gathered packets.
     others: VecDeque<Slot>,
 }
 
@@ -141,7 +146,7 @@ struct Slot {
 }
 
 impl TransmitRing {
-    /// Whether the ring has room for only one packet, the one on the wire.
+    /// Whether the ring has room for only one packet, the packet that is being sent.
     pub fn is_single(&self) -> bool {
         self.capacity == 1 && self.batch == 0 && self.release == RingRelease::LastBit
     }
@@ -150,7 +155,7 @@ impl TransmitRing {
     pub fn is_drained(&self, now: Time) -> bool {
         self.drained_at <= now
     }
-    /// Frees the particles of every packet that frees them by `now`. Call this before you check the ring for
+    /// Frees the particles that are due by `now`. Call this function before you check whether the ring has
     /// room.
     #[inline]
     pub fn advance(&mut self, now: Time) {
@@ -174,7 +179,7 @@ impl TransmitRing {
             self.hand_over();
         }
     }
-    /// Hands over the gathered packets, if there is room.
+    /// Hands over the gathered packets, if the ring has room.
     #[inline]
     fn hand_over(&mut self) {
         if self.used < self.capacity {
@@ -182,7 +187,7 @@ impl TransmitRing {
             self.gathered = 0;
         }
     }
-    /// Appends a packet of `particles`.
+    /// Gathers a packet of `particles` particles.
     fn gather(&mut self, particles: u32) {
         if self.gathered > 0 && self.gathered + particles > self.batch {
             self.hand_over();
@@ -198,7 +203,7 @@ impl TransmitRing {
             self.others.clear();
         }
     }
-    /// Whether the smallest packet could enter.
+    /// Whether a packet of one particle may enter the ring.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.used() < self.capacity || self.gathered() < self.batch
@@ -220,8 +225,8 @@ impl TransmitRing {
                 }
             }
     }
-    /// Adds a packet of `length` IP bytes. Its first bit leaves at `starts`, at or after the last bit of its
-    /// predecessor, and its last bit at `ends`.
+    /// Adds a packet of `length` IP bytes. Its first bit leaves at `starts`, which must not be before the
+    /// last bit of the packet before it. Its last bit leaves at `ends`.
     #[inline]
     pub fn push(&mut self, length: u32, starts: Time, ends: Time) {
         debug_assert!(self.alone.is_none(), "not brought up to date");
@@ -241,7 +246,8 @@ impl TransmitRing {
         self.drained_at = ends;
     }
     /// Adds a packet of `length` IP bytes to a ring that is [drained](TransmitRing::is_drained) when the
-    /// packet enters, now or later. Its first bit leaves when it enters, and its last bit at `ends`.
+    /// packet enters it, now or later. The first bit of the packet leaves when the packet enters, and the
+    /// last bit at `ends`.
     #[inline]
     pub fn push_alone(&mut self, length: u32, ends: Time) {
         match self.release {
@@ -250,7 +256,7 @@ impl TransmitRing {
         }
         self.drained_at = ends;
     }
-    /// The time at which the next particles are freed; `None` while the ring is empty.
+    /// The time at which the next particles are freed. `None` if the ring is empty.
     #[inline]
     pub fn next_release(&self) -> Option<Time> {
         if self.alone.is_some() { Some(self.drained_at) } else { (self.used > 0).then_some(self.first.frees) }
@@ -260,17 +266,17 @@ impl TransmitRing {
     pub fn free_at(&self) -> Time {
         self.drained_at
     }
-    /// Packets that have particles in the ring.
+    /// The number of packets that use particles in the ring.
     pub fn packets(&self) -> usize {
         if self.alone.is_some() { 1 } else { self.others.len() + usize::from(self.used > 0) }
     }
 
-    /// Particles in use at the last update.
+    /// The number of used particles at the last update.
     #[inline]
     fn used(&self) -> u32 {
         self.alone.map_or(self.used, |length| self.particles(length))
     }
-    /// Particles gathered at the last update.
+    /// The number of gathered particles at the last update.
     #[inline]
     fn gathered(&self) -> u32 {
         if self.alone.is_some() { 0 } else { self.gathered }
@@ -292,7 +298,8 @@ mod tests {
 
     #[test]
     fn five_particles_hold_two_packets_of_1028_bytes() {
-        // 1028 bytes take two particles of 576 bytes, so the third packet would need a sixth particle.
+        // A packet of 1028 bytes needs two particles of 576 bytes, so a third packet would need a sixth
+        // particle.
         let mut ring = particles(5, RingAdmission::Strict);
         for milliseconds in [5, 10] {
             assert!(ring.admits(1028));
@@ -322,7 +329,8 @@ mod tests {
         let (size, admission) = (ByteSize::from_bytes(512), RingAdmission::Overshoot);
         let config = RingConfig::Particles { count: 5, size, admission, release: RingRelease::FirstBit };
         let mut ring = config.build().unwrap();
-        // 1028 bytes take three particles of 512 bytes. One packet is sent, and two wait with six particles.
+        // A packet of 1028 bytes needs three particles of 512 bytes. One packet is being sent, and two
+        // packets wait with six particles.
         for milliseconds in [5, 10, 15] {
             ring.advance(Time::ZERO);
             assert!(ring.admits(1028));
@@ -351,16 +359,16 @@ mod tests {
             }
             sent
         };
-        // One packet is sent and five wait: three are handed over, and two are gathered.
+        // One packet is being sent and five wait: three are handed over, and two are gathered.
         send(&mut ring, Time::ZERO, 284, 1);
         assert_eq!(send(&mut ring, Time::ZERO, 284, 9), 5);
         assert!(!ring.has_room());
-        // While two of the three remain, the gathered packets stay gathered. When one remains, they are
-        // handed over, and the scheduler selects two others.
+        // While two of the three packets remain, the gathered packets are not handed over. When one packet
+        // remains, they are handed over, and the scheduler selects two other packets.
         assert_eq!(send(&mut ring, Time::from_milliseconds(1), 284, 9), 0);
         assert_eq!(send(&mut ring, Time::from_milliseconds(2), 284, 9), 2);
         assert_eq!((ring.packets(), ring.has_room()), (5, false));
-        // Each packet fills a batch here, so only one packet waits ahead of the gathered packet.
+        // In this case, each packet fills a batch, so only one packet waits before the gathered packet.
         let mut ring = config.build().unwrap();
         send(&mut ring, Time::ZERO, 1028, 1);
         assert_eq!(send(&mut ring, Time::ZERO, 1028, 9), 2);

@@ -10,11 +10,11 @@ use crate::packet::{Color, Dscp, IpPrecedence, LinkMark, Packet, TextOrNumber};
 
 /// Copies a mark of the packet to another: `{from: dscp, to: cos, map: {ef: 5, af41: 4}, default: 0}`.
 ///
-/// A value out of range of the target mark is not set.
+/// With `default: copy`, a value that is out of range for the target mark does not change that mark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CopyConfig {
-    /// The mark that is read. A packet without the field is unchanged.
+    /// The mark that is read. A packet without this mark is not changed.
     pub from: CopyField,
     /// The mark that is set.
     pub to: CopyField,
@@ -44,7 +44,7 @@ pub enum CopyField {
     Color,
 }
 
-/// A value of a mark, as written: a number or a name.
+/// A value of a mark as written in a policy: a number or a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value(String);
 
@@ -109,14 +109,14 @@ impl CopyTable {
             self.to.set(packet, set);
         }
     }
-    /// Whether it reads a mark of the link layer.
+    /// Whether the copy reads a mark of the link layer.
     pub(super) fn reads_link_marks(&self) -> bool {
         matches!(self.from, CopyField::Cos | CopyField::MplsExp)
     }
 }
 
 impl CopyField {
-    /// The highest value.
+    /// The highest value of this mark.
     const fn highest(self) -> u8 {
         match self {
             CopyField::Dscp => 63,
@@ -124,7 +124,7 @@ impl CopyField {
             CopyField::Label => 255,
         }
     }
-    /// Parses `value`.
+    /// Returns the number of `value`, which is a number or a name of this mark.
     fn read(self, Value(text): &Value) -> Result<u8, ConfigError> {
         let read = match self {
             CopyField::Dscp => text.parse().map(Dscp::value),
@@ -168,7 +168,7 @@ impl CopyField {
 }
 
 impl Value {
-    /// The number, if it is written as a number.
+    /// The number; `None` if the value is written as a name.
     pub fn number(&self) -> Option<u8> {
         self.0.parse().ok()
     }

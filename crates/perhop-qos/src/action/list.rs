@@ -11,24 +11,26 @@ use crate::packet::{Color, Dscp, IpPrecedence, LinkMark};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// The packet leaves the conditioners. Later conditioners do not see it.
+    /// The packet leaves the conditioners. Later conditioners do not process it.
     Transmit,
     /// The packet is dropped.
     Drop,
-    /// The packet goes on to the next conditioner.
+    /// The packet goes to the next conditioner.
     Continue,
     /// Sets the DSCP; an AF codepoint also sets the color to its drop precedence.
     Mark(Dscp),
-    /// Sets this node's own label, 0 to 255, which a later `match` reads; it does not leave the node.
+    /// Sets this node's own label, 0 to 255. A later `match` can read the label, but the packet leaves the
+    /// node without it.
     Label(u8),
-    /// Sets the IP precedence: the class selector codepoint with that precedence.
+    /// Sets the IP precedence by setting the DSCP to the class selector codepoint of that precedence.
     MarkPrecedence(IpPrecedence),
-    /// Sets the class of service, 0 to 7, of the VLAN tag with which the packet leaves.
+    /// Sets the class of service, 0 to 7, in the VLAN tag of the packet when the packet leaves the node.
     MarkCos(LinkMark),
-    /// Sets the traffic class (EXP), 0 to 7, of the MPLS labels with which the packet leaves.
+    /// Sets the traffic class (EXP), 0 to 7, in the MPLS labels of the packet when the packet leaves the
+    /// node.
     MarkExp(LinkMark),
-    /// Sets the color (discard class), which a later `match`, conditioner or drop precedence reads; it does
-    /// not leave the node.
+    /// Sets the color (discard class). A later `match`, conditioner or drop precedence can read the color,
+    /// but the packet leaves the node without it.
     Color(Color),
     /// Copies one mark into another, value by value.
     Copy(CopyConfig),
@@ -63,11 +65,11 @@ impl Action {
     }
 }
 
-/// Checks that every one of `actions` can take effect.
+/// Checks that each of `actions` can take effect.
 ///
 /// # Errors
-/// If an action follows one that ends the list, or copies a field that does not exist; its index is
-/// the path.
+/// An action follows another one that ends the list, or an action copies a value or a mark that does not
+/// exist. The path of the error is the index of the action.
 pub(crate) fn check(actions: &[Action]) -> Result<(), ConfigError> {
     for (index, action) in actions.iter().enumerate() {
         if let Action::Copy(copy) = action {

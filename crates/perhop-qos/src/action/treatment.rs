@@ -1,5 +1,5 @@
-//! [`Treatment`]: the combined effect of a list of actions, and [`Steps`], the actions that it cannot
-//! express.
+//! [`Treatment`]: the combined effect of a list of actions. [`Steps`]: the changes of a list that a
+//! [`Treatment`] cannot express.
 
 use super::copy::CopyTable;
 use super::list::{Action, Outcome};
@@ -14,7 +14,7 @@ pub(crate) struct Treatment {
     outcome: Outcome,
 }
 
-/// The changes of a list of actions in order, if a [`Treatment`] cannot express them.
+/// The changes of a list of actions in order. Only lists that a [`Treatment`] cannot express have steps.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps(Vec<Step>);
 
@@ -90,7 +90,7 @@ impl Steps {
             .any(Steps::are_needed_for)
             .then(|| Steps(actions.iter().filter_map(Step::from_action).collect()))
     }
-    /// Whether an action reads a mark of the link layer.
+    /// Whether one of the steps reads a mark of the link layer.
     pub(crate) fn read_link_marks(&self) -> bool {
         self.0.iter().any(|step| matches!(step, Step::Copy(table) if table.reads_link_marks()))
     }
@@ -135,7 +135,7 @@ mod tests {
     use crate::action::{CopyConfig, CopyDefault, CopyField, check};
     use std::collections::BTreeMap;
 
-    /// Performs `actions` one by one.
+    /// Applies `actions` one by one, as a reference for [`Treatment`] and [`Steps`].
     fn perform(actions: &[Action], packet: &mut Packet) -> Outcome {
         for action in actions {
             match action {

@@ -54,8 +54,8 @@ impl BufferManager for Codel {
     fn needs_sojourn_times(&self) -> bool {
         true
     }
-    /// Returns whether no call is needed for a packet that finds the queue empty and leaves at once. Such a
-    /// packet leaves a backlog below the MTU. The control loop is already in the state that this backlog
+    /// Whether a packet that finds the queue empty and leaves at once needs no call. After such a packet the
+    /// backlog is 0, below the MTU, and the control loop is already in the state that a backlog below the MTU
     /// sets.
     fn ignores_an_empty_queue(&self) -> bool {
         // A limit in bytes can be less than one packet, so that an empty queue drops a packet.

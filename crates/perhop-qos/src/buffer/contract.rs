@@ -5,12 +5,12 @@ use crate::{Color, Packet, Time, Verdict};
 
 /// The contract of every buffer manager.
 pub trait BufferManager {
-    /// Returns the verdict on `packet`, of drop precedence `precedence`, which arrives. The queue does not
-    /// count it yet.
+    /// Returns the verdict on an arriving `packet` of drop precedence `precedence`. The `queue` does not
+    /// count this packet yet.
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict;
-    /// Returns the verdict on `packet`, of drop precedence `precedence`, which has left the head of the queue
-    /// after this `stay`. The queue no longer counts it. If it is dropped, the next head follows at once,
-    /// unless the scheduler prefers another queue.
+    /// Returns the verdict on a `packet` of drop precedence `precedence` that has left the head of the queue
+    /// after this `stay`. The `queue` no longer counts it. If the packet is dropped, the scheduler takes the
+    /// next head at once, unless it prefers another queue.
     fn release(
         &mut self,
         now: Time,
@@ -24,8 +24,9 @@ pub trait BufferManager {
         Verdict::Pass
     }
     /// Records that a packet of drop precedence `precedence` and `length` IP bytes has left the head of the
-    /// queue and passes. The queue no longer counts it. Replaces [`release`](BufferManager::release) if the
-    /// buffer manager [decides on arrival](BufferManager::decides_on_arrival).
+    /// queue and passes. The `queue` no longer counts it. Callers use this method instead of
+    /// [`release`](BufferManager::release) if the buffer manager [decides on
+    /// arrival](BufferManager::decides_on_arrival).
     fn departed(&mut self, now: Time, precedence: Color, length: u32, queue: &Occupancy) {
         let _ = (now, precedence, length, queue);
     }
@@ -37,12 +38,12 @@ pub trait BufferManager {
     fn needs_sojourn_times(&self) -> bool {
         false
     }
-    /// Whether every queued packet passes at the head.
+    /// Whether every packet that joined the queue passes at the head.
     fn decides_on_arrival(&self) -> bool {
         false
     }
-    /// Whether a packet that finds the queue empty and leaves at once is always admitted and leaves the state
-    /// unchanged. Such packets need no call.
+    /// Whether a packet that finds the queue empty and leaves at once is always admitted and does not change
+    /// the state. The caller makes no calls for such packets.
     fn ignores_an_empty_queue(&self) -> bool {
         false
     }

@@ -1,8 +1,8 @@
 //! `DualPI2`: two queues with coupled probabilities (RFC 9332).
 //!
-//! [`DualQueue`](crate::queue::DualQueue) has the queues and their scheduler; this file decides about the
-//! packet at the head. As in [`Pie`](super::Pie), updates have no timer: due updates are applied when a
-//! packet arrives or leaves, with the heads of both queues at that time.
+//! [`DualQueue`](crate::queue::DualQueue) contains the queues and their scheduler. This file decides about
+//! the packet at the head. Updates have no timer, as in [`Pie`](super::Pie): when a packet arrives or leaves,
+//! all updates that were due until then are applied to the heads of both queues.
 
 pub(super) mod config;
 mod linux;
@@ -19,8 +19,8 @@ use config::{DualPi2Config, DualPi2Law};
 use linux::LinuxDualPi2;
 use rfc::RfcDualPi2;
 
-/// Bytes of two packets. While the queues contain fewer, Linux neither drops nor marks packets because of the
-/// probabilities.
+/// The bytes of two packets of the largest size. While the queues contain fewer bytes, the probabilities of
+/// Linux cause no drops and no marks.
 const FLOOR: u64 = 3000;
 
 /// `DualPI2`.
@@ -37,7 +37,8 @@ pub struct DualPi2 {
     random: Stream,
     queues: CoupledQueues,
     takes: LowLatency,
-    /// The arrival times of the packets in the classic queue. With one queue, of all packets.
+    /// The arrival times of the packets in the classic queue. If there is only one queue, it contains all
+    /// packets.
     classic: GrowingRing<Time>,
     /// The packets in the low-latency queue.
     low_latency: GrowingRing<Waiting>,
@@ -49,7 +50,7 @@ pub struct DualPi2 {
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     since: Time,
-    /// Whether the packet found so few others that the step must not mark it.
+    /// Whether the packet found too few other packets in the queue, so that the step must not mark it.
     is_exempt: bool,
 }
 
@@ -125,7 +126,7 @@ impl DualPi2 {
         }
     }
 
-    /// Applies the updates that were due by `now`. The queues have not changed since the last call.
+    /// Applies all updates that are due by `now`. The caller must call it before each change of the queues.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if self.next_update <= now {
@@ -196,8 +197,8 @@ impl BufferManager for DualPi2 {
         let (kind, is_one) = (self.takes.kind(packet), self.queues == CoupledQueues::One);
         if kind == Kind::Classic || is_one {
             self.classic.drop_front();
-            // With one queue, the wait of a packet does not cause a mark, so the wait is given as 0. No
-            // packet is exempt.
+            // With one queue, no packet is marked because of its own wait: the wait is passed as 0, and the
+            // packet is exempt from the step.
             return if kind == Kind::Scalable {
                 self.decide_low_latency(Time::ZERO, true, queue)
             } else {

@@ -15,12 +15,13 @@ use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FillProfileConfig {
-    /// The limit of the queue, of which fill levels are percentages. A full queue drops all packets.
+    /// The limit of the queue. Fill levels are percentages of it. A full queue drops all packets.
     pub limit: QueueSize,
-    /// The steps of each drop precedence, from 0, in ascending order of the fill level. Higher drop
-    /// precedences than listed have the last profile.
+    /// The steps of each drop precedence, beginning with precedence 0, in ascending order of the fill level.
+    /// Precedences above the last listed one use its steps.
     pub precedences: Vec<Vec<FillStep>>,
-    /// The treatment of ECN-capable packets that the profile selects. Default: they are dropped like others.
+    /// The treatment of ECN-capable packets that the profile selects. Default: they are dropped like other
+    /// packets.
     #[serde(default, skip_serializing_if = "fill_tables::ignores_ecn")]
     pub ecn: EcnConfig,
 }
@@ -29,7 +30,8 @@ impl FillProfileConfig {
     /// Builds the buffer manager.
     ///
     /// # Errors
-    /// The limit is 0, there are no profiles or too many, or their steps are out of range or order.
+    /// The limit is 0, there is no profile, there are too many profiles, or their steps are out of range or
+    /// not in ascending order.
     pub fn build(&self, streams: &Streams) -> Result<FillProfile, ConfigError> {
         if self.limit.count() == 0 {
             return Err(ConfigError::new("limit", "a queue with a limit of 0 drops every packet")
@@ -40,10 +42,10 @@ impl FillProfileConfig {
     }
 }
 
-/// Fill profiles.
+/// The buffer manager of a queue with fill profiles.
 ///
-/// Junos CoS User Guide, "RED Drop Profiles": the fill level and the loss priority of a packet give its drop
-/// probability. The fill level does not include the packet.
+/// Junos CoS User Guide, "RED Drop Profiles": the fill level and the loss priority of a packet determine its
+/// drop probability. The fill level does not include the arriving packet.
 #[derive(Clone, Debug)]
 pub struct FillProfile {
     limit: QueueSize,

@@ -1,4 +1,4 @@
-//! [`FillTables`]: the drop probability of each whole percent of the fill level, by drop precedence.
+//! [`FillTables`]: the drop probability at each fill level in whole percent, for each drop precedence.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,20 +8,20 @@ use crate::packet::Ecn;
 use crate::random::{Stream, Streams};
 use crate::{Color, ConfigError, DropCause, Packet, Verdict};
 
-/// The drop probability from a fill level up to the fill level of the next step.
+/// A step of a fill profile: the drop probability from one fill level up to the fill level of the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FillStep {
     /// The fill level, percent of the limit.
     pub fill: u8,
-    /// The probability, percent.
+    /// The drop probability, percent.
     pub drop: u8,
 }
 
-/// The fill levels, whole percent.
+/// The number of fill levels: 0 to 100 percent.
 const LEVELS: usize = 101;
 
-/// Probabilities by fill level, and the source of random numbers.
+/// The drop probabilities by fill level, and a source of random numbers.
 #[derive(Clone, Debug)]
 pub(super) struct FillTables {
     /// The probability at each fill level, percent, for each drop precedence.
@@ -31,11 +31,12 @@ pub(super) struct FillTables {
 }
 
 impl FillTables {
-    /// Builds the tables from the steps of each drop precedence. Precedences without steps have the last
-    /// steps.
+    /// Builds the tables from the steps of each drop precedence. Precedences above the last one in
+    /// `precedences` use its steps.
     ///
     /// # Errors
-    /// There are no profiles or too many, or their steps are out of range or order.
+    /// There is no profile, there are too many profiles, or their steps are out of range or not in ascending
+    /// order.
     pub(super) fn new(
         precedences: &[Vec<FillStep>],
         ecn: EcnConfig,
@@ -54,7 +55,7 @@ impl FillTables {
         Ok(FillTables { percents, ecn, random: streams.stream() })
     }
 
-    /// The verdict about `packet` at `fill` percent.
+    /// Returns the verdict on `packet`, which finds the queue at `fill` percent.
     pub(super) fn judge(&mut self, packet: &Packet, precedence: Color, fill: usize) -> Verdict {
         let cause = match self.percents[precedence.index()][fill.min(LEVELS - 1)] {
             0 => return Verdict::Pass,
@@ -83,7 +84,8 @@ impl FillTables {
 /// Checks the steps of each drop precedence.
 ///
 /// # Errors
-/// There are no profiles or too many, or their steps are out of range or order.
+/// There is no profile, there are too many profiles, or their steps are out of range or not in ascending
+/// order.
 pub(super) fn check(precedences: &[Vec<FillStep>]) -> Result<(), ConfigError> {
     let count = precedences.len();
     if count == 0 || count > Color::COUNT {

@@ -1,4 +1,5 @@
-//! FQ-CoDel (RFC 8290): a queue for each flow, sparse ones first, and [`CoDel`](super::Codel) in each.
+//! FQ-CoDel (RFC 8290): one queue for each flow with [`CoDel`](super::Codel). Queues of sparse flows are
+//! served first.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,31 +18,33 @@ use crate::{ByteSize, Color, ConfigError, Packet, QueueSize, Time, Verdict};
 pub struct FqCodelConfig {
     /// The implementation.
     pub law: CodelLaw,
-    /// The acceptable wait in the queue of a flow.
+    /// The acceptable wait of a packet in the queue of its flow.
     pub target: Time,
-    /// The time for which waits must exceed the target before the first drop, 10us to 100s; about the longest
-    /// round trip of the connections.
+    /// The time for which the waits of all packets must exceed the target before the first drop, 10us to
+    /// 100s. Choose about the longest round-trip time of the connections.
     pub interval: Time,
-    /// The number of queues, 1 to 65534. A hash selects the queue of a flow, so flows may share one.
+    /// The number of queues, 1 to 65534. A hash selects the queue of a flow, so several flows may share a
+    /// queue.
     pub flows: u16,
     /// The header fields that distinguish flows.
     #[serde(skip_serializing_if = "FlowHash::is_default")]
     pub flow_hash: FlowHash,
-    /// Bytes that a flow may send in a turn, 256B to 1MB; with `law: linux` including the Ethernet header.
+    /// The bytes that a flow may send in one turn, 256B to 1MB. With `law: linux` they include the Ethernet
+    /// header.
     pub quantum: ByteSize,
-    /// The limit of all queues together, packets. When it is exceeded, the first packets of the queue with
-    /// the most bytes are dropped.
+    /// The limit of all queues together, packets. A packet that exceeds it causes drops at the head of the
+    /// queue with the most bytes.
     pub limit: QueueSize,
-    /// The largest number of packets that one excess drops, at least 1. Dropping also ends after half of the
-    /// queue's bytes.
+    /// The largest number of packets that are dropped when the limit is exceeded, at least 1. Dropping also
+    /// ends after half of the bytes of that queue.
     pub drop_batch: u32,
     /// The treatment of ECN-capable packets that are to be dropped early.
     pub ecn: EcnMarking,
     /// Marks every ECN-capable packet that has waited longer than a second threshold, regardless of `ecn`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<CeThresholdConfig>,
-    /// A queue with at most this number of IP bytes drops nothing. It is the length of the longest packet.
-    /// With `law: linux`, the bytes of all queues count together.
+    /// The backlog, IP bytes, up to which a queue drops no packet. It should be the length of the longest
+    /// packet. With `law: linux`, the backlog of all queues together is compared.
     pub mtu: ByteSize,
 }
 
@@ -86,7 +89,7 @@ impl FqCodelConfig {
         let controls = vec![Control::default(); usize::from(self.flows)].into();
         Ok(FqCodel { controls, controller, law: self.law })
     }
-    /// The settings of its queues.
+    /// The settings of the queues of the flows.
     ///
     /// # Errors
     /// There is no queue, the quantum is out of range, or the limit is in bytes or out of range.
@@ -135,7 +138,8 @@ impl FqCodelConfig {
     }
 }
 
-/// `CoDel` for every flow's queue. The state of a flow remains while its queue is empty.
+/// The buffer manager of FQ-CoDel: `CoDel` for the queue of each flow. The state of a flow is kept while its
+/// queue is empty.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     controls: Box<[Control]>,
@@ -144,7 +148,7 @@ pub struct FqCodel {
 }
 
 impl BufferManager for FqCodel {
-    /// Admits every packet: the queue with the most bytes discards the excess.
+    /// Admits every packet. If the limit is exceeded, the queue with the most bytes discards packets.
     fn admit(&mut self, _: Time, _: &Packet, _: Color, _: &Occupancy) -> Verdict {
         Verdict::Pass
     }

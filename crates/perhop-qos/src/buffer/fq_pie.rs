@@ -1,8 +1,8 @@
-//! FQ-PIE: a queue for each flow, sparse ones first, and [`PIE`](super::Pie) in each.
+//! FQ-PIE: one queue for each flow with [`PIE`](super::Pie). Queues of sparse flows are served first.
 //!
-//! The queues work as in FQ-CoDel. PIE decides on arrival by the backlog of the packet's own flow. The
-//! updates that a flow missed are applied when one of its packets arrives or leaves, because its backlog is
-//! constant in between.
+//! The queues work as in FQ-CoDel. PIE decides when a packet arrives, by the backlog of the flow of that
+//! packet. The updates of a flow that became due in the meantime are applied when one of its packets arrives
+//! or leaves, because the backlog of the flow is constant in between.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,10 +17,10 @@ use crate::queue::{Emptied, FlowChoice, FlowHash, Occupancy, SparseSettings, Sta
 use crate::random::{Stream, Streams};
 use crate::{ByteSize, Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 
-/// Linux, `fq_pie_timer`: the probabilities of this number of flows are updated together. The next flows
-/// follow a jiffy later.
+/// Linux, `fq_pie_timer`: the number of flows whose probabilities are updated at the same time. The next
+/// flows are updated one jiffy later.
 const FLOWS_AT_ONCE: usize = 2048;
-/// A jiffy, at `HZ` 1000.
+/// The duration of a jiffy at `HZ` 1000.
 const JIFFY: Time = Time::from_milliseconds(1);
 
 /// FQ-PIE as written in a policy.
@@ -35,11 +35,11 @@ pub struct FqPieConfig {
     /// The interval between updates of the drop probabilities (tc's `tupdate`). Linux rounds to whole
     /// milliseconds and adds one.
     pub update_interval: Time,
-    /// Gain of the distance from the target, per second, 0 to 2. Under `linux` a multiple of 1/16; tc takes
-    /// the numerator.
+    /// The gain for the difference between delay and target, per second, 0 to 2. Under `linux` a multiple of
+    /// 1/16; tc expects the numerator.
     pub alpha: f64,
-    /// Gain of the change since the last update, per second, 0 to 2. Under `linux` a multiple of 1/16, as for
-    /// `alpha`.
+    /// The gain for the change of the delay since the last update, per second, 0 to 2. Under `linux` a
+    /// multiple of 1/16; tc expects the numerator.
     pub beta: f64,
     /// The time for which all packets of an uncongested flow are admitted.
     pub burst: Time,
@@ -49,19 +49,22 @@ pub struct FqPieConfig {
     /// The spacing of drops. Default: `random` for `rfc`, `derandomized` for `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_spacing: Option<PieSpacing>,
-    /// A packet that finds at most this number of IP bytes in its flow's queue is not dropped early. Default:
-    /// two packets of 1500 B.
+    /// The backlog of a flow, IP bytes, up to which an arriving packet is not dropped early. Default: two
+    /// packets of 1500 B.
     pub floor: ByteSize,
-    /// The number of queues, 1 to 65534. A hash selects the queue of a flow, so flows may share one.
+    /// The number of queues, 1 to 65534. A hash selects the queue of a flow, so several flows may share a
+    /// queue.
     pub flows: u16,
     /// The header fields that distinguish flows.
     #[serde(skip_serializing_if = "FlowHash::is_default")]
     pub flow_hash: FlowHash,
-    /// Bytes that a flow may send in a turn, 256B to 1MB; with `law: linux` including the Ethernet header.
+    /// The bytes that a flow may send in one turn, 256B to 1MB. With `law: linux` they include the Ethernet
+    /// header.
     pub quantum: ByteSize,
-    /// The limit of all queues together, packets. A packet that finds them full is dropped.
+    /// The limit of all queues together, packets. A packet that finds this number of packets is dropped.
     pub limit: QueueSize,
-    /// Whether ECN-capable packets are marked: `mark` up to the probability `mark-up-to`, `mark-all` always.
+    /// Whether ECN-capable packets are marked instead of dropped: `mark` marks up to the drop probability
+    /// `mark-up-to`, `mark-all` always.
     pub ecn: EcnConfig,
     /// The drop probability above which `ecn: mark` marks no packets, 0 to 1; under `linux` whole percents
     /// (tc's `ecn_prob`).
@@ -93,7 +96,7 @@ impl Default for FqPieConfig {
 }
 
 impl FqPieConfig {
-    /// The settings of PIE for one flow.
+    /// The PIE settings of one flow.
     fn pie(&self) -> Result<PieConfig, ConfigError> {
         let percent = self.mark_up_to * 100.0;
         let is_linux = self.law == PieLaw::Linux;
@@ -146,7 +149,7 @@ impl FqPieConfig {
         })
     }
 
-    /// The settings of its queues.
+    /// The settings of the queues of the flows.
     ///
     /// # Errors
     /// There is no queue, the quantum is out of range, or the limit is in bytes or out of range.
@@ -181,11 +184,12 @@ impl FqPieConfig {
     }
 }
 
-/// PIE for every flow's queue. The state of a flow remains while its queue is empty.
+/// The buffer manager of FQ-PIE: PIE for the queue of each flow. The state of a flow is kept while its queue
+/// is empty.
 #[derive(Clone, Debug)]
 pub struct FqPie {
     flows: Box<[Flow]>,
-    /// Selects the flow of a packet by the hash that the queues use.
+    /// Selects the flow of a packet with the same hash as the queues.
     choice: FlowChoice,
     /// Bytes that the law counts for a packet in addition to its IP bytes.
     header: u32,
@@ -206,7 +210,7 @@ struct Flow {
 }
 
 impl FqPie {
-    /// Whether `control` permits marks on ECN-capable packets.
+    /// Whether `control` permits marks of ECN-capable packets instead of drops.
     fn marks(&self, control: &Control) -> bool {
         match (self.ecn, control) {
             (EcnConfig::Ignore, _) => false,

@@ -1,6 +1,7 @@
 //! Buffer managers. They decide whether a packet may join a queue, and whether it may stay (RFC 7806 §2).
 //!
-//! A buffer manager stores and counts nothing: it reads the queue's [`Occupancy`].
+//! A buffer manager contains no packets and does not count them. It reads the numbers of the queue from
+//! [`Occupancy`].
 
 mod codel;
 mod contract;
@@ -59,17 +60,17 @@ use crate::{Color, ConfigError, Packet, QueueSize, Rate, Time, Verdict};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BufferConfig {
-    /// Drops packets that do not fit.
+    /// Drops packets that exceed the limit of the queue.
     TailDrop(TailDropConfig),
-    /// Drops packets that do not fit, with a limit for each drop precedence.
+    /// Drops packets that exceed the limit of their drop precedence.
     WeightedTailDrop(WeightedTailDropConfig),
-    /// Drops with a probability for each fill level of the queue, in steps.
+    /// Drops packets with a probability that depends on the fill level of the queue, in steps.
     FillProfile(FillProfileConfig),
-    /// Takes units of the memory that the queues of the port share, `queueing.memory`.
+    /// Shares the packet memory of the port, `queueing.memory`, with the other queues.
     SharedMemory(SharedMemoryConfig),
-    /// Random early detection: one drop precedence.
+    /// Random early detection with one drop precedence.
     Red(MredConfig),
-    /// Weighted RED: several drop precedences, one average of the whole queue.
+    /// Weighted RED: several drop precedences and one average of the whole queue.
     Wred(MredConfig),
     /// RED with in and out, coupled: the average of a drop precedence also counts the lower ones. `averages`
     /// selects `coupled` (the default) or `coupled-sampled`.
@@ -80,21 +81,23 @@ pub enum BufferConfig {
     Mred(MredConfig),
     /// Controlled delay (RFC 8289): drops at the head by waiting time.
     Codel(CodelConfig),
-    /// A queue for each flow, sparse ones first, and controlled delay in each (RFC 8290).
+    /// One queue for each flow, with controlled delay in each (RFC 8290). Queues of sparse flows are served
+    /// first.
     FqCodel(FqCodelConfig),
     /// PIE: a drop probability that keeps the queueing delay at a target.
     Pie(PieConfig),
-    /// A queue for each flow, sparse ones first, and PIE in each, as in Linux' `fq_pie`.
+    /// One queue for each flow, with PIE in each, as in `fq_pie` of Linux. Queues of sparse flows are served
+    /// first.
     FqPie(FqPieConfig),
     /// `DualPI2`: a low-latency queue and a classic queue, with coupled probabilities (RFC 9332).
     #[serde(rename = "dualpi2")]
     DualPi2(DualPi2Config),
-    /// CAKE: a shaper, tins by codepoint, a queue for each flow, and `CoDel` with BLUE in each. Its class is
-    /// the only one of its port.
+    /// CAKE: a shaper, tins that codepoints select, one queue for each flow, and `CoDel` with BLUE in each
+    /// queue. The class must be the only class of its port.
     Cake(CakeConfig),
 }
 
-/// A buffer manager of any kind: stored by value, dispatched by one `match`.
+/// A buffer manager of any kind. It is stored by value and dispatched by one `match`.
 #[derive(Clone, Debug)]
 pub enum AnyBuffer {
     /// See [`TailDrop`].
@@ -148,7 +151,7 @@ impl BufferConfig {
             | BufferConfig::Mred(config) => Some(config),
         }
     }
-    /// Whether it can drop queued packets at the head.
+    /// Whether the buffer manager can drop packets at the head of the queue.
     pub fn drops_at_the_head(&self) -> bool {
         match self {
             BufferConfig::Codel(_)
@@ -176,16 +179,16 @@ impl BufferConfig {
         let BufferConfig::DualPi2(config) = self else { return Ok(None) };
         config.build_queue(framing).map(Some).map_err(|error| error.within("dualpi2"))
     }
-    /// Builds the buffer manager of a queue that drains at most at `drain`, the port's rate. The idle clock
-    /// uses this rate to convert time to packets.
+    /// Builds the buffer manager of a queue that drains at most at `drain`, the rate of the port. The idle
+    /// clock of RED uses this rate to convert time to packets.
     ///
     /// # Errors
     /// A threshold or a probability is out of range, or fields contradict each other.
     pub fn build(&self, drain: Rate, streams: &Streams) -> Result<AnyBuffer, ConfigError> {
         self.build_on(drain, Framing::Raw, streams)
     }
-    /// Does the same as [`build`](BufferConfig::build) for a link of this `framing`, whose header a law may
-    /// count.
+    /// Builds the buffer manager like [`build`](BufferConfig::build), for a link of this `framing`. Some laws
+    /// also count the link's header.
     ///
     /// # Errors
     /// The errors of [`build`](BufferConfig::build).
@@ -225,15 +228,15 @@ impl BufferConfig {
                 let built = config.build(framing, streams).map_err(|e| e.within("fq-pie"))?;
                 return Ok(AnyBuffer::FqPie(Box::new(built)));
             }
-            // The port adds the queue to its memory. This arm only checks the settings.
+            // This arm only checks the settings. The port adds the queue to its memory later.
             BufferConfig::SharedMemory(config) => {
                 config.check().map_err(|e| e.within("shared-memory"))?;
                 return Ok(AnyBuffer::TailDrop(
                     TailDropConfig { limit: QueueSize::Packets(u64::MAX) }.build()?,
                 ));
             }
-            // CAKE decides in the port, so the queue admits every packet. This arm only checks the
-            // configuration.
+            // This arm only checks the configuration. CAKE decides in the port, so the queue itself admits
+            // every packet.
             BufferConfig::Cake(config) => {
                 config.build(framing, streams).map_err(|e| e.within("cake"))?;
                 return Ok(AnyBuffer::TailDrop(
@@ -256,8 +259,8 @@ impl BufferConfig {
 }
 
 impl AnyBuffer {
-    /// The averages of its queue, in the unit of its thresholds (see [`Mred::averages`]); empty if it has
-    /// none.
+    /// The averages of the queue in the unit of the thresholds (see [`Mred::averages`]). Empty if the buffer
+    /// manager has no averages.
     pub fn averages(&self) -> Vec<f64> {
         match self {
             AnyBuffer::TailDrop(_)

@@ -4,9 +4,9 @@
 //! that an average counts ([`Averages`]): all packets (WRED), packets of the precedence and the lower ones
 //! (RIO-C), or packets of the precedence alone (RIO-DC).
 //!
-//! [`Mred::admit_in_full`] with [`Mred::test`] and [`Mred::draw`] is the whole algorithm, in the order of
-//! Floyd & Jacobson 1993, Figure 2. Most packets take a shortcut with the same verdicts and averages:
-//! `fast_path.rs`.
+//! The functions [`Mred::admit_in_full`], [`Mred::test`] and [`Mred::draw`] are the complete algorithm, in
+//! the order of Floyd & Jacobson 1993, Figure 2. Most packets take the fast path in `fast_path.rs`, which has
+//! the same verdicts and averages.
 
 mod averages;
 pub(super) mod config;
@@ -45,37 +45,39 @@ use rules::Sparing;
 
 /// Random early detection with one or more drop precedences.
 ///
-/// With a single average, the state that packets of an AF class read and write is in one cache line. The rest
-/// is in a box. Copies share the data derived from the configuration.
+/// With a single average, all state that packets of an AF class read and write is in one cache line. The
+/// other state is in a box. Copies share the data that is derived from the configuration.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Mred {
     profile: Arc<Profile>,
-    /// The level of the average that decided last on the fast path. A single average is stored only here.
+    /// The level of the average that decided about the last packet on the fast path. A single average is
+    /// stored only here.
     level: u64,
-    /// The counts of the first precedences.
+    /// The counts since the last drop, for the first precedences.
     hot: Counts<{ HotIndex::COUNT }>,
     cold: Box<Cold>,
 }
 
 const _: () = assert!(size_of::<Mred>() == 64);
 
-/// The state that few packets need.
+/// The state that the fast path does not need.
 #[derive(Clone, Debug)]
 struct Cold {
     random: Stream,
-    /// Counts from precedence [`HotIndex::COUNT`] on.
+    /// The counts since the last drop, for the precedences from [`HotIndex::COUNT`] on.
     counts: Counts<{ Color::COUNT - HotIndex::COUNT }>,
     /// The average of each precedence. With a single average, only the first is used, and its level is
     /// [`Mred::level`].
     averages: [QueueAverage; Color::COUNT],
-    /// IP bytes of the packet that joined last, for the start of the idle clock.
+    /// The IP bytes of the packet that joined last. The idle clock starts when this packet has been sent.
     last_length: u32,
-    /// The time at which the link is idle and the idle time of all averages begins (ns-2 `queue/rio.cc`).
+    /// The time at which the link has sent all packets, so that the idle time of all averages begins (ns-2
+    /// `queue/rio.cc`).
     all_sent: Time,
     /// The sum of the mark probabilities for scalable senders since the last mark.
     scalable: u64,
-    /// The additional test on each precedence's own packets, if there is one.
+    /// The state of the additional test on each precedence's own packets, if it is configured.
     own: Option<Box<Own>>,
 }
 
@@ -87,7 +89,7 @@ struct Own {
     counts: Counts<{ Color::COUNT }>,
 }
 
-/// The average of a test.
+/// The average that a test uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TestOn {
     /// The deciding average.
@@ -112,7 +114,7 @@ enum Outcome {
     Drawn,
     /// The packet is marked because of the length of the instantaneous queue.
     Marked,
-    /// The packet is selected, but the probability is above the limit for marks.
+    /// The packet is selected, but it is dropped: the probability is above the limit for marks.
     DrawnUnmarked,
     Forced,
 }
@@ -143,7 +145,7 @@ impl MredConfig {
     pub fn build(&self, drain: Rate, streams: &Streams) -> Result<Mred, ConfigError> {
         self.build_on(drain, Framing::Raw, streams)
     }
-    /// Does the same as [`build`](MredConfig::build) for a link of this `framing`.
+    /// Builds the buffer manager like [`build`](MredConfig::build), for a link of this `framing`.
     pub(super) fn build_on(
         &self,
         drain: Rate,
@@ -172,7 +174,7 @@ impl MredConfig {
     }
 }
 
-/// The whole algorithm, for every configuration.
+/// The full algorithm, for every configuration.
 impl Mred {
     #[inline(never)]
     fn admit_in_full(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
@@ -181,7 +183,7 @@ impl Mred {
         }
         let index = self.profile.index(precedence);
         // Step 1, averages. Floyd & Jacobson 1993, Figure 2: "for each packet arrival calculate the new
-        // average queue size avg", of the queue as the packet finds it.
+        // average queue size avg". The sample is the queue without the arriving packet.
         let average = self.update_averages(index, queue, |average, held, averaging| {
             average.arrival(now, held, averaging);
         });
@@ -192,8 +194,8 @@ impl Mred {
         Verdict::Drop(DropCause::QueueFull)
     }
 
-    /// Runs steps 2 to 5 without the limit of the queue. A packet that these steps keep must still fit. A
-    /// drop by the limit does not count as an early drop.
+    /// Runs steps 2 to 5. The caller tests the limit of the queue for a packet that these steps keep. A drop
+    /// by the limit does not count as an early drop.
     #[expect(clippy::inline_always, reason = "both paths of the full algorithm call it")]
     #[inline(always)]
     fn decide(
@@ -215,8 +217,9 @@ impl Mred {
         outcome.verdict(&self.profile, packet)
     }
 
-    /// Runs steps 2 to 4 for a packet of a scalable sender. It is not dropped at random, and it does not
-    /// change the counts of other packets. Under overload it is dropped like other packets.
+    /// Returns the outcome for a packet of a scalable sender. Such a packet is not dropped at random and does
+    /// not change the counts of other packets. If the average is so high that every packet is dropped, it is
+    /// dropped, too.
     #[inline(never)]
     fn test_scalable(
         &mut self,
@@ -274,7 +277,8 @@ impl Mred {
                 return true;
             }
         }
-        // Linux and ns-2 spare the first packet above `min`, unless the average drops every packet.
+        // Linux and ns-2 spare the first packet above `min`, unless the average is so high that every packet
+        // is dropped.
         let is_first = since.was_below_min()
             && (average < curves.forced_from(index) || profile.sparing == Sparing::ShortQueueAndAnyFirst);
         if is_first {
@@ -292,12 +296,12 @@ impl Mred {
     #[inline(never)]
     fn draw(&mut self, on: TestOn, index: usize, average: u64, scale: Option<f64>) -> Outcome {
         let TestState { profile, curves, mut since, random } = self.state(on, index);
-        // Step 3, probability: `p_b ← max_p (avg − min_th) / (max_th − min_th)`; from `max_th` on "mark the
-        // arriving packet", unless gentle.
+        // Step 3, probability: `p_b ← max_p (avg − min_th) / (max_th − min_th)`. From `max_th` on, every
+        // packet is dropped ("mark the arriving packet"), unless RED is gentle.
         let Some(probability) = curves.probability(index, average) else {
             match profile.after_forced(index) {
-                // Linux `red_action`: `qcount` is -1 above `qth_max` and below `qth_min`, so that counting
-                // ends in both ranges.
+                // Linux `red_action`: `qcount` is -1 above `qth_max` and below `qth_min`, so counting ends in
+                // both ranges.
                 _ if profile.sparing == Sparing::FirstInRange => since.end_below_min(),
                 // ns-2: `old` stays 0, and the next packet below `max` is spared.
                 _ if profile.sparing.spares_short_queues() && since.was_below_min() => {}
@@ -311,7 +315,8 @@ impl Mred {
             }
             return Outcome::Forced;
         };
-        // In bytes `p_b ← p_b PacketSize / MaximumPacketSize` (section 4); ns-2 takes the mean size.
+        // If the probability depends on bytes: `p_b ← p_b PacketSize / MaximumPacketSize` (section 4). ns-2
+        // divides by the mean size.
         let probability = scale.map_or(probability, |scale| probability.times(scale));
         // Step 4, drop spacing: `p_a ← p_b / (1 − count · p_b)`, or another rule.
         if !profile.spacing.drops(probability, since, random) {
@@ -355,7 +360,8 @@ impl Mred {
     }
 
     /// RI+O: updates the average of the precedence's own packets. A packet that the first test keeps is
-    /// tested again on that average.
+    /// RI+O: updates the average of the precedence's own packets, and tests a packet again on that average if
+    /// the first test keeps it.
     #[inline(never)]
     fn test_own(
         &mut self,
@@ -376,7 +382,7 @@ impl Mred {
         self.test(TestOn::Own, index, average, packet, queue)
     }
 
-    /// The data of a test of precedence `index`.
+    /// The configuration and the state of a test for precedence `index`.
     #[expect(clippy::inline_always, reason = "the caller then knows the number of averages")]
     #[inline(always)]
     fn state(&mut self, on: TestOn, index: usize) -> TestState<'_> {
@@ -402,8 +408,8 @@ impl BufferManager for Mred {
     fn departed(&mut self, now: Time, precedence: Color, _: u32, queue: &Occupancy) {
         let profile = &*self.profile;
         let index = profile.index(precedence);
-        // Every average that counts this packet also counts the others of its precedence. While one of them
-        // waits, no idle time begins.
+        // An average that counts this packet also counts the other packets of its precedence. While one of
+        // them is queued, no idle time begins.
         if profile.averaging.samples_departures || profile.unit.held_by_precedence(queue)[index] == 0 {
             self.depart(now, index, queue);
         }

@@ -1,9 +1,9 @@
 //! PIE: proportional integral controller enhanced.
 //!
-//! PIE decides on arrival, with a drop probability that is updated at fixed intervals. There is no timer. Due
-//! updates are applied when a packet arrives or leaves, with the queue and the departures at the time of each
-//! update. If an update changes nothing, the updates until the next packet change nothing either and are
-//! skipped.
+//! PIE decides when a packet arrives, with a drop probability that is updated at fixed intervals. Updates
+//! have no timer: when a packet arrives or leaves, all updates that were due until then are applied, with the
+//! queue and the departures at the time of each update. If one update changes nothing, all later updates
+//! until the next packet change nothing either, so they are skipped.
 
 pub(super) mod config;
 pub(super) mod control;
@@ -20,18 +20,18 @@ use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 use config::PieConfig;
 use control::{Control, Updates};
 
-/// PIE.
+/// The buffer manager of a queue with PIE.
 #[derive(Clone, Debug)]
 pub struct Pie {
     control: Control,
     updates: Updates,
     /// Bytes that the law counts for a packet in addition to its IP bytes.
     header: u32,
-    /// ECN-capable packets are marked up to this drop probability; `None` if they are never marked.
+    /// The drop probability up to which ECN-capable packets are marked. `None` if packets are never marked.
     marks_up_to: Option<f64>,
     limit: QueueSize,
     random: Stream,
-    /// The waiting packets in order of arrival.
+    /// The queued packets in order of arrival.
     waiting: GrowingRing<Waiting>,
 }
 
@@ -50,7 +50,8 @@ impl PieConfig {
     pub fn build(&self, streams: &Streams) -> Result<Pie, ConfigError> {
         self.build_on(Framing::Raw, streams)
     }
-    /// Does the same as [`build`](PieConfig::build) for a link of this `framing`, whose header Linux counts.
+    /// Builds the buffer manager like [`build`](PieConfig::build), for a link of this `framing`. Linux also
+    /// counts the link's header.
     pub(super) fn build_on(&self, framing: Framing, streams: &Streams) -> Result<Pie, ConfigError> {
         self.check()?;
         let (control, updates, header) = Control::from_config(self, framing);
@@ -72,12 +73,12 @@ impl Pie {
         self.control.probability()
     }
 
-    /// Bytes that the law counts for `packets` with `bytes` IP bytes in total.
+    /// The bytes that the law counts for `packets` packets with `bytes` IP bytes in total.
     fn counted(&self, packets: u64, bytes: u64) -> u64 {
         bytes + packets * u64::from(self.header)
     }
 
-    /// Returns the verdict on a packet that was selected.
+    /// Returns the verdict on a packet that an early drop has selected.
     fn selected(&mut self, packet: &Packet) -> Verdict {
         let marks = self.marks_up_to.is_some_and(|up_to| match &self.control {
             // RFC 8033 §5.1: packets are marked while the drop probability is below `mark_ecnth`.

@@ -1,7 +1,7 @@
-//! Marks for scalable senders: a threshold on the instantaneous queue, instead of RED's average.
+//! Marks for scalable senders. A threshold on the instantaneous queue replaces the average of RED.
 //!
 //! A scalable congestion control (DCTCP, RFC 8257; Prague, RFC 9331) expects two marks in each round trip.
-//! The sender smooths them. An average in the router would only add delay.
+//! The sender smooths the marks, so an average in the router would only add delay.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,19 +11,19 @@ use crate::queue::{LowLatencyEcn, Occupancy};
 use crate::units::QueueDepth;
 use crate::{ConfigError, Packet, QueueSize, Time};
 
-/// The marking of packets of scalable senders, instead of averages.
+/// The marking of packets of scalable senders by the instantaneous queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ScalableConfig {
-    /// The depth of the queue above which packets are marked.
+    /// The depth of the queue from which packets are marked.
     pub mark: ScalableMarking,
     /// The packets of scalable senders. Default: ECT(1) and CE. `any-ect` is for DCTCP, which sends ECT(0).
     #[serde(default, skip_serializing_if = "is_l4s")]
     pub ecn: LowLatencyEcn,
 }
 
-/// The dependence of marks on the depth of the queue. The depth is packets or IP bytes that an arrival finds,
-/// or the wait of a packet that leaves.
+/// The marks as a function of the depth of the queue. The depth is the packets or IP bytes that an arriving
+/// packet finds, or the wait of a packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScalableMarking {
@@ -77,7 +77,7 @@ fn counted(depth: QueueDepth) -> (Counts, u64) {
 
 impl ScalableConfig {
     /// # Errors
-    /// A ramp has no width, or a width in another unit than its start.
+    /// A ramp has no width, or its width has another unit than its start.
     pub(super) fn build(&self) -> Result<Scalable, ConfigError> {
         let ((counts, from), width) = match self.mark {
             ScalableMarking::Step(depth) => (counted(depth), 0),
@@ -112,12 +112,13 @@ impl Scalable {
             Ecn::Capable1 | Ecn::CongestionExperienced => true,
         }
     }
-    /// Whether marks depend on the wait, so that packets are marked when they leave.
+    /// Whether marks depend on the wait of a packet. Such packets are marked when they leave.
     #[inline]
     pub(super) fn marks_by_wait(&self) -> bool {
         self.counts == Counts::Wait
     }
-    /// Whether a packet that finds `queue` is marked.
+    /// Whether an arriving packet that finds `queue` is marked. `sum` is the sum of the probabilities since
+    /// the last mark.
     #[inline]
     pub(super) fn marks_on_arrival(&self, queue: &Occupancy, sum: &mut u64) -> bool {
         match self.counts {
@@ -126,7 +127,7 @@ impl Scalable {
             Counts::Wait => false,
         }
     }
-    /// Whether a packet that has waited `waited` is marked.
+    /// Whether a leaving packet that has waited for `waited` is marked.
     #[inline]
     pub(super) fn marks_on_departure(&self, waited: Time, sum: &mut u64) -> bool {
         self.marks_by_wait() && self.marks(waited.as_picoseconds(), sum)
@@ -173,7 +174,7 @@ mod tests {
                 marked += u64::from(ramp.marks(depth, &mut sum));
             }
             let expected = (depth.saturating_sub(8) * 100).min(1600);
-            // The sum must exceed 1, so the last mark can be missing.
+            // The sum must exceed 1, so there can be one mark less.
             assert!(marked.abs_diff(expected) <= 1, "{depth}: {marked}, expected {expected}");
         }
     }

@@ -1,9 +1,9 @@
-//! Shared memory: queues that draw on one packet memory. Each queue has a reserved part and a limit on the
-//! shared part.
+//! Shared memory: several queues store their packets in one packet memory. Each queue has a reserved part of
+//! the memory and a limit on its use of the shared part.
 //!
 //! Choudhury and Hahne 1998, "Dynamic queue length thresholds for shared-memory packet switches", compares
-//! limits of this kind. [`MemoryPools`] has the units that ports share, and [`PortMemory`] the units of one
-//! port. [`MemoryQueue`] is the buffer manager of a queue. [`config`] has the settings.
+//! such limits. [`MemoryPools`] has the units that ports share, and [`PortMemory`] the units of one port.
+//! [`MemoryQueue`] is the buffer manager of a queue. [`config`] has the settings.
 
 pub(super) mod config;
 mod limits;
@@ -27,28 +27,28 @@ use crate::queue::Occupancy;
 use crate::random::Streams;
 use crate::{Color, ConfigError, DropCause, Packet, Time, Verdict};
 
-/// The buffer manager of a queue that draws on a [`PortMemory`]. A clone draws on the same memory.
+/// The buffer manager of a queue that uses units of a [`PortMemory`]. A clone uses units of the same memory.
 ///
-/// A packet occupies memory from its admission until it leaves the queue. The caller must therefore add every
-/// admitted packet to the queue. It must record each [departure](BufferManager::departed) in time, because a
-/// departure makes room for other queues.
+/// A packet uses memory from its admission until it leaves the queue. The caller must therefore add every
+/// admitted packet to the queue. It must also record each [departure](BufferManager::departed) when it
+/// happens, because a departure makes room for other queues.
 #[derive(Clone, Debug)]
 pub struct MemoryQueue {
     /// All units that the queue uses.
     used: u64,
     unit: UnitSize,
-    /// The units that only this queue uses.
+    /// The units that are reserved for this queue.
     reserved: u64,
     limits: Limits,
     port: Arc<PortMemory>,
-    /// Boxed, because few queues have profiles.
+    /// A box, because few queues have profiles.
     profiles: Option<Box<Profiles>>,
 }
 
-/// Early drops by the fill level.
+/// Early drops that depend on the fill level.
 #[derive(Clone, Debug)]
 struct Profiles {
-    /// The units of a full queue.
+    /// The number of units at which the queue is full.
     full: u64,
     tables: FillTables,
 }
@@ -59,7 +59,7 @@ impl Profiles {
         Ok(Profiles { full: config.full.into(), tables })
     }
 
-    /// The verdict about a packet that finds `used` units in the queue.
+    /// Returns the verdict on a packet that finds `used` units in the queue.
     fn judge(&mut self, packet: &Packet, precedence: Color, used: u64) -> Verdict {
         let fill = (used * 100 / self.full).min(100) as usize;
         self.tables.judge(packet, precedence, fill)
@@ -67,7 +67,7 @@ impl Profiles {
 }
 
 impl PortMemory {
-    /// Returns the buffer manager of a further queue, which is empty.
+    /// Returns the buffer manager of another, empty queue.
     ///
     /// # Errors
     /// The errors of [`SharedMemoryConfig::check`].
@@ -99,7 +99,7 @@ impl MemoryQueue {
         if wanted > u64::from(self.limits.thresholds[precedence.index()]) {
             return Err(DropCause::QueueFull);
         }
-        // Usually the reserved part of the queue suffices, and it uses no shared units.
+        // Usually the reserved units of the queue suffice, and no shared units are used.
         if wanted > self.reserved {
             self.port.take(&self.limits, used.saturating_sub(self.reserved), wanted - self.reserved)?;
         }
@@ -130,17 +130,17 @@ impl MemoryQueue {
     pub fn packet_units(&self, length: u32) -> u64 {
         self.unit.units(length)
     }
-    /// The reserved units of the queue, which no other queue uses.
+    /// The units that are reserved for this queue.
     pub fn reserved_units(&self) -> u64 {
         self.reserved
     }
-    /// The most units of the queue for packets of drop precedence `precedence` while the rest of the memory
-    /// is free; `None` if the queue has no limit of its own.
+    /// The largest number of units that the queue can use for packets of drop precedence `precedence`, if no
+    /// other queue uses the memory. `None` if the queue has no limit of its own.
     pub fn most_units(&self, precedence: Color) -> Option<u64> {
         let threshold = u64::from(self.limits.thresholds[precedence.index()]);
         Some(threshold.min(self.limits.shared + self.reserved)).filter(|most| *most < u64::from(u32::MAX))
     }
-    /// The memory of its port.
+    /// The memory of the queue's port.
     pub fn port(&self) -> &PortMemory {
         &self.port
     }
@@ -155,8 +155,8 @@ impl MemoryQueue {
         }
     }
 
-    /// Admits a packet to a queue with early drops. This function is not inlined, so that the code for queues
-    /// without early drops stays short.
+    /// Admits or drops a packet of a queue that can have early drops. This function is not inlined, so that
+    /// the code for queues without early drops remains short.
     #[inline(never)]
     fn judge(&mut self, packet: &Packet, precedence: Color) -> Verdict {
         let Some(profiles) = &mut self.profiles else { return self.taken(packet.length, precedence) };

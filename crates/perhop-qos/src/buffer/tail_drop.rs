@@ -1,4 +1,4 @@
-//! Tail drop: a packet that does not fit is dropped.
+//! Tail drop: a packet that exceeds the limit of the queue is dropped.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub struct TailDropConfig {
 }
 
 impl Default for TailDropConfig {
-    /// The queue limit of a class in many routers, packets.
+    /// The default is the queue limit of a class in many routers.
     fn default() -> TailDropConfig {
         TailDropConfig { limit: QueueSize::Packets(TailDropConfig::DEFAULT_PACKETS) }
     }
@@ -39,7 +39,7 @@ impl TailDropConfig {
     }
 }
 
-/// Tail drop.
+/// The buffer manager of a queue with tail drop.
 #[derive(Clone, Copy, Debug)]
 pub struct TailDrop {
     limit: QueueSize,

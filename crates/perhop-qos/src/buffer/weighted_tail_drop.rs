@@ -12,8 +12,8 @@ use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct WeightedTailDropConfig {
-    /// The limit of the whole queue at which a packet is admitted, by its drop precedence, from 0. Higher
-    /// drop precedences than listed have the last limit.
+    /// For each drop precedence, beginning with 0, the limit of the whole queue at which a packet is
+    /// admitted. Precedences above the last listed one have its limit.
     pub limits: Vec<QueueSize>,
 }
 
@@ -37,11 +37,11 @@ impl WeightedTailDropConfig {
     }
 }
 
-/// Weighted tail drop.
+/// The buffer manager of a queue with weighted tail drop.
 #[derive(Clone, Debug)]
 pub struct WeightedTailDrop {
-    /// The limits by drop precedence. They are boxed, because the size of every buffer manager would
-    /// otherwise include them.
+    /// The limit of each drop precedence. The limits are in a box, so that the enum of all buffer managers
+    /// stays small.
     limits: Box<[QueueSize; Color::COUNT]>,
 }
 

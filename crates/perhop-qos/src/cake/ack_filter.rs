@@ -1,47 +1,50 @@
-//! The acknowledgments that a later acknowledgment makes redundant (`sch_cake.c` of Linux 6.1,
-//! `cake_ack_filter`).
+//! The filter of acknowledgments: it finds queued acknowledgments that a later acknowledgment makes redundant
+//! (`sch_cake.c` of Linux 6.1, `cake_ack_filter`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::packet::TcpHeader;
 
-/// The acknowledgments that are dropped because a later acknowledgment of their connection is in the queue.
+/// The queued acknowledgments that are dropped because of a later acknowledgment of the same connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeAckFilter {
     /// No acknowledgments.
     #[default]
     None,
-    /// The earlier of two acknowledgments that the latest one makes redundant (`ack-filter`).
+    /// The first of two queued acknowledgments that the latest one makes redundant (`ack-filter`).
     Filter,
-    /// Also a single redundant acknowledgment directly before the latest one (`ack-filter-aggressive`).
+    /// Like `filter`, and also a single redundant acknowledgment directly before the latest one
+    /// (`ack-filter-aggressive`).
     Aggressive,
 }
 
-/// The two flags of ECN. The filter compares them.
+/// The two TCP flags of ECN, which the filter compares.
 const ECN: u16 = TcpHeader::ECE | TcpHeader::CWR;
-/// All other flags.
+/// All other TCP flags.
 const OTHER_FLAGS: u16 = 0xfff & !ECN;
 
-/// RFC 9293 §3.4: numbers are compared modulo 2³².
+/// RFC 9293 §3.4: sequence numbers are compared modulo 2³².
 fn is_after(number: u32, other: u32) -> bool {
     (number.wrapping_sub(other)).cast_signed() > 0
 }
 
-/// Whether `latest`, the packet that has just joined, can make earlier packets redundant.
+/// Whether `latest`, the header of the packet that has just joined, can make earlier packets redundant.
 pub(super) fn triggers(latest: &TcpHeader) -> bool {
     latest.flags & (TcpHeader::ACK | TcpHeader::SYN) == TcpHeader::ACK
 }
 
-/// Whether `latest` makes `earlier`, a packet of the same connection, redundant. The ECN flags are not
-/// compared.
+/// Whether the packet with the header `latest` makes the packet with the header `earlier`, of the same
+/// connection, redundant. The ECN flags are not compared.
 fn is_made_redundant(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
-    // The filter keeps packets with data, with flags other than ACK and the ECN flags, or with other options.
+    // The filter never drops packets with data, with flags other than ACK and the ECN flags, or with other
+    // options.
     if earlier.flags & OTHER_FLAGS != TcpHeader::ACK || earlier.has_payload || earlier.has_others {
         return false;
     }
-    // `cake_tcph_may_drop`: timestamps must not decrease. A latest packet without timestamps counts as 0.
+    // `cake_tcph_may_drop`: timestamps must not decrease. A packet without timestamps counts as if they were
+    // 0.
     let (value, echo) = latest.timestamps.unwrap_or_default();
     if earlier.timestamps.is_some_and(|(own, echoed)| is_after(own, value) || is_after(echoed, echo)) {
         return false;
@@ -56,12 +59,12 @@ fn is_made_redundant(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     }
 }
 
-/// The blocks of a selective acknowledgment, compared with those of a later one.
+/// The result of the comparison of the blocks of a selective acknowledgment with the blocks of a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Selective {
     /// The later blocks do not cover all of these blocks.
     Other,
-    /// Both acknowledge the same bytes.
+    /// Both sets of blocks cover the same bytes.
     Same,
     /// The later blocks cover these blocks and more bytes.
     Less,
@@ -77,7 +80,8 @@ fn selective(earlier: &TcpHeader, latest: &TcpHeader) -> Selective {
         (false, false) => {}
     }
     let is_covered = |&(start, end): &(u32, u32)| {
-        // A block below the acknowledgment reports a duplicate (RFC 2883). Such packets are always kept.
+        // A block below the acknowledgment number reports a duplicate (RFC 2883). The filter never drops such
+        // packets.
         !is_after(earlier.acknowledgment, start)
             && others.iter().any(|other| !is_after(other.0, start) && !is_after(end, other.1))
     };
@@ -93,14 +97,14 @@ fn selective(earlier: &TcpHeader, latest: &TcpHeader) -> Selective {
     }
 }
 
-/// The search through a queue from its head to the packet that has just joined.
+/// A search through a queue, from its head to the packet that has just joined.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search<T> {
     is_aggressive: bool,
     latest: TcpHeader,
-    /// The first redundant packet, with its ECN flags.
+    /// The first redundant packet, and its ECN flags.
     found: Option<(T, u16)>,
-    /// Whether `found` is the last packet so far.
+    /// Whether no packet has been processed since `found`.
     is_last: bool,
 }
 
@@ -109,14 +113,14 @@ impl<T: Copy> Search<T> {
         let is_aggressive = filter == CakeAckFilter::Aggressive;
         Search { is_aggressive, latest, found: None, is_last: false }
     }
-    /// Processes the next packet, at `place`. `header` is `None` for a packet of another connection. Returns
-    /// the packet to drop, once it is known.
+    /// Processes the next packet, in slot `place`. `header` is `None` for a packet of another connection.
+    /// Returns the packet to drop as soon as the search has found it.
     pub(super) fn next(&mut self, place: T, header: Option<&TcpHeader>) -> Option<T> {
         self.is_last = false;
         let earlier = header?;
         let ecn = earlier.flags & ECN;
-        // If the ECN flags change, the previous acknowledgment is kept, because no other packet carries its
-        // flags.
+        // If the ECN flags change, the previous acknowledgment is not dropped, because it is the last packet
+        // with its flags.
         self.found = self.found.filter(|(_, flags)| *flags == ecn);
         if !is_made_redundant(earlier, &self.latest) {
             return None;

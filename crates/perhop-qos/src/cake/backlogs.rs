@@ -1,27 +1,29 @@
-//! [`Backlogs`]: the bytes of every queue, and the queue with the most bytes.
+//! [`Backlogs`]: the bytes of each queue, and the search for the queue with the most bytes.
 
-/// The bytes of every queue. After a query, a heap tracks the queue with the most bytes. It is given up after
-/// [`KEPT_FOR`] packets without another query. Linux, `cake_drop` and `overflow_heap`.
+/// The bytes of each queue. The first search builds a heap that tracks the queue with the most bytes. The
+/// heap is discarded after [`KEPT_FOR`] packets without another search. Linux, `cake_drop` and
+/// `overflow_heap`.
 #[derive(Clone, Debug)]
 pub(super) struct Backlogs {
     bytes: Box<[u32]>,
-    /// The queues as a binary heap. The queue at place n has at least as many bytes as its two children, at
-    /// places 2 n + 1 and 2 n + 2. The bytes are valid only while the heap is maintained.
+    /// A binary heap of the queues. The queue at position n has at least as many bytes as its two children at
+    /// positions 2 n + 1 and 2 n + 2. The bytes in the heap are valid only while the heap is maintained.
     heap: Box<[Entry]>,
     /// The position of each queue in the heap.
     places: Box<[u16]>,
-    /// The number of further packets for which the heap is maintained. It is 0 if the heap is not maintained.
+    /// The number of packets for which the heap is still maintained. It is 0 if the heap is not maintained.
     kept_for: u32,
 }
 
-/// A queue in the heap. It has a copy of the queue's bytes, so that a comparison reads the heap only.
+/// A queue in the heap. The entry contains a copy of the queue's bytes, so that comparisons read only the
+/// heap.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     bytes: u32,
     queue: u16,
 }
 
-/// The heap is no longer maintained after this number of packets without an overflow.
+/// The number of packets without an overflow after which the heap is no longer maintained.
 const KEPT_FOR: u32 = 65_535;
 
 impl Backlogs {
@@ -63,7 +65,8 @@ impl Backlogs {
         self.heap[0].queue.into()
     }
 
-    /// Moves the queue at `place`, which now has this number of `bytes`, down to its place in the heap.
+    /// Moves the queue at position `place` down to its new position in the heap. The queue now has `bytes`
+    /// bytes.
     #[inline(never)]
     fn sink(&mut self, mut place: usize, bytes: u32) {
         let Backlogs { heap, places, .. } = self;
@@ -87,7 +90,8 @@ impl Backlogs {
         heap[place] = entry;
         places[usize::from(entry.queue)] = place as u16;
     }
-    /// Moves the queue at `place`, which now has this number of `bytes`, up to its place in the heap.
+    /// Moves the queue at position `place` up to its new position in the heap. The queue now has `bytes`
+    /// bytes.
     #[inline(never)]
     fn rise(&mut self, mut place: usize, bytes: u32) {
         let Backlogs { heap, places, .. } = self;

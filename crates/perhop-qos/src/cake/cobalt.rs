@@ -1,4 +1,4 @@
-//! [`Cobalt`]: the congestion signals of a CAKE queue, `CoDel` and BLUE together.
+//! [`Cobalt`]: the congestion signals of a CAKE queue, a combination of `CoDel` and BLUE.
 
 use crate::units::Time;
 use crate::{DropCause, random::Stream};
@@ -6,22 +6,22 @@ use crate::{DropCause, random::Stream};
 /// The settings of COBALT for the queues of one tin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CobaltSettings {
-    /// The acceptable wait.
+    /// The acceptable wait of a packet.
     pub(super) target: Time,
-    /// The time from the first to the second signal. Later intervals are this time divided by the square root
-    /// of the count.
+    /// The time from the first to the second signal. The time to each later signal is this time divided by
+    /// the square root of the count.
     pub(super) interval: Time,
     /// The transmission time of the longest packet at the rate of the tin.
     pub(super) mtu_time: Time,
 }
 
-/// The increase of BLUE's probability when the queue overflows: 1/256, in 2⁻³².
+/// The increase of the probability of BLUE when the queue overflows: 1/256, in units of 2⁻³².
 const INCREMENT: u32 = 1 << 24;
-/// The decrease of BLUE's probability when the queue is found empty: 1/4096, in 2⁻³².
+/// The decrease of the probability of BLUE when the queue is found empty: 1/4096, in units of 2⁻³².
 const DECREMENT: u32 = 1 << 20;
 
-/// 1 / √count in 2⁻³² for counts below 16, as in `cobalt_cache_init`. Four Newton steps compute each value
-/// from the previous one, because a single step is inaccurate for small counts.
+/// 1 / √count in units of 2⁻³², for counts below 16, as in `cobalt_cache_init`. Each value is computed from
+/// the previous one by four Newton steps, because one step is inaccurate for small counts.
 const ROOTS: [u32; 16] = {
     let mut roots = [u32::MAX; 16];
     let (mut root, mut count) = (u32::MAX, 1);
@@ -37,7 +37,7 @@ const ROOTS: [u32; 16] = {
     roots
 };
 
-/// One Newton step towards 1 / √count from `root`, in 2⁻³²: root · (3 − count · root²) / 2.
+/// One Newton step from `root` towards 1 / √count: root · (3 − count · root²) / 2, in units of 2⁻³².
 const fn newton(root: u32, count: u32) -> u32 {
     let square = ((root as u64 * root as u64) >> 32) as u32;
     let rest = (3u64 << 32).wrapping_sub(count as u64 * square as u64) >> 2;
@@ -47,21 +47,22 @@ const fn newton(root: u32, count: u32) -> u32 {
 /// The state of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cobalt {
-    /// The number of signals, minus the number of times at which a signal was due but the wait was short.
+    /// The number of signals, minus the number of times at which a signal was due and the wait was
+    /// acceptable.
     count: u32,
-    /// 1 / √count in 2⁻³². It is 0 before the first signal, so that the first signal is due at once.
+    /// 1 / √count in units of 2⁻³². It is 0 before the first signal, so that the first signal is due at once.
     root: u32,
-    /// The time of the next signal. If no signal is due, the time at which the state expires.
+    /// The time of the next signal. If no signal is due, it is the time at which the state expires.
     drop_next: Time,
-    /// The last change of BLUE's probability.
+    /// The time of the last change of BLUE's probability.
     blue_changed: Time,
-    /// BLUE's probability in 2⁻³².
+    /// The probability of BLUE, in units of 2⁻³².
     probability: u32,
     /// Whether the last wait was too long.
     is_dropping: bool,
 }
 
-/// The verdict on a packet at the head. The last packet of a queue always passes.
+/// The verdict on a packet at the head. The caller must not drop the last packet of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Decision {
     pub(super) marks: bool,
@@ -74,7 +75,7 @@ pub(super) struct Leaving {
     pub(super) waited: Time,
     /// Whether the packet is ECN-capable and is therefore marked instead of dropped.
     pub(super) is_capable: bool,
-    /// The number of flows with waiting packets, if bursts of flows are tolerated; otherwise 0.
+    /// The number of flows with queued packets if bursts of several flows are tolerated, or 0.
     pub(super) bulk_flows: u32,
 }
 
@@ -86,7 +87,8 @@ impl Cobalt {
             None => newton(self.root, self.count),
         };
     }
-    /// Returns `from` plus the interval divided by the square root of the count, in nanoseconds as in Linux.
+    /// Returns `from` plus the interval divided by the square root of the count. The precision is a
+    /// nanosecond, as in Linux.
     fn control(&self, from: Time, settings: &CobaltSettings) -> Time {
         let nanoseconds = u128::from(settings.interval.as_picoseconds() / 1000);
         from + Time::from_nanoseconds(((nanoseconds * u128::from(self.root)) >> 32) as u64)
@@ -106,8 +108,7 @@ impl Cobalt {
             && waited > settings.mtu_time * u64::from(2 * bulk_flows)
             && waited > settings.mtu_time * 4;
         let mut decision = Decision { marks: false, drops: None };
-        // The comparison with `now` at the end uses the time from before this packet, unless a signal sets a
-        // new one.
+        // The last comparison with `now` uses the value before this packet, unless a signal sets a new value.
         let mut scheduled = self.drop_next;
         let is_due = self.count > 0 && now >= scheduled;
         if is_over {
@@ -122,7 +123,7 @@ impl Cobalt {
         if is_due {
             scheduled = self.signal_or_decay(settings, now, is_capable, &mut decision);
         }
-        // BLUE always drops. It reacts to overflows, which show that senders ignore marks.
+        // BLUE always drops packets. It reacts to overflows, which show that senders ignore marks.
         if self.probability > 0 && (random.bits() >> 32) < u64::from(self.probability) {
             decision.drops = decision.drops.or(Some(DropCause::EarlyRandom));
         }
@@ -134,8 +135,8 @@ impl Cobalt {
         decision
     }
 
-    /// Handles the signals that are due. If the wait is too long, marks or drops the packet. If it is short,
-    /// reduces the count by one for each due signal. Returns the time of the next signal.
+    /// Processes the signals that are due. If the wait is too long, the packet is marked or dropped.
+    /// Otherwise the count is reduced by one for each due signal. Returns the time of the next signal.
     #[inline(never)]
     fn signal_or_decay(
         &mut self,
@@ -160,7 +161,7 @@ impl Cobalt {
         self.drop_next
     }
 
-    /// Records that a packet of the queue was dropped because the memory was full. Linux,
+    /// Records that a packet of the queue was dropped because the memory limit was exceeded. Linux,
     /// `cobalt_queue_full`.
     pub(super) fn overflowed(&mut self, settings: &CobaltSettings, now: Time) {
         if now.saturating_sub(self.blue_changed) > settings.target {
@@ -172,7 +173,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// Records that the queue was served and was empty. Linux, `cobalt_queue_empty`.
+    /// Records that the queue was served and contained no packet. Linux, `cobalt_queue_empty`.
     pub(super) fn found_empty(&mut self, settings: &CobaltSettings, now: Time) {
         if self.probability > 0 && now.saturating_sub(self.blue_changed) > settings.target {
             self.probability = self.probability.saturating_sub(DECREMENT);
@@ -200,7 +201,7 @@ mod tests {
     fn roots_match_the_counts() {
         for (count, root) in ROOTS.iter().enumerate().skip(1) {
             let exact = 2f64.powi(32) / (count as f64).sqrt();
-            // Four steps from the root of the previous count leave an error of at most 0.1 %, for count 2.
+            // After four steps from the root of the previous count, the error is at most 0.1 %, at count 2.
             assert!((f64::from(*root) - exact).abs() < 1.1e-3 * exact, "{count}: {root} and not {exact}");
         }
         let mut root = ROOTS[15];

@@ -13,7 +13,7 @@ use super::tins::CakeTins;
 use crate::queue::FlowHash;
 use crate::{ByteSize, ConfigError, Rate, Time};
 
-/// CAKE as written in a policy: queues, scheduler and shaper of a whole port.
+/// CAKE as written in a policy: the queues, the scheduler and the shaper of a whole port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CakeConfig {
@@ -22,35 +22,35 @@ pub struct CakeConfig {
     pub bandwidth: Option<Rate>,
     /// The mapping of codepoints to tins.
     pub tins: CakeTins,
-    /// The units that share a tin fairly.
+    /// The units among which the bandwidth of a tin is shared fairly.
     pub isolation: CakeIsolation,
-    /// The header fields that distinguish flows, if `isolation` uses flows.
+    /// The header fields that distinguish flows. Only if `isolation` uses flows.
     #[serde(skip_serializing_if = "FlowHash::is_default")]
     pub flow_hash: FlowHash,
-    /// The longest round trip of the connections, approximately, 1us to 1000s. It is the interval of COBALT,
-    /// whose target is a twentieth of the interval. Both are longer if packets take long to send.
+    /// The approximate longest round-trip time of the connections, 1us to 1000s. It is the interval of
+    /// COBALT, and a twentieth of it is the target. Both are longer if the transmission of a packet takes
+    /// long.
     pub rtt: Time,
-    /// Bytes that are counted for a packet in addition to its IP bytes, -64 to 256. Default: 14 on an
+    /// The bytes that are counted for a packet in addition to its IP bytes, -64 to 256. Default: 14 on an
     /// Ethernet link, otherwise 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<i32>,
     /// The minimum counted length of a packet, 0 to 256 bytes.
     #[serde(skip_serializing_if = "is_zero")]
     pub mpu: u32,
-    /// The cells of the link, whose bytes count.
+    /// The cells of the link. Their bytes are included in the counted length.
     pub cells: CakeCells,
     /// The memory limit for packets, including the bookkeeping of an operating system. A packet of 1500 bytes
-    /// takes 2304 bytes. Default: four times the bandwidth × `rtt`, from 4 MiB to 15.5 MB.
+    /// uses 2304 bytes. Default: four times the bandwidth × `rtt`, from 4 MiB to 15.5 MB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<ByteSize>,
-    /// Clears the codepoints of the packets that leave. The tin is selected by the codepoint before it is
-    /// cleared.
+    /// Clears the codepoint of each packet that leaves. The original codepoint selects the tin.
     #[serde(skip_serializing_if = "is_false")]
     pub wash: bool,
     /// Counts dropped packets as if they were sent, for a port behind the bottleneck.
     #[serde(skip_serializing_if = "is_false")]
     pub ingress: bool,
-    /// The acknowledgments that are dropped because a later one in the queue makes them redundant.
+    /// The queued acknowledgments that are dropped because a later one makes them redundant.
     #[serde(skip_serializing_if = "is_default")]
     pub ack_filter: CakeAckFilter,
 }
@@ -89,21 +89,22 @@ impl Default for CakeConfig {
     }
 }
 
-/// Bytes of the longest packet.
+/// The length of the longest packet, bytes.
 pub(super) const MTU: u32 = 1500;
-/// The largest number of packets of maximum length. Linux, `cake_init`.
+/// The largest number of queued packets of maximum length. Linux, `cake_init`.
 const PACKETS: u64 = 10_240;
 
 impl CakeConfig {
-    /// The names of its queues in results for a class `class`: the tins, or the class if there is only one
-    /// tin.
+    /// The names of the queues of a class `class` in results: the names of the tins, or the name of the class
+    /// if there is only one tin.
     pub fn queue_names(&self, class: &str) -> Vec<String> {
         match self.tins.names().as_slice() {
             [_] => vec![class.to_owned()],
             names => names.iter().map(|name| format!("{class}/{name}")).collect(),
         }
     }
-    /// Returns the counted length of a packet of `ip` IP bytes. If `overhead` is absent, `default` is added.
+    /// Returns the counted length of a packet of `ip` IP bytes. If the policy has no `overhead`, `default` is
+    /// added.
     pub fn counted(&self, ip: u32, default: i32) -> u32 {
         self.lengths(default).counted(ip)
     }
@@ -139,8 +140,8 @@ impl CakeConfig {
         Ok(())
     }
 
-    /// Returns a tin with `rate` bytes per second, or `weight` per turn if the rate is 0. Linux,
-    /// `cake_set_rate`.
+    /// Returns a tin with a rate of `rate` bytes per second, or with `weight` bytes per turn if the rate is
+    /// 0. Linux, `cake_set_rate`.
     pub(super) fn tin(&self, rate: u64, weight: i64, mtu: u32, key: u64) -> Tin {
         let byte_time = ByteTime::at(rate);
         let mtu_time = byte_time.for_bytes(mtu);
@@ -158,7 +159,7 @@ impl CakeConfig {
         Tin::new(settings, TinClock { byte_time, next: Time::ZERO })
     }
 
-    /// The memory limit. Linux, `cake_reconfigure`.
+    /// The memory limit, bytes. Linux, `cake_reconfigure`.
     pub(super) fn memory(&self, rate: u64, header: u32) -> u64 {
         let most = PACKETS * u64::from(MTU + header);
         match self.memory_limit {

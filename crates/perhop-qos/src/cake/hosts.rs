@@ -1,6 +1,6 @@
-//! [`Hosts`]: the number of flows of each host with waiting packets, so that hosts share a tin fairly.
+//! [`Hosts`]: the number of flows with queued packets of each host, so that hosts share a tin fairly.
 
-/// The number of places among which a flow or a host is searched for. Linux, `CAKE_SET_WAYS`.
+/// The number of places in a set, in which a flow or a host is searched for. Linux, `CAKE_SET_WAYS`.
 pub(super) const SET_WAYS: usize = 8;
 
 /// The sources or the destinations of the flows of a tin. The hash of a host selects a set of eight places.
@@ -10,7 +10,7 @@ pub(super) struct Hosts(Box<[Host]>);
 #[derive(Clone, Copy, Debug, Default)]
 struct Host {
     tag: u32,
-    /// The number of the host's flows that have waiting packets and are not sparse.
+    /// The number of the host's flows that have queued packets and are not sparse.
     bulk_flows: u16,
 }
 
@@ -19,8 +19,9 @@ impl Hosts {
         Hosts(vec![Host::default(); places].into())
     }
 
-    /// Returns the place of the host with the hash `tag`. A host without a place gets an unused one of its
-    /// set. If all eight are used, it shares the one that its hash selects. Linux, `cake_hash`.
+    /// Returns the place of the host with the hash `tag`. A host without a place gets an unused place of its
+    /// set. If all eight places are used, the host shares the place that its hash selects. Linux,
+    /// `cake_hash`.
     pub(super) fn place_of(&mut self, tag: u32) -> u16 {
         let first = tag as usize % self.0.len();
         let (inner, outer) = (first % SET_WAYS, first - first % SET_WAYS);

@@ -1,4 +1,4 @@
-//! [`CakeIsolation`]: the units that share a tin fairly, flows or hosts.
+//! [`CakeIsolation`]: the units, flows or hosts, among which the bandwidth of a tin is shared fairly.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,41 +8,41 @@ use crate::packet::Address;
 use crate::queue::FlowHasher;
 use crate::random::mix;
 
-/// The units that share a tin fairly.
+/// The units among which the bandwidth of a tin is shared fairly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeIsolation {
     /// No isolation: all packets are in one queue.
     Flowblind,
-    /// Hosts that send.
+    /// Hosts that send. Each has one queue.
     Srchost,
-    /// Hosts that receive.
+    /// Hosts that receive. Each has one queue.
     Dsthost,
-    /// Pairs of hosts.
+    /// Pairs of a sending and a receiving host. Each has one queue.
     Hosts,
-    /// Flows, each of the same five-tuple.
+    /// Flows: the packets with the same five-tuple.
     Flows,
-    /// Flows, with the quantum divided by the bulk flows of the sending host.
+    /// Flows. The quantum of a flow is divided by the number of bulk flows of its sending host.
     DualSrchost,
-    /// Flows, with the quantum divided by the bulk flows of the receiving host.
+    /// Flows. The quantum of a flow is divided by the number of bulk flows of its receiving host.
     DualDsthost,
-    /// Flows, with the quantum divided by the bulk flows of the sending or of the receiving host, the larger
-    /// number of both.
+    /// Flows. The quantum of a flow is divided by the number of bulk flows of its sending host or of its
+    /// receiving host, whichever number is larger.
     #[default]
     TripleIsolate,
 }
 
 impl CakeIsolation {
-    /// Whether flows of one sending host share its part.
+    /// Whether the flows of a sending host share the bandwidth of this host.
     pub(super) fn counts_sources(self) -> bool {
         matches!(self, CakeIsolation::DualSrchost | CakeIsolation::TripleIsolate)
     }
-    /// Whether flows of one receiving host share its part.
+    /// Whether the flows of a receiving host share the bandwidth of this host.
     pub(super) fn counts_destinations(self) -> bool {
         matches!(self, CakeIsolation::DualDsthost | CakeIsolation::TripleIsolate)
     }
 
-    /// The tag that selects the queue of `packet`; equal for all packets of a unit.
+    /// The tag that selects the queue of `packet`. All packets of a unit have the same tag.
     #[inline]
     pub(super) fn tag(self, packet: &Packet, key: u64, hasher: &mut FlowHasher) -> u32 {
         match self {
@@ -61,7 +61,7 @@ impl CakeIsolation {
 pub(super) fn source_tag(packet: &Packet, key: u64) -> u32 {
     host_tag(packet.source, !key)
 }
-/// The tag of the receiving host. It differs from the tag of the same host as a source.
+/// The tag of the receiving host. The tag of the same host as a sender is different.
 pub(super) fn destination_tag(packet: &Packet, key: u64) -> u32 {
     host_tag(packet.destination, key.rotate_left(32))
 }
@@ -75,8 +75,8 @@ mod tests {
     use super::*;
     use crate::queue::FlowHash;
 
-    /// After a timeout a flow waits in a different queue if sockets distinguish flows, but not if queues
-    /// belong to hosts.
+    /// After a timeout, the packets of a flow join another queue if queues belong to flows and sockets
+    /// distinguish flows. They join the same queue if queues belong to hosts.
     #[test]
     fn sockets_take_another_queue_after_a_timeout() {
         let moves = |isolation: CakeIsolation, flow_hash| {

@@ -3,25 +3,25 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The cells of a link.
+/// The cells of a link, which determine its counted bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeCells {
     /// No cells.
     #[default]
     None,
-    /// Cells of 53 bytes with 48 of payload (ADSL).
+    /// Cells of 53 bytes with 48 bytes of payload (ADSL).
     Atm,
-    /// One more byte for each started 64 bytes (VDSL2).
+    /// One additional byte for each started block of 64 bytes (VDSL2).
     Ptm,
 }
 
 /// The counted length of a packet for the shaper, the tins and the turns of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lengths {
-    /// Bytes in addition to the IP bytes.
+    /// The bytes that are added to the IP bytes.
     pub(super) overhead: i32,
-    /// The minimum length.
+    /// The minimum counted length, bytes.
     pub(super) mpu: u32,
     pub(super) cells: CakeCells,
 }
@@ -39,9 +39,10 @@ impl Lengths {
     }
 }
 
-/// The memory that Linux accounts for a frame of `bytes`. It is the buffer from the allocator plus 256 bytes
-/// for the descriptor. The buffer is a power of two and includes 64 bytes of headroom and 320 bytes of
-/// bookkeeping. A frame of 1514 bytes takes 2304 bytes. Drivers of network cards can use other sizes.
+/// The memory that Linux accounts for a frame of `bytes` bytes: the allocated buffer and 256 bytes for the
+/// descriptor. The size of the buffer is a power of two. It has room for the frame, 64 bytes of headroom and
+/// 320 bytes of bookkeeping. A frame of 1514 bytes uses 2304 bytes. Drivers of network cards can use other
+/// sizes.
 #[inline]
 pub(super) fn memory(bytes: u32) -> u64 {
     u64::from(bytes + 64 + 320).next_power_of_two() + 256
@@ -59,10 +60,10 @@ mod tests {
     fn overheads_and_cells() {
         assert_eq!(counted(14, 0, CakeCells::None, 1500), 1514);
         assert_eq!(counted(-10, 0, CakeCells::None, 4), 0);
-        // Ethernet's minimum frame with its framing: `ethernet` in tc is overhead 38 mpu 84.
+        // The minimum Ethernet frame with its framing: `ethernet` in tc is overhead 38 mpu 84.
         assert_eq!(counted(38, 84, CakeCells::None, 40), 84);
-        // 1500 + 40 bytes take 33 cells. 8 more bytes would still fit into the 33rd cell; 45 more need
-        // another cell.
+        // A packet of 1500 + 40 bytes needs 33 cells. 44 more bytes still fit into the 33rd cell, and 45 more
+        // need another cell.
         assert_eq!(counted(40, 0, CakeCells::Atm, 1500), 33 * 53);
         assert_eq!(counted(84, 0, CakeCells::Atm, 1500), 33 * 53);
         assert_eq!(counted(85, 0, CakeCells::Atm, 1500), 34 * 53);

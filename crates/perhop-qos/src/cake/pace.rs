@@ -1,8 +1,8 @@
-//! [`Pace`]: the clocks of CAKE's shaper, one for all packets and one for each tin.
+//! [`Pace`]: the clocks of CAKE, one for the shaper and one for each tin.
 
 use crate::units::{PICOSECONDS_PER_SECOND, Time};
 
-/// The time of a byte at a rate, with a precision of at most a picosecond per packet.
+/// The transmission time of a byte at a rate. The error is at most a picosecond per packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ByteTime {
     per_byte: u64,
@@ -10,7 +10,7 @@ pub(super) struct ByteTime {
 }
 
 impl ByteTime {
-    /// The time at `bytes_per_second`; 0 for a rate of 0 (unlimited).
+    /// The time of a byte at `bytes_per_second`, or 0 for a rate of 0 (unlimited).
     ///
     /// Linux, `cake_set_rate`: the rate is at least 64 bytes per second.
     pub(super) fn at(bytes_per_second: u64) -> ByteTime {
@@ -18,7 +18,8 @@ impl ByteTime {
             return ByteTime::default();
         }
         let rate = bytes_per_second.max(64);
-        // The time of a byte is below 2³⁵ ps. A value of 46 bits leaves 18 bits for the bytes of a packet.
+        // The time of a byte is below 2³⁵ ps. A value of 46 bits leaves 18 bits for the number of bytes of a
+        // packet.
         let whole = PICOSECONDS_PER_SECOND / rate;
         let shift = (46 - (u64::BITS - whole.leading_zeros())).min(40);
         let per_byte = ((u128::from(PICOSECONDS_PER_SECOND) << shift) / u128::from(rate)) as u64;
@@ -36,8 +37,8 @@ pub(super) struct Pace {
     pub(super) byte_time: ByteTime,
     /// The time of the next packet.
     next: Time,
-    /// A second clock at two thirds of the rate. Only sent packets advance it. If dropped packets count
-    /// (`ingress`), they delay the next packet at most until this time.
+    /// A second clock at two thirds of the rate, which only sent packets advance. If dropped packets count as
+    /// sent (`ingress`), they delay the next packet at most until this time.
     failsafe: Time,
 }
 
@@ -45,7 +46,7 @@ impl Pace {
     pub(super) fn new(byte_time: ByteTime) -> Pace {
         Pace { byte_time, ..Pace::default() }
     }
-    /// Starts a busy period: a packet joins at `now`. Idle time before it gives no credit.
+    /// Starts a busy period because a packet joins at `now`. The idle time before `now` gives no credit.
     #[inline]
     pub(super) fn restart(&mut self, now: Time) {
         if self.next < now {
@@ -53,21 +54,22 @@ impl Pace {
             self.failsafe = now;
         }
     }
-    /// The time until which all packets wait; `None` if a packet may leave at `now`.
+    /// The time until which the shaper delays all packets. `None` if a packet may leave at `now`.
     #[inline]
     pub(super) fn holds_until(&self, now: Time) -> Option<Time> {
         let until = self.next.min(self.failsafe);
         (until > now).then_some(until)
     }
     /// Records that a packet of `bytes` counted bytes is sent. Linux, `cake_advance_shaper`: the clock
-    /// advances from the time at which the packet could have been sent, not from now.
+    /// advances from the time at which the packet could have been sent, not from the current time.
     #[inline]
     pub(super) fn sent(&mut self, bytes: u32) {
         let takes = self.byte_time.for_bytes(bytes);
         self.next += takes;
         self.failsafe = self.failsafe + takes + Time::from_picoseconds(takes.as_picoseconds() / 2);
     }
-    /// Records that a packet of `bytes` counted bytes is dropped although the bottleneck has carried it.
+    /// Records that a packet of `bytes` counted bytes is dropped, although the bottleneck has already
+    /// transmitted it.
     pub(super) fn dropped(&mut self, bytes: u32) {
         self.next += self.byte_time.for_bytes(bytes);
     }
@@ -81,14 +83,14 @@ pub(super) struct TinClock {
 }
 
 impl TinClock {
-    /// Starts a busy period of the tin: a packet joins it at `now`.
+    /// Starts a busy period of the tin because a packet joins it at `now`.
     #[inline]
     pub(super) fn restart(&mut self, now: Time) {
         self.next = self.next.max(now);
     }
-    /// Records that a packet of `bytes` counted bytes leaves the tin at `now`. The clock of a tin that is
-    /// behind its share stays behind. Otherwise the next packet of the tin is due one packet time from now at
-    /// the earliest.
+    /// Records that a packet of `bytes` counted bytes leaves the tin at `now`. If the clock is in the past,
+    /// it advances by the time of the packet. Otherwise the next packet of the tin is due at least one packet
+    /// time after `now`.
     #[inline]
     pub(super) fn sent(&mut self, now: Time, bytes: u32) {
         let takes = self.byte_time.for_bytes(bytes);

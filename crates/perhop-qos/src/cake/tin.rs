@@ -1,4 +1,4 @@
-//! [`Tin`]: flows that share a part of the bandwidth in turns, sparse flows first.
+//! [`Tin`]: flows that share a part of the bandwidth by taking turns. Sparse flows are served first.
 
 use super::cobalt::{Cobalt, CobaltSettings};
 use super::hosts::{Hosts, SET_WAYS};
@@ -15,19 +15,19 @@ pub(super) const NO_FLOW: u16 = u16::MAX;
 /// The index that stands for no slot.
 pub(super) const NO_SLOT: u32 = u32::MAX;
 
-/// A tin: the packets of some codepoints, which have a part of the bandwidth in common.
+/// A tin: the flows of the packets with certain codepoints. The flows share a part of the bandwidth.
 #[derive(Clone, Debug)]
 pub(super) struct Tin {
     pub(super) flows: Box<[Flow]>,
-    /// The hash of the current or last flow of each queue.
+    /// The hash of the flow that uses each queue, or that used it last.
     tags: Box<[u32]>,
     sources: Hosts,
     destinations: Hosts,
     /// Sparse flows. They are served first.
     fresh: List,
-    /// Bulk flows, and flows that count as sparse until their next packet.
+    /// Bulk flows, and flows without packets that count as sparse until their next packet.
     old: List,
-    /// Flows without packets whose COBALT has state.
+    /// Flows without packets whose COBALT still has state.
     decaying: List,
     /// The number of sparse flows, including those that count as sparse until their next packet.
     pub(super) sparse: u32,
@@ -36,21 +36,21 @@ pub(super) struct Tin {
     pub(super) settings: TinSettings,
     hasher: FlowHasher,
     pub(super) clock: TinClock,
-    /// Bytes of its packets in the queue.
+    /// The bytes of the packets in the tin.
     pub(super) backlog: u64,
-    /// The counted bytes that a tin without a bandwidth may still send in this turn.
+    /// The counted bytes that the tin may still send in this turn. Only for CAKE without a bandwidth.
     pub(super) deficit: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TinSettings {
     pub(super) cobalt: CobaltSettings,
-    /// Counted bytes that a flow may send in a turn.
+    /// The counted bytes that a flow may send in one turn.
     pub(super) quantum: u32,
-    /// The counted bytes of a turn of a tin without a bandwidth.
+    /// The counted bytes that the tin may send in one turn. Only for CAKE without a bandwidth.
     pub(super) weight: i64,
     pub(super) isolation: CakeIsolation,
-    /// The key of the hashes.
+    /// The key of the hash functions.
     pub(super) key: u64,
     pub(super) flow_hash: FlowHash,
 }
@@ -66,9 +66,9 @@ pub(super) struct Flow {
     /// The previous flow in its list.
     before: u16,
     pub(super) set: Set,
-    /// The place of its source in [`Tin::sources`].
+    /// The place of the flow's source in [`Tin::sources`].
     source: u16,
-    /// The place of its destination in [`Tin::destinations`].
+    /// The place of the flow's destination in [`Tin::destinations`].
     destination: u16,
     pub(super) cobalt: Cobalt,
 }
@@ -79,15 +79,15 @@ pub(super) enum Set {
     /// The flow is in no list, because it has no packets and no state.
     None,
     Sparse,
-    /// The flow had used up its quantum and had no packets. It counts as sparse, but is in the list of bulk
-    /// flows.
+    /// The flow has used up its quantum and has no packets. It counts as sparse, but it is in the list of
+    /// bulk flows.
     SparseWaiting,
     Bulk,
-    /// The queue has no packets, but its COBALT has state.
+    /// The flow has no packets, but its COBALT still has state.
     Decaying,
 }
 
-/// Flows in order, linked by [`Flow::next`] and [`Flow::before`].
+/// An ordered list of flows, linked by [`Flow::next`] and [`Flow::before`].
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u16,
@@ -127,14 +127,14 @@ impl Tin {
         }
     }
 
-    /// Whether a flow waits for a turn.
+    /// Whether a flow of the tin waits for a turn.
     #[inline]
     pub(super) fn has_turns(&self) -> bool {
         self.sparse + self.bulk > 0
     }
 
-    /// Returns the queue of `packet`'s flow. A hash selects the set of eight queues. If none of them belongs
-    /// to the flow, an unused one becomes its queue. Linux, `cake_hash`.
+    /// Returns the queue of the packet's flow. A hash selects a set of eight queues. If none of them belongs
+    /// to the flow, the flow gets an unused queue of the set. Linux, `cake_hash`.
     #[inline]
     pub(super) fn flow_of(&mut self, packet: &Packet) -> u16 {
         let isolation = self.settings.isolation;
@@ -148,7 +148,8 @@ impl Tin {
         }
         self.search(packet, tag, direct)
     }
-    /// Returns the queue of a flow that does not own queue number `direct`, which its hash `tag` selects.
+    /// Returns the queue of a flow. Its hash `tag` selects queue number `direct`, but that queue belongs to
+    /// another flow or is unused.
     #[inline(never)]
     fn search(&mut self, packet: &Packet, tag: u32, direct: usize) -> u16 {
         let (inner, outer) = (direct % SET_WAYS, direct - direct % SET_WAYS);
@@ -162,7 +163,8 @@ impl Tin {
         let found = found.or_else(|| places().find(|place| self.flows[*place].set == Set::None));
         let place = found.unwrap_or(direct);
         if found.is_none() && self.flows[place].set == Set::Bulk {
-            // Two flows share this queue. From now on it counts as a bulk flow of the second flow's hosts.
+            // Two flows now share this queue. From now on, the queue counts as a bulk flow of the hosts of
+            // the second flow.
             self.leaves_bulk(place as u16);
         }
         self.tags[place] = tag;
@@ -179,7 +181,7 @@ impl Tin {
         place as u16
     }
 
-    /// Records that a packet has joined the queue of `index`, so that the flow gets turns.
+    /// Records that a packet has joined the queue of flow `index`. The flow now takes turns.
     #[inline]
     pub(super) fn joined(&mut self, index: u16, random: &mut Stream) {
         match self.flows[usize::from(index)].set {
@@ -202,23 +204,23 @@ impl Tin {
         }
     }
 
-    /// Returns the quantum of a flow's turn: the quantum of the tin, divided by the number of bulk flows of
-    /// the flow's source or destination, whichever is larger.
+    /// Returns the quantum of a turn of flow `index`: the quantum of the tin, divided by the number of bulk
+    /// flows of the flow's source or destination, whichever number is larger.
     ///
-    /// Linux, `cake_get_flow_quantum`: a random fraction is added before rounding down, so that the mean
-    /// quantum is exact.
+    /// Linux, `cake_get_flow_quantum`: a random fraction is added before the quotient is rounded down, so
+    /// that the mean quantum is exact.
     #[inline]
     fn quantum(&self, index: u16, random: &mut Stream) -> i32 {
         let flow = &self.flows[usize::from(index)];
-        // If hosts are not counted, their place is 0, and the load there is 0.
+        // If hosts are not counted, the flow has place 0, and place 0 has no bulk flows.
         let load = self.sources.load(flow.source).max(self.destinations.load(flow.destination)).max(1);
         let part = u32::from(u16::MAX / load);
         let dither = (random.bits() >> 48) as u32;
         ((self.settings.quantum * part + dither) >> 16).cast_signed()
     }
 
-    /// Returns the flow that has the turn, and its list. `looks_at_decaying` gives the rank of decaying
-    /// flows.
+    /// Returns the flow whose turn it is, and its list. `looks_at_decaying` determines whether a decaying
+    /// flow comes first.
     #[inline]
     pub(super) fn first(&self, looks_at_decaying: LooksAtDecaying) -> Option<(u16, Place)> {
         let first_flow = |place: Place| {
@@ -235,8 +237,8 @@ impl Tin {
             .or_else(|| first_flow(Place::Decaying))
     }
 
-    /// Moves flow `index`, the first of `place`, to the end of the old flows with a new quantum. It has used
-    /// up its last quantum.
+    /// Moves flow `index`, the first flow of the list `place`, to the end of the old flows, and adds a new
+    /// quantum. The flow has used up its last quantum.
     pub(super) fn turn_over(&mut self, index: u16, place: Place, random: &mut Stream) {
         let flow = &mut self.flows[usize::from(index)];
         if flow.set == Set::Sparse {
@@ -253,8 +255,8 @@ impl Tin {
         self.append(index, Place::Old);
     }
 
-    /// Moves flow `index`, the first of `place`, to the decaying flows if its COBALT has state; otherwise
-    /// removes it. The flow has no packets.
+    /// Processes that flow `index`, the first flow of the list `place`, has no packets. The flow moves to the
+    /// decaying flows if its COBALT still has state. Otherwise it leaves all lists.
     pub(super) fn found_empty(&mut self, index: u16, place: Place, now: Time) {
         let flow = &mut self.flows[usize::from(index)];
         flow.cobalt.found_empty(&self.settings.cobalt, now);
@@ -347,8 +349,8 @@ pub(super) enum Place {
     Decaying,
 }
 
-/// The rank of decaying flows in a search for the next flow. Each pull looks at one decaying flow first, so
-/// that their state is updated although other flows have packets.
+/// The position of decaying flows in the search for the next flow. Each pull examines one decaying flow
+/// first, so that the state of decaying flows is updated although other flows have packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LooksAtDecaying {
     First,

@@ -9,10 +9,10 @@ use crate::Dscp;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeTins {
-    /// One tin for all.
+    /// One tin for all packets.
     #[serde(rename = "besteffort")]
     BestEffort,
-    /// Eight tins by the IP precedence, each with seven eighths of the bandwidth of the next lower tin.
+    /// Eight tins by IP precedence. Each has seven eighths of the bandwidth of the next lower tin.
     Precedence,
     /// `bulk` (LE, CS1) up to a sixteenth, `voice` (CS6, CS7, EF, VA, TOS 4) up to a quarter, and
     /// `best-effort` (all others).
@@ -21,11 +21,11 @@ pub enum CakeTins {
     /// `bulk` (LE, CS1) up to a sixteenth, `video` (`AF2x`, `AF3x`, `AF4x`, CS2, CS3, TOS 4) up to a half,
     /// `voice` (CS4 to CS7, EF, VA) up to a quarter, and `best-effort` (all others).
     Diffserv4,
-    /// Eight tins by kinds of applications, each with seven eighths of the bandwidth of the next lower tin.
+    /// Eight tins by kind of application. Each has seven eighths of the bandwidth of the next lower tin.
     Diffserv8,
 }
 
-/// A tin: its name in results, and its share of the bandwidth and of turns, 2^-`shift`.
+/// The name of a tin in results, and the shift n of its share of the bandwidth and of turns, 2^-n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TinShare {
     pub(super) name: &'static str,
@@ -40,8 +40,8 @@ const VOICE: TinShare = TinShare { name: "voice", shift: 2 };
 const EIGHT: [&str; 8] = ["tin-0", "tin-1", "tin-2", "tin-3", "tin-4", "tin-5", "tin-6", "tin-7"];
 
 impl CakeTins {
-    /// The names in results. Tins are listed from the least to the most urgent, except `bulk`, which is
-    /// urgent up to its share.
+    /// The names of the tins in results. Tins are listed from the least to the most urgent one. `bulk` is the
+    /// exception: it is urgent only up to its share.
     pub fn names(self) -> Vec<&'static str> {
         match self.halves() {
             Some(shares) => shares.iter().map(|share| share.name).collect(),
@@ -50,7 +50,7 @@ impl CakeTins {
     }
 
     /// The share of the bandwidth of each tin. Up to its share, a tin is served before the tins that precede
-    /// it in the list. The share of the first tin is the rest.
+    /// it in the list. The first tin has the remaining bandwidth.
     pub fn parts(self) -> Vec<f64> {
         match self.halves() {
             Some(shares) => shares.iter().map(|share| 0.5f64.powi(share.shift.cast_signed())).collect(),
@@ -58,7 +58,8 @@ impl CakeTins {
         }
     }
 
-    /// The tins with halves, quarters and so on; `None` if each has seven eighths of the next lower tin.
+    /// The tins whose shares are powers of one half. `None` if each tin has seven eighths of the next lower
+    /// one.
     fn halves(self) -> Option<&'static [TinShare]> {
         match self {
             CakeTins::BestEffort => Some(&[BEST_EFFORT]),
@@ -68,7 +69,8 @@ impl CakeTins {
         }
     }
 
-    /// The bytes per second and weight of each tin for `bytes_per_second` in total; 0 means unlimited.
+    /// The bytes per second and the weight of each tin, for a total of `bytes_per_second`. 0 bytes per second
+    /// means unlimited.
     ///
     /// Linux, `cake_config_besteffort` to `cake_config_diffserv8`.
     pub(super) fn shares(self, bytes_per_second: u64) -> Vec<(u64, i64)> {
@@ -88,7 +90,7 @@ impl CakeTins {
         (0..64).filter_map(Dscp::new).filter(move |dscp| self.tin_of(*dscp) == tin)
     }
 
-    /// The number of the tin for codepoint `dscp`.
+    /// The number of the tin to which packets with the codepoint `dscp` belong.
     pub fn tin_of(self, dscp: Dscp) -> usize {
         let value = dscp.value();
         match self {

@@ -2,7 +2,7 @@
 
 use crate::packet::{Dscp, IpPrecedence};
 
-/// A set of DSCPs: one bit for each of the 64.
+/// A set of DSCPs, with one bit for each of the 64 values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DscpSet(u64);
 
@@ -10,11 +10,12 @@ impl DscpSet {
     /// All codepoints.
     pub(crate) const ALL: DscpSet = DscpSet(u64::MAX);
 
-    /// The codepoints of a list.
+    /// Returns the set of these codepoints.
     pub(crate) fn from_codepoints(codepoints: &[Dscp]) -> DscpSet {
         DscpSet(codepoints.iter().fold(0, |bits, dscp| bits | 1 << dscp.value()))
     }
-    /// The codepoints with one of these precedences: RFC 2474 §4.2.2, the three high bits.
+    /// Returns the codepoints with one of these precedences, the three high bits of a codepoint (RFC 2474
+    /// §4.2.2).
     pub(crate) fn of_precedences(precedences: &[IpPrecedence]) -> DscpSet {
         DscpSet(precedences.iter().fold(0, |bits, precedence| bits | 0xff << (precedence.value() * 8)))
     }

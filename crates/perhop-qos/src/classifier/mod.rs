@@ -1,8 +1,8 @@
 //! Classifiers, which assign packets to classes (RFC 3290 §4).
 //!
-//! A [`MatchConfig`] is a condition as written; [`Match`] is its compiled form. Conditions on the DS field
-//! alone (a behavior aggregate) become one set of 64 bits. If a port has only such conditions, its
-//! [`PortClassifier`](crate::port::PortClassifier) combines them into a table.
+//! A [`MatchConfig`] is a condition as written in a policy. A [`Match`] is its compiled form. Conditions that
+//! read only the DS field (a behavior aggregate) are compiled to one set of 64 bits. If a port has only such
+//! conditions, its [`PortClassifier`](crate::port::PortClassifier) combines them into a table.
 
 mod behavior_aggregate;
 mod multi_field;
@@ -21,8 +21,8 @@ use crate::packet::{Color, Dscp, Ingress, InterfaceId, IpPrecedence, LinkMark, P
 pub(crate) use behavior_aggregate::DscpSet;
 use multi_field::{Field, LinkMarks, has_ports};
 
-/// A condition on one packet, as written in a policy. All keys must hold. A list holds if any of its values
-/// holds.
+/// A condition on one packet, as written in a policy. A packet matches if it meets all keys. It meets a key
+/// with a list if it meets any value of the list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MatchConfig {
@@ -32,18 +32,20 @@ pub struct MatchConfig {
     /// The IP precedence, by number or name: `5`, `[routine, priority]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precedence: Option<OneOrMany<IpPrecedence>>,
-    /// The color that the packet's AF codepoint carries or that an earlier conditioner set: `[yellow, red]`.
+    /// The color that the packet's AF codepoint carries, or that an earlier conditioner has set: `[yellow,
+    /// red]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<OneOrMany<Color>>,
-    /// The label that an earlier conditioner of this node set, 0 to 255; 0 if no conditioner set one.
+    /// The label that an earlier conditioner of this node has set, 0 to 255. It is 0 if no conditioner has
+    /// set one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<OneOrMany<u8>>,
-    /// The class of service of the VLAN tag, 0 to 7: `5`, `[6, 7]`. At an output, it is that of the tag with
-    /// which the packet leaves. No packet has one on a link without `vlan`.
+    /// The class of service of the VLAN tag, 0 to 7: `5`, `[6, 7]`. At an output, it is read from the tag
+    /// with which the packet leaves. On a link without `vlan`, no packet has a class of service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cos: Option<OneOrMany<LinkMark>>,
-    /// The traffic class (EXP) of the topmost MPLS label, 0 to 7. At an output, it is that of the label with
-    /// which the packet leaves. No packet has one on a link without `mpls`.
+    /// The traffic class (EXP) of the topmost MPLS label, 0 to 7. At an output, it is read from the label
+    /// with which the packet leaves. On a link without `mpls`, no packet has a traffic class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mpls_exp: Option<OneOrMany<LinkMark>>,
     /// The length of the IP packet in bytes, or a range: `40`, `[40-64, 1000-65535]`.
@@ -58,23 +60,23 @@ pub struct MatchConfig {
     /// The IP protocol, by number or name: `udp`, `[tcp, udp]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<OneOrMany<Protocol>>,
-    /// The source port, or a range: `80`, `[80, 443, 1024-65535]`. Only TCP and UDP packets have one.
+    /// The source port, or a range: `80`, `[80, 443, 1024-65535]`. Only TCP and UDP packets have ports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_port: Option<OneOrMany<PortRange>>,
-    /// The destination port, or a range: `80`, `[80, 443, 1024-65535]`. Only TCP and UDP packets have one.
+    /// The destination port, or a range: `80`, `[80, 443, 1024-65535]`. Only TCP and UDP packets have ports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination_port: Option<OneOrMany<PortRange>>,
-    /// The interface on which the packet arrived. Its name is that of the neighbor at the other end of the
-    /// link.
+    /// The interface on which the packet arrived. An interface has the name of the neighbor at the other end
+    /// of its link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<OneOrMany<String>>,
-    /// Conditions that must all hold.
+    /// Conditions that the packet must all meet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all: Option<Vec<MatchConfig>>,
-    /// Conditions of which at least one must hold.
+    /// Conditions of which the packet must meet at least one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub any: Option<Vec<MatchConfig>>,
-    /// A condition that must not hold.
+    /// A condition that the packet must not meet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not: Option<Box<MatchConfig>>,
 }
@@ -93,11 +95,11 @@ enum Condition {
 }
 
 impl MatchConfig {
-    /// Compiles the condition for a node whose interfaces are called `interfaces`, in the order of
-    /// their [`InterfaceId`]s.
+    /// Compiles the condition for a node with the interfaces `interfaces`, listed in the order of their
+    /// [`InterfaceId`]s.
     ///
     /// # Errors
-    /// The condition is empty, can never match, or names an interface that does not exist.
+    /// The condition is empty, no packet can match it, or it names an interface that does not exist.
     pub fn build(&self, interfaces: &[String]) -> Result<Match, ConfigError> {
         self.condition(interfaces).map(Match)
     }
@@ -117,7 +119,7 @@ impl MatchConfig {
         }
         if conditions.is_empty() {
             return Err(ConfigError::new("", "a match without conditions")
-                .help("leave `match` out to take every packet, or write one such as `dscp: ef`"));
+                .help("leave `match` out to match every packet, or write a condition such as `dscp: ef`"));
         }
         all_of(conditions)
     }
@@ -167,7 +169,7 @@ impl MatchConfig {
     }
 }
 
-/// The values of one key, at least one.
+/// Returns the values of the key `key`, at least one, or `None` if the key is absent.
 fn values<'a, T>(key: &str, list: Option<&'a OneOrMany<T>>) -> Result<Option<&'a [T]>, ConfigError> {
     match list {
         None => Ok(None),
@@ -190,8 +192,8 @@ fn empty(key: &str) -> ConfigError {
     ConfigError::new(key, "the list is empty").help("name at least one, or leave the key out")
 }
 
-/// Returns the conjunction. All conditions on the DS field are one test, which comes first because it is the
-/// cheapest.
+/// Returns a condition that holds if all `conditions` hold. Its test of the DS field combines all conditions
+/// on the DS field. This test is the first one, because it is the cheapest.
 fn all_of(conditions: Vec<Condition>) -> Result<Condition, ConfigError> {
     let mut dscps = DscpSet::ALL;
     let mut others = Vec::new();
@@ -220,7 +222,8 @@ fn all_of(conditions: Vec<Condition>) -> Result<Condition, ConfigError> {
     })
 }
 
-/// Returns the disjunction; one test if all conditions are on the DS field.
+/// Returns a condition that holds if any of `conditions` holds. If all of them test the DS field, it has only
+/// one test.
 fn any_of(conditions: Vec<Condition>) -> Condition {
     let union = conditions.iter().try_fold(DscpSet::ALL.complement(), |union, condition| match condition {
         Condition::BehaviorAggregate(set) => Some(union.union(*set)),
@@ -236,7 +239,7 @@ fn negated(condition: Condition) -> Condition {
     }
 }
 
-/// The number of the interface called `name`.
+/// Returns the number of the interface with the name `name`.
 fn interface(name: &str, interfaces: &[String]) -> Result<InterfaceId, ConfigError> {
     if let Some(index) = interfaces.iter().position(|known| known == name) {
         if index >= Ingress::INTERFACES {
@@ -257,7 +260,8 @@ fn interface(name: &str, interfaces: &[String]) -> Result<InterfaceId, ConfigErr
     })
 }
 
-/// The Levenshtein distance: the number of insertions, deletions and substitutions that change `a` into `b`.
+/// The Levenshtein distance: the smallest number of insertions, deletions and substitutions that change `a`
+/// into `b`.
 fn edit_distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.chars().count()).collect();
     for (i, from) in a.chars().enumerate() {
@@ -276,11 +280,11 @@ impl Match {
     pub fn matches(&self, packet: &Packet) -> bool {
         self.0.matches(packet)
     }
-    /// Whether it matches a mark of the link layer.
+    /// Whether the condition reads a mark of the link layer.
     pub fn reads_link_marks(&self) -> bool {
         self.0.reads_link_marks()
     }
-    /// The codepoints that it matches, if it has no other condition.
+    /// The codepoints that the condition matches. `None` if it also reads other fields.
     pub(crate) fn dscps(&self) -> Option<DscpSet> {
         match self.0 {
             Condition::BehaviorAggregate(set) => Some(set),

@@ -1,5 +1,5 @@
-//! [`Field`]: conditions on the other header fields and on the input interface, the multi-field classifier of
-//! RFC 2475 §2.3.1, and [`Prefix`].
+//! [`Field`]: conditions on other header fields than the DS field and on the input interface, the multi-field
+//! classifier of RFC 2475 §2.3.1. [`Prefix`]: an address prefix.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::range::{LengthRange, PortRange};
 use crate::packet::{Address, Color, InterfaceId, LinkMark, Packet, Protocol};
 
-/// A condition on one field: any of the values.
+/// A condition on one field. A packet meets it if the field has any of the values.
 #[derive(Clone, Debug)]
 pub(super) enum Field {
     Source(Vec<Prefix>),
@@ -27,7 +27,7 @@ pub(super) enum Field {
     Input(Vec<InterfaceId>),
 }
 
-/// A set of CoS or EXP: one bit for each of the 8.
+/// A set of CoS or EXP values, with one bit for each of the 8 values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkMarks(u8);
 
@@ -58,13 +58,13 @@ impl Field {
             Field::Input(interfaces) => interfaces.contains(&packet.input.interface()),
         }
     }
-    /// Whether it reads a mark of the link layer.
+    /// Whether the condition reads a mark of the link layer.
     pub(super) fn reads_link_marks(&self) -> bool {
         matches!(self, Field::Cos(_) | Field::Exp(_))
     }
 }
 
-/// Whether packets of `protocol` carry the ports of [`FlowKey`](crate::FlowKey).
+/// Whether packets of `protocol` contain the ports of a [`FlowKey`](crate::FlowKey).
 pub(super) fn has_ports(protocol: Protocol) -> bool {
     matches!(protocol, Protocol::TCP | Protocol::UDP)
 }
@@ -78,7 +78,7 @@ fn within(ranges: &[PortRange], port: u16) -> bool {
 pub struct Prefix {
     address: IpAddr,
     length: u8,
-    /// The address in the 16-byte form of both families.
+    /// The address in the 16-byte form that IPv4 and IPv6 share.
     bits: u128,
     mask: u128,
 }
@@ -92,10 +92,10 @@ fn is_ipv4(address: u128) -> bool {
 }
 
 impl Prefix {
-    /// The prefix of the first `length` bits of `address`.
+    /// Returns the prefix of `length` bits with the network address `address`.
     ///
     /// # Errors
-    /// The address has fewer bits, or a bit beyond them is set.
+    /// The address has fewer than `length` bits, or a later bit is set.
     pub fn new(address: IpAddr, length: u8) -> Result<Prefix, String> {
         let (offset, width) = if address.is_ipv4() { (IPV4_MAPPED_LENGTH, 32) } else { (0, 128) };
         if length > width {
@@ -112,31 +112,31 @@ impl Prefix {
         }
         Ok(Prefix { address, length, bits, mask })
     }
-    /// Whether `address` begins with it. An IPv6 prefix of any length contains no IPv4 address.
+    /// Whether `address` begins with the prefix. An IPv6 prefix of any length contains no IPv4 address.
     pub fn contains(&self, address: Address) -> bool {
         let bits = address.to_bits();
         bits & self.mask == self.bits && is_ipv4(bits) == self.address.is_ipv4()
     }
-    /// Its first address.
+    /// The first address of the prefix.
     pub const fn address(&self) -> IpAddr {
         self.address
     }
-    /// The length in bits.
+    /// The length of the prefix, bits.
     pub const fn length(&self) -> u8 {
         self.length
     }
-    /// The only address with this prefix; `None` if there are others.
+    /// The address of a prefix that contains only one address. `None` for all other prefixes.
     pub fn host(&self) -> Option<Address> {
         (self.mask == u128::MAX).then(|| self.address.into())
     }
-    /// The network address: all further bits are 0.
+    /// The network address of the prefix: all later bits are 0.
     pub fn network(&self) -> IpAddr {
         let network = std::net::Ipv6Addr::from_bits(self.bits);
         if self.address.is_ipv4() { network.to_canonical() } else { IpAddr::V6(network) }
     }
 }
 
-/// The prefix of one address.
+/// Converts an address to the prefix that contains only this address.
 impl From<IpAddr> for Prefix {
     fn from(address: IpAddr) -> Prefix {
         let length = if address.is_ipv4() { 32 } else { 128 };

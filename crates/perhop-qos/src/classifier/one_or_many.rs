@@ -7,7 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{I64Deserializer, SeqAccessDeserializer, StrDeserializer, U64Deserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// `udp` or `[udp, tcp]`: the condition holds for any of them.
+/// A value or a list of values: `udp` or `[udp, tcp]`. A packet meets the condition if it has any of the
+/// values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OneOrMany<T>(pub Vec<T>);
 

@@ -1,4 +1,4 @@
-//! [`PortRange`] and [`LengthRange`]: a number or a range, as written.
+//! [`PortRange`] and [`LengthRange`]: a number or a range of numbers, as written in a policy.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,22 +14,22 @@ pub type PortRange = Range<Ports>;
 /// A length in IP bytes, or all lengths of a range: `64`, `1000-65535`.
 pub type LengthRange = Range<Lengths>;
 
-/// The type of the numbers.
+/// The quantity that a range contains.
 pub trait Quantity {
-    /// Its name.
+    /// The name of a value, for error messages.
     const NAME: &'static str;
-    /// The expected value, for error messages.
+    /// The form of a valid value, for error messages.
     const EXPECTED: &'static str;
-    /// Its name in the schema.
+    /// The name of the type in the schema.
     const SCHEMA_NAME: &'static str;
     /// The description in the schema.
     const DESCRIPTION: &'static str;
 }
 
-/// TCP and UDP ports.
+/// The quantity of TCP and UDP ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ports;
-/// Lengths of packets.
+/// The quantity of packet lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths;
 

@@ -1,4 +1,4 @@
-//! Tests stages in sequence: the stage that receives a packet, the stage that decides, and the counters.
+//! Tests of stages in sequence: which stage processes a packet, which stage decides, and the counters.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn packet(dscp: &str, length: u32) -> Packet {
     Packet { dscp, color: dscp.color(), ..Packet::new(FlowKey::default(), length) }
 }
 
-/// 1000 bytes are green at time 0, the rest is red.
+/// Returns a meter with 1000 bytes at time 0. Packets within them are green, all others red.
 fn bucket() -> Value {
     json!({"token-bucket": {"rate": "8kb/s", "burst": "1000B"}})
 }
@@ -144,7 +144,7 @@ fn conditioners_with_a_shared_meter_use_one_bucket() {
         let counted: Vec<u64> = conditioner.counted().map(|(_, colors)| colors[2].packets).collect();
         (packets, counted)
     };
-    // 600 of 1000 bytes are green. A second bucket has its own 1000 bytes.
+    // 600 of 1000 bytes are used by a green packet. A second, unshared bucket has its own 1000 bytes.
     assert_eq!(passed(None), ([true, true, true, false], vec![1, 0, 0]));
     assert_eq!(passed(Some("p")), ([true, false, true, false], vec![1, 1, 0]));
 }

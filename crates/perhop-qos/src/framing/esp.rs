@@ -1,5 +1,4 @@
-//! [`Esp`]: the encapsulating security payload, whose padding depends on the length of the payload (RFC
-//! 4303).
+//! [`Esp`]: the encapsulating security payload (RFC 4303). Its padding depends on the length of the payload.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,24 +6,24 @@ use serde::{Deserialize, Serialize};
 use super::ip_version::{IpVersion, is_default};
 use crate::error::ConfigError;
 
-/// IPsec ESP: security parameters index, sequence number, initialization vector, padding, trailer and
-/// integrity check value; in tunnel mode also the outer IP header (RFC 4303 §2).
+/// IPsec ESP: the security parameters index, the sequence number, the initialization vector, the padding, the
+/// trailer and the integrity check value. In tunnel mode, ESP also has the outer IP header (RFC 4303 §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Esp {
-    /// The cipher, which determines the initialization vector and the padding.
+    /// The cipher. It determines the initialization vector and the padding.
     pub cipher: EspCipher,
-    /// The integrity algorithm, which determines the integrity check value; `none` for a cipher that includes
-    /// integrity.
+    /// The integrity algorithm. It determines the integrity check value. Use `none` for a cipher that
+    /// includes integrity.
     #[serde(default, skip_serializing_if = "is_default")]
     pub integrity: EspIntegrity,
     /// The encrypted part of the packet.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: EspMode,
-    /// Whether ESP is carried in UDP because of address translation, which adds 8 bytes (RFC 3948).
+    /// Whether ESP is carried in UDP for the traversal of address translation, which adds 8 bytes (RFC 3948).
     #[serde(default, skip_serializing_if = "is_default")]
     pub nat_t: bool,
-    /// The version of the outer IP header; in transport mode, of the IP header before ESP.
+    /// The version of the outer IP header, or, in transport mode, of the IP header before ESP.
     #[serde(default, skip_serializing_if = "is_default")]
     pub over: IpVersion,
 }
@@ -32,20 +31,21 @@ pub struct Esp {
 /// The cipher of ESP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum EspCipher {
-    /// Triple DES in CBC mode: initialization vector 8, blocks of 8 bytes (RFC 2451).
+    /// Triple DES in CBC mode: an initialization vector of 8 bytes and blocks of 8 bytes (RFC 2451).
     #[serde(rename = "3des")]
     TripleDes,
-    /// AES in CBC mode: initialization vector 16, blocks of 16 bytes (RFC 3602).
+    /// AES in CBC mode: an initialization vector of 16 bytes and blocks of 16 bytes (RFC 3602).
     #[serde(rename = "aes-cbc")]
     AesCbc,
-    /// AES in Galois/counter mode: initialization vector 8, integrity check value 16 (RFC 4106).
+    /// AES in Galois/counter mode: an initialization vector of 8 bytes and an integrity check value of 16
+    /// bytes (RFC 4106).
     #[serde(rename = "aes-gcm")]
     AesGcm,
-    /// AES in counter mode: initialization vector 8 (RFC 3686).
+    /// AES in counter mode: an initialization vector of 8 bytes (RFC 3686).
     #[serde(rename = "aes-ctr")]
     AesCtr,
-    /// No encryption: no initialization vector (RFC 2410).
-    // `null` without quotes is not a string in YAML.
+    /// No encryption and no initialization vector (RFC 2410).
+    // In YAML, `null` without quotes is not a string.
     #[serde(rename = "none", alias = "null")]
     Null,
 }
@@ -73,7 +73,7 @@ pub enum EspIntegrity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EspMode {
-    /// The whole packet, after a new IP header.
+    /// The whole packet. A new IP header precedes it.
     #[default]
     Tunnel,
     /// The payload of the IP packet.
@@ -81,7 +81,7 @@ pub enum EspMode {
 }
 
 impl EspCipher {
-    /// Bytes of the initialization vector in every packet.
+    /// The bytes of the initialization vector in each packet.
     const fn vector(self) -> u64 {
         match self {
             EspCipher::AesCbc => 16,
@@ -89,8 +89,8 @@ impl EspCipher {
             EspCipher::Null => 0,
         }
     }
-    /// The block to which the encrypted part is padded, bytes: the value of the cipher, at least 4 (RFC 4303
-    /// §2.4).
+    /// The length, bytes, to a multiple of which the encrypted part is padded: the block of the cipher, but
+    /// at least 4 (RFC 4303 §2.4).
     const fn block(self) -> u64 {
         match self {
             EspCipher::TripleDes => 8,
@@ -101,7 +101,7 @@ impl EspCipher {
 }
 
 impl Esp {
-    /// Bytes of the integrity check value.
+    /// The bytes of the integrity check value.
     const fn check_value(self) -> u64 {
         match (self.cipher, self.integrity) {
             (EspCipher::AesGcm, _) | (_, EspIntegrity::Sha256) => 16,
@@ -111,8 +111,8 @@ impl Esp {
             (_, EspIntegrity::Sha512) => 32,
         }
     }
-    /// The mean number of added bytes over all lengths: the padding of RFC 4303 §2.4 is from 0 to one less
-    /// than the block.
+    /// The mean number of added bytes over all lengths of packets. The padding of RFC 4303 §2.4 has from 0
+    /// bytes to one byte less than the block.
     pub const fn mean_added(self) -> u64 {
         let outer = match self.mode {
             EspMode::Tunnel => self.over.header_bytes(),
@@ -121,7 +121,7 @@ impl Esp {
         let udp = if self.nat_t { 8 } else { 0 };
         outer + udp + 8 + self.cipher.vector() + 2 + (self.cipher.block() - 1) / 2 + self.check_value()
     }
-    /// The bytes of an IP packet with a payload of `carried` bytes after encryption.
+    /// The bytes of an IP packet after encryption, if its payload has `carried` bytes.
     pub(super) const fn bytes(self, carried: u64) -> u64 {
         let header = self.over.header_bytes();
         let encrypted = match self.mode {
@@ -133,7 +133,7 @@ impl Esp {
         let udp = if self.nat_t { 8 } else { 0 };
         header + udp + 8 + self.cipher.vector() + padded + self.check_value()
     }
-    /// Checks that the cipher and the integrity algorithm fit.
+    /// Checks that the cipher and the integrity algorithm can be combined.
     pub(super) fn check(self) -> Result<(), ConfigError> {
         match (self.cipher, self.integrity) {
             // RFC 4106 §1: AES-GCM provides both confidentiality and integrity.

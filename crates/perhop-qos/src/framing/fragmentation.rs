@@ -1,4 +1,4 @@
-//! [`Fragmentation`]: the fragments of a packet under a header that fragments.
+//! [`Fragmentation`]: the fragments of a packet on a link whose headers fragment packets.
 
 use super::header::Header;
 use super::multilink::Cut;
@@ -7,10 +7,10 @@ use super::stack::HeaderStack;
 /// The headers of a link, one of which fragments packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragmentation {
-    /// Headers that are fragmented with the packet.
+    /// The headers that are fragmented together with the packet.
     inside: HeaderStack,
     cut: Cut,
-    /// Headers that every fragment has.
+    /// The headers that each fragment has.
     outside: HeaderStack,
     /// Whether packets with priority are sent between fragments.
     interleaves: bool,
@@ -21,16 +21,16 @@ impl Fragmentation {
     pub fn most(&self) -> u32 {
         self.cut.most
     }
-    /// The bytes that the fragments of a packet of `ip` IP bytes carry together.
+    /// The bytes that all fragments of a packet of `ip` IP bytes carry together.
     pub fn carried(&self, ip: u32) -> u32 {
         self.inside.bytes(u64::from(ip)) as u32 + self.cut.once
     }
-    /// The bytes without the framing of a fragment with `carried` bytes.
+    /// The bytes of a fragment that carries `carried` bytes, without the framing.
     pub fn fragment_bytes(&self, carried: u32) -> u64 {
         self.outside.bytes(u64::from(carried + self.cut.each))
     }
-    /// The bytes of an interleaved packet of `ip` IP bytes without framing. They include all headers except
-    /// the fragmenting one.
+    /// The bytes of an interleaved packet of `ip` IP bytes, without the framing. They include all headers
+    /// except the fragmenting header.
     pub fn interleaved_bytes(&self, ip: u32) -> u64 {
         self.outside.bytes(self.inside.bytes(u64::from(ip)))
     }
@@ -38,7 +38,7 @@ impl Fragmentation {
     pub fn count(&self, ip: u32) -> u32 {
         self.carried(ip).div_ceil(self.cut.most)
     }
-    /// The bytes in the last fragment of a packet of `ip` IP bytes.
+    /// The bytes that the last fragment of a packet of `ip` IP bytes carries.
     pub fn last(&self, ip: u32) -> u32 {
         let carried = self.carried(ip);
         carried - (self.count(ip) - 1) * self.cut.most
@@ -50,7 +50,7 @@ impl Fragmentation {
 }
 
 impl HeaderStack {
-    /// The fragmentation by these headers, if any.
+    /// The fragmentation of packets by these headers. `None` if none of them fragments packets.
     pub fn fragmentation(&self) -> Option<Fragmentation> {
         let headers = self.headers();
         let place = headers.iter().position(|header| header.cut().is_some())?;

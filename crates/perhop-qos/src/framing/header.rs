@@ -1,4 +1,4 @@
-//! [`Header`]: one header between an IP packet and the framing of its wire, as written in a scenario.
+//! [`Header`]: one header between an IP packet and the framing of the wire, as written in a scenario.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,61 +12,64 @@ use super::ip_version::{IpVersion, is_default};
 use super::multilink::{Cut, Multilink, PPP_PROTOCOL};
 use crate::error::ConfigError;
 
-/// Destination, source and type, bytes.
+/// The bytes of the destination, the source and the type of an Ethernet header.
 const ETHERNET: u64 = 14;
-/// RFC 768, bytes.
+/// The bytes of a UDP header (RFC 768).
 const UDP: u64 = 8;
 
-/// A header between an IP packet and the framing of the wire: a word, or a word with parameters.
+/// A header between an IP packet and the framing of the wire. It is written as a word, or as a word with
+/// parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", remote = "Self")]
 #[schemars(transform = also_words)]
 pub enum Header {
-    /// An IEEE 802.1Q tag: 4 bytes. Two of them are QinQ, the inner one first.
+    /// An IEEE 802.1Q tag: 4 bytes. Two tags in a list are QinQ; the first one is the inner tag.
     Vlan(VlanTag),
-    /// MPLS labels: 4 bytes each (RFC 3032 §2.1).
+    /// A stack of MPLS labels: 4 bytes for each label (RFC 3032 §2.1).
     Mpls(MplsLabels),
-    /// GRE: 4 bytes, more with options, and the outer IP header (RFC 2784, RFC 2890).
+    /// GRE and the outer IP header: 4 bytes, and more with options (RFC 2784, RFC 2890).
     Gre(GreTunnel),
-    /// An outer IP header alone (RFC 2003, RFC 2473, RFC 4213).
+    /// Only an outer IP header (RFC 2003, RFC 2473, RFC 4213).
     #[serde(rename = "ipip")]
     IpIp(IpTunnel),
     /// IPsec ESP, with the outer IP header in tunnel mode (RFC 4303).
     Esp(Esp),
-    /// VXLAN: 8 bytes, UDP 8, the outer IP header, and an inner Ethernet header of 14 (RFC 7348 §5).
+    /// VXLAN: 8 bytes, a UDP header of 8 bytes, the outer IP header, and an inner Ethernet header of 14 bytes
+    /// (RFC 7348 §5).
     Vxlan(VxlanTunnel),
-    /// L2TP and the outer IP header: version 2 over UDP with PPP inside (RFC 2661), version 3 over IP (RFC
-    /// 3931).
+    /// L2TP and the outer IP header. Version 2 is carried over UDP and contains PPP (RFC 2661). Version 3 is
+    /// carried over IP (RFC 3931).
     L2tp(L2tpTunnel),
-    /// Multilink PPP: a header of 4 or 2 bytes, and 2 of the inner PPP protocol number (RFC 1990 §3); with
-    /// `fragment` it sends long packets in parts.
+    /// Multilink PPP: a header of 4 or 2 bytes, and 2 bytes of the inner PPP protocol number (RFC 1990 §3).
+    /// With `fragment`, it divides long packets.
     Mlppp(Multilink),
-    /// PPPoE: 6 bytes, and 2 of the PPP protocol number (RFC 2516 §4).
+    /// PPPoE: 6 bytes, and 2 bytes of the PPP protocol number (RFC 2516 §4).
     Pppoe,
-    /// The protocol number of PPP, where the framing has none: 2 bytes. With `aal5-mux` it is PPPoA.
+    /// The protocol number of PPP, for a framing without it: 2 bytes. With `aal5-mux` it is PPPoA.
     Ppp,
-    /// Frame relay: 4 bytes of address and protocol, 2 of FCS, and one flag (RFC 2427 §3).
+    /// Frame relay: 4 bytes of address and protocol, 2 bytes of FCS, and one flag (RFC 2427 §3).
     FrameRelay,
-    /// An Ethernet header without FCS, of a frame inside another header: 14 bytes.
+    /// The Ethernet header of a frame inside another header, without FCS: 14 bytes.
     Ethernet,
-    /// An Ethernet header without FCS, and 2 bytes of padding before it, in AAL5 (RFC 2684 §5.2 and §6.2).
+    /// The Ethernet header of a frame in AAL5, without FCS, after 2 bytes of padding (RFC 2684 §5.2 and
+    /// §6.2).
     Bridged,
 }
 
-/// An IEEE 802.1Q tag, which carries the class of service (CoS).
+/// An IEEE 802.1Q tag. It carries the class of service (CoS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VlanTag {
-    /// Number of the VLAN in captures, 1 to 4094; by default 1.
+    /// The number of the VLAN in captures, 1 to 4094. Default: 1.
     #[serde(skip_serializing_if = "is_one")]
     pub id: u16,
 }
 
-/// A stack of MPLS labels, which carry the traffic class (EXP) and the time to live.
+/// A stack of MPLS labels. They carry the traffic class (EXP) and the time to live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct MplsLabels {
-    /// The number of labels, 1 to 8; by default 1.
+    /// The number of labels, 1 to 8. Default: 1.
     #[serde(skip_serializing_if = "is_one")]
     pub labels: u16,
     /// Whether a pseudowire control word follows the labels (RFC 4385 §3).
@@ -78,25 +81,25 @@ pub struct MplsLabels {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct GreTunnel {
-    /// Whether it has a key.
+    /// Whether the GRE header has a key.
     #[serde(skip_serializing_if = "is_default")]
     pub key: bool,
-    /// Whether it has a checksum.
+    /// Whether the GRE header has a checksum.
     #[serde(skip_serializing_if = "is_default")]
     pub checksum: bool,
-    /// Whether it has a sequence number.
+    /// Whether the GRE header has a sequence number.
     #[serde(skip_serializing_if = "is_default")]
     pub sequence: bool,
-    /// Version of the outer IP header.
+    /// The version of the outer IP header.
     #[serde(skip_serializing_if = "is_default")]
     pub over: IpVersion,
 }
 
-/// An outer IP header alone (RFC 2003, RFC 2473, RFC 4213).
+/// Only an outer IP header (RFC 2003, RFC 2473, RFC 4213).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct IpTunnel {
-    /// Version of the outer IP header.
+    /// The version of the outer IP header.
     #[serde(skip_serializing_if = "is_default")]
     pub over: IpVersion,
 }
@@ -105,32 +108,33 @@ pub struct IpTunnel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VxlanTunnel {
-    /// VXLAN network identifier in captures, 0 to 16777215; by default 1.
+    /// The VXLAN network identifier in captures, 0 to 16777215. Default: 1.
     #[serde(skip_serializing_if = "is_one")]
     pub id: u32,
-    /// Version of the outer IP header.
+    /// The version of the outer IP header.
     #[serde(skip_serializing_if = "is_default")]
     pub over: IpVersion,
 }
 
-/// L2TP and the outer IP header: version 2 over UDP with PPP inside (RFC 2661), or version 3 over IP
-/// (RFC 3931).
+/// L2TP and the outer IP header. Version 2 is carried over UDP and contains PPP (RFC 2661). Version 3 is
+/// carried over IP (RFC 3931).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct L2tpTunnel {
-    /// Version of the protocol.
+    /// The version of the protocol.
     #[serde(skip_serializing_if = "is_default")]
     pub version: L2tpVersion,
     /// Whether a header of version 2 has the length field.
     #[serde(skip_serializing_if = "is_default")]
     pub length: bool,
-    /// Whether it has sequence numbers; in version 3 they are the default layer-2-specific sublayer.
+    /// Whether the header has sequence numbers. In version 3 they are in the default layer-2-specific
+    /// sublayer.
     #[serde(skip_serializing_if = "is_default")]
     pub sequence: bool,
-    /// Bytes of the cookie of version 3: 0, 4 or 8.
+    /// The length of the cookie of version 3, bytes: 0, 4 or 8.
     #[serde(skip_serializing_if = "is_default")]
     pub cookie: u8,
-    /// Version of the outer IP header.
+    /// The version of the outer IP header.
     #[serde(skip_serializing_if = "is_default")]
     pub over: IpVersion,
 }
@@ -139,10 +143,10 @@ pub struct L2tpTunnel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum L2tpVersion {
-    /// Version 2 (RFC 2661): carries PPP frames.
+    /// Version 2 (RFC 2661). It carries PPP frames.
     #[default]
     V2,
-    /// Version 3 (RFC 3931): carries frames of any kind, or IP packets.
+    /// Version 3 (RFC 3931). It carries frames of any kind, or IP packets.
     V3,
 }
 
@@ -167,7 +171,7 @@ fn is_one<T: From<u8> + PartialEq>(value: &T) -> bool {
 }
 
 impl Header {
-    /// Its name in scenarios.
+    /// The name of the header in scenarios.
     pub const fn name(&self) -> &'static str {
         match self {
             Header::Vlan(_) => "vlan",
@@ -185,7 +189,7 @@ impl Header {
             Header::Bridged => "bridged",
         }
     }
-    /// The bytes that it adds to its content; `None` if that depends on the content.
+    /// The bytes that the header adds to its content. `None` if the number depends on the content.
     pub const fn added(self) -> Option<u64> {
         Some(match self {
             Header::Vlan(_) => 4,
@@ -205,11 +209,11 @@ impl Header {
             Header::Bridged => 2 + ETHERNET,
         })
     }
-    /// The fragmentation by this header, if any.
+    /// The fragmentation by this header, if it fragments packets.
     pub(super) fn cut(self) -> Option<Cut> {
         if let Header::Mlppp(multilink) = self { multilink.cut() } else { None }
     }
-    /// Bytes of this header and of the `carried` bytes that it carries.
+    /// The bytes of this header together with the `carried` bytes that it carries.
     pub(super) const fn bytes(self, carried: u64) -> u64 {
         match (self, self.added()) {
             (_, Some(added)) => carried + added,
@@ -220,12 +224,12 @@ impl Header {
 }
 
 impl Header {
-    /// Checks that the parameters exist and fit together.
+    /// Checks that the parameters have valid values and do not contradict each other.
     pub(super) fn check(self) -> Result<(), ConfigError> {
         let error = |key: &str, message: String, help: &str| Err(ConfigError::new(key, message).help(help));
         match self {
             Header::Vlan(VlanTag { id }) if !(1..=4094).contains(&id) => {
-                // IEEE 802.1Q table 9-2: 0 is a priority tag, 4095 reserved.
+                // IEEE 802.1Q table 9-2: 0 is a priority tag, and 4095 is reserved.
                 error("id", format!("there is no VLAN {id}"), "VLANs have numbers from 1 to 4094")
             }
             Header::Mpls(MplsLabels { labels, .. }) if !(1..=8).contains(&labels) => {
@@ -253,11 +257,12 @@ impl Header {
 }
 
 impl L2tpTunnel {
-    /// The bytes between the content and the outer IP header.
+    /// The bytes from the content to the outer IP header.
     const fn bytes(self) -> u64 {
         let sequence = 4 * self.sequence as u64;
         match self.version {
-            // RFC 2661 §3.1: flags, tunnel, session; length; Ns and Nr. RFC 1662 §3.1: address and control.
+            // RFC 2661 §3.1: flags, tunnel and session; the length; Ns and Nr. RFC 1662 §3.1: address and
+            // control.
             L2tpVersion::V2 => 6 + 2 * self.length as u64 + sequence + 2 + PPP_PROTOCOL + UDP,
             // RFC 3931 §4.1.1 and §4.6: session, cookie, sublayer.
             L2tpVersion::V3 => 4 + self.cookie as u64 + sequence,
@@ -289,7 +294,7 @@ impl<'de> Deserialize<'de> for Header {
     }
 }
 
-/// A header written as a word: all of its parameters are at their defaults.
+/// A header that is written as a word. All its parameters have their defaults.
 struct Word<'a, E>(&'a str, PhantomData<E>);
 
 impl<'de, E: de::Error> de::EnumAccess<'de> for Word<'_, E> {
@@ -320,8 +325,8 @@ impl<'de, E: de::Error> de::VariantAccess<'de> for Word<'_, E> {
     }
 }
 
-/// Adds to the `schema` of [`Header`] the headers whose parameters all have defaults, which may be written as
-/// a word.
+/// Extends the `schema` of [`Header`]: a header whose parameters all have defaults can also be written as a
+/// word.
 fn also_words(schema: &mut Schema) {
     let Some(choices) = schema.get_mut("oneOf").and_then(|choices| choices.as_array_mut()) else { return };
     let words: Vec<_> = choices

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IpVersion {
-    /// IPv4: 20 bytes, without options (RFC 791 §3.1).
+    /// IPv4: a header of 20 bytes, without options (RFC 791 §3.1).
     #[default]
     Ipv4,
-    /// IPv6: 40 bytes, without extensions (RFC 8200 §3).
+    /// IPv6: a header of 40 bytes, without extension headers (RFC 8200 §3).
     Ipv6,
 }
 
 impl IpVersion {
-    /// Bytes of the IP header.
+    /// The bytes of the IP header.
     pub const fn header_bytes(self) -> u64 {
         match self {
             IpVersion::Ipv4 => 20,

@@ -1,4 +1,4 @@
-//! [`Multilink`]: the header of multilink PPP, and its fragmentation of packets.
+//! [`Multilink`]: the header of multilink PPP, which can fragment packets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,22 @@ use super::ip_version::is_default;
 use crate::error::ConfigError;
 use crate::units::ByteSize;
 
-/// The PPP protocol number, not compressed (RFC 1661 §2), bytes.
+/// The bytes of an uncompressed PPP protocol number (RFC 1661 §2).
 pub(super) const PPP_PROTOCOL: u64 = 2;
 
-/// A multilink header in front of the inner PPP protocol number (RFC 1990 §3).
+/// A multilink header and the inner PPP protocol number after it (RFC 1990 §3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Multilink {
-    /// Format of the sequence number.
+    /// The format of the sequence number.
     #[serde(skip_serializing_if = "is_default")]
     pub sequence: MultilinkSequence,
-    /// Maximum bytes of a packet per fragment, 16 to 65535; if omitted, packets are sent whole.
+    /// The largest number of bytes of a packet in one fragment, 16 to 65535. Default: packets are not
+    /// fragmented.
     #[serde(skip_serializing_if = "is_default")]
     pub fragment: Option<ByteSize>,
-    /// Whether packets of classes with priority are sent between fragments, whole and without a multilink
-    /// header.
+    /// Whether packets of priority classes are sent between the fragments of other packets. They are not
+    /// fragmented and have no multilink header.
     #[serde(skip_serializing_if = "is_default")]
     pub interleave: bool,
 }
@@ -37,26 +38,26 @@ pub enum MultilinkSequence {
     Short,
 }
 
-/// The fragmentation by a header.
+/// The fragmentation of packets by a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// The largest number of bytes that a fragment carries.
     pub(super) most: u32,
-    /// Bytes of the header before each fragment.
+    /// The bytes of the header before each fragment.
     pub(super) each: u32,
-    /// Bytes that the header adds before the packet and fragments with it.
+    /// The bytes that the header adds once to each packet, and that are fragmented with it.
     pub(super) once: u32,
 }
 
 impl Multilink {
-    /// Bytes that the header adds to a packet that it does not fragment.
+    /// The bytes that the header adds to a packet that it does not fragment.
     pub(super) const fn added(self) -> u64 {
         self.sequence.bytes() + PPP_PROTOCOL
     }
-    /// The minimum fragment size, bytes: a smaller fragment would be shorter than its headers.
+    /// The smallest fragment size, bytes. A smaller fragment would be shorter than its headers.
     const LEAST: u64 = 16;
 
-    /// Checks that the parameters exist and fit together.
+    /// Checks that the parameters have valid values and do not contradict each other.
     pub(super) fn check(self) -> Result<(), ConfigError> {
         match self.fragment {
             Some(size) if !(Multilink::LEAST..=65535).contains(&size.as_bytes()) => {
@@ -68,7 +69,7 @@ impl Multilink {
             _ => Ok(()),
         }
     }
-    /// The fragmentation of packets that need more than one fragment.
+    /// The fragmentation of packets by this header. `None` if it does not fragment packets.
     pub(super) fn cut(self) -> Option<Cut> {
         let most = self.fragment?.as_bytes() as u32;
         Some(Cut { most, each: self.sequence.bytes() as u32, once: PPP_PROTOCOL as u32 })
@@ -76,7 +77,7 @@ impl Multilink {
 }
 
 impl MultilinkSequence {
-    /// Bytes of the header of a fragment.
+    /// The bytes of the header before each fragment.
     const fn bytes(self) -> u64 {
         match self {
             MultilinkSequence::Long => 4,

@@ -1,4 +1,4 @@
-//! [`check`]: checks which header may carry which other header, and which framing carries it.
+//! [`check`]: checks which headers may carry which other headers, and which framings may carry them.
 
 use super::esp::EspMode;
 use super::header::{Header, L2tpVersion};
@@ -6,26 +6,26 @@ use super::ip_version::IpVersion;
 use super::wire::Framing;
 use crate::error::ConfigError;
 
-/// The content type that a header presents to the enclosing header.
+/// The type of content that a header is for the enclosing header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
-    /// An IP packet; its version, if a header contains it.
+    /// An IP packet. The version is known if a header of the scenario contains the packet.
     Packet(Option<IpVersion>),
-    /// MPLS labels.
+    /// A packet with MPLS labels.
     Labeled,
-    /// A VLAN tag, which only an Ethernet header can announce.
+    /// A frame with a VLAN tag. Only an Ethernet header can announce it.
     Tagged,
-    /// A session of PPPoE, which only an Ethernet header can announce.
+    /// A PPPoE session. Only an Ethernet header can announce it.
     Session,
-    /// A multilink header, which only a PPP protocol number can announce.
+    /// A multilink header. Only a PPP protocol number can announce it.
     Multilink,
-    /// A PPP protocol number.
+    /// A packet with a PPP protocol number.
     PointToPoint,
     /// An Ethernet frame.
     Frame,
-    /// An Ethernet frame as AAL5 carries it.
+    /// An Ethernet frame in the form that AAL5 carries.
     BridgedFrame,
-    /// A frame of frame relay.
+    /// A frame relay frame.
     FrameRelay,
 }
 
@@ -58,7 +58,7 @@ impl Unit {
     fn is_carried_by(self, header: Header) -> bool {
         match header {
             Header::Vlan(_) | Header::Vxlan(_) | Header::Ethernet | Header::Bridged => self.has_ether_type(),
-            // RFC 4385: only pseudowires have the control word.
+            // RFC 4385: only pseudowires have a control word.
             Header::Mpls(mpls) if mpls.control_word => self == Unit::Frame,
             Header::Mpls(_) | Header::Gre(_) => {
                 matches!(self, Unit::Packet(_) | Unit::Labeled | Unit::Frame)
@@ -89,7 +89,7 @@ impl Unit {
             Framing::Aal5Snap => matches!(self, Unit::Labeled | Unit::BridgedFrame),
         }
     }
-    /// The permitted position of a header, for error messages.
+    /// A permitted position of the header, for error messages.
     fn help(self) -> &'static str {
         match self {
             Unit::Packet(_) | Unit::Labeled => "list the headers from the IP packet outwards",
@@ -112,7 +112,8 @@ impl Unit {
     }
 }
 
-/// Checks that each of `headers` may carry the previous one, and that `framing` may carry the last.
+/// Checks that each of `headers` may carry the header before it in the list, and that `framing` may carry the
+/// last header.
 pub(super) fn check(headers: &[Header], framing: Framing) -> Result<(), ConfigError> {
     let mut inside = Unit::Packet(None);
     let mut name = "an IP packet";

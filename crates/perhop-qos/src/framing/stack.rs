@@ -1,4 +1,4 @@
-//! [`HeaderStack`]: the headers between an IP packet and the framing of its wire.
+//! [`HeaderStack`]: the headers between an IP packet and the framing of the wire.
 
 use std::fmt;
 
@@ -11,10 +11,11 @@ use super::wire::Framing;
 use crate::error::ConfigError;
 use crate::packet::Encapsulation;
 
-/// Headers between an IP packet and the framing of its wire, from the packet outward: `[gre, {esp: …}]`.
+/// The headers between an IP packet and the framing of the wire, listed from the packet outward: `[gre, {esp:
+/// …}]`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct HeaderStack {
-    /// The headers. Only the first `count` are valid.
+    /// The headers. Only the first `count` entries are valid.
     headers: [Header; HeaderStack::MOST],
     count: u8,
 }
@@ -22,34 +23,36 @@ pub struct HeaderStack {
 impl HeaderStack {
     /// The largest number of headers.
     pub const MOST: usize = 8;
-    /// No headers.
+    /// A stack without headers.
     pub const EMPTY: HeaderStack = HeaderStack { headers: [Header::Ppp; HeaderStack::MOST], count: 0 };
 
-    /// Returns the stack of `headers`, from the packet outward; `None` if there are too many.
+    /// Returns the stack of `headers`, listed from the packet outward. `None` if there are too many.
     pub fn new(headers: &[Header]) -> Option<HeaderStack> {
         let mut stack = HeaderStack::EMPTY;
         stack.headers.get_mut(..headers.len())?.copy_from_slice(headers);
         stack.count = headers.len() as u8;
         Some(stack)
     }
-    /// The headers, from the packet outward.
+    /// The headers, listed from the packet outward.
     pub fn headers(&self) -> &[Header] {
         &self.headers[..usize::from(self.count)]
     }
-    /// Whether there are none.
+    /// Whether the stack has no headers.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
-    /// Bytes of a packet of `ip` IP bytes with these headers, without the framing, in one fragment.
+    /// The bytes of a packet of `ip` IP bytes with these headers, if it is sent in one fragment. The framing
+    /// is not included.
     pub fn bytes(&self, ip: u64) -> u64 {
         self.headers().iter().fold(ip, |carried, header| header.bytes(carried))
     }
-    /// The bytes that the headers add to every packet; `None` if the number depends on the length of the
+    /// The bytes that the headers add to each packet. `None` if the number depends on the length of the
     /// packet.
     pub fn added(&self) -> Option<u64> {
         self.headers().iter().map(|header| header.added()).sum()
     }
-    /// Returns the headers without fragmentation: the part that must be equal at both ends of a link.
+    /// Returns the headers without their fragmentation. Both ends of a link must have equal headers in this
+    /// form.
     pub fn without_fragmentation(mut self) -> HeaderStack {
         for header in &mut self.headers {
             if let Header::Mlppp(multilink) = header {
@@ -58,7 +61,7 @@ impl HeaderStack {
         }
         self
     }
-    /// The marks that the headers carry.
+    /// The marks that the headers can carry.
     pub fn encapsulation(&self) -> Encapsulation {
         let any = |is: fn(&Header) -> bool| self.headers().iter().any(is);
         Encapsulation {
@@ -69,7 +72,8 @@ impl HeaderStack {
     /// Checks the headers and their order on a wire with this `framing`.
     ///
     /// # Errors
-    /// The first header that is invalid or in a wrong place. The path is its index.
+    /// A header is invalid or in a wrong position. The path of the error is the index of the first such
+    /// header.
     pub fn check(&self, framing: Framing) -> Result<(), ConfigError> {
         for (index, header) in self.headers().iter().enumerate() {
             header.check().map_err(|error| error.within(header.name()).within(index))?;
@@ -80,7 +84,7 @@ impl HeaderStack {
 }
 
 impl HeaderStack {
-    /// Checks that fragments are not fragmented again.
+    /// Checks that at most one header fragments packets.
     fn check_fragmentation(&self) -> Result<(), ConfigError> {
         let mut fragmenting = self.headers().iter().enumerate().filter(|(_, header)| header.cut().is_some());
         match (fragmenting.next(), fragmenting.next()) {

@@ -5,40 +5,41 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The bytes that a link adds to an IP packet and that its rate counts.
+/// The bytes that a link adds to an IP packet and that its rate includes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Framing {
-    /// No framing: the rate counts IP bytes.
+    /// No framing. The rate counts IP bytes.
     #[default]
     Raw,
-    /// Ethernet II header without FCS and padding: IP + 14, the length of a frame in Linux.
+    /// An Ethernet II header without FCS and padding: IP bytes + 14, the length of a frame in Linux.
     EthernetHeader,
-    /// Ethernet header and FCS, padded to 64 bytes: IP + 18 (IEEE 802.3 §3.1.1).
+    /// An Ethernet header and FCS, padded to 64 bytes: IP bytes + 18 (IEEE 802.3 §3.1.1).
     EthernetFrame,
-    /// A whole Ethernet frame with preamble, start delimiter and interpacket gap: IP + 38.
+    /// An Ethernet frame with preamble, start delimiter and interpacket gap: IP bytes + 38.
     EthernetWire,
-    /// PPP in HDLC-like framing, 16-bit FCS, flags shared: IP + 7 (RFC 1662 §3.1); stuffing is not counted.
+    /// PPP in HDLC-like framing with a 16-bit FCS: IP bytes + 7 (RFC 1662 §3.1). Adjacent frames share a
+    /// flag. Stuffing is not counted.
     Ppp,
-    /// Cisco HDLC: address, control, type, FCS, one flag: IP + 7; stuffing is not counted.
+    /// Cisco HDLC with address, control, type, FCS and one flag: IP bytes + 7. Stuffing is not counted.
     Hdlc,
-    /// AAL5 with VC multiplexing: (IP + 8) in cells of 53 bytes (RFC 2684 §6, ITU-T I.363.5).
+    /// AAL5 with VC multiplexing: IP bytes + 8, in cells of 53 bytes (RFC 2684 §6, ITU-T I.363.5).
     Aal5Mux,
-    /// AAL5 with LLC/SNAP encapsulation: (IP + 8 + 8) in cells of 53 bytes (RFC 2684 §5.1).
+    /// AAL5 with LLC/SNAP encapsulation: IP bytes + 8 + 8, in cells of 53 bytes (RFC 2684 §5.1).
     Aal5Snap,
 }
 
-/// CPCS-PDU trailer of AAL5, bytes.
+/// The bytes of the CPCS-PDU trailer of AAL5.
 const AAL5_TRAILER: u64 = 8;
-/// LLC (3), OUI (3) and protocol identifier (2) of a routed PDU, bytes.
+/// The bytes of the encapsulation of a routed PDU: LLC (3), OUI (3) and protocol identifier (2).
 const LLC_SNAP: u64 = 8;
-/// Payload of one ATM cell, bytes.
+/// The payload of an ATM cell, bytes.
 const CELL_PAYLOAD: u64 = 48;
-/// One ATM cell, bytes.
+/// The length of an ATM cell, bytes.
 const CELL: u64 = 53;
 
 impl Framing {
-    /// Every framing, in the order of their definition.
+    /// All framings, in the order of their definition.
     pub const ALL: [Framing; 8] = [
         Framing::Raw,
         Framing::EthernetHeader,
@@ -50,14 +51,15 @@ impl Framing {
         Framing::Aal5Snap,
     ];
 
-    /// Bytes of the link's header with which an operating system queues a packet: 14 of Ethernet.
+    /// The bytes of the link's header that an operating system counts for a queued packet: 14 bytes on
+    /// Ethernet.
     pub const fn queued_header(self) -> u32 {
         match self {
             Framing::EthernetHeader | Framing::EthernetFrame | Framing::EthernetWire => 14,
             Framing::Raw | Framing::Ppp | Framing::Hdlc | Framing::Aal5Mux | Framing::Aal5Snap => 0,
         }
     }
-    /// Wire bytes of a packet of `ip` IP bytes.
+    /// The wire bytes of a packet of `ip` IP bytes.
     pub const fn wire_bytes(self, ip: u64) -> u64 {
         match self {
             Framing::Raw => ip,
@@ -69,8 +71,8 @@ impl Framing {
             Framing::Aal5Snap => (ip + LLC_SNAP + AAL5_TRAILER).div_ceil(CELL_PAYLOAD) * CELL,
         }
     }
-    /// The constant that is added to the IP bytes, and the length of the shortest frame; `None` if the wire
-    /// bytes do not follow from these two.
+    /// The bytes that are added to the IP bytes, and the bytes of the shortest frame. `None` if these two
+    /// numbers do not determine the wire bytes.
     pub(crate) const fn added_and_least(self) -> Option<(u64, u64)> {
         match self {
             Framing::Raw => Some((0, 0)),
@@ -83,7 +85,7 @@ impl Framing {
     }
 }
 
-/// Its name in scenarios.
+/// Writes the name of the framing in scenarios.
 impl fmt::Display for Framing {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.pad(match self {
@@ -129,8 +131,8 @@ mod tests {
 
     #[test]
     fn cell_times() {
-        // One cell takes 424 bit / rate, rounded down to a picosecond: 212 us at 2 Mb/s, and 119.1 us at 3.56
-        // Mb/s.
+        // A cell is sent in 424 bit / rate, rounded down to a picosecond: 212 us at 2 Mb/s, and 119.1 us at
+        // 3.56 Mb/s.
         for (ip, cells, at_2_mb, at_3560_kb) in [
             (40, 1, 212_000_000, 119_101_123),
             (604, 13, 2_756_000_000, 1_548_314_606),

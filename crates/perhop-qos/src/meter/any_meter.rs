@@ -17,14 +17,15 @@ use super::two_rate_tcm_rfc4115::{TwoRateTcmRfc4115, TwoRateTcmRfc4115Config};
 use crate::random::Streams;
 use crate::{Color, ConfigError, Packet, Time};
 
-/// The packets that a meter measures together (RFC 2475 §2.3.3.1).
+/// The packets that one meter measures (RFC 2475 §2.3.3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MeterScope {
-    /// All packets together: one profile for the aggregate.
+    /// All packets: one profile applies to the aggregate.
     #[default]
     Aggregate,
-    /// The packets of each flow (addresses, ports, protocol) separately, with the same profile for each flow.
+    /// The packets of each flow (addresses, ports, protocol) separately. Each flow has its own meter with the
+    /// same profile.
     Flow,
 }
 
@@ -39,12 +40,13 @@ impl MeterScope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MeterConfig {
-    /// One token bucket: green within the profile, red (or another color) beyond it.
+    /// One token bucket. Packets within the profile are green, all others red (or another color).
     TokenBucket(TokenBucketConfig),
-    /// One token bucket that counts packets, not bytes: green within the profile, red (or another color)
-    /// beyond it.
+    /// One token bucket that counts packets, not bytes. Packets within the profile are green, all others red
+    /// (or another color).
     PacketRate(PacketRateConfig),
-    /// A token bucket that lends up to a limit on the sum of debts: the committed access rate of routers.
+    /// A token bucket that lends tokens, with a limit on the sum of debts: the committed access rate of
+    /// routers.
     TokenBucketWithDebt(TokenBucketWithDebtConfig),
     /// The single rate three color marker, srTCM (RFC 2697).
     SingleRateTcm(SingleRateTcmConfig),
@@ -58,17 +60,17 @@ pub enum MeterConfig {
     Tsw3cm(Tsw3cmConfig),
     /// The rate-based marker of the drop precedence study (Goyal, Misra and Jain 1999).
     RateBased(RateBasedMarkerConfig),
-    /// The three color marker of February 1999, as in the drop precedence study.
+    /// The three color marker of the draft of February 1999, as used in the drop precedence study.
     EarlyTcm(EarlyTcmConfig),
-    /// A bucket for premium packets inside a bucket for all: the hierarchical policer of routers. Premium
-    /// packets are green or red, others green or yellow.
+    /// A bucket for premium packets and a bucket for all packets: the hierarchical policer of routers.
+    /// Premium packets are green or red, all others green or yellow.
     Hierarchical(HierarchicalConfig),
 }
 
 /// A meter of any kind, dispatched by one `match`.
 ///
-/// Shared profiles, and state of more than a cache line, are in separate allocations, so that many meters are
-/// close together in memory.
+/// Shared profiles, and states of more than a cache line, are in boxes, so that many meters are close
+/// together in memory.
 #[derive(Clone, Debug)]
 pub enum AnyMeter {
     /// See [`TokenBucket`].
@@ -131,12 +133,12 @@ impl MeterConfig {
 }
 
 impl AnyMeter {
-    /// Whether it draws random numbers.
+    /// Whether the meter draws random numbers.
     pub(super) fn is_random(&self) -> bool {
         matches!(self, AnyMeter::Tsw2cm(_) | AnyMeter::Tsw3cm(_))
     }
-    /// Does the same as [`Meter::measure`], inlined. A call that saves the registers of the longest meter
-    /// would take as long as a short meter.
+    /// Measures a packet like [`Meter::measure`], but inlined. A call would save the registers of the longest
+    /// meter, which would take as long as a short meter.
     #[expect(clippy::inline_always, reason = "it exists to be inlined")]
     #[inline(always)]
     pub(crate) fn measure_here(&mut self, now: Time, packet: &Packet) -> Color {

@@ -1,11 +1,12 @@
 //! Token buckets in exact integers, used by all meters, policers and caps.
 //!
-//! A rate in bit/s times a time in picoseconds is an integer number of bit·ps/s, which is 10⁻¹² of a bit. The
-//! unit of a bucket is the largest multiple of 10⁻¹² bit in which the tokens of one picosecond and those of
-//! one byte are integers. Nothing is rounded, so "green ≤ rate·Δt + burst" is exact on every interval.
+//! A rate in bit/s times a time in picoseconds is an integer number of bit·ps/s, and 1 bit·ps/s is 10⁻¹² bit.
+//! The unit of a bucket is the largest multiple of 10⁻¹² bit in which both the tokens of a picosecond and the
+//! tokens of a byte are integers. Nothing is rounded, so "green ≤ rate·Δt + burst" is exact on every
+//! interval.
 //!
-//! Tokens are counted in words of 64 or 128 bits. Words of 64 bits are faster, and a meter uses them if a
-//! full bucket fits. Words of 128 bits fit any rate, time and burst.
+//! Tokens are counted in words of 64 or 128 bits. A meter uses words of 64 bits, which are faster, if a full
+//! bucket fits in them. Words of 128 bits suffice for any rate, time and burst.
 
 use std::fmt::Debug;
 use std::hint::select_unpredictable;
@@ -15,26 +16,26 @@ use super::contract::Meter;
 use crate::packet::{Color, Packet};
 use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// The tokens for one byte, in 10⁻¹² bit.
+/// The tokens of a byte, in 10⁻¹² bit.
 const PER_BYTE: u64 = 8 * PICOSECONDS_PER_SECOND;
 
 /// A number of tokens.
 pub(super) trait Word: Copy + Debug + Ord + Add<Output = Self> + Sub<Output = Self> {
     /// No tokens.
     const ZERO: Self;
-    /// The largest number. No bucket contains this number of tokens ([`BucketProfile::is_exact`]).
+    /// The largest number. A bucket never contains this number of tokens ([`BucketProfile::is_exact`]).
     const MAX: Self;
-    /// `left` · `right`. The caller ensures that it fits.
+    /// `left` · `right`. The caller ensures that the product fits.
     fn product(left: u64, right: u64) -> Self;
-    /// `left` · `right`, at most the largest number.
+    /// `left` · `right`, limited to the largest number.
     fn saturating_product(left: u64, right: u64) -> Self;
-    /// `self` + `more`, at most the largest number.
+    /// `self` + `more`, limited to the largest number.
     fn saturating_add(self, more: Self) -> Self;
-    /// `self` / `divisor`, rounded up, at most 2⁶⁴ − 1.
+    /// `self` / `divisor`, rounded up and limited to 2⁶⁴ − 1.
     fn divided_by(self, divisor: u64) -> u64;
-    /// `self` − `less`; `None` if the result is below 0.
+    /// `self` − `less`. `None` if the result is below 0.
     fn checked_sub(self, less: Self) -> Option<Self>;
-    /// `self` − `less`, and whether the result is below 0. The number is invalid in that case.
+    /// `self` − `less`, and whether the result is below 0. In that case the number is invalid.
     fn overflowing_sub(self, less: Self) -> (Self, bool);
 }
 
@@ -94,14 +95,14 @@ impl Word for u128 {
     }
 }
 
-/// The rate and burst of a bucket in its unit, shared by the buckets of one configuration.
+/// The rate and the size of a bucket, in the unit of the bucket. All buckets of one configuration share them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BucketProfile<W> {
-    /// Tokens per picosecond.
+    /// The tokens that arrive in a picosecond.
     per_picosecond: u64,
-    /// Tokens per byte.
+    /// The tokens of a byte.
     per_byte: u64,
-    /// Tokens of a full bucket.
+    /// The tokens of a full bucket.
     size: W,
 }
 
@@ -114,36 +115,36 @@ impl<W: Word> BucketProfile<W> {
         let size = W::saturating_product(burst.as_bytes(), per_byte);
         BucketProfile { per_picosecond: rate / unit, per_byte, size }
     }
-    /// The time after which a bucket is certainly full.
+    /// The time after which an empty bucket is full.
     pub(super) fn fills_in(&self) -> Time {
         self.time_for(self.size)
     }
-    /// Whether `W` can represent the sum of a full bucket, `more`, and the tokens that arrive within
+    /// Whether `W` can represent the sum of a full bucket, `more`, and the tokens that arrive in the time
     /// `longest`.
     pub(super) fn is_exact(&self, more: W, longest: Time) -> bool {
         let earned = W::saturating_product(longest.as_picoseconds(), self.per_picosecond);
         self.size.saturating_add(more).saturating_add(earned) < W::MAX
     }
-    /// The cost of a packet of `length` IP bytes, at most the largest number of tokens, which no bucket
-    /// contains.
+    /// The cost of a packet of `length` IP bytes. It is limited to the largest number of tokens, which a
+    /// bucket never contains.
     #[inline]
     pub(super) fn cost(&self, length: u32) -> W {
         W::saturating_product(length.into(), self.per_byte)
     }
-    /// The tokens of `elapsed`.
+    /// The tokens that arrive in the time `elapsed`.
     #[inline]
     pub(super) fn earned(&self, elapsed: Time) -> W {
         W::product(elapsed.as_picoseconds(), self.per_picosecond)
     }
-    /// Tokens of a full bucket.
+    /// The tokens of a full bucket.
     pub(super) fn size(&self) -> W {
         self.size
     }
-    /// The tokens for `size` bytes.
+    /// The tokens of `size` bytes.
     pub(super) fn tokens(&self, size: ByteSize) -> W {
         W::saturating_product(size.as_bytes(), self.per_byte)
     }
-    /// The time to earn `tokens`, rounded up.
+    /// The time in which `tokens` tokens arrive, rounded up.
     pub(super) fn time_for(&self, tokens: W) -> Time {
         Time::from_picoseconds(tokens.divided_by(self.per_picosecond))
     }
@@ -160,30 +161,30 @@ fn greatest_common_divisor(mut larger: u64, mut smaller: u64) -> u64 {
     larger
 }
 
-/// `cost` if the packet is `wanted`, otherwise more than any bucket contains.
+/// Returns `cost` if the packet is `wanted`. Otherwise returns more tokens than a bucket can contain.
 #[inline]
 pub(super) fn cost_if<W: Word>(wanted: bool, cost: W) -> W {
     select_unpredictable(wanted, cost, W::MAX)
 }
 
-/// The tokens in a bucket: its whole state.
+/// The tokens in a bucket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level<W>(W);
 
 impl<W: Word> Level<W> {
-    /// Adds the tokens `earned` up to the size of the bucket. The rest is lost.
+    /// Adds the tokens `earned` up to the size of the bucket. Tokens that exceed it are lost.
     #[inline]
     pub(super) fn top_up(&mut self, earned: W, profile: &BucketProfile<W>) {
         self.0 = (self.0 + earned).min(profile.size);
     }
-    /// Adds the tokens `earned` up to the size of the bucket, and returns the rest.
+    /// Adds the tokens `earned` up to the size of the bucket. Returns the tokens that exceed it.
     #[inline]
     pub(super) fn fill(&mut self, earned: W, profile: &BucketProfile<W>) -> W {
         let all = self.0 + earned;
         self.0 = all.min(profile.size);
         all - self.0
     }
-    /// The tokens missing for `cost`.
+    /// The tokens that the bucket lacks for `cost`.
     #[inline]
     pub(super) fn missing(&self, cost: W) -> W {
         cost.checked_sub(self.0).unwrap_or(W::ZERO)
@@ -193,19 +194,20 @@ impl<W: Word> Level<W> {
     pub(super) fn drain(&mut self) {
         self.0 = W::ZERO;
     }
-    /// Spends `cost` if there are enough tokens. Returns whether it was spent.
+    /// Spends `cost` if the bucket has enough tokens. Returns whether the tokens were spent.
     ///
-    /// Whether a packet conforms is unpredictable, so the code has no branch that the processor could
-    /// mispredict.
+    /// The conformance of a packet is unpredictable. The code therefore has no branch that the processor
+    /// could mispredict.
     #[inline]
     pub(super) fn take(&mut self, cost: W) -> bool {
         self.take_if(true, cost)
     }
-    /// Spends `cost` if the packet is `wanted` and there are enough tokens. Returns whether `cost` was spent.
+    /// Spends `cost` if the packet is `wanted` and the bucket has enough tokens. Returns whether the tokens
+    /// were spent.
     #[inline]
     pub(super) fn take_if(&mut self, wanted: bool, cost: W) -> bool {
-        // The decision about the next packet depends on this result, so a short chain of instructions
-        // matters.
+        // The decision about the next packet depends on this result, so the chain of instructions must be
+        // short.
         let (left, lacks) = self.0.overflowing_sub(cost);
         let left = select_unpredictable(lacks, self.0, left);
         self.0 = select_unpredictable(wanted, left, self.0);
@@ -213,12 +215,12 @@ impl<W: Word> Level<W> {
     }
 }
 
-/// The time at which a bucket was filled last.
+/// The time at which tokens were last added to a bucket.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clock(Time);
 
 impl Clock {
-    /// The time since the last call, at most `longest`.
+    /// The time since the last call, limited to `longest`.
     #[inline]
     pub(super) fn elapsed(&mut self, now: Time, longest: Time) -> Time {
         let elapsed = now.saturating_sub(self.0);
@@ -227,10 +229,10 @@ impl Clock {
     }
 }
 
-/// A bucket with its own rate and clock, in 128 bits.
+/// A bucket of 128 bits with its own rate and clock.
 ///
-/// It is filled only when it is read. One refill has the same effect as many, because tokens above the size
-/// are lost in both cases.
+/// Tokens are added only when the bucket is read. One addition has the same effect as many small ones,
+/// because tokens that exceed the size are lost in both cases.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RatedBucket {
     profile: BucketProfile<u128>,
@@ -240,7 +242,7 @@ pub(crate) struct RatedBucket {
 }
 
 impl RatedBucket {
-    /// A full bucket of size `burst` with `rate`, which must not be 0.
+    /// Returns a full bucket of size `burst` with `rate`, which must not be 0.
     pub(crate) fn full(rate: Rate, burst: ByteSize) -> RatedBucket {
         let profile = BucketProfile::new(rate, burst);
         let (fills_in, clock) = (profile.fills_in(), Clock::default());
@@ -251,13 +253,13 @@ impl RatedBucket {
         let elapsed = self.clock.elapsed(now, self.fills_in);
         self.level.top_up(self.profile.earned(elapsed), &self.profile);
     }
-    /// Whether there are enough tokens for a packet of `length` IP bytes at `now`.
+    /// Whether the bucket has enough tokens at `now` for a packet of `length` IP bytes.
     pub(crate) fn has_tokens_for(&mut self, now: Time, length: u32) -> bool {
         self.fill(now);
         self.level.missing(self.profile.cost(length)) == 0
     }
-    /// Spends the tokens for a packet of `length` IP bytes at `now` if there are enough. Returns whether they
-    /// were spent.
+    /// Spends the tokens of a packet of `length` IP bytes at `now` if the bucket has enough tokens. Returns
+    /// whether they were spent.
     #[inline]
     pub(crate) fn take(&mut self, now: Time, length: u32) -> bool {
         self.fill(now);
@@ -265,12 +267,12 @@ impl RatedBucket {
     }
 }
 
-/// A meter in words of 64 bits, or of 128 bits if its profile needs them.
+/// A meter with words of 64 bits, or of 128 bits if its profile requires them.
 #[derive(Clone, Debug)]
 pub(super) enum ByWidth<N, W> {
-    /// 64 bits.
+    /// The meter with words of 64 bits.
     Narrow(N),
-    /// 128 bits. This case is rare, and boxed so that the enum stays small.
+    /// The meter with words of 128 bits. It is rare, and in a box so that the enum stays small.
     Wide(Box<W>),
 }
 

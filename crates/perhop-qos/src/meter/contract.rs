@@ -7,25 +7,25 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 
 /// The contract of every meter.
 pub trait Meter {
-    /// The color of `packet`, which arrives at `now`. Times must not decrease.
+    /// Returns the color of `packet`, which arrives at `now`. Times must not decrease.
     ///
-    /// A color-aware meter reads `packet.color` as the color that the packet already has.
+    /// A color-aware meter uses `packet.color` as the color of the packet before metering.
     fn measure(&mut self, now: Time, packet: &Packet) -> Color;
 }
 
-/// Whether the color that a packet already has counts.
+/// Whether the meter considers the color that a packet already has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColorMode {
-    /// Color-blind: every packet is treated as green.
+    /// Color-blind: the meter treats every packet as green.
     #[default]
     ColorBlind,
-    /// Color-aware: a packet never becomes greener.
+    /// Color-aware: the meter never makes a packet greener.
     ColorAware,
 }
 
 impl ColorMode {
-    /// The color that a meter in this mode assumes for `packet`.
+    /// The color of `packet` before metering, for a meter in this mode.
     #[inline]
     pub(crate) fn color_before(self, packet: &Packet) -> Color {
         match self {
@@ -33,8 +33,8 @@ impl ColorMode {
             ColorMode::ColorAware => packet.color,
         }
     }
-    /// Calls `judge` with the color that a meter in this mode assumes for `packet`. It is compiled once for
-    /// each mode, because a mode in which all packets are green needs few tests of colors.
+    /// Calls `judge` with the color of `packet` before metering, for a meter in this mode. The function is
+    /// compiled once for each mode, because a mode in which all packets are green needs few tests of colors.
     #[expect(clippy::inline_always, reason = "the caller then knows the color green")]
     #[inline(always)]
     pub(super) fn judge(self, packet: &Packet, judge: impl FnOnce(Color) -> Color) -> Color {
@@ -45,7 +45,7 @@ impl ColorMode {
     }
 }
 
-/// The default mode of the markers of the drop precedence study, which were only used color-aware.
+/// The default mode of the markers of the drop precedence study, which used them only as color-aware meters.
 pub(super) fn color_aware() -> ColorMode {
     ColorMode::ColorAware
 }
@@ -65,7 +65,7 @@ pub(super) fn require_burst(field: &str, burst: ByteSize) -> Result<(), ConfigEr
     Ok(())
 }
 
-/// The default color of the packets that exceed a two-color meter's profile.
+/// The default color of packets that exceed the profile of a two-color meter.
 pub(super) fn red() -> Color {
     Color::RED
 }
@@ -73,8 +73,8 @@ pub(super) fn red() -> Color {
 pub(super) fn is_red(color: &Color) -> bool {
     *color == Color::RED
 }
-/// Checks that the color of excess packets differs from that of other packets. Otherwise the meter would have
-/// no effect.
+/// Checks that excess packets have another color than conforming packets. Otherwise the meter would have no
+/// effect.
 pub(super) fn require_excess(excess: Color) -> Result<(), ConfigError> {
     if excess == Color::GREEN {
         return Err(ConfigError::new("excess", "packets within the profile are green already")

@@ -1,6 +1,5 @@
-//! [`EarlyTcm`]: the three color marker of February 1999 (draft-heinanen-diffserv-tcm-00), as
-//! Goyal, Misra and Jain used it for two and three drop precedences
-//! (draft-goyal-dpstdy-diffserv-00, §2).
+//! [`EarlyTcm`]: the three color marker of the draft of February 1999 (draft-heinanen-diffserv-tcm-00).
+//! Goyal, Misra and Jain used it for two and three drop precedences (draft-goyal-dpstdy-diffserv-00, §2).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,15 +12,16 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct EarlyTcmConfig {
-    /// Committed information rate, bits per second of IP packets, at which both buckets are filled together.
+    /// The committed information rate, bits per second of IP packets. Both buckets are filled at this rate in
+    /// total.
     pub cir: Rate,
-    /// Committed burst size in IP bytes: the bucket of drop precedence 0.
+    /// The committed burst size, IP bytes: the size of the bucket of drop precedence 0.
     pub cbs: ByteSize,
-    /// Excess burst size in IP bytes: the bucket of drop precedence 1. Without it there are two
-    /// precedences, green and yellow.
+    /// The excess burst size, IP bytes: the size of the bucket of drop precedence 1. Without it, the meter
+    /// has two precedences, green and yellow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ebs: Option<ByteSize>,
-    /// Whether the color that a packet already has counts; by default it does.
+    /// Whether the meter considers the color that a packet already has. Default: it does.
     #[serde(default = "color_aware")]
     pub mode: ColorMode,
 }
@@ -41,8 +41,8 @@ impl EarlyTcmConfig {
     }
 }
 
-/// The three color marker of 1999: with an excess bucket it equals the later [`SingleRateTcm`]; without this
-/// bucket it has two precedences.
+/// The three color marker of 1999. With an excess bucket it equals the later [`SingleRateTcm`]. Without it,
+/// it has two precedences.
 #[derive(Clone, Debug)]
 pub struct EarlyTcm {
     buckets: SingleRateTcm,
@@ -60,7 +60,7 @@ impl Meter for EarlyTcm {
         if self.has_excess || color == Color::GREEN {
             return color;
         }
-        // Without the second bucket, the excess of the first is yellow.
+        // Without the second bucket, packets that exceed the first bucket are yellow.
         self.mode.color_before(packet).max(Color::YELLOW)
     }
 }

@@ -1,4 +1,4 @@
-//! [`Hierarchical`]: a bucket for premium packets, inside a bucket for all packets.
+//! [`Hierarchical`]: a bucket for premium packets and a bucket for all packets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct HierarchicalConfig {
 }
 
 impl HierarchicalConfig {
-    /// The meter, with its buckets full.
+    /// Builds the meter with full buckets.
     ///
     /// # Errors
     /// A rate or a burst is 0, or no packet is premium.
@@ -48,10 +48,11 @@ impl HierarchicalConfig {
 
 /// The hierarchical meter.
 ///
-/// Juniper, "Hierarchical Policer Overview": premium packets are limited by their own bucket. They also use
-/// tokens of the bucket of all packets, which never drops them. Other packets get the rest: in the example of
-/// the document, 8 of 10 Mb/s next to 2 Mb/s of premium packets. The bucket of all packets therefore lends to
-/// premium packets (inferred: without debts, other packets would get more than the rest).
+/// Juniper, "Hierarchical Policer Overview": premium packets are limited by their own bucket. They also spend
+/// tokens of the bucket of all packets, which never drops them. Other packets have the remaining tokens. In
+/// the example of the document, these are 8 of 10 Mb/s if premium packets have 2 Mb/s. The bucket of all
+/// packets therefore lends tokens to premium packets (inferred: without debts, other packets would have more
+/// than the remaining tokens).
 #[derive(Clone, Debug)]
 pub struct Hierarchical {
     labels: Vec<u8>,
@@ -65,7 +66,7 @@ struct AllPackets {
     profile: BucketProfile<u128>,
     clock: Clock,
     level: Level<u128>,
-    /// Tokens that premium packets spent and that have not arrived yet.
+    /// The tokens that premium packets have spent and that have not arrived yet.
     debt: u128,
 }
 
@@ -83,13 +84,15 @@ impl AllPackets {
         self.level.top_up(earned - paid, &self.profile);
     }
 
-    /// Spends the tokens for a packet of `length` bytes if there are enough; returns whether it did.
+    /// Spends the tokens of a packet of `length` bytes if the bucket has enough. Returns whether they were
+    /// spent.
     fn take(&mut self, now: Time, length: u32) -> bool {
         self.fill(now);
         self.level.take(self.profile.cost(length))
     }
 
-    /// Spends the tokens for a packet of `length` bytes, with a debt if there are too few.
+    /// Spends the tokens of a packet of `length` bytes. If the bucket has too few, the missing tokens become
+    /// a debt.
     fn borrow(&mut self, now: Time, length: u32) {
         self.fill(now);
         let cost = self.profile.cost(length);
@@ -101,7 +104,7 @@ impl AllPackets {
 }
 
 impl Meter for Hierarchical {
-    /// Premium packets are green or red, others green or yellow.
+    /// Returns green or red for premium packets, and green or yellow for all others.
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
         let is_premium = self.labels.contains(&packet.label);
         match (is_premium, packet.length) {

@@ -1,7 +1,8 @@
-//! Meters: the conformance of a packet stream to a profile, as a color per packet (RFC 3290 §5).
+//! Meters. They measure whether packets conform to a profile, and assign a color to each packet (RFC 3290
+//! §5).
 //!
-//! All meters start with full buckets. All meters except [`PacketRateMeter`] count bytes: IP bytes with the
-//! IP header and without the link layer, or the bytes of the policy's [accounting](crate::accounting).
+//! All meters start with full buckets. All meters except [`PacketRateMeter`] count bytes: IP bytes including
+//! the IP header and without the link layer, or the bytes of the policy's [accounting](crate::accounting).
 
 mod any_meter;
 pub(crate) mod bucket;

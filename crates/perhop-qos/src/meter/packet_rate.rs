@@ -1,4 +1,4 @@
-//! [`PacketRateMeter`]: the two-color meter that counts packets, as policers of a control plane do.
+//! [`PacketRateMeter`]: the two-color meter that counts packets, like policers of a control plane.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,11 +13,11 @@ use crate::{ByteSize, Color, ConfigError, Packet, QueueSize, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PacketRateConfig {
-    /// Packets per second, regardless of their size.
+    /// Packets per second, regardless of their length.
     pub rate: PacketRate,
-    /// Size of the bucket in packets. A burst of this size conforms.
+    /// The size of the bucket, packets. A burst of this size conforms.
     pub burst: QueueSize,
-    /// Color of the packets that exceed the profile; by default red.
+    /// The color of packets that exceed the profile. Default: red.
     #[serde(default = "red", skip_serializing_if = "is_red")]
     pub excess: Color,
 }
@@ -44,15 +44,15 @@ impl PacketRateConfig {
     }
 }
 
-/// Ranges in which 64 bits are exact. A packet costs at most 10¹² tokens, and one second adds at most this
-/// number of tokens for each packet of the rate.
+/// The upper limits of the rate and the burst for which 64 bits are exact. A packet costs at most 10¹²
+/// tokens. In one second, at most 10¹² tokens arrive for each packet of the rate.
 const MOST_RATE: u64 = 1_000_000_000;
 const MOST_BURST: u64 = 1_000_000;
 
 /// The two-color meter that counts packets, color-blind.
 ///
-/// Cisco, control plane policing: `police rate 500 pps burst 50 packets`. It counts packets as a [token
-/// bucket](super::TokenBucket) counts bytes.
+/// Cisco, control plane policing: `police rate 500 pps burst 50 packets`. The meter counts packets as a
+/// [token bucket](super::TokenBucket) counts bytes.
 #[derive(Clone, Debug)]
 pub struct PacketRateMeter(SoleBucket<u64>);
 

@@ -1,4 +1,4 @@
-//! [`FlowMeters`]: one meter for each flow, all with one profile.
+//! [`FlowMeters`]: one meter for each flow. All meters have the same profile.
 //!
 //! RFC 2475 §2: a microflow is a single instance of an application-to-application flow of packets that is
 //! identified by its addresses, ports and protocol. §2.3.3.1: a traffic profile may apply to a microflow or
@@ -13,22 +13,23 @@ use crate::{Color, ConfigError, FlowKey, Packet, Time};
 
 /// The meters of many flows.
 ///
-/// A meter is created when its flow is announced, or at the first packet of the flow. Its initial state is
-/// the same in both cases. Its random stream depends only on the flow, so flows do not affect each other.
+/// A meter is created when its flow is announced, or when the first packet of the flow arrives. Its initial
+/// state is the same in both cases. Its random stream depends only on the flow, so flows do not affect each
+/// other.
 #[derive(Clone, Debug)]
 pub struct FlowMeters {
     config: MeterConfig,
     streams: Streams,
-    /// The initial state of the meter of a flow, except for its random stream.
+    /// The initial state of a flow's meter, except for its random stream.
     pristine: AnyMeter,
-    /// The index of each flow's meter. It is a tree, so that an insertion among a million flows is fast.
+    /// The index of each flow's meter. A tree is used so that an insertion among a million flows is fast.
     places: BTreeMap<FlowKey, u32>,
     /// The meters in the order of their creation.
     meters: Vec<AnyMeter>,
 }
 
 impl FlowMeters {
-    /// Creates the meters without a flow. The meter of each flow will be built from `config`.
+    /// Creates the set of meters, without a flow yet. The meter of each flow will be built from `config`.
     ///
     /// # Errors
     /// `config` cannot be built.
@@ -37,7 +38,7 @@ impl FlowMeters {
         let (config, streams) = (config.clone(), streams.clone());
         Ok(FlowMeters { config, streams, pristine, places: BTreeMap::new(), meters: Vec::new() })
     }
-    /// Creates the meter of `flow`, whose packets will pass this meter.
+    /// Creates the meter of `flow` before the first packet of the flow arrives.
     pub fn announce(&mut self, flow: &FlowKey) {
         self.place(flow);
     }
@@ -50,11 +51,11 @@ impl FlowMeters {
         self.meters.is_empty()
     }
 
-    /// Returns the index of the meter of `flow`; creates the meter if it does not exist.
+    /// Returns the index of the meter of `flow`. Creates the meter if it does not exist.
     fn place(&mut self, flow: &FlowKey) -> usize {
         let place = self.places.entry(*flow).or_insert_with(|| {
-            // A copy shares the profile. A meter that draws random numbers is built again, with its own
-            // stream. The first build has succeeded, so this one cannot fail.
+            // A copy shares the profile. A meter that draws random numbers is built again with its own
+            // stream. This cannot fail, because the first build has succeeded.
             let anew = |flow: &FlowKey| self.config.build(&self.streams.child(flow.to_string())).ok();
             let meter = if self.pristine.is_random() { anew(flow) } else { None };
             self.meters.push(meter.unwrap_or_else(|| self.pristine.clone()));
@@ -85,15 +86,15 @@ mod tests {
     fn flow(source_port: u16) -> FlowKey {
         FlowKey { source_port, ..FlowKey::default() }
     }
-    /// The colors of the packets from port `of`. A packet from each of `ports` arrives every 2 ms, which is
-    /// 4 Mb/s for each port.
-    fn colors(meters: &mut FlowMeters, ports: &[u16], of: u16) -> Vec<Color> {
+    /// The colors of the packets from port `measured`. A packet from each of `ports` arrives every 2 ms,
+    /// which is 4 Mb/s for each port.
+    fn colors(meters: &mut FlowMeters, ports: &[u16], measured: u16) -> Vec<Color> {
         let mut colors = Vec::new();
         for round in 0..200 {
             for port in ports {
                 let packet = Packet::new(flow(*port), 1000);
                 let color = meters.measure(Time::from_milliseconds(2 * round), &packet);
-                if *port == of {
+                if *port == measured {
                     colors.push(color);
                 }
             }

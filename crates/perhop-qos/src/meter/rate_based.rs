@@ -12,10 +12,10 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RateBasedMarkerConfig {
-    /// One bucket for each drop precedence except the last, beginning with green: n-1 buckets mark n
+    /// One bucket for each drop precedence except the last one, beginning with green: n-1 buckets mark n
     /// precedences.
     pub buckets: Vec<MarkerBucketConfig>,
-    /// Whether the color that a packet already has counts; by default it does.
+    /// Whether the meter considers the color that a packet already has. Default: it does.
     #[serde(default = "color_aware")]
     pub mode: ColorMode,
 }
@@ -24,9 +24,9 @@ pub struct RateBasedMarkerConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MarkerBucketConfig {
-    /// Token generation rate, bits per second of IP packets.
+    /// The rate at which tokens arrive, bits per second of IP packets.
     pub rate: Rate,
-    /// Size of the bucket in IP bytes.
+    /// The size of the bucket, IP bytes.
     pub burst: ByteSize,
 }
 
@@ -60,7 +60,8 @@ impl MarkerBucketConfig {
     }
 }
 
-/// The rate-based marker: independent buckets. A packet tries them from its own precedence downwards.
+/// The rate-based marker. Its buckets are independent. A packet uses the first bucket that has enough tokens,
+/// beginning with the bucket of its own precedence.
 #[derive(Clone, Debug)]
 pub struct RateBasedMarker {
     buckets: Vec<RatedBucket>,

@@ -12,13 +12,13 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SingleRateTcmConfig {
-    /// Committed information rate, bits per second of IP packets.
+    /// The committed information rate, bits per second of IP packets.
     pub cir: Rate,
-    /// Committed burst size in IP bytes. A burst of this size is green.
+    /// The committed burst size, IP bytes. A burst of this size is green.
     pub cbs: ByteSize,
-    /// Excess burst size in IP bytes. A further burst of this size is yellow.
+    /// The excess burst size, IP bytes. An additional burst of this size is yellow.
     pub ebs: ByteSize,
-    /// Whether the color that a packet already has counts; by default it does not.
+    /// Whether the meter considers the color that a packet already has. Default: it does not.
     #[serde(default)]
     pub mode: ColorMode,
 }
@@ -44,7 +44,7 @@ impl SingleRateTcmConfig {
     }
 }
 
-/// The srTCM: a committed bucket, and an excess bucket that fills while the first is full.
+/// The srTCM: a committed bucket, and an excess bucket that is filled while the committed bucket is full.
 #[derive(Clone, Debug)]
 pub struct SingleRateTcm(TwoBuckets);
 

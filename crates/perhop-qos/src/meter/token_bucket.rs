@@ -13,11 +13,11 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TokenBucketConfig {
-    /// Rate at which tokens arrive, bits per second of IP packets.
+    /// The rate at which tokens arrive, bits per second of IP packets.
     pub rate: Rate,
-    /// Size of the bucket in IP bytes; a larger packet never conforms.
+    /// The size of the bucket, IP bytes. A longer packet never conforms.
     pub burst: ByteSize,
-    /// Color of the packets that exceed the profile; by default red.
+    /// The color of packets that exceed the profile. Default: red.
     #[serde(default = "red", skip_serializing_if = "is_red")]
     pub excess: Color,
 }
@@ -37,7 +37,7 @@ impl TokenBucketConfig {
     }
 }
 
-/// The two-color token bucket, color-blind.
+/// The meter with a two-color token bucket. It is color-blind.
 #[derive(Clone, Debug)]
 pub struct TokenBucket(ByWidth<SoleBucket<u64>, SoleBucket<u128>>);
 
@@ -52,10 +52,10 @@ pub(super) struct SoleBucket<W> {
 #[derive(Debug)]
 struct Profile<W> {
     bucket: BucketProfile<W>,
-    /// The time after which the bucket is certainly full.
+    /// The time after which an empty bucket is full.
     longest: Time,
-    /// The color of exceeding packets, then that of conforming packets. A lookup in a table avoids a branch
-    /// that the processor cannot predict.
+    /// The color of excess packets, and the color of conforming packets. The lookup in this table avoids a
+    /// branch that the processor cannot predict.
     colors: [Color; 2],
 }
 
@@ -76,14 +76,14 @@ impl Meter for TokenBucket {
 }
 
 impl<W: Word> SoleBucket<W> {
-    /// The color of a packet of `length` bytes.
+    /// Returns the color of a packet of `length` bytes that arrives at `now`.
     #[allow(clippy::inline_always)] // executed for every metered packet; it has two callers
     #[inline(always)]
     pub(super) fn judge(&mut self, now: Time, length: u32) -> Color {
         let Profile { bucket, longest, colors } = &*self.profile;
         self.level.top_up(bucket.earned(self.clock.elapsed(now, *longest)), bucket);
         // RFC 3290 A.3, strict conformance: the bucket must have tokens for the entire packet, and an excess
-        // packet takes no tokens.
+        // packet spends no tokens.
         let conforms = self.level.take(bucket.cost(length));
         colors[usize::from(conforms)]
     }

@@ -1,5 +1,5 @@
 //! [`TokenBucketWithDebt`]: the two-color token bucket that lends tokens (RFC 3290 §5.1.3, loose
-//! conformance). The sum of debts has a limit. It is the committed access rate of routers.
+//! conformance), with a limit on the sum of debts. It is the committed access rate of routers.
 
 use std::sync::Arc;
 
@@ -14,14 +14,15 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TokenBucketWithDebtConfig {
-    /// Rate at which tokens arrive, bits per second of IP packets. Tokens pay off debts first.
+    /// The rate at which tokens arrive, bits per second of IP packets. Arriving tokens first pay off debts.
     pub rate: Rate,
-    /// Size of the bucket in IP bytes. A burst of this size conforms without borrowing.
+    /// The size of the bucket, IP bytes. A burst of this size conforms without a debt.
     pub burst: ByteSize,
-    /// The limit on the sum of debts, IP bytes. Each packet that borrows adds the debt after it to the sum. A
-    /// packet whose debt would exceed the limit is an excess packet. It sets the sum to 0, but not the debt.
+    /// The limit on the sum of debts, IP bytes. Each packet that borrows adds the debt that it leaves to the
+    /// sum. If the sum would exceed the limit, the packet is an excess packet. It sets the sum to 0, but does
+    /// not change the debt.
     pub debt_limit: ByteSize,
-    /// Color of the packets that exceed the profile; by default red.
+    /// The color of packets that exceed the profile. Default: red.
     #[serde(default = "red", skip_serializing_if = "is_red")]
     pub excess: Color,
 }
@@ -45,23 +46,23 @@ impl TokenBucketWithDebtConfig {
     }
 }
 
-/// The token bucket with debt, color-blind.
+/// The meter with a token bucket that lends tokens. It is color-blind.
 #[derive(Clone, Debug)]
 pub struct TokenBucketWithDebt(ByWidth<LendingBucket<u64>, LendingBucket<u128>>);
 
 /// The state of a meter, and the constants that all meters of its configuration share.
 ///
-/// The bucket of the published description has `level − debt` tokens. At least one of the two is 0 when a
-/// packet is judged.
+/// The bucket of the published description contains `level − debt` tokens. At least one of the two is 0 when
+/// a packet is measured.
 #[derive(Clone, Debug)]
 struct LendingBucket<W> {
     profile: Arc<Profile<W>>,
     clock: Clock,
     level: Level<W>,
-    /// The actual debt: tokens that were spent and have not arrived yet.
+    /// The actual debt: the tokens that were spent and have not arrived yet.
     debt: W,
-    /// The compounded debt: the sum of the actual debts after each borrowing packet, since the last excess
-    /// packet.
+    /// The compounded debt: the sum of the actual debts after each packet that has borrowed since the last
+    /// excess packet.
     compounded: W,
 }
 
@@ -70,7 +71,7 @@ struct Profile<W> {
     bucket: BucketProfile<W>,
     /// The limit of the compounded debt.
     limit: W,
-    /// The time after which the debt is paid and the bucket is certainly full.
+    /// The time after which the debt is paid off and the bucket is full.
     longest: Time,
     /// The color of packets that exceed the profile.
     excess: Color,

@@ -14,12 +14,12 @@ use crate::{Color, ConfigError, Packet, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Tsw2cmConfig {
-    /// Committed target rate, bits per second of IP packets.
+    /// The committed target rate, bits per second of IP packets.
     pub ctr: Rate,
-    /// `AVG_INTERVAL`: the time over which the rate is averaged. About the round-trip time for one TCP flow,
-    /// 1 s for aggregates (RFC 2859 §5.1).
+    /// `AVG_INTERVAL`: the time over which the rate is averaged. Use about the round-trip time for one TCP
+    /// flow, and 1 s for aggregates (RFC 2859 §5.1).
     pub avg_interval: Time,
-    /// Color of the packets that exceed the target; by default red.
+    /// The color of packets that exceed the target rate. Default: red.
     #[serde(default = "red", skip_serializing_if = "is_red")]
     pub excess: Color,
 }
@@ -28,17 +28,17 @@ pub struct Tsw2cmConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Tsw3cmConfig {
-    /// Committed target rate, bits per second of IP packets.
+    /// The committed target rate, bits per second of IP packets.
     pub ctr: Rate,
-    /// Peak target rate, bits per second of IP packets, at least the committed rate.
+    /// The peak target rate, bits per second of IP packets, at least the committed target rate.
     pub ptr: Rate,
-    /// `AVG_INTERVAL`: the time over which the rate is averaged. About the round-trip time for one TCP flow,
-    /// 1 s for aggregates (RFC 2859 §5.1).
+    /// `AVG_INTERVAL`: the time over which the rate is averaged. Use about the round-trip time for one TCP
+    /// flow, and 1 s for aggregates (RFC 2859 §5.1).
     pub avg_interval: Time,
 }
 
 impl Tsw2cmConfig {
-    /// Builds the meter. The first estimate is the target rate.
+    /// Builds the meter. Its first estimate is the target rate.
     ///
     /// # Errors
     /// The rate or the interval is 0, or the excess is green.
@@ -51,7 +51,7 @@ impl Tsw2cmConfig {
 }
 
 impl Tsw3cmConfig {
-    /// Builds the meter. The first estimate is the committed target rate.
+    /// Builds the meter. Its first estimate is the committed target rate.
     ///
     /// # Errors
     /// A rate or the interval is 0, or the peak rate is below the committed rate.
@@ -77,7 +77,7 @@ struct RateEstimator {
     avg_rate: f64,
     /// `AVG_INTERVAL`, picoseconds.
     avg_interval: f64,
-    /// The arrival of the last packet.
+    /// The arrival time of the last packet.
     t_front: Time,
 }
 
@@ -95,10 +95,10 @@ impl RateEstimator {
             t_front: Time::ZERO,
         })
     }
-    /// Returns the average rate, bits per second, after `packet`, which arrives at `now`.
+    /// Returns the average rate, bits per second, including `packet`, which arrives at `now`.
     fn update(&mut self, now: Time, packet: &Packet) -> f64 {
-        // Bytes_in_win = avg-rate * AVG_INTERVAL; New_bytes = Bytes_in_win + pkt_size;
-        // avg-rate = New_bytes / (now - t-front + AVG_INTERVAL); t-front = now. Here in bits and picoseconds.
+        // Bytes_in_win = avg-rate * AVG_INTERVAL; New_bytes = Bytes_in_win + pkt_size; avg-rate = New_bytes /
+        // (now - t-front + AVG_INTERVAL); t-front = now. The units of this code are bits and picoseconds.
         let elapsed = now.saturating_sub(self.t_front);
         let length = f64::from(packet.length) * (8 * PICOSECONDS_PER_SECOND) as f64;
         self.avg_rate = (self.avg_rate * self.avg_interval + length)
@@ -120,7 +120,7 @@ pub struct Tsw2cm {
 impl Meter for Tsw2cm {
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
         let avg_rate = self.estimator.update(now, packet);
-        // Out of profile with probability (avg-rate - CTR) / avg-rate.
+        // A packet is out of profile with the probability (avg-rate - CTR) / avg-rate.
         if avg_rate > self.ctr && self.stream.uniform() * avg_rate >= self.ctr {
             self.excess
         } else {
@@ -145,10 +145,10 @@ impl Meter for Tsw3cm {
         if avg_rate <= self.ctr {
             return Color::GREEN;
         }
-        // Above PTR, a packet is red with P1 = (avg-rate - PTR) / avg-rate, yellow with P2 = (PTR - CTR) /
-        // avg-rate, else green. Up to PTR, it is yellow with P0 = (avg-rate - CTR) / avg-rate, else green. A
-        // uniform point of [0, avg-rate) is above PTR, between CTR and PTR, or below CTR with exactly these
-        // probabilities.
+        // Above PTR, a packet is red with the probability P1 = (avg-rate - PTR) / avg-rate, yellow with P2 =
+        // (PTR - CTR) / avg-rate, and otherwise green. Up to PTR, it is yellow with P0 = (avg-rate - CTR) /
+        // avg-rate, and otherwise green. A uniform point of [0, avg-rate) is above PTR, between CTR and PTR,
+        // or below CTR with exactly these probabilities.
         let point = self.stream.uniform() * avg_rate;
         if point >= self.ptr {
             Color::RED

@@ -1,5 +1,5 @@
-//! [`Buckets`]: the state of the three color markers of RFC 2697, 2698 and 4115: a committed bucket and an
-//! excess bucket.
+//! [`Buckets`]: the state of the three color markers of RFC 2697, 2698 and 4115. It consists of a committed
+//! bucket and an excess bucket.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::bucket::{BucketProfile, ByWidth, Clock, Level, Word};
 use super::contract::ColorMode;
 use crate::units::{ByteSize, Rate, Time};
 
-/// Two buckets in the narrowest words that are exact.
+/// Two buckets with the narrowest words that are exact.
 pub(super) type TwoBuckets = ByWidth<Buckets<u64>, Buckets<u128>>;
 
 /// The state of a meter, and the constants that all meters of its configuration share.
@@ -24,7 +24,7 @@ pub(super) struct Buckets<W> {
 pub(super) struct Profile<W> {
     pub(super) committed: BucketProfile<W>,
     pub(super) excess: BucketProfile<W>,
-    /// The time after which both buckets are certainly full.
+    /// The time after which two empty buckets are full.
     pub(super) longest: Time,
     pub(super) mode: ColorMode,
 }
@@ -32,14 +32,14 @@ pub(super) struct Profile<W> {
 /// The use of tokens that arrive while the committed bucket is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Surplus {
-    /// The tokens are lost: both buckets fill at the same time.
+    /// The tokens are lost. Both buckets are filled at the same time, each at its own rate.
     Lost,
-    /// The excess bucket gets the tokens. It fills after the committed bucket, at the same rate.
+    /// The tokens go to the excess bucket. It is filled after the committed bucket, at the same rate.
     Spills,
 }
 
 impl TwoBuckets {
-    /// Builds both buckets, full, each with a rate and a burst.
+    /// Builds both buckets full, each from a rate and a burst.
     pub(super) fn full(
         committed: (Rate, ByteSize),
         excess: (Rate, ByteSize),
@@ -77,8 +77,9 @@ impl<W: Word> Profile<W> {
             Surplus::Lost => {
                 self.committed.is_exact(W::ZERO, self.longest) && self.excess.is_exact(W::ZERO, self.longest)
             }
-            // Both buckets have the same rate and therefore the same unit. The surplus of one bucket goes to
-            // the other, so a word must hold the tokens of both buckets and those earned in `longest`.
+            // Both buckets have the same rate and therefore the same unit. The tokens that exceed one bucket
+            // go to the other. A word must therefore have room for the tokens of both buckets and those that
+            // arrive in `longest`.
             Surplus::Spills => self.committed.is_exact(self.excess.size(), self.longest),
         }
     }

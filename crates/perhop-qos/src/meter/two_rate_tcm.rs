@@ -12,15 +12,15 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TwoRateTcmConfig {
-    /// Committed information rate, bits per second of IP packets.
+    /// The committed information rate, bits per second of IP packets.
     pub cir: Rate,
-    /// Committed burst size in IP bytes.
+    /// The committed burst size, IP bytes.
     pub cbs: ByteSize,
-    /// Peak information rate, bits per second of IP packets, at least the committed rate.
+    /// The peak information rate, bits per second of IP packets, at least the committed rate.
     pub pir: Rate,
-    /// Peak burst size in IP bytes.
+    /// The peak burst size, IP bytes.
     pub pbs: ByteSize,
-    /// Whether the color that a packet already has counts; by default it does not.
+    /// Whether the meter considers the color that a packet already has. Default: it does not.
     #[serde(default)]
     pub mode: ColorMode,
 }
@@ -46,7 +46,7 @@ impl TwoRateTcmConfig {
     }
 }
 
-/// The trTCM: packets above the peak rate are red, other packets above the committed rate yellow.
+/// The trTCM: packets above the peak rate are red, and other packets above the committed rate are yellow.
 #[derive(Clone, Debug)]
 pub struct TwoRateTcm(TwoBuckets);
 

@@ -13,15 +13,15 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TwoRateTcmRfc4115Config {
-    /// Committed information rate, bits per second of IP packets.
+    /// The committed information rate, bits per second of IP packets.
     pub cir: Rate,
-    /// Committed burst size in IP bytes.
+    /// The committed burst size, IP bytes.
     pub cbs: ByteSize,
-    /// Excess information rate, bits per second of IP packets, on top of the committed rate.
+    /// The excess information rate, bits per second of IP packets, in addition to the committed rate.
     pub eir: Rate,
-    /// Excess burst size in IP bytes.
+    /// The excess burst size, IP bytes.
     pub ebs: ByteSize,
-    /// Whether the color that a packet already has counts; by default it does not.
+    /// Whether the meter considers the color that a packet already has. Default: it does not.
     #[serde(default)]
     pub mode: ColorMode,
 }
@@ -45,8 +45,8 @@ impl TwoRateTcmRfc4115Config {
     }
 }
 
-/// The marker of RFC 4115: two independent buckets. The first bucket alone decides whether a green packet
-/// stays green.
+/// The marker of RFC 4115: two independent buckets. Only the committed bucket determines whether a green
+/// packet remains green.
 #[derive(Clone, Debug)]
 pub struct TwoRateTcmRfc4115(TwoBuckets);
 
@@ -67,7 +67,7 @@ fn measure<W: Word>(buckets: &mut Buckets<W>, now: Time, packet: &Packet) -> Col
     buckets.committed.top_up(committed.earned(elapsed), committed);
     buckets.excess.top_up(excess.earned(elapsed), excess);
     // RFC 4115 §3, figure 1: a green packet with B <= Tc is green, and Tc -= B. Otherwise, a packet that is
-    // not red with B <= Te is yellow, and Te -= B. Otherwise, the packet is red. "In the color-blind
+    // not red and has B <= Te is yellow, and Te -= B. Otherwise, the packet is red. "In the color-blind
     // operation, the meter assumes that all incoming packets are green." The text of §3 has "Tc(t)- B > 0";
     // see docs/deviations.toml.
     let (to_committed, to_excess) = (committed.cost(packet.length), excess.cost(packet.length));

@@ -1,15 +1,15 @@
-//! [`Address`]: IPv4 and IPv6 in one type.
+//! [`Address`]: an IPv4 or IPv6 address in one type.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// An IPv4 or IPv6 address in 16 bytes; IPv4 addresses have their IPv4-mapped form (RFC 4291 §2.5.5.2), so
-/// that both families share one comparison of prefixes.
+/// An IPv4 or IPv6 address in 16 bytes. An IPv4 address has its IPv4-mapped form (RFC 4291 §2.5.5.2), so that
+/// both families share one comparison of prefixes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address([u64; 2]);
 
 impl Address {
-    /// The address as a 128-bit number, most significant byte first.
+    /// The address as a 128-bit number. The most significant byte is the first byte of the address.
     pub const fn to_bits(self) -> u128 {
         (self.0[0] as u128) << 64 | self.0[1] as u128
     }
@@ -22,7 +22,7 @@ impl Address {
         let bits = address.to_bits();
         Address([(bits >> 64) as u64, bits as u64])
     }
-    /// The address as the standard library's type.
+    /// The address in the type of the standard library.
     pub const fn to_ip(self) -> IpAddr {
         Ipv6Addr::from_bits(self.to_bits()).to_canonical()
     }

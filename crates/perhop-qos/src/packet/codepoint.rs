@@ -13,8 +13,8 @@ use super::name_or_number::name_or_number;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dscp(u8);
 
-/// The codepoints with names: class selectors (RFC 2474), AF (RFC 2597), EF (RFC 3246),
-/// voice-admit (RFC 5865), lower effort (RFC 8622), non-queue-building (RFC 9956).
+/// The names of codepoints: class selectors (RFC 2474), AF (RFC 2597), EF (RFC 3246), voice-admit (RFC 5865),
+/// lower effort (RFC 8622), non-queue-building (RFC 9956).
 const DSCP_NAMES: &[(&str, u8)] = &[
     ("default", 0),
     ("cs1", 8),
@@ -44,39 +44,40 @@ const DSCP_NAMES: &[(&str, u8)] = &[
 ];
 
 impl Dscp {
-    /// Best effort.
+    /// The codepoint of best effort.
     pub const DEFAULT: Dscp = Dscp(0);
-    /// Expedited forwarding (RFC 3246).
+    /// The codepoint of expedited forwarding (RFC 3246).
     pub const EF: Dscp = Dscp(46);
 
-    /// The codepoint with this `value`; `None` above 63.
+    /// The codepoint with this `value`. `None` if the value is above 63.
     pub const fn new(value: u8) -> Option<Dscp> {
         if value < 64 { Some(Dscp(value)) } else { None }
     }
     /// The value, 0 to 63.
     #[inline]
     pub const fn value(self) -> u8 {
-        // No codepoint is above 63; the mask lets the compiler omit bounds checks of tables by codepoint.
+        // All codepoints are below 64. With this remainder, the compiler omits the bounds checks of tables
+        // that a codepoint indexes.
         self.0 % 64
     }
-    /// The IP precedence: the three high bits (RFC 791, RFC 2474 §4.2.2).
+    /// The IP precedence: the three high bits of the codepoint (RFC 791, RFC 2474 §4.2.2).
     pub const fn precedence(self) -> IpPrecedence {
         IpPrecedence(self.0 >> 3)
     }
-    /// Whether it is one of the twelve AF codepoints (RFC 2597 §6).
+    /// Whether the codepoint is one of the twelve AF codepoints (RFC 2597 §6).
     pub const fn is_assured_forwarding(self) -> bool {
         matches!((self.0 >> 3, self.0 & 7), (1..=4, 2 | 4 | 6))
     }
-    /// The color that the codepoint itself carries: the drop precedence of an AF codepoint (RFC 2597 §6: AFx1
-    /// green, AFx2 yellow, AFx3 red), or green for all other codepoints.
+    /// The color that the codepoint carries. It is the drop precedence of an AF codepoint (RFC 2597 §6: AFx1
+    /// green, AFx2 yellow, AFx3 red), and green for all other codepoints.
     #[inline]
     pub const fn color(self) -> Color {
         COLORS[(self.0 & 63) as usize]
     }
 }
 
-/// The color of every codepoint. It is a table, because every packet needs its color twice, when it is sent
-/// and when it arrives.
+/// The color of each codepoint. A table is used because the color of each packet is needed twice: when it is
+/// sent and when it arrives.
 const COLORS: [Color; 64] = {
     let mut colors = [Color::GREEN; 64];
     let mut class = 1;
@@ -115,12 +116,12 @@ impl fmt::Display for Dscp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IpPrecedence(u8);
 
-/// The names of RFC 791 in the spelling of routers, by value.
+/// The names of RFC 791 in the spelling of routers, indexed by value.
 const PRECEDENCE_NAMES: [&str; 8] =
     ["routine", "priority", "immediate", "flash", "flash-override", "critical", "internet", "network"];
 
 impl IpPrecedence {
-    /// The precedence with this `value`; `None` above 7.
+    /// The precedence with this `value`. `None` if the value is above 7.
     pub const fn new(value: u8) -> Option<IpPrecedence> {
         if value < 8 { Some(IpPrecedence(value)) } else { None }
     }

@@ -9,14 +9,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::name_or_number::name_or_number;
 
-/// A drop precedence level, the result of a meter: 0 is kept longest.
+/// A drop precedence level, the result of a meter. Packets of level 0 are dropped last.
 ///
-/// Three levels have names (RFC 2697); markers of the research literature use up to eight. A color is known
-/// only in its node, because packets carry only the DSCP to the next node.
+/// Three levels have names (RFC 2697). Markers of the research literature use up to eight levels. Only the
+/// node that has set the color can read it, because packets carry only the DSCP to the next node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Color(Level);
 
-/// All levels. Because the enum has no other values, the compiler omits the bounds checks of tables by level.
+/// All levels. The enum has no other values, so the compiler omits the bounds checks of tables that a level
+/// indexes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 enum Level {
@@ -37,24 +38,24 @@ impl Level {
 }
 
 impl Color {
-    /// The maximum number of levels.
+    /// The number of levels.
     pub const COUNT: usize = Level::ALL.len();
-    /// Conforming; drop precedence 0.
+    /// The color of conforming packets: drop precedence 0.
     pub const GREEN: Color = Color(Level::L0);
-    /// Drop precedence 1.
+    /// The color of drop precedence 1.
     pub const YELLOW: Color = Color(Level::L1);
-    /// Drop precedence 2, out of profile for a two-color meter.
+    /// The color of drop precedence 2, which packets that exceed the profile of a two-color meter have.
     pub const RED: Color = Color(Level::L2);
 
-    /// Returns level `index`. An index above the last level gives the last level.
+    /// Returns level `index`. If `index` is above the last level, returns the last level.
     pub const fn new(index: usize) -> Color {
         if index < Color::COUNT { Color(Level::ALL[index]) } else { Color(Level::L7) }
     }
-    /// Returns the result of a three color marker for a packet of this color: green if `green`, else yellow
-    /// if `yellow`, else red, or this color if it is above red.
+    /// Returns the result of a three color marker for a packet of this color: green if `green` is true,
+    /// otherwise yellow if `yellow` is true, otherwise red, or this color if it is above red.
     #[inline]
     pub(crate) fn judged(self, green: bool, yellow: bool) -> Color {
-        // The selection uses arithmetic instead of branches, because the color is unpredictable.
+        // The code selects by arithmetic instead of branches, because the processor cannot predict the color.
         let otherwise = self.max(Color::RED).0;
         let yellow = select_unpredictable(yellow, Color::YELLOW.0, otherwise);
         Color(select_unpredictable(green, Color::GREEN.0, yellow))

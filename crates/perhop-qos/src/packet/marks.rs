@@ -1,5 +1,5 @@
-//! [`Marks`]: the ECN field and the link-layer marks of a packet, in one byte. [`Ingress`]: the interface of
-//! arrival, and which of these marks the headers carry.
+//! [`Marks`]: the ECN field and the link-layer marks of a packet, in one byte. [`Ingress`]: the input
+//! interface of a packet, and which link-layer marks its headers carry.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{IpPrecedence, name_or_number::name_or_number};
 
-/// Explicit congestion notification field (RFC 3168 §5).
+/// The explicit congestion notification field (RFC 3168 §5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Ecn {
@@ -25,7 +25,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The two low bits of `bits`.
+    /// Returns the ECN field from the two low bits of `bits`.
     #[inline]
     pub const fn from_bits(bits: u8) -> Ecn {
         match bits & 3 {
@@ -43,7 +43,7 @@ impl Ecn {
 pub struct LinkMark(u8);
 
 impl LinkMark {
-    /// The mark with this `value`; `None` above 7.
+    /// The mark with this `value`. `None` if the value is above 7.
     pub const fn new(value: u8) -> Option<LinkMark> {
         if value < 8 { Some(LinkMark(value)) } else { None }
     }
@@ -53,7 +53,7 @@ impl LinkMark {
     }
 }
 
-/// Copies the three bits of the precedence, as label edge routers do (RFC 3270 §2.6.3).
+/// Copies the three bits of the precedence, like label edge routers (RFC 3270 §2.6.3).
 impl From<IpPrecedence> for LinkMark {
     fn from(precedence: IpPrecedence) -> LinkMark {
         LinkMark(precedence.value())
@@ -74,10 +74,10 @@ impl fmt::Display for LinkMark {
 
 name_or_number!(LinkMark, 7, "a CoS or EXP: a number from 0 to 7");
 
-/// The ECN field, class of service and traffic class of a packet.
+/// The ECN field, the class of service and the traffic class of a packet.
 ///
-/// The packet's [`Ingress`] records whether a tag or label carries the class of service and the traffic
-/// class.
+/// The [`Ingress`] of the packet records whether the packet has a tag that carries the class of service and
+/// labels that carry the traffic class.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Marks(u8);
 
@@ -90,7 +90,7 @@ impl Marks {
     pub const fn ecn(self) -> Ecn {
         Ecn::from_bits(self.0)
     }
-    /// Returns these marks with another ECN field.
+    /// Returns these marks with the ECN field `ecn`.
     #[inline]
     #[must_use]
     pub const fn with_ecn(self, ecn: Ecn) -> Marks {
@@ -124,35 +124,34 @@ impl fmt::Debug for Marks {
     }
 }
 
-/// The input interface of a packet: one of the first 16384 of the node.
+/// The input interface of a packet, one of the first 16384 interfaces of the node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InterfaceId(pub u16);
 
-/// The marks that the headers of a link carry.
+/// The link-layer marks that the headers of a link carry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Encapsulation {
-    /// A VLAN tag: the class of service.
+    /// Whether the headers include a VLAN tag, which carries the class of service.
     pub tag: bool,
-    /// MPLS labels: the traffic class.
+    /// Whether the headers include MPLS labels, which carry the traffic class.
     pub labels: bool,
 }
 
-/// The input interface of a packet, and the marks in its headers. These are the marks of the link until this
-/// node sets others.
+/// The input interface of a packet, and which link-layer marks its headers carry. This node can add marks.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ingress(u16);
 
 impl Ingress {
-    /// The number of interfaces of a node that can be distinguished.
+    /// The number of interfaces of a node that an [`Ingress`] can distinguish.
     pub const INTERFACES: usize = 1 << 14;
     const TAG: u16 = 1 << 15;
     const LABELS: u16 = 1 << 14;
 
-    /// Creates an arrival through `interface`, from a link with this `encapsulation`.
+    /// Creates the ingress of a packet that arrives on `interface`, from a link with this `encapsulation`.
     pub const fn new(interface: InterfaceId, encapsulation: Encapsulation) -> Ingress {
         Ingress(interface.0 & (Ingress::LABELS - 1)).carrying(encapsulation)
     }
-    /// The interface.
+    /// The input interface.
     pub const fn interface(self) -> InterfaceId {
         InterfaceId(self.0 & (Ingress::LABELS - 1))
     }
@@ -174,7 +173,7 @@ impl Ingress {
     }
 }
 
-/// Creates an arrival through an interface whose link carries no marks.
+/// Creates the ingress of a packet that arrives on an interface whose link carries no marks.
 impl From<InterfaceId> for Ingress {
     fn from(interface: InterfaceId) -> Ingress {
         Ingress::new(interface, Encapsulation::default())
@@ -212,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Checks the marks that reach the next node, over several links.
+    /// Checks which marks reach the next node, over several links.
     #[test]
     fn marks_cross_the_links_that_carry_them() {
         let tagged = Encapsulation { tag: true, labels: false };

@@ -1,4 +1,4 @@
-//! [`Packet`]: the descriptor that travels through the data plane, with the header fields that it carries.
+//! [`Packet`]: the descriptor of a packet, with the header fields that the data plane reads.
 
 mod address;
 mod codepoint;
@@ -27,16 +27,16 @@ pub struct FlowKey {
     pub source: Address,
     /// The destination address.
     pub destination: Address,
-    /// UDP or TCP source port; 0 if the packet has none.
+    /// The UDP or TCP source port. It is 0 if the packet has no port.
     pub source_port: u16,
-    /// UDP or TCP destination port; 0 if the packet has none.
+    /// The UDP or TCP destination port. It is 0 if the packet has no port.
     pub destination_port: u16,
-    /// IP protocol.
+    /// The IP protocol.
     pub protocol: Protocol,
 }
 
 impl FlowKey {
-    /// The flow of packets in the opposite direction.
+    /// The key of the flow in the opposite direction.
     pub fn reversed(self) -> FlowKey {
         FlowKey {
             source: self.destination,
@@ -57,46 +57,48 @@ impl fmt::Display for FlowKey {
     }
 }
 
-/// A packet's descriptor: the header fields that decide its treatment, without its bytes.
+/// The descriptor of a packet: the header fields that determine its treatment, without the bytes of the
+/// packet.
 ///
-/// It has 64 bytes, one cache line. `payload` belongs to the driver: it is the simulator's flow and segment,
-/// or the live path's frame slot. This crate reads one byte of it.
+/// The descriptor has 64 bytes, one cache line. The driver uses `payload`: the simulator stores the flow and
+/// the segment in it, and the live forwarder the slot of the frame. This crate reads one byte of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// Source address.
+    /// The source address.
     pub source: Address,
-    /// Destination address.
+    /// The destination address.
     pub destination: Address,
-    /// The time at which the sender passed it to its first port.
+    /// The time at which the sender passed the packet to its first port.
     pub sent_at: Time,
-    /// Data of the driver. The data plane reads only bits 32 to 39, [`rehashes`](Packet::rehashes).
+    /// Data of the driver. The data plane reads only bits 32 to 39, the number of
+    /// [`rehashes`](Packet::rehashes).
     pub payload: u64,
-    /// IP bytes, from the IP header to the end of the IP payload.
+    /// The IP bytes, from the IP header to the end of the IP payload.
     pub length: u32,
-    /// Source port.
+    /// The source port.
     pub source_port: u16,
-    /// Destination port.
+    /// The destination port.
     pub destination_port: u16,
-    /// IP protocol.
+    /// The IP protocol.
     pub protocol: Protocol,
-    /// Differentiated services codepoint.
+    /// The differentiated services codepoint.
     pub dscp: Dscp,
-    /// Explicit congestion notification, and the marks of tags and labels.
+    /// The ECN field, and the marks of tags and labels.
     pub marks: Marks,
-    /// This node's color of the packet.
+    /// The color that this node has assigned to the packet.
     pub color: Color,
-    /// This node's own label, which conditioners set and classifiers read; 0 on arrival.
+    /// The label of this node. Conditioners set it and classifiers read it. It is 0 on arrival.
     pub label: u8,
-    /// The interface of arrival at this node, and which marks are present.
+    /// The input interface at this node, and which link-layer marks are present.
     pub input: Ingress,
-    /// The number of links that the packet has crossed. Its time to live has decreased by this number.
+    /// The number of links that the packet has crossed. The time to live has decreased by this number.
     pub hops: u8,
 }
 
 const _: () = assert!(size_of::<Packet>() == 64, "a packet descriptor is one cache line");
 
 impl Packet {
-    /// A packet of `length` IP bytes of flow `key` with defaults in all other fields.
+    /// Returns a packet of `length` IP bytes of the flow `key`. All other fields have their defaults.
     pub fn new(key: FlowKey, length: u32) -> Packet {
         Packet {
             source: key.source,
@@ -118,14 +120,14 @@ impl Packet {
             protocol: self.protocol,
         }
     }
-    /// The number of changes of the flow hash by the sender's socket before it sent this packet, modulo 256;
-    /// 0 if unknown.
+    /// The number of times, modulo 256, that the sender's socket has changed its flow hash before it sent
+    /// this packet. It is 0 if unknown.
     #[inline]
     pub fn rehashes(&self) -> u8 {
         (self.payload >> 32) as u8
     }
-    /// Changes the flow hash of the sender's socket. The new hash applies to packets that are created from
-    /// this one.
+    /// Changes the flow hash of the sender's socket. Packets that are created from this one have the new
+    /// hash.
     pub fn rehash(&mut self) {
         let count = u64::from(self.rehashes().wrapping_add(1));
         self.payload = self.payload & !(0xff << 32) | count << 32;
@@ -137,36 +139,36 @@ impl Packet {
             self.color = dscp.color();
         }
     }
-    /// The class of service, if the packet arrived with a tag or this node set it.
+    /// The class of service, if the packet arrived with a tag or this node has set it.
     #[inline]
     pub fn cos(&self) -> Option<LinkMark> {
         self.input.has_tag().then(|| self.marks.cos())
     }
-    /// The traffic class (EXP), if the packet arrived with labels or this node set it.
+    /// The traffic class (EXP), if the packet arrived with labels or this node has set it.
     #[inline]
     pub fn exp(&self) -> Option<LinkMark> {
         self.input.has_labels().then(|| self.marks.exp())
     }
-    /// Sets the class of service of the tag with which the packet leaves.
+    /// Sets the class of service in the tag of the packet when the packet leaves.
     pub fn set_cos(&mut self, cos: LinkMark) {
         self.marks = self.marks.with_cos(cos);
         self.input = self.input.with_tag();
     }
-    /// Sets the traffic class (EXP) of the labels with which the packet leaves.
+    /// Sets the traffic class (EXP) in the labels of the packet when the packet leaves.
     pub fn set_exp(&mut self, exp: LinkMark) {
         self.marks = self.marks.with_exp(exp);
         self.input = self.input.with_labels();
     }
-    /// Resets the node-local fields of a packet that arrives from the wire through `input`: its codepoint
-    /// determines its color, and its label is 0.
+    /// Resets the fields that are local to this node for a packet that arrives from the wire through `input`.
+    /// The codepoint determines the color, and the label is 0.
     pub fn arrive(&mut self, input: Ingress) {
         self.input = input;
         self.label = 0;
         self.color = self.dscp.color();
     }
-    /// Updates the marks of a packet that leaves through a link with this `encapsulation`: a new tag has
-    /// class of service 0, a new label has the precedence as its traffic class (RFC 3270 §2.6.3; RFC 5462),
-    /// and marks that the link does not carry are removed.
+    /// Updates the marks of a packet that leaves on a link with this `encapsulation`. A new tag has class of
+    /// service 0. A new label has the IP precedence as its traffic class (RFC 3270 §2.6.3; RFC 5462). Marks
+    /// that the link does not carry are removed.
     pub fn depart(&mut self, encapsulation: Encapsulation) {
         if encapsulation.tag && !self.input.has_tag() {
             self.marks = self.marks.with_cos(LinkMark::default());

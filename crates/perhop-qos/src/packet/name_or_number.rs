@@ -1,10 +1,10 @@
-//! Serde and schema for header fields that are written as a name or a number.
+//! The serde implementation and the schema of header fields that are written as a name or a number.
 
 use std::fmt;
 
 use serde::de;
 
-/// Reads text, or a number as text, through `parse`.
+/// A serde visitor that parses text, or the text of a number, with `parse`.
 pub(crate) struct TextOrNumber<T> {
     pub(crate) expected: &'static str,
     pub(crate) parse: fn(&str) -> Result<T, String>,
@@ -27,7 +27,7 @@ impl<T> de::Visitor<'_> for TextOrNumber<T> {
     }
 }
 
-/// Serde and schema for a header field that is written as a name or a number.
+/// Implements serde and the schema for a header field that is written as a name or a number.
 macro_rules! name_or_number {
     ($type:ident, $maximum:literal, $description:literal) => {
         impl Serialize for $type {

@@ -1,4 +1,4 @@
-//! [`Protocol`]: the protocol in an IP packet.
+//! [`Protocol`]: the protocol number of an IP packet.
 
 use std::fmt;
 use std::str::FromStr;

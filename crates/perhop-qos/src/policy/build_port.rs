@@ -8,8 +8,8 @@ use crate::random::Streams;
 use crate::{ConfigError, Port};
 
 impl PolicyConfig {
-    /// Builds the port of an interface's output. `interfaces` are the names of the node's interfaces, in the
-    /// order of their numbers. It shares its memory with no other port.
+    /// Builds the port of an interface's output. `interfaces` are the names of the node's interfaces, listed
+    /// in the order of their numbers. The port shares its memory with no other port.
     ///
     /// # Errors
     /// A class, buffer manager, scheduler or ring cannot be built (the first one is reported), or the
@@ -22,10 +22,12 @@ impl PolicyConfig {
     ) -> Result<Port, ConfigError> {
         self.build_port_in(wire, interfaces, streams, &mut MemoryPools::default())
     }
-    /// Does the same as [`build_port`](PolicyConfig::build_port) for a node with these `pools` of memory.
+    /// Builds the port like [`build_port`](PolicyConfig::build_port), for a node with these `pools` of
+    /// memory.
     ///
     /// # Errors
-    /// The errors of [`build_port`](PolicyConfig::build_port), or another port of a pool has other settings.
+    /// The errors of [`build_port`](PolicyConfig::build_port), or another port of the same pool has other
+    /// settings.
     pub fn build_port_in(
         &self,
         wire: &WireConfig,
@@ -39,12 +41,12 @@ impl PolicyConfig {
 }
 
 impl WireConfig {
-    /// Prepares the output `conditioner` before `port` and this wire. Packets get their tags and labels in
-    /// it, if the wire carries marks or if the conditioner or the port reads them.
+    /// Prepares the output `conditioner` that precedes `port` and its wire. The conditioner adds tags and
+    /// labels to packets if the wire carries marks, or if the conditioner or the port reads them.
     pub fn leaving_by(&self, conditioner: TrafficConditioner, port: &Port) -> TrafficConditioner {
         let encapsulation = self.headers.encapsulation();
-        let asks = conditioner.reads_link_marks() || port.reads_link_marks();
-        if asks || encapsulation != Encapsulation::default() {
+        let reads_marks = conditioner.reads_link_marks() || port.reads_link_marks();
+        if reads_marks || encapsulation != Encapsulation::default() {
             conditioner.leaving_by(encapsulation)
         } else {
             conditioner

@@ -1,7 +1,8 @@
-//! [`PolicyConfig`]: the vendor-neutral configuration of one interface, and the only way to build
-//! conditioners and ports.
+//! [`PolicyConfig`]: the vendor-neutral configuration of one interface. Conditioners and ports are built only
+//! from it.
 //!
-//! These types in YAML are perhop's policy language. The front ends produce them, too.
+//! These types in YAML are the policy language of perhop. The front ends for routers and Linux also produce
+//! them.
 
 mod build_port;
 mod pause;
@@ -24,19 +25,19 @@ use crate::ring::RingConfig;
 use crate::scheduler::{LinkSharingConfig, SchedulerConfig, ShapeConfig, ShareConfig};
 use crate::{ConfigError, QueueSize, Rate};
 
-/// The treatment of packets that enter or leave through one interface.
+/// The treatment of packets that arrive or leave on one interface.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PolicyConfig {
-    /// Metering, marking and policing, in order. A packet that matches a conditioner without `continue` does
-    /// not reach later conditioners.
+    /// The conditioners for metering, marking and policing, in order. A packet that matches a conditioner
+    /// without `continue` does not reach later conditioners.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditioners: Vec<ConditionerConfig>,
     /// The queues and their scheduler, for an interface that sends. Default: one FIFO with tail drop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queueing: Option<QueueingConfig>,
-    /// Bytes that meters, class policers, shapers and schedulers count for each packet in addition to its IP
-    /// bytes, -64 to 255: 14 for an Ethernet header, 18 with an 802.1Q tag. Results count IP bytes.
+    /// The bytes that meters, class policers, shapers and schedulers count for each packet in addition to its
+    /// IP bytes, -64 to 255: 14 for an Ethernet header, 18 with an 802.1Q tag. Results always count IP bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub overhead: i32,
 }
@@ -53,21 +54,23 @@ pub struct QueueingConfig {
     /// The scheduler.
     #[serde(default)]
     pub scheduler: SchedulerConfig,
-    /// The link-sharing options of an outermost `cbq`. Default: the formal guideline and weighted turns.
+    /// The link-sharing options of an outermost `cbq`. Default: the formal guideline and weighted round
+    /// robin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_sharing: Option<LinkSharingConfig>,
-    /// The divisor for default quanta of an outermost `htb`. A quantum is the rate of the class in bytes per
+    /// The divisor for default quanta of an outermost `htb`: the quantum of a class is its rate in bytes per
     /// second divided by this number. Default: 10. This is `r2q` of Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_to_quantum: Option<u32>,
-    /// The common limit of all queues, including those of inner classes. A packet that finds them full is
-    /// dropped. Default: only the limit of each queue.
+    /// The common limit of all queues, including those of inner classes. A packet that exceeds it is dropped.
+    /// Default: each queue has only its own limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
-    /// The packet memory of an outermost scheduler, which its `shared-memory` queues use.
+    /// The packet memory that the `shared-memory` queues of an outermost scheduler use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryConfig>,
-    /// A packet belongs to the first class that matches. A class without `match` takes all other packets.
+    /// The classes. A packet belongs to the first class that matches it. A class without `match` matches all
+    /// packets that no earlier class matches.
     pub classes: Vec<ClassConfig>,
 }
 
@@ -75,7 +78,7 @@ impl QueueingConfig {
     /// Returns the only class if its buffer is CAKE. In that case, CAKE handles the whole port.
     ///
     /// # Errors
-    /// CAKE is one of several classes or inside a class, or another element would also decide.
+    /// CAKE is one of several classes or inside a class, or another element also decides about packets.
     pub fn cake(&self) -> Result<Option<(&ClassConfig, &CakeConfig)>, ConfigError> {
         let is_cake = |class: &ClassConfig| matches!(class.buffer, Some(BufferConfig::Cake(_)));
         match self.classes.as_slice() {
@@ -95,7 +98,7 @@ impl QueueingConfig {
             },
         }
     }
-    /// Checks that no element other than the CAKE of `class` decides.
+    /// Checks that no element except the CAKE of `class` decides about packets.
     fn check_alone(&self, class: &ClassConfig) -> Result<(), ConfigError> {
         let fields = [
             ("match", class.matches.is_some()),
@@ -123,8 +126,8 @@ impl QueueingConfig {
         }
         Ok(())
     }
-    /// The names of the queues in results. A name has the names of the classes from the outermost inward,
-    /// joined by `/`, and the tin if CAKE has several.
+    /// The names of the queues in results. A name consists of the names of the classes from the outermost one
+    /// inward, and of the tin if CAKE has several tins, joined by `/`.
     pub fn queue_names(&self) -> Vec<String> {
         let name_of = |class: &ClassConfig| match &class.queueing {
             Some(inner) => {
@@ -139,51 +142,51 @@ impl QueueingConfig {
     }
 }
 
-/// The names in results of the queues of a port with `queueing`; `fifo` without it.
+/// The names in results of the queues of a port with `queueing`. `fifo` if it is `None`.
 pub fn queue_names(queueing: Option<&QueueingConfig>) -> Vec<String> {
     queueing.map_or_else(|| vec!["fifo".to_owned()], QueueingConfig::queue_names)
 }
 
-/// One class of a port: a queue, or a scheduler with inner classes.
+/// One class of a port: it has a queue, or a scheduler with inner classes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ClassConfig {
-    /// Name in results and in random streams.
+    /// The name in results and in random streams.
     pub name: String,
-    /// The packets of the class. Default: all that earlier classes did not take.
+    /// The packets of the class. Default: all packets that no earlier class matches.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub matches: Option<MatchConfig>,
-    /// The share in the parent scheduler.
+    /// The share of the class in the scheduler above it.
     #[serde(default)]
     pub share: ShareConfig,
-    /// Delays packets to a rate, even if the wire is idle.
+    /// The rate that the class must not exceed. Packets are delayed, even if the wire is idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<ShapeConfig>,
-    /// Drops packets that exceed a rate before they join the queue.
+    /// The rate that the class must not exceed. Excess packets are dropped before they join the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub police: Option<PoliceConfig>,
-    /// The buffer manager. Default: tail drop at 64 packets; with `fair-queueing`, the limits of fair
-    /// queueing.
+    /// The buffer manager. Default: tail drop at 64 packets, or, with `fair-queueing`, only the limits of
+    /// fair queueing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferConfig>,
-    /// Serves the flows of the queue fairly instead of in order of arrival.
+    /// Fair queueing of the flows of the queue, instead of the order of arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair_queueing: Option<FairQueueingConfig>,
-    /// The source of the queue's drop precedences.
+    /// The source of the drop precedences in the queue.
     #[serde(default)]
     pub precedence: PrecedenceSource,
     /// Priority flow control. A class with `pause` must have a `buffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<PauseConfig>,
-    /// Inner classes instead of a queue.
+    /// The inner classes and their scheduler. Such a class has no queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queueing: Option<QueueingConfig>,
 }
 
 impl ClassConfig {
-    /// The inner classes, if the scheduler `above` handles them itself. `cbq` inside `cbq` is one scheduler
-    /// with a tree of allotments. `hfsc` inside `hfsc` has a tree of service curves, and `htb` inside `htb` a
-    /// tree of rates. `guarantee-excess` inside itself is one scheduler, too.
+    /// The inner classes, if the scheduler `above` handles them itself: `cbq` inside `cbq` is one scheduler
+    /// with a tree of allotments, `hfsc` inside `hfsc` one with a tree of service curves, and `htb` inside
+    /// `htb` one with a tree of rates. `guarantee-excess` inside itself is one scheduler, too.
     pub fn link_shared(&self, above: SchedulerConfig) -> Option<&QueueingConfig> {
         let shares = matches!(
             above,
@@ -212,34 +215,35 @@ impl ClassConfig {
 /// The hardware of a port: the wire and the transmit ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireConfig {
-    /// Bits per second, counted in wire bytes.
+    /// The rate, bits per second of wire bytes.
     pub rate: Rate,
-    /// The framing and the headers of an IP packet.
+    /// The framing, which determines the bytes that the wire adds.
     pub framing: Framing,
-    /// Headers between an IP packet and the framing.
+    /// The headers between an IP packet and the framing.
     pub headers: HeaderStack,
-    /// The FIFO between scheduler and wire.
+    /// The FIFO between the scheduler and the wire.
     pub ring: RingConfig,
 }
 
 impl WireConfig {
-    /// Wire bytes of a packet of `ip` IP bytes, or of its last fragment if the headers fragment it.
+    /// The wire bytes of a packet of `ip` IP bytes, or of its last fragment if the headers fragment the
+    /// packet.
     pub fn last_bytes(&self, ip: u32) -> u64 {
         let Some(fragmentation) = self.headers.fragmentation() else { return self.bytes(ip.into()) };
         self.framing.wire_bytes(fragmentation.fragment_bytes(fragmentation.last(ip)))
     }
-    /// Wire bytes of a packet of `ip` IP bytes that is not fragmented.
+    /// The wire bytes of a packet of `ip` IP bytes that is not fragmented.
     pub fn bytes(&self, ip: u64) -> u64 {
         self.framing.wire_bytes(self.headers.bytes(ip))
     }
 }
 
 impl PolicyConfig {
-    /// Builds the conditioners of an interface's input or output, in a node whose interfaces are
-    /// `interfaces`, in the order of their numbers.
+    /// Builds the conditioners of an interface's input or output, for a node with the interfaces
+    /// `interfaces`, listed in the order of their numbers.
     ///
     /// # Errors
-    /// A conditioner cannot be built (the first one is reported), or the overhead is out of range.
+    /// The first conditioner that cannot be built is reported, or the overhead is out of range.
     pub fn build_conditioner(
         &self,
         interfaces: &[String],
@@ -250,7 +254,7 @@ impl PolicyConfig {
             .map(|conditioner| conditioner.counting(accounting))
             .map_err(|e| e.within("conditioners"))
     }
-    /// The bytes that the policy counts.
+    /// The accounting of this policy.
     fn accounting(&self) -> Result<Accounting, ConfigError> {
         Accounting::new(self.overhead).map_err(|error| error.within("overhead"))
     }

@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 use crate::packet::LinkMark;
 use crate::units::{ByteSize, Rate, Time};
 
-/// Priority flow control of a class: its packets are not dropped where the neighbors can be paused in time.
+/// Priority flow control of a class. Its packets are not dropped if the neighbors can be paused in time.
 ///
-/// A packet in a queue with `pause` occupies memory of the interface by which it arrived at the node, by
-/// priority. Above `xoff` that interface requests the neighbor to pause the priority, and at or below `xon`
-/// to resume. Both ends of the link must have it on.
+/// A packet in a queue with `pause` uses memory of the interface on which it arrived at the node. Each
+/// priority has its own memory. When more than `xoff` is used, that interface requests the neighbor to pause
+/// the priority. When at most `xon` is used, it requests the neighbor to resume. Both ends of the link must
+/// have `mode: on`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PauseConfig {
@@ -20,11 +21,11 @@ pub struct PauseConfig {
     #[serde(default)]
     pub mode: PauseMode,
     /// The memory of the interface for arriving packets of the priority. Default: no limit, and the interface
-    /// sends no pause frames, as a host that takes every packet at once.
+    /// sends no pause frames. This is the default for a host that processes every packet at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<PauseBuffer>,
     /// The time from the arrival of a pause frame until the interface starts no further packet. Default: the
-    /// maximum by the rate of the interface in IEEE 802.3, 31B.3.7.
+    /// maximum of IEEE 802.3, 31B.3.7, for the rate of the interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Time>,
 }
@@ -33,10 +34,11 @@ pub struct PauseConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PauseMode {
-    /// It sends pause frames, if it has a `buffer`, and obeys those of its neighbor.
+    /// The interface sends pause frames, if it has a `buffer`, and obeys the pause frames of its neighbor.
     #[default]
     On,
-    /// It does neither. Packets of the class occupy the memory of the interfaces by which they arrived.
+    /// The interface neither sends nor obeys pause frames. Packets of the class still use memory of the
+    /// interfaces on which they arrived.
     Off,
 }
 
@@ -44,21 +46,21 @@ pub enum PauseMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PauseBuffer {
-    /// The used memory above which the neighbor is paused.
+    /// The used memory above which the neighbor must pause.
     pub xoff: ByteSize,
-    /// The used memory at or below which the neighbor resumes.
+    /// The used memory at or below which the neighbor may resume.
     pub xon: ByteSize,
-    /// Memory above `xoff` for packets that arrive before the pause has an effect. Packets beyond it are
-    /// dropped.
+    /// The memory above `xoff` for packets that arrive before the pause takes effect. Packets that exceed it
+    /// are dropped.
     pub headroom: ByteSize,
 }
 
-/// Wire bytes of a pause frame: the shortest Ethernet frame, its preamble, and the gap to the next frame.
+/// The wire bytes of a pause frame: the shortest Ethernet frame, its preamble, and the gap to the next frame.
 const FRAME_BYTES: u64 = 64 + 8 + 12;
-/// Bits of a pause quantum (IEEE 802.3, 31B.2).
+/// The bits of a pause quantum (IEEE 802.3, 31B.2).
 const QUANTUM_BITS: u64 = 512;
-/// The maximum response to a pause frame, quanta, of interfaces up to a rate (IEEE 802.3, 31B.3.7), as
-/// `buffer_headroom_mellanox.lua` of `sonic-swss` lists them.
+/// The maximum response time to a pause frame, in quanta, for interfaces up to a rate in bits per second
+/// (IEEE 802.3, 31B.3.7). `buffer_headroom_mellanox.lua` of `sonic-swss` lists the same values.
 const RESPONSES: [(u64, u64); 9] = [
     (100_000_000, 1),
     (1_000_000_000, 2),
@@ -72,7 +74,7 @@ const RESPONSES: [(u64, u64); 9] = [
 ];
 
 impl PauseConfig {
-    /// Returns the time from the arrival of a pause frame at an interface of `rate` to its effect.
+    /// Returns the time from the arrival of a pause frame at an interface of `rate` until it takes effect.
     pub fn response(&self, rate: Rate) -> Time {
         self.response.unwrap_or_else(|| {
             let bits = rate.as_bits_per_second();
@@ -105,7 +107,7 @@ mod tests {
         // A quantum is 51.2 ns at 10 Gb/s and 5.12 ns at 100 Gb/s.
         assert_eq!(response(10), 67 * 51_200);
         assert_eq!(response(100), 394 * 5_120);
-        // 20 Gb/s has the quanta of 25 Gb/s, with quanta of 25.6 ns.
+        // An interface of 20 Gb/s has the number of quanta of 25 Gb/s, and its quantum is 25.6 ns.
         assert_eq!(response(20), 80 * 25_600);
     }
 }

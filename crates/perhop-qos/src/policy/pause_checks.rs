@@ -1,4 +1,4 @@
-//! Checks of [`PauseConfig`] against its class and scheduler, and the pauses of a port.
+//! Checks of a [`PauseConfig`] against its class and scheduler, and the pauses of all queues of a port.
 
 use super::{ClassConfig, PauseBuffer, PauseConfig, PauseMode, QueueingConfig};
 use crate::ConfigError;
@@ -7,7 +7,7 @@ use crate::packet::LinkMark;
 use crate::scheduler::SchedulerConfig;
 
 impl PauseConfig {
-    /// Checks the thresholds, and that the queue of `class` forwards every packet it has admitted.
+    /// Checks the thresholds, and that the queue of `class` sends every packet that has joined it.
     pub(crate) fn check(&self, class: &ClassConfig) -> Result<(), ConfigError> {
         if class.fair_queueing.is_some() {
             let message = "a queue with `pause` may drop only the packet that arrives, but fair-queueing \
@@ -43,7 +43,7 @@ impl PauseConfig {
 }
 
 impl ClassConfig {
-    /// Returns the priorities with a buffer, of the class or of the classes inside it.
+    /// Returns the priorities of the class, or of the classes inside it, that have a buffer.
     fn buffered_priorities(&self) -> Vec<LinkMark> {
         let own = self.pause.filter(|pause| pause.buffer.is_some()).map(|pause| pause.priority);
         let inside = self.queueing.iter().flat_map(|queueing| &queueing.classes);
@@ -52,8 +52,8 @@ impl ClassConfig {
 }
 
 impl QueueingConfig {
-    /// Checks that the scheduler can serve other classes while a class is paused, and that no priority has
-    /// two memories. Nested classes count as well.
+    /// Checks that the scheduler can serve other classes while a class is paused, and that each priority has
+    /// at most one memory. The check includes nested classes.
     pub(crate) fn check_pauses(&self) -> Result<(), ConfigError> {
         let mut known = [false; 8];
         let is_paused = |class: &ClassConfig| class.pause.is_some_and(|pause| pause.mode == PauseMode::On);
@@ -75,7 +75,7 @@ impl QueueingConfig {
         Ok(())
     }
 
-    /// Priority flow control of each queue of the port, in the order of the queues.
+    /// The priority flow control of each queue of the port, in the order of the queues.
     pub fn pauses(&self) -> Vec<Option<PauseConfig>> {
         let of_class = |class: &ClassConfig| match &class.queueing {
             Some(inner) => inner.pauses(),

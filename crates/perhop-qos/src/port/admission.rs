@@ -1,4 +1,4 @@
-//! The tail side of a port: the checks before a packet joins its queue.
+//! The input side of a port's queues: the checks before a packet joins its queue.
 
 use super::Port;
 use super::judge::judge;
@@ -11,16 +11,16 @@ use crate::{DropCause, Observer, Packet, Time, Verdict};
 #[derive(Clone, Copy)]
 pub(super) enum Joins {
     AsOneMore,
-    /// The packet joins a queue that may have to drop other packets afterwards.
+    /// The packet joins a queue that may drop other packets afterwards.
     AmongFlows,
-    /// The packet joins a tin of CAKE, which stores it.
+    /// The packet joins a tin of CAKE. CAKE stores the packet.
     IntoTin,
     InPlaceOfAnother,
 }
 
 impl Port {
-    /// Asks the gate, the buffer manager and the queue, in this order, whether `packet` may join its queue at
-    /// `place`.
+    /// Determines whether `packet` may join its queue at `place`. The gate, the buffer manager and the queue
+    /// decide in this order.
     #[inline]
     pub(super) fn admit<O: Observer>(
         &mut self,
@@ -61,7 +61,7 @@ impl Port {
         self.gates.get_mut(index)?.refuses(now, packet, &self.queues, is_congested)
     }
 
-    /// Offers the packet to a queue that may drop another packet to make room.
+    /// Calls a queue that may drop another packet to make room for `packet`.
     #[inline(never)]
     fn make_room<O: Observer>(
         &mut self,
@@ -85,7 +85,7 @@ impl Port {
         }
     }
 
-    /// Adds `packet`, which was admitted at `place`, to its queue.
+    /// Adds `packet`, which has been admitted at `place`, to its queue.
     #[inline]
     pub(super) fn join<O: Observer>(
         &mut self,
@@ -115,7 +115,7 @@ impl Port {
             Joins::IntoTin => self.join_tin(now, place.queue, packet, observer),
         }
     }
-    /// Drops packets of queue `id` until it is within its limit.
+    /// Drops packets of queue `id` until the queue is within its limit.
     #[inline(never)]
     fn drop_excess<O: Observer>(&mut self, now: Time, id: QueueId, observer: &mut O) {
         let index = id.index();

@@ -1,5 +1,5 @@
-//! The path of packets through a port that CAKE handles as a whole. The queues of the port are the tins,
-//! which only count packets.
+//! The path of packets through a port with CAKE. The queues of the port are the tins, and they only count
+//! packets.
 
 use super::judge::judge;
 use super::peaks::Peaks;
@@ -9,8 +9,8 @@ use crate::queue::{Queue, QueueId};
 use crate::{DropCause, Observer, Packet, Time, Verdict};
 
 impl Port {
-    /// Adds `packet`, which tin `id` already counts, to its flow. Drops other packets if the memory limit is
-    /// then exceeded.
+    /// Adds `packet`, which tin `id` already counts, to the queue of its flow. If the memory limit is then
+    /// exceeded, drops other packets.
     #[inline(never)]
     pub(super) fn join_tin<O: Observer>(
         &mut self,
@@ -38,7 +38,7 @@ impl Port {
         }
     }
 
-    /// Moves the packet that CAKE chooses into the ring, which has room.
+    /// Moves the packet that CAKE selects into the ring. The caller ensures that the ring has room.
     #[inline(never)]
     pub(super) fn serve_cake<O: Observer>(
         &mut self,
@@ -61,14 +61,14 @@ impl Port {
         *backlog -= 1;
         cake.wash(packet);
         if pulled.is_marked {
-            // A marked packet is still sent, so the result is not needed.
+            // A marked packet is sent, so the result of `judge` is not needed.
             let _ = judge(now, place, packet, Verdict::MarkCe, &mut observer);
         }
         Some(self.hand_over(now, place, packet, &mut observer))
     }
 }
 
-/// Removes `packet` from the counts of tin number `tin`. Returns the place that it had.
+/// Subtracts `packet` from the counts of tin number `tin`. Returns the place of the packet.
 fn uncount(now: Time, tin: usize, packet: &Packet, queues: &mut [Queue], peaks: Option<&mut Peaks>) -> Place {
     let id = QueueId(tin as u16);
     if let Some(peaks) = peaks {

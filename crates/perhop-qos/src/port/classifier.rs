@@ -14,14 +14,14 @@ pub struct PortClassifier(Compiled);
 
 #[derive(Clone, Debug)]
 enum Compiled {
-    /// The queue of each codepoint, or [`NONE`], if all conditions are on the DS field only.
+    /// If all conditions read only the DS field: the queue of each codepoint, or [`NONE`].
     ByDscp(Arc<[QueueId; 64]>),
-    /// The first class that matches decides. If it has inner classes, the first inner class that matches
-    /// decides, and so on.
+    /// The classes in order. The first class that matches decides. If it has inner classes, the first inner
+    /// class that matches decides, and so on.
     InOrder(Box<[Class]>),
 }
 
-/// No queue. The number is above that of every queue.
+/// The number that means no queue. It is above the number of every queue.
 const NONE: QueueId = QueueId(u16::MAX);
 
 #[derive(Clone, Debug)]
@@ -37,14 +37,14 @@ enum Target {
 }
 
 impl PortClassifier {
-    /// Creates the classifier of one queue that takes all packets.
+    /// Creates the classifier of a port with one queue for all packets.
     pub fn single() -> PortClassifier {
-        // Most ports have one queue and can share the table.
+        // Most ports have one queue and share this table.
         static SINGLE: LazyLock<Arc<[QueueId; 64]>> = LazyLock::new(|| Arc::new([QueueId(0); 64]));
         PortClassifier(Compiled::ByDscp(Arc::clone(&SINGLE)))
     }
-    /// Creates the classifier of `config`; queues are its leaf classes, depth first. `interfaces` names the
-    /// interfaces of the node, in the order of their numbers.
+    /// Creates the classifier of `config`. The queues are its leaf classes, numbered depth first.
+    /// `interfaces` are the names of the node's interfaces, listed in the order of their numbers.
     ///
     /// # Errors
     /// A condition cannot be built, a name is used twice on one level, a class has both a buffer and inner
@@ -68,23 +68,23 @@ impl PortClassifier {
     fn by_dscp(table: [QueueId; 64]) -> PortClassifier {
         PortClassifier(Compiled::ByDscp(Arc::new(table)))
     }
-    /// Whether the first queue takes all packets.
+    /// Whether all packets belong to the first queue.
     pub fn is_single(&self) -> bool {
         matches!(&self.0, Compiled::ByDscp(table) if **table == [QueueId(0); 64])
     }
-    /// Whether a class matches a mark of the link layer.
+    /// Whether the condition of a class reads a mark of the link layer.
     pub(super) fn reads_link_marks(&self) -> bool {
         match &self.0 {
             Compiled::ByDscp(_) => false,
             Compiled::InOrder(classes) => classes.iter().any(Class::reads_link_marks),
         }
     }
-    /// The queue of `packet`; `None` if no class takes it.
+    /// The queue of `packet`. `None` if no class matches.
     pub fn classify(&self, packet: &Packet) -> Option<QueueId> {
         let queue = self.queue_of(packet);
         (queue != NONE).then_some(queue)
     }
-    /// The queue of `packet`; above all queue numbers if no class takes it.
+    /// The queue of `packet`. If no class matches, the result is [`NONE`].
     #[inline]
     pub(super) fn queue_of(&self, packet: &Packet) -> QueueId {
         match &self.0 {
@@ -128,7 +128,7 @@ impl Class {
 
 struct Builder<'a> {
     interfaces: &'a [String],
-    /// The number of queues so far.
+    /// The number of queues that have been built.
     queues: u16,
 }
 
@@ -136,7 +136,7 @@ impl Builder<'_> {
     fn classes(&mut self, config: &QueueingConfig) -> Result<Vec<Class>, ConfigError> {
         if config.classes.is_empty() {
             return Err(ConfigError::new("classes", "there is no class")
-                .help("a class without `match` takes every packet"));
+                .help("a class without `match` matches every packet"));
         }
         let mut classes: Vec<Class> = Vec::with_capacity(config.classes.len());
         for (index, class) in config.classes.iter().enumerate() {
@@ -176,13 +176,13 @@ fn unique_name(class: &ClassConfig, earlier: &[ClassConfig]) -> Result<(), Confi
     Ok(())
 }
 
-/// Checks that packets can reach `class`. `last` is the class that was built last. An earlier class that
-/// takes all packets has already caused an error.
+/// Checks that packets can reach `class`. `last` is the class that was built last. If a class before `last`
+/// matched all packets, the error has already been reported.
 fn reachable(class: &ClassConfig, earlier: &[ClassConfig], last: Option<&Class>) -> Result<(), ConfigError> {
     match (earlier.last(), last) {
         (Some(before), Some(last)) if last.takes_everything() => {
             Err(ConfigError::new("", format!("no packet reaches class `{}`", class.name)).help(format!(
-                "class `{}` before it takes every packet: give it a `match`, or put it last",
+                "class `{}` before it matches every packet: give it a `match`, or put it last",
                 before.name
             )))
         }
@@ -190,7 +190,7 @@ fn reachable(class: &ClassConfig, earlier: &[ClassConfig], last: Option<&Class>)
     }
 }
 
-/// Rejects `key`, which only queues can have, in a class with inner classes.
+/// Rejects `key`, which applies only to queues, in a class with inner classes.
 fn leaf_only(key: &str, is_set: bool, class: &ClassConfig) -> Result<(), ConfigError> {
     if is_set {
         return Err(ConfigError::new(

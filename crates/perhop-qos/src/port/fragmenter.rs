@@ -1,4 +1,4 @@
-//! [`Fragmenter`]: cuts packets into fragments in front of the wire.
+//! [`Fragmenter`]: divides packets into fragments before the wire.
 
 use crate::framing::{Fragmentation, Framing};
 use crate::observer::Place;
@@ -7,32 +7,33 @@ use crate::queue::{Queue, QueueId};
 use crate::scheduler::SchedulerConfig;
 use crate::{Packet, Rate, Time};
 
-/// Cuts packets for a wire whose headers require it (RFC 1990 §3), and selects the packets that may be sent
-/// between two fragments (RFC 2686 §1, with the two suspendable classes that plain multilink PPP has).
+/// Divides packets into fragments for a wire whose headers require it (RFC 1990 §3). Determines which packets
+/// may be sent between two fragments (RFC 2686 §1, with the two suspendable classes of plain multilink PPP).
 #[derive(Clone, Debug)]
 pub(super) struct Fragmenter {
     pub(super) fragmentation: Fragmentation,
     framing: Framing,
     rate: Rate,
-    /// Whether the packets of each queue are sent between fragments. Empty without interleaving.
+    /// Whether the packets of each queue may be sent between fragments. Empty without interleaving.
     interleaved: Vec<bool>,
-    /// The packet that is being sent.
+    /// The packet whose fragments are being sent.
     pub(super) in_progress: Option<InProgress>,
 }
 
-/// A packet whose first fragment, but not its last, has entered the ring.
+/// A packet whose first fragment has entered the ring, but not yet its last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InProgress {
     pub(super) packet: Packet,
     pub(super) place: Place,
-    /// The time of the first bit of its first fragment. It is known when the fragment enters the ring.
+    /// The time of the first bit of the first fragment. It is known when this fragment enters the ring.
     pub(super) starts: Option<Time>,
-    /// Bytes that have not been sent.
+    /// The bytes of the packet that have not entered the ring.
     pub(super) left: u32,
 }
 
 impl Fragmenter {
-    /// Returns the fragmenter of `wire` with the queues of `queueing`; `None` if packets are not fragmented.
+    /// Returns the fragmenter of `wire` for the queues of `queueing`. `None` if the headers do not fragment
+    /// packets.
     pub(super) fn build(wire: &WireConfig, queueing: Option<&QueueingConfig>) -> Option<Fragmenter> {
         let fragmentation = wire.headers.fragmentation()?;
         let mut interleaved = Vec::new();
@@ -42,28 +43,28 @@ impl Fragmenter {
         let WireConfig { framing, rate, .. } = *wire;
         Some(Fragmenter { fragmentation, framing, rate, interleaved, in_progress: None })
     }
-    /// The packet that is being sent.
+    /// The packet whose fragments are being sent.
     pub(super) fn in_progress(&self) -> Option<&Packet> {
         self.in_progress.as_ref().map(|in_progress| &in_progress.packet)
     }
 
-    /// Whether packets of `queue` are sent whole between fragments.
+    /// Whether packets of `queue` are sent between fragments, and not fragmented themselves.
     pub(super) fn interleaves(&self, queue: QueueId) -> bool {
         self.interleaved.get(queue.index()) == Some(&true)
     }
-    /// Whether a packet that may be sent between fragments waits.
+    /// Whether a packet waits that may be sent between fragments.
     pub(super) fn awaits_interleaving(&self, queues: &[Queue]) -> bool {
         let mut both = self.interleaved.iter().zip(queues);
         both.any(|(is_interleaved, queue)| *is_interleaved && queue.occupancy().packets > 0)
     }
-    /// The time of `bytes` with framing on the wire.
+    /// The transmission time of `bytes` bytes and their framing.
     pub(super) fn time(&self, bytes: u64) -> Time {
         self.rate.transmission_time(self.framing.wire_bytes(bytes))
     }
 }
 
-/// Collects, for each leaf of `config`, whether it has priority over others. All classes of a strict priority
-/// scheduler except the lowest have priority, and so have their inner classes.
+/// Determines for each leaf of `config` whether it has priority over other leaves. All classes of a strict
+/// priority scheduler except the lowest class have priority, and so have their inner classes.
 fn collect_interleaved(config: &QueueingConfig, has_priority: bool, leaves: &mut Vec<bool>) {
     let classes = &config.classes;
     let level = |index: &usize| classes[*index].share.level.map_or(*index, usize::from);
@@ -84,8 +85,9 @@ mod tests {
     use super::*;
     use crate::ring::RingConfig;
 
-    /// RFC 2686 §1: only urgent packets suspend others. A class that shares by weight is not urgent, and
-    /// neither is the lowest of several levels. Inner classes are as urgent as their class.
+    /// RFC 2686 §1: only urgent packets suspend others. A class with a weight is not urgent, and the lowest
+    /// of several priority levels is not urgent either. Inner classes are as urgent as the class that
+    /// contains them.
     #[test]
     fn only_packets_with_priority_are_interleaved() {
         let wire = WireConfig {

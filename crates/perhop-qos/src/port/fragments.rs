@@ -1,4 +1,5 @@
-//! Packets that enter the transmit ring in fragments, and packets sent between them.
+//! The path of packets that enter the transmit ring in fragments, and of packets that are sent between
+//! fragments.
 
 use std::ops::ControlFlow;
 
@@ -10,8 +11,9 @@ use crate::scheduler::Selection;
 use crate::{Observer, Packet, Time};
 
 impl Port {
-    /// Moves fragments, and whole packets between them, into the ring, which has room. Stops after a whole
-    /// packet or the last fragment of a packet, and writes that packet to `packet`.
+    /// Moves fragments, and complete packets between them, into the ring. The caller ensures that the ring
+    /// has room. Stops after a complete packet or the last fragment of a packet, and copies that packet to
+    /// `packet`.
     #[inline(never)]
     pub(super) fn serve_fragments<O: Observer>(
         &mut self,
@@ -31,8 +33,8 @@ impl Port {
         step.break_value().flatten()
     }
 
-    /// The queue of the next head. While a packet is in progress, only queues whose packets are sent between
-    /// fragments qualify.
+    /// Returns the queue whose head is sent next. While a packet is in progress, only queues whose packets
+    /// may be sent between fragments are considered.
     fn head_to_serve(&mut self, now: Time, fragmenter: &Fragmenter) -> Option<QueueId> {
         let is_in_progress = fragmenter.in_progress.is_some();
         if is_in_progress && !fragmenter.awaits_interleaving(&self.queues) {
@@ -48,7 +50,7 @@ impl Port {
         }
     }
 
-    /// Moves the head of queue `id` into the ring, as a whole or with its first fragment.
+    /// Moves the head of queue `id` into the ring, either completely or only its first fragment.
     fn serve_head<O: Observer>(
         &mut self,
         now: Time,
@@ -81,8 +83,8 @@ impl Port {
         self.serve_fragment(now, fragmenter, packet, observer)
     }
 
-    /// Moves the next fragment of the packet in progress into the ring. With the last fragment, the whole
-    /// packet has left the port.
+    /// Moves the next fragment of the packet in progress into the ring. After the last fragment, the packet
+    /// has left the port.
     fn serve_fragment<O: Observer>(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! [`Gate`]: the checks before the buffer manager of a queue.
+//! [`Gate`]: the checks before the buffer manager of a queue: the policer and the shared limits.
 
 use crate::policer::Policer;
 use crate::queue::Queue;
@@ -8,7 +8,7 @@ use crate::{ConfigError, DropCause, Packet, QueueSize, Time};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate {
     pub(super) policer: Option<Policer>,
-    /// The shared limits of the enclosing schedulers, from the innermost outward.
+    /// The shared limits of the schedulers that contain the queue, from the innermost outward.
     pub(super) limits: Vec<SharedLimit>,
 }
 
@@ -16,7 +16,7 @@ pub(super) struct Gate {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SharedLimit {
     limit: QueueSize,
-    /// The index of the first of these queues, and of the first queue after them.
+    /// The index of the first of these queues, and the index of the first queue after them.
     queues: (usize, usize),
 }
 
@@ -29,7 +29,7 @@ impl SharedLimit {
         }
         Ok(SharedLimit { limit, queues })
     }
-    /// Whether there is room for `packet`.
+    /// Whether the queues have room for `packet`.
     fn fits(&self, packet: &Packet, queues: &[Queue]) -> bool {
         let held = queues[self.queues.0..self.queues.1].iter().map(Queue::occupancy);
         match self.limit {
@@ -42,8 +42,8 @@ impl SharedLimit {
 }
 
 impl Gate {
-    /// Returns the reason why `packet` may not join its queue, which is one of `queues`; `None` if it may.
-    /// Calls `is_congested` only if the result depends on it.
+    /// Returns the reason why `packet` may not join its queue, which is one of `queues`. `None` if the packet
+    /// may join. Calls `is_congested` only if the result depends on it.
     pub(super) fn refuses(
         &mut self,
         now: Time,

@@ -1,24 +1,24 @@
-//! [`Heads`]: the path that packets take from the heads of the queues to the ring.
+//! [`Heads`]: the path of packets from the heads of the queues to the ring.
 
 use super::fragmenter::Fragmenter;
 use crate::buffer::{AnyBuffer, BufferManager};
 use crate::cake::Cake;
 
-/// The path that packets take from the heads of the queues to the ring.
+/// The path of packets from the heads of the queues to the ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Heads {
-    /// Every packet that has joined a queue is sent, because all buffer managers decide on arrival.
+    /// All packets that have joined a queue are sent, because all buffer managers decide on arrival.
     Free,
-    /// A buffer manager may drop or mark the packets.
+    /// A buffer manager can drop or mark the packets at the head.
     Judged,
-    /// The headers of the wire fragment the packets.
+    /// The headers of the wire fragment packets.
     InFragments,
     /// CAKE stores the packets and selects the next one.
     Cake,
 }
 
 impl Heads {
-    /// Returns the path for a port with these buffer managers, and with a fragmenter or CAKE if it has one.
+    /// Returns the path for a port with these buffer managers, and possibly with a fragmenter or CAKE.
     pub(super) fn for_buffers(
         buffers: &[AnyBuffer],
         fragmenter: Option<&Fragmenter>,

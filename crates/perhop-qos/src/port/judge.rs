@@ -4,7 +4,7 @@ use crate::observer::Place;
 use crate::packet::Ecn;
 use crate::{DropCause, Observer, Packet, Time, Verdict};
 
-/// Applies a buffer manager's verdict to a packet.
+/// Applies a buffer manager's verdict to `packet`, and reports it to the observer.
 #[inline]
 pub(super) fn judge<O: Observer>(
     now: Time,

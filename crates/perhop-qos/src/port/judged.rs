@@ -1,7 +1,7 @@
-//! The path of packets that a buffer manager may still drop after they have left their queue.
+//! The path of packets that a buffer manager can still drop after they have left their queue.
 //!
-//! This path has its own file and functions, because otherwise the path of all other packets would become
-//! slower.
+//! This path has its own file and its own functions, because it would otherwise slow down the path of all
+//! other packets.
 
 use super::heads::Heads;
 use super::judge::judge;
@@ -12,7 +12,8 @@ use crate::queue::{QueueId, Stay};
 use crate::{DropCause, Observer, Packet, Time};
 
 impl Port {
-    /// Runs the scheduler until a packet is in the ring. The ring has room, and at least one packet waits.
+    /// Runs the scheduler until a packet enters the ring. The caller ensures that the ring has room and that
+    /// at least one packet waits.
     #[inline(never)]
     pub(super) fn serve_judged<O: Observer>(
         &mut self,
@@ -34,10 +35,10 @@ impl Port {
         None
     }
 
-    /// Removes the head at `place`, which has `length` IP bytes and which the caller has copied. Returns its
-    /// stay.
-    // The function does not return the packet: a tuple of packet and place would pass through memory in
-    // pieces, and the processor cannot forward pieces from stores to one load. That takes 8 ns.
+    /// Removes the head at `place`, which has `length` IP bytes. The caller has copied the packet. Returns
+    /// its stay.
+    // The function does not return the packet. A tuple of a packet and a place would be stored in several
+    // pieces, and the processor cannot forward several stores to one load. This would cost 8 ns.
     #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     pub(super) fn take_head(&mut self, now: Time, place: Place, length: u32) -> Stay {
@@ -48,8 +49,9 @@ impl Port {
         self.queues[place.queue.index()].take_head(place.precedence, length)
     }
 
-    /// Asks the buffer manager about `packet`, which has left its queue after this `stay`, and informs the
-    /// scheduler. Returns whether the packet is sent. The queue is not charged for a dropped packet.
+    /// Applies the verdict of the buffer manager to `packet`, which has left its queue after this `stay`, and
+    /// notifies the scheduler. Returns whether the packet is sent. The queue is not charged for a dropped
+    /// packet.
     #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     pub(super) fn leaves<O: Observer>(
@@ -73,7 +75,8 @@ impl Port {
         true
     }
 
-    /// Notifies queue `id` and the scheduler that the head of this `flow`, of `length` IP bytes, was removed.
+    /// Notifies queue `id` and the scheduler that the head of this `flow`, of `length` IP bytes, has been
+    /// dropped.
     #[inline(never)]
     fn dropped_at_head(&mut self, now: Time, id: QueueId, flow: u16, length: u32) {
         let queue = &mut self.queues[id.index()];
@@ -83,10 +86,10 @@ impl Port {
         }
     }
 
-    /// Handles `packet`, which finds an idle port and bypasses its only queue, at `place`.
+    /// Processes `packet`, which finds an idle port and bypasses its only queue, at `place`.
     ///
     /// # Errors
-    /// The cause of its drop, if its buffer manager drops it at the head.
+    /// The cause of the drop, if the buffer manager drops the packet at the head.
     #[inline]
     pub(super) fn pass<O: Observer>(
         &mut self,

@@ -1,4 +1,4 @@
-//! [`Leaves`]: the parts of a port that each queue has.
+//! [`Leaves`]: the parts of a port that exist for each queue.
 
 use std::sync::Arc;
 
@@ -14,25 +14,25 @@ use crate::random::Streams;
 use crate::ring::RingConfig;
 use crate::{ConfigError, QueueSize};
 
-/// A tail drop that admits every packet, for queues whose limit is in another element: CAKE, or fair
-/// queueing.
+/// A tail drop that admits every packet. It is for queues whose limit is in CAKE or in fair queueing.
 const UNLIMITED: TailDropConfig = TailDropConfig { limit: QueueSize::Packets(u64::MAX) };
 
-/// The leaf classes of a policy, depth first: the order in which queues are numbered.
+/// The leaf classes of a policy, depth first. Queues are numbered in this order.
 #[derive(Default)]
 pub(super) struct Leaves {
     pub(super) queues: Vec<Queue>,
     pub(super) buffers: Vec<AnyBuffer>,
     /// The gate of each queue, up to the last queue that has one.
     pub(super) gates: Vec<Gate>,
-    /// CAKE, if it stores the packets of all queues.
+    /// CAKE, if the port has it. It stores the packets of all queues.
     pub(super) cake: Option<Box<Cake>>,
     /// The memory of the port.
     memory: Option<Arc<PortMemory>>,
 }
 
 impl Leaves {
-    /// Adds the tins of CAKE, if configured, from its configuration and its class.
+    /// Adds the tins of CAKE, if the policy contains CAKE. `cake` has the class of CAKE and its
+    /// configuration.
     pub(super) fn add_cake(
         &mut self,
         cake: Option<(&ClassConfig, &CakeConfig)>,
@@ -59,7 +59,7 @@ impl Leaves {
         Ok(())
     }
 
-    /// Collects the leaves of the outermost `config`, on `wire`, and their memory, which uses `pools`.
+    /// Collects the leaves of the outermost `config` on `wire`. Their memory uses units of `pools`.
     pub(super) fn collect_all(
         &mut self,
         config: &QueueingConfig,
@@ -80,7 +80,7 @@ impl Leaves {
         Ok(())
     }
 
-    /// Adds the leaves of `config`, on `wire`. The leaves of CAKE are [its tins](Leaves::add_cake).
+    /// Adds the leaves of `config` on `wire`. The leaves of CAKE are [its tins](Leaves::add_cake).
     fn collect(
         &mut self,
         config: &QueueingConfig,
@@ -111,7 +111,7 @@ impl Leaves {
         }
         Ok(())
     }
-    /// Returns the part of the next queue in the memory of the port, if the queue uses this memory.
+    /// Returns the part of the port's memory for the next queue, if this queue uses the memory.
     fn part_of_memory(
         &self,
         buffer: &BufferConfig,
@@ -125,7 +125,7 @@ impl Leaves {
         };
         memory.queue(config, streams).map(Some).map_err(|error| error.within("shared-memory"))
     }
-    /// Adds the leaf `class`.
+    /// Adds the leaf class `class`.
     pub(super) fn add(
         &mut self,
         class: &ClassConfig,
@@ -144,8 +144,8 @@ impl Leaves {
         let buffer = match (&class.buffer, &class.fair_queueing) {
             (Some(buffer), _) => buffer.clone(),
             (None, None) => BufferConfig::default(),
-            // Fair queueing has its own limits. Instead of refusing the new packet, as tail drop does, it can
-            // drop another packet.
+            // Fair queueing has its own limits. It can drop another packet, whereas tail drop can only drop
+            // the arriving packet.
             (None, Some(_)) => BufferConfig::TailDrop(UNLIMITED),
         };
         let part_of_memory = self.part_of_memory(&buffer, &streams.child("buffer"));
@@ -190,7 +190,7 @@ impl Leaves {
     }
 }
 
-/// Rejects a memory of an inner scheduler.
+/// Rejects the memory of an inner scheduler.
 fn inner_memory(inner: &QueueingConfig) -> Result<(), ConfigError> {
     if inner.memory.is_none() {
         return Ok(());
@@ -199,7 +199,7 @@ fn inner_memory(inner: &QueueingConfig) -> Result<(), ConfigError> {
         .help("move `memory` to the outermost `queueing`"))
 }
 
-/// Returns the queues of flows of a buffer manager that has them.
+/// Returns the queues of flows, if the buffer manager has queues for flows.
 fn sparse_flows(
     buffer: &BufferConfig,
     wire: &WireConfig,
@@ -215,12 +215,13 @@ fn sparse_flows(
     Ok(Some(SparseFlows::new(settings)))
 }
 
-/// Whether a buffer manager must know the order in which packets leave.
+/// Whether the buffer manager must know the order in which packets leave.
 fn needs_departure_order(buffer: &AnyBuffer) -> bool {
     buffer.needs_sojourn_times() || matches!(buffer, AnyBuffer::Pie(_) | AnyBuffer::DualPi2(_))
 }
 
-/// Reports that the buffer manager of `class` cannot be combined with fair queueing, for `reason`.
+/// Returns the error for a buffer manager of `class` that cannot be combined with fair queueing because of
+/// `reason`.
 fn with_fair_queueing(class: &ClassConfig, reason: &str) -> ConfigError {
     ConfigError::new("fair-queueing", format!("class `{}` {reason}", class.name))
         .help("leave out `fair-queueing`, or use tail-drop or red as `buffer`")

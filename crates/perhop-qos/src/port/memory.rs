@@ -1,4 +1,4 @@
-//! The packet memory of ports: sharing among ports, and the check that no unit is lost.
+//! The packet memory of ports: pools that several ports share, and the check that no unit is lost.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::Port;
 use crate::buffer::{AnyBuffer, MemoryQueue, PoolKey, PortMemory};
 
 impl Port {
-    /// The queues that use the memory of the port, with their numbers.
+    /// The queues that use the memory of the port, and their numbers.
     pub fn memory_queues(&self) -> impl Iterator<Item = (usize, &MemoryQueue)> {
         self.buffers.iter().enumerate().filter_map(|(index, buffer)| match buffer {
             AnyBuffer::SharedMemory(queue) => Some((index, queue)),
@@ -14,7 +14,7 @@ impl Port {
         })
     }
 
-    /// The memory that its queues use, if they use one.
+    /// The memory that the queues of the port use, if any.
     pub fn memory(&self) -> Option<&PortMemory> {
         self.memory_queues().next().map(|(_, queue)| queue.port())
     }
@@ -25,13 +25,15 @@ impl Port {
         self.memory().filter(|memory| memory.has_named_pool()).map(PortMemory::pool)
     }
 
-    /// Whether each queue uses the units of its packets, and the port uses the sum of its queues.
+    /// Whether each queue uses exactly the units of its packets, and the port exactly the units of its
+    /// queues.
     fn holds_its_units(&self) -> bool {
         let mut shared = 0;
         for (index, queue) in self.memory_queues() {
             let packets: u64 =
                 self.queues[index].iter().map(|packet| queue.packet_units(packet.length)).sum();
-            // The queue does not store packets with a precomputed departure, but uses their units.
+            // The queue does not store a packet with a precomputed departure, but it uses the units of that
+            // packet.
             if packets > queue.units() || (self.pending.is_empty() && packets < queue.units()) {
                 return false;
             }
@@ -40,10 +42,10 @@ impl Port {
         self.memory().is_none_or(|memory| memory.shared_units() == shared)
     }
 
-    /// Whether every used unit of memory belongs to a packet, and every pool counts exactly the units of its
-    /// ports. `ports` are all ports that share the pools.
+    /// Whether each used unit of memory belongs to a packet, and each pool counts exactly the units that its
+    /// ports use. `ports` must contain all ports that share the pools.
     pub fn is_memory_conserved<'a>(ports: impl IntoIterator<Item = &'a Port>) -> bool {
-        // The use that each pool counts, and the sum over its ports.
+        // For each pool: the units that it counts as used, and the sum of the units that its ports use.
         let mut pools: BTreeMap<PoolKey, (u64, u64)> = BTreeMap::new();
         for port in ports {
             if !port.holds_its_units() {

@@ -6,25 +6,26 @@ use crate::framing::{Framing, HeaderStack};
 use crate::policy::WireConfig;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// Computes the transmission time of a packet from headers, framing and rate. Most packets need no division.
+/// Computes the transmission time of a packet from the headers, the framing and the rate. Most packets need
+/// no division.
 #[derive(Clone, Debug)]
 #[repr(C)] // fields that every packet reads come last, next to those of the port
 pub(super) struct Pace {
-    /// Options that few wires have; `None` if this wire has none of them.
+    /// The options that few wires have. `None` if this wire has none of them.
     rare: Option<Box<Rare>>,
-    /// The transmission time of a packet of `last_length`. It is stored because most packets are as long as
-    /// their predecessor.
+    /// The transmission time of a packet of `last_length`. It is stored because most packets have the length
+    /// of the packet before them.
     last_time: Time,
     rate: Rate,
-    /// IP bytes of the last packet.
+    /// The length of the last packet, IP bytes.
     last_length: u32,
-    /// The constant bytes that the headers add to every packet.
+    /// The bytes that the headers add to each packet, if the number is constant.
     constant: u16,
     framing: Framing,
-    /// Picoseconds per wire byte. It is 0 if the number is not an integer, or if headers and framing do not
-    /// add a constant.
+    /// The picoseconds per wire byte. It is 0 if the number is not an integer, or if headers and framing do
+    /// not add a constant number of bytes.
     byte: u64,
-    /// The bytes that headers and framing add.
+    /// The bytes that headers and framing add together.
     added: u32,
     /// The minimum length of a frame, wire bytes.
     least: u32,
@@ -33,14 +34,14 @@ pub(super) struct Pace {
 /// Options that few wires have.
 #[derive(Clone, Debug, Default)]
 struct Rare {
-    /// Headers whose length depends on the packet.
+    /// The headers, if their length depends on the packet.
     headers: Option<HeaderStack>,
-    /// A rate that changes.
+    /// The rates over time, if the rate changes.
     changes: Option<RateChanges>,
 }
 
 impl Pace {
-    /// The offset of the fields that every packet reads.
+    /// The offset of the fields that all packets read.
     pub(super) const CUT_THROUGH_OFFSET: usize = std::mem::offset_of!(Pace, byte);
 
     pub(super) fn new(wire: &WireConfig) -> Pace {
@@ -67,7 +68,7 @@ impl Pace {
         pace.measure(Time::ZERO, 0);
         pace
     }
-    /// Sets the changes of the rate. The time of a packet then depends on its start.
+    /// Sets the changes of the rate. The transmission time of a packet then depends on its start.
     pub(super) fn changing(self, changes: &[RateChange]) -> Result<Pace, ConfigError> {
         let changes = Some(RateChanges::new(self.rate, changes)?);
         let headers = self.rare.as_ref().and_then(|rare| rare.headers);
@@ -78,15 +79,15 @@ impl Pace {
             ..self
         })
     }
-    /// A length that no packet has.
+    /// A value that is not the length of any packet.
     const NO_LENGTH: u32 = u32::MAX;
-    /// Returns the time of a packet of `length` IP bytes whose first bit is sent at `starts`.
+    /// Returns the transmission time of a packet of `length` IP bytes whose first bit is sent at `starts`.
     #[inline]
     pub(super) fn time(&mut self, starts: Time, length: u32) -> Time {
         self.known(length).unwrap_or_else(|| self.measure(starts, length))
     }
-    /// Returns the time of a packet of `length` IP bytes if it needs no division and does not depend on its
-    /// start.
+    /// Returns the transmission time of a packet of `length` IP bytes. `None` if the time needs a division or
+    /// depends on the start.
     #[inline]
     pub(super) fn known(&self, length: u32) -> Option<Time> {
         if self.byte > 0 {

@@ -6,19 +6,19 @@ use crate::queue::{Occupancy, Queue, QueueId};
 /// The largest backlog of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peak {
-    /// Packets.
+    /// The number of packets.
     pub packets: u64,
-    /// IP bytes.
+    /// The number of IP bytes.
     pub bytes: u64,
 }
 
 impl Peak {
-    /// The maximum of this value and the length of a queue.
+    /// The larger values of this peak and of a queue's occupancy.
     #[must_use]
     pub fn with(self, occupancy: &Occupancy) -> Peak {
         self.or(Peak { packets: occupancy.packets, bytes: occupancy.bytes })
     }
-    /// The greater of both.
+    /// The larger values of both peaks.
     #[must_use]
     pub fn or(self, other: Peak) -> Peak {
         Peak { packets: self.packets.max(other.packets), bytes: self.bytes.max(other.bytes) }
@@ -27,16 +27,16 @@ impl Peak {
 
 /// The peaks of all queues of a port.
 ///
-/// A backlog counts only if it lasts for some time. A packet that enters and leaves its queue at the same
-/// instant does not count. The peaks therefore depend neither on the order of simultaneous events nor on
-/// whether such a packet enters its queue at all.
+/// A backlog counts only if it lasts for some time. A packet that joins and leaves its queue at the same
+/// instant does not count. The peaks therefore do not depend on the order of simultaneous events, or on
+/// whether such a packet joins its queue at all.
 #[derive(Clone, Debug)]
 pub(super) struct Peaks(Vec<Watched>);
 
 #[derive(Clone, Copy, Debug)]
 struct Watched {
     peak: Peak,
-    /// The time of the last change or check of the queue.
+    /// The time of the last recording of the queue.
     changed: Time,
 }
 
@@ -51,7 +51,7 @@ impl Peaks {
         self.0[id.index()].record(now, queues[id.index()].occupancy());
     }
 
-    /// The peaks since the last call.
+    /// Returns the peaks since the last call.
     pub(super) fn take(&mut self, now: Time, queues: &[Queue]) -> Vec<Peak> {
         let taken = |(watched, queue): (&mut Watched, &Queue)| {
             watched.record(now, queue.occupancy());

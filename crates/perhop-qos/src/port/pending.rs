@@ -5,17 +5,17 @@ use crate::buffer::{AnyBuffer, BufferManager};
 use crate::queue::{GrowingRing, Queue, QueueId};
 use crate::{Color, Time};
 
-/// The packets that the port has already passed on and that still count as waiting, in order of departure.
+/// The packets that the port has already passed on but that still count as queued, in order of departure.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingDepartures(GrowingRing<Pending>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Pending {
-    /// The time at which its first bit is sent.
+    /// The time at which the first bit of the packet is sent.
     starts: Time,
-    /// IP bytes.
+    /// The length of the packet, IP bytes.
     length: u32,
-    /// Its drop precedence.
+    /// The drop precedence of the packet.
     precedence: Color,
 }
 
@@ -28,20 +28,20 @@ impl PendingDepartures {
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
-    /// Forgets the packets that have left by `now`, which no queue counts.
+    /// Removes the packets that have left by `now`. No queue counts them.
     #[inline]
     pub(super) fn forget_departed(&mut self, now: Time) {
         while self.0.front().is_some_and(|pending| pending.starts <= now) {
             self.0.drop_front();
         }
     }
-    /// Counts all packets in `queue`, which counts none of them yet.
+    /// Adds all packets to the counts of `queue`, which does not count them yet.
     pub(super) fn count_in(&self, queue: &mut Queue) {
         for Pending { length, precedence, .. } in self.0.iter() {
             queue.count_pending(*precedence, *length);
         }
     }
-    /// Removes the packets that have left by `now` from the first of `queues`, and informs `buffer`.
+    /// Removes the packets that have left by `now` from the counts of the first queue, and notifies `buffer`.
     #[inline]
     pub(super) fn release_departed(
         &mut self,
@@ -62,13 +62,13 @@ impl PendingDepartures {
             buffer.departed(starts, precedence, length, queue.occupancy());
         }
     }
-    /// Records that a packet of `length` IP bytes waits in `queue` until it `starts`.
+    /// Records that a packet of `length` IP bytes, which `queue` now counts, is queued until it `starts`.
     #[inline]
     pub(super) fn add(&mut self, starts: Time, length: u32, precedence: Color, queue: &mut Queue) {
         queue.count_pending(precedence, length);
         self.add_uncounted(starts, length, precedence);
     }
-    /// Records that a packet of `length` IP bytes waits until it `starts`, without a queue that counts it.
+    /// Records that a packet of `length` IP bytes, which no queue counts, is queued until it `starts`.
     #[inline]
     pub(super) fn add_uncounted(&mut self, starts: Time, length: u32, precedence: Color) {
         self.0.push_back(Pending { starts, length, precedence });

@@ -1,7 +1,7 @@
 //! The queue of a port without a policy. It is allocated when the first packet joins it.
 //!
 //! In a large network, most ports have no policy. Few of them ever store a packet, because departures are
-//! precomputed. The queue and its buffer manager would take half of the memory of such a port.
+//! precomputed. A queue and its buffer manager would need half of the memory of such a port.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::observer::Place;
 use crate::queue::{Queue, QueueId};
 use crate::{DropCause, Observer, Packet, Time};
 
-/// The queue and the buffer manager of a port without a policy, before they are allocated.
+/// The queue and the buffer manager of all ports without a policy that have not allocated their own.
 static IDLE: LazyLock<(Queue, AnyBuffer)> =
     LazyLock::new(|| (Queue::default(), AnyBuffer::TailDrop(TailDrop::default())));
 
@@ -24,7 +24,7 @@ impl Port {
     pub fn buffers(&self) -> &[AnyBuffer] {
         if self.buffers.is_empty() { std::slice::from_ref(&IDLE.1) } else { &self.buffers }
     }
-    /// Allocates the queue of a port without a policy, which counts the packets with a pending departure.
+    /// Allocates the queue of a port without a policy. The queue counts the packets with a pending departure.
     #[cold]
     #[inline(never)]
     pub(super) fn add_plain_queue(&mut self) {
@@ -33,8 +33,8 @@ impl Port {
         self.queues = Box::new([queue]);
         self.buffers = Box::new([buffer]);
     }
-    /// Does the same as [`precompute_departure`](Port::precompute_departure) while the queue is not
-    /// allocated. The buffer manager is tail drop, so the number of pending departures decides.
+    /// Processes `packet` like [`precompute_departure`](Port::precompute_departure), for a port that has not
+    /// allocated its queue. The buffer manager is tail drop, so the number of pending departures decides.
     #[inline]
     pub(super) fn precompute_without_queue<O: Observer>(
         &mut self,
@@ -59,8 +59,8 @@ impl Port {
         observer.departure_precomputed(now, place, packet, departure);
         Some(departure)
     }
-    /// Returns the place of `packet` in a queue that is allocated now, or drops the packet if no class
-    /// matches it.
+    /// Returns the place of `packet` after it has allocated the queue. If the port already has queues, no
+    /// class matches the packet, which is dropped.
     #[cold]
     #[inline(never)]
     pub(super) fn place_without_queue<O: Observer>(
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(plain_port().queues()[0].occupancy().packets, 0, "the queue belongs to one port");
     }
 
-    /// Compares a port without its queue with a port that has it from the start.
+    /// Compares a port that has not allocated its queue with a port that has it from the start.
     #[test]
     fn pending_departures_count_like_a_queue() {
         let ms = Time::from_milliseconds;
@@ -115,7 +115,8 @@ mod tests {
         eager.add_plain_queue();
         let mut packet = Packet { length: 1000, ..Packet::default() };
         for step in 0..400 {
-            // Packets take 1 ms. They come twice as fast for 100 ms, and not at all for 50 ms.
+            // A packet is sent in 1 ms. Packets arrive twice as fast for 100 ms, and do not arrive at all for
+            // 50 ms.
             let now = Time::from_microseconds(500 * step) + ms(50 * (step / 200));
             let departures =
                 [&mut lazy, &mut eager].map(|port| port.precompute_departure(now, &mut packet, ()));
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!((lazy.queues.len(), lazy.queues()[0].occupancy().packets), (1, 0));
     }
 
-    /// The limit is that of a class without `buffer`.
+    /// The limit is the default limit of a class without `buffer`.
     #[test]
     fn the_queue_holds_64_packets() {
         let mut port = plain_port();

@@ -1,4 +1,4 @@
-//! Departures that are precomputed on arrival: the path through a port that stores no packets.
+//! Departures that are precomputed on arrival. On this path, the port stores no packets.
 
 use super::judge::judge;
 use super::{Departure, Port};
@@ -9,7 +9,8 @@ use crate::{Observer, Packet, Time, Verdict};
 
 impl Port {
     /// Removes the packets whose precomputed departure is at or before `now`. If a port [precomputes
-    /// departures](Port::precomputes_departures), call this before you read its queue or its averages.
+    /// departures](Port::precomputes_departures), call this function before you read its queue or its
+    /// averages.
     pub fn release_departed(&mut self, now: Time) {
         if self.queues.is_empty() {
             self.pending.forget_departed(now);
@@ -22,9 +23,9 @@ impl Port {
         pending.release_departed(now, queues, &mut buffers[0], peaks.as_deref_mut());
     }
 
-    /// Whether a packet's times are known when it arrives: the port has one FIFO, a ring of one packet, and a
-    /// buffer manager that decides on arrival. Ports that share a pool do not qualify, because each departure
-    /// makes room for the other ports.
+    /// Whether the times of a packet are known when it arrives. This is true if the port has one FIFO, a ring
+    /// of one packet, and a buffer manager that decides on arrival, and if it shares no pool with other
+    /// ports. In a shared pool, each departure makes room for other ports.
     pub fn precomputes_departures(&self) -> bool {
         self.gates.is_empty()
             && self.classifier.is_single()
@@ -36,12 +37,12 @@ impl Port {
     }
 
     /// Sends `packet` through a port that [precomputes departures](Port::precomputes_departures). Returns its
-    /// departure, which may be in the future, or `None` if the port drops the packet. The result is the same
-    /// as that of [`send`](Port::send) and all later [polls](Port::poll_transmit). `observer` receives the
-    /// departure at once, so it sees the events packet by packet and not in the order of time.
+    /// departure, which can be in the future, or `None` if the packet is dropped. The result is the same as
+    /// with [`send`](Port::send) and all later [polls](Port::poll_transmit). `observer` receives the
+    /// departure at once, so it receives events packet by packet and not in the order of time.
     ///
     /// Lindley 1952, "The theory of queues with a single server": the wait of a packet is the remaining wait
-    /// and transmission time of the previous packet at its arrival.
+    /// and transmission time of the previous packet when the packet arrives.
     #[expect(clippy::inline_always, reason = "every packet at a port with a queue calls it")]
     #[inline(always)]
     pub fn precompute_departure<O: Observer>(

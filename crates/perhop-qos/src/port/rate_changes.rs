@@ -1,4 +1,4 @@
-//! [`RateChanges`]: a wire whose rate changes during a run.
+//! [`RateChanges`]: the rates of a wire whose rate changes during a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,19 +12,19 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 pub struct RateChange {
     /// The time of the change, from the start of the run.
     pub at: Time,
-    /// The new rate, bits per second. It is 0 for an outage, except in the last change.
+    /// The new rate, bits per second. A rate of 0 is an outage. The last change must have a rate above 0.
     pub rate: Rate,
 }
 
-/// The rates of a wire over time. The first rate applies from the start. A packet on the wire continues at
-/// the new rate when the rate changes.
+/// The rates of a wire over time. The first rate applies from the start. When the rate changes, the packet on
+/// the wire continues at the new rate.
 #[derive(Clone, Debug)]
 pub struct RateChanges {
     steps: Vec<RateChange>,
 }
 
 impl RateChanges {
-    /// Creates the rates of a wire that begins with `rate` and has these `changes`.
+    /// Creates the rates of a wire that starts with `rate` and has these `changes`.
     ///
     /// # Errors
     /// The changes are not in order of time, or the last rate is 0.
@@ -48,7 +48,8 @@ impl RateChanges {
         Ok(RateChanges { steps })
     }
 
-    /// The transmission time of `bytes` from `starts` on, over all changes of the rate.
+    /// The transmission time of `bytes` bytes whose first bit is sent at `starts`, including all changes of
+    /// the rate.
     pub fn time(&self, starts: Time, bytes: u64) -> Time {
         let mut at = starts;
         let mut left = bit_picoseconds(bytes);
@@ -64,8 +65,8 @@ impl RateChanges {
         at - starts + lasts(self.steps[self.steps.len() - 1].rate, left)
     }
 
-    /// The time of the first bit of `bytes` whose last bit ended at `ended`: the inverse of
-    /// [`time`](RateChanges::time). The error is at most a picosecond for each change in between.
+    /// The time at which the first bit of `bytes` bytes was sent, if the last bit was sent at `ended`: the
+    /// inverse of [`time`](RateChanges::time). The error is at most a picosecond for each change in between.
     pub fn began(&self, ended: Time, bytes: u64) -> Time {
         let mut at = ended;
         let mut left = bit_picoseconds(bytes);
@@ -81,16 +82,16 @@ impl RateChanges {
     }
 }
 
-/// The bits of `bytes` times the picoseconds of a second. Divided by a rate, the result is a time in
-/// picoseconds.
+/// The number of bits of `bytes` bytes, multiplied by the picoseconds of a second. The result divided by a
+/// rate is a time in picoseconds.
 fn bit_picoseconds(bytes: u64) -> u128 {
     8 * u128::from(bytes) * u128::from(PICOSECONDS_PER_SECOND)
 }
-/// The bits that a wire of `rate` carries in `during`, in the unit of [`bit_picoseconds`].
+/// The bits that a wire of `rate` transmits in the time `during`, in the unit of [`bit_picoseconds`].
 fn carries(rate: Rate, during: Time) -> u128 {
     u128::from(rate.as_bits_per_second()) * u128::from(during.as_picoseconds())
 }
-/// The time in which a wire of `rate` carries `left`, rounded down to picoseconds as in
+/// The time in which a wire of `rate` transmits `left`, rounded down to picoseconds as in
 /// `Rate::transmission_time`. If the rate is 0, `left` must be 0.
 fn lasts(rate: Rate, left: u128) -> Time {
     let whole = left.checked_div(rate.as_bits_per_second().into()).unwrap_or(0);
@@ -114,8 +115,9 @@ mod tests {
         RateChanges::new(Rate::from_bits_per_second(first), &changes(then)).unwrap()
     }
 
-    /// By hand: 1500 bytes start at 0. Half of them take 600 µs at 10 Mb/s, and the rest takes 6 ms at 1
-    /// Mb/s. In the second case, half of that rest is sent at 10 Mb/s after an outage of 3 ms.
+    /// A computation by hand: 1500 bytes start at 0. Half of them are sent in 600 µs at 10 Mb/s, and the
+    /// other half in 6 ms at 1 Mb/s. In the second case, half of the other half is sent at 10 Mb/s after an
+    /// outage of 3 ms.
     #[test]
     fn packets_on_the_wire_continue_at_the_new_rate() {
         let microseconds = Time::from_microseconds;
@@ -142,7 +144,7 @@ mod tests {
         let several = rates(10 * MEGABIT, &[(600, 0), (3600, 3 * MEGABIT), (9000, 7 * MEGABIT)]);
         for start in [0, 100, 599, 600, 3600, 8900, 20_000].map(Time::from_microseconds) {
             let found = several.began(start + several.time(start, 1500), 1500);
-            // The first bit of a transmission that starts in an outage is sent when the outage ends.
+            // If a transmission starts in an outage, its first bit is sent when the outage ends.
             let first_bit =
                 if start == Time::from_microseconds(600) { Time::from_microseconds(3600) } else { start };
             let apart = found.max(first_bit) - found.min(first_bit);

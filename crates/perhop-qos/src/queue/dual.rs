@@ -1,4 +1,4 @@
-//! [`DualQueue`]: a low-latency queue and a classic queue, and the choice between them (RFC 9332).
+//! [`DualQueue`]: a low-latency queue, a classic queue, and the choice between them (RFC 9332).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,43 +16,43 @@ pub enum CoupledQueues {
     /// Low-latency packets have their own queue.
     #[default]
     Two,
-    /// All packets share one queue, and codepoints select the probability: PI2. `native` and `scheduler` have
-    /// no effect.
+    /// All packets share one queue. The ECN field and the codepoint of a packet select its probability (PI2).
+    /// `native` and `scheduler` have no effect.
     One,
 }
 
-/// The choice between the two queues.
+/// The scheduler of the two queues.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoupledScheduler {
-    /// Weighted round robin by bytes while both queues contain packets. The value is the classic queue's
-    /// share in percent, 0 to 100, with two decimals.
+    /// Weighted round robin by bytes while both queues contain packets. The value is the share of the classic
+    /// queue in percent, 0 to 100, with two decimals.
     ClassicShare(f64),
-    /// The packet that has waited longer leaves first. The value is added to the waiting time of low-latency
-    /// packets (time-shifted FIFO).
+    /// Time-shifted FIFO: the packet that has waited longer leaves first. The value is added to the wait of
+    /// low-latency packets.
     TimeShift(Time),
 }
 
-/// The packets that take the low-latency queue.
+/// The packets that join the low-latency queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LowLatencyConfig {
-    /// Packets selected by the ECN field. They are marked.
+    /// The ECN fields of low-latency packets. The low-latency queue marks these packets.
     pub ecn: LowLatencyEcn,
-    /// Packets selected by codepoint, regardless of the ECN field, as non-queue-building packets (`nqb`). The
-    /// low-latency queue does not mark or drop them. Only the limit applies.
+    /// The codepoints of low-latency packets, regardless of their ECN field: non-queue-building packets
+    /// (`nqb`). The low-latency queue does not mark or drop these packets, except that its limit applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dscp: Option<OneOrMany<Dscp>>,
 }
 
-/// The ECN fields of packets that take the low-latency queue.
+/// The ECN fields of packets that join the low-latency queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LowLatencyEcn {
     /// ECT(1) and CE (RFC 9331).
     #[default]
     L4s,
-    /// Also ECT(0) (Linux `any_ect`): for networks in which all senders are scalable.
+    /// ECT(0), ECT(1) and CE (Linux `any_ect`), for networks in which all senders are scalable.
     AnyEct,
 }
 
@@ -60,9 +60,9 @@ pub enum LowLatencyEcn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Classic,
-    /// Low latency by its ECN field: it is marked.
+    /// A low-latency packet because of its ECN field. It can be marked.
     Scalable,
-    /// Low latency by its codepoint: it is not marked.
+    /// A low-latency packet because of its codepoint. It is not marked.
     NonQueueBuilding,
 }
 
@@ -70,7 +70,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LowLatency {
     any_ect: bool,
-    /// A bit for each codepoint.
+    /// One bit for each codepoint.
     dscps: u64,
 }
 
@@ -85,8 +85,9 @@ impl LowLatencyConfig {
 }
 
 impl LowLatency {
-    // RFC 9331 §5.1: ECT(1) and CE are treated as L4S. RFC 9332 §2.5.1.1: an operator may add packets by
-    // other fields. Linux, `dualpi2_skb_classify`: packets of class 2 by a filter are not marked.
+    // RFC 9331 §5.1: ECT(1) and CE are treated as L4S. RFC 9332 §2.5.1.1: an operator may select additional
+    // packets by other fields. Linux, `dualpi2_skb_classify`: packets that a filter assigns to class 2 are
+    // not marked.
     #[inline]
     pub(crate) fn kind(self, packet: &Packet) -> Kind {
         match packet.marks.ecn() {
@@ -98,10 +99,10 @@ impl LowLatency {
     }
 }
 
-/// [`CoupledScheduler`], compiled.
+/// [`CoupledScheduler`], compiled for the packet path.
 #[derive(Clone, Copy, Debug)]
 enum Coupled {
-    /// Weights in hundredths of a percent.
+    /// The weights in hundredths of a percent.
     Shares {
         classic: i64,
         low_latency: i64,
@@ -109,27 +110,29 @@ enum Coupled {
     TimeShift(Time),
 }
 
-/// Bytes of a packet with its Ethernet header: the initial credit of the low-latency queue.
+/// The bytes of a long packet with its Ethernet header. The initial credit of the low-latency queue is this
+/// length.
 const FIRST: i64 = 1514;
 
-/// The packets of both queues, each in order of arrival.
+/// Two queues of packets, each in order of arrival.
 #[derive(Clone, Debug)]
 pub struct DualQueue {
     classic: GrowingRing<Timed>,
     low_latency: GrowingRing<Timed>,
-    /// Whether the low-latency queue is served next. It is computed at every change, because it is read three
-    /// times per packet.
+    /// Whether the low-latency queue is served next. The value is computed at each change, because it is read
+    /// three times per packet.
     serves_low_latency: bool,
     scheduler: Coupled,
-    /// Whether all packets take the classic queue.
+    /// Whether all packets join the classic queue.
     is_one: bool,
-    /// The packets that take the low-latency queue.
+    /// The packets that join the low-latency queue.
     takes: LowLatency,
-    /// Bytes that are counted for a packet in addition to its IP bytes.
+    /// The bytes that are counted for a packet in addition to its IP bytes.
     header: i64,
-    /// The credit in bytes times weights. While it is above 0, the classic queue is served.
+    /// The credit of the classic queue, in bytes times weights. While it is above 0, the classic queue is
+    /// served.
     credit: i64,
-    /// The change of `credit` by the packet served last.
+    /// The change of `credit` by the packet that was served last.
     change: i64,
 }
 
@@ -140,7 +143,7 @@ struct Timed {
 }
 
 impl CoupledScheduler {
-    /// Builds two empty queues that count `header` bytes for a packet in addition to its IP bytes.
+    /// Builds two empty queues that count `header` bytes for each packet in addition to its IP bytes.
     ///
     /// # Errors
     /// The share is not a percentage.
@@ -175,13 +178,13 @@ impl CoupledScheduler {
 }
 
 impl DualQueue {
-    /// Sets the number of FIFOs, one or two, and the packets of the low-latency queue. The queue must be
-    /// empty.
+    /// Sets the number of queues, one or two, and the packets that join the low-latency queue. Both queues
+    /// must be empty.
     pub(crate) fn with_queues(self, queues: CoupledQueues, takes: LowLatency) -> DualQueue {
         DualQueue { is_one: queues == CoupledQueues::One, takes, ..self }
     }
 
-    /// Resets the credit, because empty queues were polled. Linux, `dualpi2_reset_c_protection`.
+    /// Resets the credit because both queues are empty. Linux, `dualpi2_reset_c_protection`.
     fn reset_credit(&mut self) {
         self.change = 0;
         self.credit = match self.scheduler {
@@ -202,8 +205,8 @@ impl DualQueue {
             }
         };
     }
-    /// Whether the wait of the low-latency head plus `shift` is longer than that of the classic head. Both
-    /// queues must have heads.
+    /// Whether the wait of the low-latency head plus `shift` is at least the wait of the classic head. Both
+    /// queues must contain packets.
     fn is_ahead(&self, shift: Time) -> bool {
         let since = |queue: &GrowingRing<Timed>| queue.front().map_or(Time::MAX, |timed| timed.since);
         since(&self.low_latency) <= since(&self.classic).saturating_add(shift)
@@ -247,14 +250,14 @@ impl DualQueue {
         self.choose();
         Stay { since, ..Stay::default() }
     }
-    /// Refunds the cost of the last removed head, because that packet was dropped.
+    /// Refunds the cost of the head that was removed last, because that packet was dropped.
     pub(super) fn head_dropped(&mut self) {
         self.credit -= self.change;
         self.change = 0;
         self.choose();
     }
 
-    /// The packets; low-latency packets come first.
+    /// The packets of both queues. Low-latency packets come first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.low_latency.iter().chain(self.classic.iter()).map(|timed| &timed.packet)
     }

@@ -1,7 +1,7 @@
 //! Fair queueing of the flows of one class: the flow-based weighted fair queueing of routers.
 //!
-//! Other components see one [`Queue`](super::Queue). Its head is the packet with the lowest serial number of
-//! all flows, so that every scheduler can serve it together with other classes.
+//! Other components access the flows as one [`Queue`](super::Queue). Its head is the packet of all flows with
+//! the lowest serial number, so any scheduler can serve the queue together with other classes.
 
 use std::collections::VecDeque;
 
@@ -13,14 +13,14 @@ use crate::accounting::Accounting;
 use crate::packet::IpPrecedence;
 use crate::{ConfigError, FlowKey, Packet, QueueSize};
 
-/// Whether a queue admits one more packet, as returned by [`Queue::make_room`](super::Queue::make_room).
+/// The answer of [`Queue::make_room`](super::Queue::make_room): whether the queue admits one more packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// The queue has room.
     Free,
-    /// The packet is refused.
+    /// The queue refuses the new packet.
     Refused,
-    /// The queue has room because it discarded this packet.
+    /// The queue has room, because it has discarded this other packet.
     Discarded(Packet),
 }
 
@@ -28,27 +28,30 @@ pub enum Room {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FairQueueingConfig {
-    /// The number of flow queues, 1 to 4096. Additional flows share the queue that their hash selects.
+    /// The number of flow queues, 1 to 4096. If all queues are used, a new flow shares the queue that its
+    /// hash selects.
     pub queues: u16,
     /// The assignment of packets to queues.
     pub flows: FlowIdentity,
     /// The weights of flows.
     pub weights: FlowWeights,
-    /// The limit of each flow's queue, packets: the congestive discard threshold.
+    /// The limit of the queue of each flow, packets: the congestive discard threshold.
     pub flow_limit: QueueSize,
     /// The limit of all flow queues together, packets. When it is reached, the packet with the largest serial
-    /// number is discarded, which may be the new one.
+    /// number is discarded. This can be the new packet.
     pub limit: QueueSize,
 }
 
-/// The assignment of packets to flow queues. A flow is a set of addresses, protocol, ports and IP precedence.
+/// The assignment of packets to flow queues. The packets of a flow have equal addresses, protocol, ports and
+/// IP precedence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowIdentity {
-    /// Two flows share a queue only if no queue is free.
+    /// Each flow has its own queue. Two flows share a queue only if no queue is free.
     #[default]
     Exact,
-    /// Flows are selected by a hash and can share a queue although others are empty, as in routers.
+    /// A hash selects the queue of a flow. Flows can share a queue although other queues are empty, as in
+    /// routers.
     Hashed,
 }
 
@@ -56,10 +59,10 @@ pub enum FlowIdentity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowWeights {
-    /// The IP precedence plus one: a flow of precedence 5 gets six times the share of a flow of precedence 0.
+    /// The IP precedence plus one. A flow of precedence 5 has six times the share of a flow of precedence 0.
     #[default]
     ByPrecedence,
-    /// Equal for all flows.
+    /// All flows have the same weight.
     Equal,
 }
 
@@ -76,13 +79,13 @@ impl Default for FairQueueingConfig {
 }
 
 impl FairQueueingConfig {
-    /// More packets than a flow queue can contain: a limit of at least this number is not a limit.
+    /// The number of packets that no flow queue reaches. A limit of at least this number has no effect.
     pub const NO_LIMIT: u64 = 1_000_000;
 
     /// Builds the flow queues.
     ///
     /// # Errors
-    /// There is no queue or more than 4096, or a limit is 0 or counted in bytes.
+    /// There is no queue or more than 4096 queues, or a limit is 0 or in bytes.
     pub fn build(&self) -> Result<FlowQueues, ConfigError> {
         if !(1..=4096).contains(&self.queues) {
             return Err(ConfigError::new("queues", format!("{} queues are out of range", self.queues))
@@ -107,7 +110,7 @@ impl FairQueueingConfig {
     }
 }
 
-/// Returns a limit in packets.
+/// Returns the number of packets of `limit`.
 fn packets(key: &str, limit: QueueSize) -> Result<usize, ConfigError> {
     match limit {
         QueueSize::Packets(packets @ 1..=1_000_000) => Ok(packets as usize),
@@ -123,27 +126,26 @@ fn packets(key: &str, limit: QueueSize) -> Result<usize, ConfigError> {
 /// A serial number: the virtual finish time of a packet, in bytes times [`FlowQueues::weight`].
 type Serial = u128;
 
-/// The index that stands for no flow.
+/// The index that means no flow.
 const NONE: u16 = u16::MAX;
 
-/// The queues of the flows of one class. Their number is fixed. Each queue grows only up to its largest
-/// length.
+/// The queues of the flows of one class. Their number is fixed. The memory of a queue grows with its length.
 #[derive(Clone, Debug)]
 pub struct FlowQueues {
     flows: Vec<Flow>,
-    /// The first packet of every flow that has packets.
+    /// The first packet of each flow that has packets.
     heads: Vec<Head>,
     /// The index of the head with the lowest serial number.
     first: usize,
-    /// The first flow with each hash. [`Flow::next`] links the others. Used only for exact identity.
+    /// The first flow with each hash. [`Flow::next`] links the other flows with this hash. Only for `exact`.
     chains: Vec<u16>,
-    /// Flows without packets. Used only for exact identity.
+    /// The flows without packets. Only for `exact`.
     free: Vec<u16>,
     identity: FlowIdentity,
     weights: FlowWeights,
     flow_limit: usize,
     limit: usize,
-    /// Packets in total.
+    /// The number of packets of all flows.
     held: usize,
     /// The number of arrivals.
     arrivals: u64,
@@ -156,7 +158,7 @@ pub struct FlowQueues {
 struct Flow {
     key: (FlowKey, IpPrecedence),
     packets: VecDeque<Waiting>,
-    /// The place of the flow's head in [`FlowQueues::heads`], while the flow has packets.
+    /// The index of the flow's head in [`FlowQueues::heads`], while the flow has packets.
     head: usize,
     /// The next flow with the same hash.
     next: u16,
@@ -165,8 +167,8 @@ struct Flow {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     serial: Serial,
-    /// The number of the packet in the order of arrivals. Among packets with equal serial numbers, the
-    /// earliest is served first and dropped last.
+    /// The number of the packet in the order of arrival. Among packets with equal serial numbers, the
+    /// earliest one is served first and dropped last.
     arrival: u64,
     packet: Packet,
 }
@@ -185,31 +187,32 @@ impl Waiting {
 }
 
 impl FlowQueues {
-    /// Sets the accounting of packets.
+    /// Sets the accounting that serial numbers use.
     pub(super) fn count(&mut self, accounting: Accounting) {
         self.accounting = accounting;
     }
 
-    /// The packet that leaves next: the one with the lowest serial number.
+    /// The packet that leaves next. It has the lowest serial number.
     #[inline(never)]
     pub(super) fn head(&self) -> Option<&Packet> {
         let head = self.heads.get(self.first)?;
         self.flows[usize::from(head.flow)].packets.front().map(|waiting| &waiting.packet)
     }
 
-    /// Returns whether `packet` may join. Discards another packet for it, if necessary.
+    /// Determines whether `packet` may join. If necessary, discards another packet for it.
     #[inline(never)]
     pub(super) fn make_room(&mut self, packet: &Packet) -> Room {
         let flow = self.find(packet);
-        // Cisco, congestive discard threshold: a flow's queue at the threshold admits no more packets.
+        // Cisco, congestive discard threshold: a flow whose queue has reached the threshold admits no more
+        // packets.
         if flow.is_some_and(|flow| self.flows[flow].packets.len() >= self.flow_limit) {
             return Room::Refused;
         }
         if self.held < self.limit {
             return Room::Free;
         }
-        // Cisco, hold queue: if it is full, the packet with the largest serial number is dropped, which may
-        // be the new one.
+        // Cisco, hold queue: if it is full, the packet with the largest serial number is dropped. This can be
+        // the new packet.
         let serial = self.serial(flow, packet);
         let last = self.heads.iter().filter_map(|head| {
             let flow = usize::from(head.flow);
@@ -252,22 +255,23 @@ impl FlowQueues {
         self.refresh(flow);
     }
 
-    /// The packets, flow by flow.
+    /// The packets of all flows, flow by flow.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.flows.iter().flat_map(|flow| flow.packets.iter().map(|waiting| &waiting.packet))
     }
 
-    /// The serial number of `packet`, the next of `flow`.
+    /// The serial number of `packet` as the next packet of `flow`.
     ///
     /// Cisco (12.0(5)T and later): serial number = max(serial number of the flow's previous packet, serial
-    /// number of the last dequeued packet) + weight × length. If the flow has no packets, the second of these
+    /// number of the last dequeued packet) + weight × length. If the flow has no packets, the serial number
+    /// of the last dequeued packet is the larger one.
     /// numbers is the larger one.
     fn serial(&self, flow: Option<usize>, packet: &Packet) -> Serial {
         let before =
             flow.and_then(|flow| self.flows[flow].packets.back()).map_or(0, |waiting| waiting.serial);
         before.max(self.served) + self.weight(packet) * Serial::from(self.accounting.counted(packet.length))
     }
-    /// Cisco, same source as for the serial number: weight = 32384 / (IP precedence + 1), a whole number.
+    /// The weight: 32384 / (IP precedence + 1), an integer (the Cisco source of the serial number).
     fn weight(&self, packet: &Packet) -> Serial {
         match self.weights {
             FlowWeights::ByPrecedence => 32384 / (Serial::from(packet.dscp.precedence().value()) + 1),
@@ -275,7 +279,7 @@ impl FlowQueues {
         }
     }
 
-    /// The queue in which `packet` must wait; `None` if it gets a new one.
+    /// The queue that `packet` must join. `None` if its flow gets a free queue.
     fn find(&self, packet: &Packet) -> Option<usize> {
         let key = (packet.flow_key(), packet.dscp.precedence());
         let place = self.place(key);
@@ -303,12 +307,12 @@ impl FlowQueues {
         (entry.key, entry.next) = (key, next);
         usize::from(flow)
     }
-    /// The hash of the flow, as a place among the queues.
+    /// The hash of the flow, as the index of a queue.
     fn place(&self, (key, precedence): (FlowKey, IpPrecedence)) -> usize {
         (flow_hash(&key, precedence.value().into()) % self.flows.len() as u64) as usize
     }
 
-    /// Discards the last packet of `flow`.
+    /// Discards the newest packet of `flow`.
     fn discard_last(&mut self, flow: usize) -> Room {
         let Some(waiting) = self.flows[flow].packets.pop_back() else { return Room::Refused };
         self.held -= 1;
@@ -317,7 +321,7 @@ impl FlowQueues {
         }
         Room::Discarded(waiting.packet)
     }
-    /// Updates the head of `flow` after its first packet has left.
+    /// Updates the head of `flow` after its first packet has left the queue.
     fn refresh(&mut self, flow: usize) {
         let place = self.flows[flow].head;
         if let Some(waiting) = self.flows[flow].packets.front() {
@@ -334,7 +338,7 @@ impl FlowQueues {
         let first = heads.min_by_key(|(_, head)| (head.serial, head.arrival));
         self.first = first.map_or(0, |(place, _)| place);
     }
-    /// Frees the queue of `flow`, which has no packets left.
+    /// Frees the queue of `flow`, which has no more packets.
     fn vacate(&mut self, flow: usize) {
         if self.identity == FlowIdentity::Hashed {
             return;

@@ -1,4 +1,4 @@
-//! [`FlowHash`]: the key that selects the queue of a flow.
+//! [`FlowHash`]: the header fields or the socket whose hash selects the queue of a flow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,33 +7,33 @@ use crate::packet::Address;
 use crate::random::mix;
 use crate::{FlowKey, Packet};
 
-/// The key of a flow, whose hash selects its queue.
+/// The data that identify a flow. Their hash selects the queue of the flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowHash {
-    /// The headers: addresses, ports and protocol.
+    /// The addresses, the ports and the protocol in the headers.
     #[default]
     Headers,
-    /// The socket of the sender, which takes a new hash after each retransmission timeout, so that later
-    /// packets wait in another queue. Linux uses this hash if packets come from the same machine, from its
-    /// own processes or over veth from its containers and namespaces.
+    /// The socket of the sender. The socket chooses a new hash after each retransmission timeout, so that
+    /// later packets join another queue. Linux uses this hash for packets that were created on the same
+    /// machine: by its own processes, or by its containers and namespaces and received over veth.
     Socket,
 }
 
 impl FlowHash {
-    /// Whether this is the default, which policies omit.
+    /// Whether the value is the default, which policies omit.
     #[allow(clippy::trivially_copy_pass_by_ref)] // serde requires a reference
     pub(crate) fn is_default(&self) -> bool {
         *self == FlowHash::default()
     }
-    /// The number of `packet`'s flow under `key`.
-    // Sources, Linux 6.1: `skb_set_hash_from_sk`, and `sk_rethink_txhash` of `tcp_write_timeout`.
+    /// The hash of the packet's flow with `key`.
+    // Sources in Linux 6.1: `skb_set_hash_from_sk`, and `sk_rethink_txhash` of `tcp_write_timeout`.
     // `sch_cake.c` uses `skb->l4_hash`; `sch_fq_codel.c` and `sch_fq_pie.c` use `skb_get_hash`.
     #[inline]
     pub(crate) fn hash_packet(self, packet: &Packet, key: u64) -> u64 {
         flow_hash(&packet.flow_key(), key ^ u64::from(self.rehashes(packet)))
     }
-    /// The part of the hash that the socket of the sender changes.
+    /// The part of the hash that changes when the socket of the sender chooses a new hash.
     #[inline]
     fn rehashes(self, packet: &Packet) -> u8 {
         match self {
@@ -43,8 +43,8 @@ impl FlowHash {
     }
 }
 
-/// A number that is the same for all packets of a flow under the same `key`. Different flows or keys have
-/// pseudorandom numbers.
+/// The hash of a flow with `key`. All packets of the flow have this hash. Hashes of other flows or with other
+/// keys are pseudorandom.
 pub(crate) fn flow_hash(flow: &FlowKey, key: u64) -> u64 {
     let ports = u64::from(flow.source_port) << 16 | u64::from(flow.destination_port);
     let rest = (ports << 16 | u64::from(flow.protocol.0) << 8) ^ key;
@@ -53,17 +53,17 @@ pub(crate) fn flow_hash(flow: &FlowKey, key: u64) -> u64 {
     mix(words.fold(rest, |hash, word| mix(hash ^ word)))
 }
 
-/// The hashes of packets under one key. It remembers the hashes of recent flows, because a hash is a long
-/// chain of multiplications.
+/// Computes the hashes of packets with one key. The hashes of recent flows are stored, because a hash is a
+/// long chain of multiplications.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowHasher {
     flow_hash: FlowHash,
     key: u64,
-    /// Recent flows, each at a place that depends on it.
+    /// The recent flows. The header fields of a flow determine its index.
     known: Box<[KnownFlow; KNOWN_FLOWS]>,
 }
 
-/// A flow and its hash.
+/// A recent flow and its hash.
 #[derive(Clone, Copy, Debug)]
 struct KnownFlow {
     flow: FlowKey,
@@ -71,7 +71,7 @@ struct KnownFlow {
     hash: u64,
 }
 
-/// The number of remembered flows.
+/// The number of stored flows.
 const KNOWN_FLOWS: usize = 256;
 /// 2⁶⁴ divided by the golden ratio. Its multiples spread consecutive numbers evenly (Knuth, "The Art of
 /// Computer Programming", volume 3, §6.4).
@@ -91,7 +91,7 @@ impl FlowHasher {
             .expect("the vector has that length");
         FlowHasher { flow_hash, key, known }
     }
-    /// Does the same as [`FlowHash::hash_packet`].
+    /// Returns the same hash as [`FlowHash::hash_packet`].
     #[expect(clippy::inline_always, reason = "every packet calls it")]
     #[inline(always)]
     pub(crate) fn hash_packet(&mut self, packet: &Packet) -> u64 {
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    /// After a timeout the packets of a flow have another number if sockets identify flows.
+    /// After a timeout, the packets of a flow have another hash if sockets identify flows.
     #[test]
     fn a_socket_that_chooses_another_hash_is_another_flow() {
         let mut packet = Packet { payload: 7 << 40 | 3, source_port: 1000, ..Packet::default() };

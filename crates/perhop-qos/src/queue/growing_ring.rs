@@ -1,10 +1,10 @@
-//! [`GrowingRing`]: first in, first out.
+//! [`GrowingRing`]: a ring buffer that is first in, first out.
 
 /// A ring of packets, or of records about packets, in order of arrival. It grows up to its largest length and
-/// then allocates nothing.
+/// then allocates no more memory.
 ///
-/// Its number of places is a power of two. The front is read in place, whereas `VecDeque` moves every packet
-/// through an `Option`.
+/// The number of slots is a power of two. A reader borrows the front without copying it, whereas `VecDeque`
+/// moves each packet through an `Option`.
 #[derive(Clone, Debug, Default)]
 pub struct GrowingRing<T> {
     slots: Box<[T]>,
@@ -27,8 +27,8 @@ impl<T: Copy + Default> GrowingRing<T> {
     pub fn front(&self) -> Option<&T> {
         if self.held > 0 { self.slots.get(self.first) } else { None }
     }
-    /// Adds `item` at the end and returns its place. If the ring grows, its items move to the start, with the
-    /// oldest at place 0. [`grown`](GrowingRing::grown) returns the new number of places.
+    /// Adds `item` at the end and returns the index of its slot. If the ring is full, it grows, and its items
+    /// move so that the oldest is at index 0. [`grown`](GrowingRing::grown) returns the new number of slots.
     #[inline]
     pub fn push_back(&mut self, item: T) -> usize {
         if self.held == self.slots.len() {
@@ -39,7 +39,7 @@ impl<T: Copy + Default> GrowingRing<T> {
         self.held += 1;
         place
     }
-    /// The place of the front.
+    /// The index of the front.
     #[inline]
     pub fn first(&self) -> usize {
         self.first
@@ -48,11 +48,11 @@ impl<T: Copy + Default> GrowingRing<T> {
     #[inline]
     pub fn drop_front(&mut self) {
         self.held -= 1;
-        // An empty ring restarts at its beginning, so that a ring that usually has few packets uses few cache
-        // lines.
+        // An empty ring restarts at its beginning. A ring that usually has few packets therefore uses few
+        // cache lines.
         self.first = if self.held == 0 { 0 } else { (self.first + 1) & (self.slots.len() - 1) };
     }
-    /// Removes the oldest item.
+    /// Removes and returns the oldest item.
     #[inline]
     pub fn take_front(&mut self) -> Option<T> {
         let front = self.front().copied()?;
@@ -65,11 +65,11 @@ impl<T: Copy + Default> GrowingRing<T> {
         from_first.iter().chain(wrapped).take(self.held)
     }
 
-    /// The number of places to which a full ring of `places` grows.
+    /// The number of slots to which a full ring of `places` slots grows.
     pub fn grown(places: usize) -> usize {
         (2 * places).max(4)
     }
-    /// Doubles the number of places and moves the items to the start.
+    /// Doubles the number of slots and moves the items to the beginning.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {

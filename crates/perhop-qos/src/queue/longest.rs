@@ -1,21 +1,22 @@
-//! [`LongestFlow`]: finds the flow with the most bytes.
+//! [`LongestFlow`]: the search for the flow with the most bytes.
 
-/// The flow with the most bytes. Among equal flows, it is the one with the lowest number.
+/// The flow with the most bytes. If several flows have equally many bytes, it is the flow with the lowest
+/// number.
 ///
 /// Flows are in groups of 64. A flow that grows is compared with the longest flow of its group. If the
-/// longest flow shrinks, the group is searched again, but not before the next query.
+/// longest flow of a group shrinks, the group is searched again at the next query.
 #[derive(Clone, Debug)]
 pub(super) struct LongestFlow(Box<[Group]>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
-    /// A bit for each flow that has packets.
+    /// One bit for each flow that has packets.
     backlogged: u64,
-    /// The most bytes of a flow; at least as many if the group is stale.
+    /// The bytes of the longest flow. If the group is stale, the longest flow can have fewer bytes.
     bytes: u64,
     /// The longest flow.
     flow: u16,
-    /// Whether the longest flow has shrunk since it was found.
+    /// Whether the longest flow has shrunk since the group was searched.
     is_stale: bool,
 }
 
@@ -23,7 +24,7 @@ impl LongestFlow {
     pub(super) fn new(flows: u16) -> LongestFlow {
         LongestFlow(vec![Group::default(); usize::from(flows).div_ceil(64)].into())
     }
-    /// Records that a packet joined `flow`, which now has this number of `bytes`.
+    /// Records that a packet has joined `flow`, which now has `bytes` bytes.
     #[inline]
     pub(super) fn grew(&mut self, flow: u16, bytes: u64) {
         let group = &mut self.0[usize::from(flow) / 64];
@@ -33,14 +34,14 @@ impl LongestFlow {
             (group.bytes, group.flow, group.is_stale) = (bytes, flow, false);
         }
     }
-    /// Records that a packet left `flow`, which now may be empty.
+    /// Records that a packet has left `flow`. `is_empty` is whether no packet remains.
     #[inline]
     pub(super) fn shrank(&mut self, flow: u16, is_empty: bool) {
         let group = &mut self.0[usize::from(flow) / 64];
         group.is_stale |= group.flow == flow;
         group.backlogged &= !(u64::from(is_empty) << (flow % 64));
     }
-    /// Returns the longest flow and its bytes. `bytes_of` returns the bytes of a flow.
+    /// Returns the longest flow and its bytes. `bytes_of` must return the bytes of a flow.
     pub(super) fn find(&mut self, bytes_of: impl Fn(u16) -> u64) -> (u16, u64) {
         let mut longest = (0, 0);
         for (number, group) in self.0.iter_mut().enumerate() {
@@ -56,7 +57,7 @@ impl LongestFlow {
 }
 
 impl Group {
-    /// Finds the longest flow of the group, whose first flow is `first`.
+    /// Finds the longest flow of this group, which begins with the flow `first`.
     #[inline(never)]
     fn search(&mut self, first: u16, bytes_of: impl Fn(u16) -> u64) {
         (self.bytes, self.flow, self.is_stale) = (0, first, false);
@@ -79,7 +80,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// There are few different lengths, so that flows are often equal.
+        /// The lengths have few different values, so that several flows are often equally long.
         #[test]
         fn the_longest_flow_is_the_first_with_the_most_bytes(
             changes in prop::collection::vec((0u16..150, 0u64..4, 0u8..5), 1..400),

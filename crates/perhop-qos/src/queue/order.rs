@@ -1,4 +1,4 @@
-//! [`Order`]: the packets of a queue whose order is not only the order of arrival.
+//! [`Order`]: the packets of a queue that is not a simple FIFO.
 
 use super::dual::DualQueue;
 use super::fair_queueing::{FlowQueues, Room};
@@ -9,34 +9,35 @@ use crate::{Packet, Time};
 
 /// A queue order other than the order of arrival.
 ///
-/// Its functions are not inlined into the path of every queue, because that would slow down plain queues.
+/// The functions are not inlined into the path of all queues, because they would slow down plain queues.
 #[derive(Clone, Debug)]
 pub(super) enum Order {
     /// Fair queueing of flows.
     Fair(FlowQueues),
-    /// Flows in turns, sparse flows first.
+    /// Flows that take turns. Sparse flows are served first.
     Sparse(SparseFlows),
-    /// Low-latency packets in one queue, all others in a second one.
+    /// A low-latency queue and a classic queue.
     Dual(DualQueue),
-    /// [`Cake`](crate::cake::Cake) stores the packets.
+    /// A tin, whose packets are stored in [`Cake`](crate::cake::Cake).
     Tin,
 }
 
-/// The step that a queue needs before or after a packet joins.
+/// The step that a queue needs before or after a packet joins it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entrance {
     /// No step.
     Open,
-    /// [Making room](super::Queue::make_room) before the packet.
+    /// The caller must [make room](super::Queue::make_room) before the packet joins.
     MakesRoom,
-    /// Dropping packets afterwards while the queue [exceeds its limit](super::Queue::exceeds_limit).
+    /// The caller must drop packets after the packet has joined, while the queue [exceeds its
+    /// limit](super::Queue::exceeds_limit).
     DropsAfterwards,
-    /// Storage of the packet in [`Cake`](crate::cake::Cake).
+    /// The caller must store the packet in [`Cake`](crate::cake::Cake).
     Tin,
 }
 
 impl Order {
-    /// Sets the accounting of packets, if this order distributes bytes.
+    /// Sets the accounting of an order that distributes bytes.
     pub(super) fn count(&mut self, accounting: Accounting) {
         match self {
             Order::Sparse(_) | Order::Dual(_) | Order::Tin => {}
@@ -90,7 +91,7 @@ impl Order {
             Order::Tin => Stay::default(),
         }
     }
-    /// Records that the packet that left the head of `flow`, of `length` IP bytes, was dropped and not sent.
+    /// Records that the packet of `length` IP bytes that left the head of `flow` was dropped and not sent.
     pub(super) fn refund(&mut self, flow: u16, length: u32) {
         match self {
             Order::Fair(_) | Order::Tin => {}
@@ -106,14 +107,14 @@ impl Order {
             Order::Fair(_) | Order::Dual(_) | Order::Tin => false,
         }
     }
-    /// While the limit is exceeded, removes the next packet to drop. Returns it with its flow.
+    /// Removes the next packet to drop, if the limit is exceeded. Returns the packet and its flow.
     pub(super) fn discard_excess(&mut self) -> Option<(Packet, u16)> {
         match self {
             Order::Fair(_) | Order::Dual(_) | Order::Tin => None,
             Order::Sparse(flows) => flows.discard_excess(),
         }
     }
-    /// The packets. If flows are served fairly, they are in the order of flows.
+    /// The packets. With fair queueing, they are listed flow by flow.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
         let (mut fair, mut sparse, mut dual) = (None, None, None);
         match self {

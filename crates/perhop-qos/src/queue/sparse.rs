@@ -1,46 +1,46 @@
-//! [`SparseFlows`]: a queue for each flow, served in turns, sparse flows first.
+//! [`SparseFlows`]: one queue for each flow. The flows take turns, and sparse flows are served first.
 
 use super::flow_hash::{FlowHash, FlowHasher};
 use super::longest::LongestFlow;
 use super::stay::{FlowStay, Stay};
 use crate::{Packet, Time};
 
-/// The queues of flows under deficit round robin with two lists, as in RFC 8290 §4 (DRR++).
+/// The queues of flows, served by deficit round robin with two lists, as in RFC 8290 §4 (DRR++).
 ///
-/// A flow whose queue was empty joins the new flows, which are served before the old ones. A flow that has
-/// used up its quantum gets another and goes to the end of the old flows.
+/// A flow whose queue was empty joins the new flows, which are served before the old flows. A flow that has
+/// used up its quantum gets a new quantum and moves to the end of the old flows.
 #[derive(Clone, Debug)]
 pub struct SparseFlows {
     flows: Box<[Flow]>,
     longest: LongestFlow,
     choice: FlowChoice,
-    /// The packets of all flows. The memory is allocated for the largest number.
+    /// The packets of all flows. Memory for the largest number of packets is allocated at the start.
     slots: Vec<Slot>,
-    /// The first slot without a packet. [`Slot::next`] links the others.
+    /// The first free slot. [`Slot::next`] links all free slots.
     free: u32,
     new: List,
     old: List,
     settings: SparseSettings,
     /// The number of packets of all flows.
     held: usize,
-    /// The packets that are being discarded together.
+    /// The packets that are being discarded as one batch.
     batch: Option<Batch>,
 }
 
 /// The settings of [`SparseFlows`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SparseSettings {
-    /// The number of queues. Flows with the same hash share one.
+    /// The number of queues. Flows whose hash selects the same queue share it.
     pub(crate) flows: u16,
-    /// Counted bytes that a flow may send in a turn.
+    /// The counted bytes that a flow may send in one turn.
     pub(crate) quantum: u32,
-    /// Bytes that are counted for a packet in addition to its IP bytes.
+    /// The bytes that are counted for a packet in addition to its IP bytes.
     pub(crate) header: u32,
     /// The limit of all queues together, packets.
     pub(crate) limit: u32,
-    /// The largest number of packets that are discarded together when the limit is exceeded.
+    /// The largest number of packets that are discarded when the limit is exceeded.
     pub(crate) drop_batch: u32,
-    /// The rule for a new flow that is found empty.
+    /// The list to which a new flow moves when its queue is found empty.
     pub(crate) emptied: Emptied,
     /// The key of the flow hash.
     pub(crate) key: u64,
@@ -48,7 +48,7 @@ pub(crate) struct SparseSettings {
 }
 
 impl SparseSettings {
-    /// Creates the choice of a packet's queue.
+    /// Creates the function that selects the queue of a packet.
     pub(crate) fn choice(&self) -> FlowChoice {
         FlowChoice { flows: self.flows, hasher: FlowHasher::new(self.flow_hash, self.key) }
     }
@@ -62,24 +62,24 @@ pub(crate) struct FlowChoice {
 }
 
 impl FlowChoice {
-    /// The queue of `packet`'s flow.
+    /// The queue of the packet's flow.
     #[inline]
     pub(crate) fn queue_index(&mut self, packet: &Packet) -> u16 {
         scaled(self.hasher.hash_packet(packet), self.flows)
     }
 }
 
-/// Returns the queue, one of `flows`, that `hash` selects.
+/// Returns the queue, from 0 to `flows` - 1, that `hash` selects.
 fn scaled(hash: u64, flows: u16) -> u16 {
     (((hash >> 32) * u64::from(flows)) >> 32) as u16
 }
 
-/// The place to which a new flow goes that is found empty.
+/// The list to which a new flow moves when its queue is found empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Emptied {
     /// The flow moves to the end of the old flows (RFC 8290 §4.2).
     GoesBehind,
-    /// The flow moves to the end of the old flows if there are any; otherwise it is removed at once, as in
+    /// The flow moves to the end of the old flows if there are any. Otherwise it is removed at once, as in
     /// Linux.
     GoesBehindOthers,
 }
@@ -88,17 +88,18 @@ pub(crate) enum Emptied {
 struct Flow {
     first: u32,
     last: u32,
-    /// Counted bytes of its packets.
+    /// The counted bytes of the packets in the queue.
     bytes: u64,
-    /// Bytes that the flow may still send in this turn.
+    /// The bytes that the flow may still send in this turn.
     deficit: i32,
     /// The next flow in its list.
     next: u16,
-    /// The list of the flow.
+    /// The list that contains the flow.
     place: Place,
-    /// Whether the flow was found empty after its last packet.
+    /// Whether the queue was found empty after its last packet had left.
     was_idle: bool,
-    /// Whether the last packet of the flow was dropped at the head. The flow then does not count as idle.
+    /// Whether the last packet of the flow was dropped at the head. In this case, the flow does not count as
+    /// idle.
     is_drained: bool,
 }
 
@@ -123,14 +124,14 @@ struct Slot {
     next: u32,
 }
 
-/// Flows in order, linked by [`Flow::next`].
+/// An ordered list of flows, linked by [`Flow::next`].
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u16,
     last: u16,
 }
 
-/// Packets of one flow that are discarded one by one.
+/// A batch of packets of one flow that are discarded one after the other.
 #[derive(Clone, Copy, Debug)]
 struct Batch {
     flow: u16,
@@ -138,9 +139,9 @@ struct Batch {
     bytes: u64,
 }
 
-/// The index that stands for no flow.
+/// The index that means no flow.
 const NO_FLOW: u16 = u16::MAX;
-/// The index that stands for no slot.
+/// The index that means no slot.
 const NO_SLOT: u32 = u32::MAX;
 
 impl SparseFlows {
@@ -160,7 +161,7 @@ impl SparseFlows {
             flows: vec![flow; settings.flows.into()].into(),
             longest: LongestFlow::new(settings.flows),
             choice: settings.choice(),
-            // The queue can exceed the limit by one packet, because a packet joins before another is
+            // The queues can exceed the limit by one packet, because a packet joins before another one is
             // discarded.
             slots: Vec::with_capacity(settings.limit as usize + 1),
             free: NO_SLOT,
@@ -172,7 +173,7 @@ impl SparseFlows {
         }
     }
 
-    /// The queue of `packet`'s flow.
+    /// The queue of the packet's flow.
     #[inline]
     pub(super) fn flow_of(&self, packet: &Packet) -> u16 {
         let SparseSettings { flow_hash, key, flows, .. } = self.settings;
@@ -193,7 +194,7 @@ impl SparseFlows {
             before => self.slots[before as usize].next = slot,
         }
         if flow.place == Place::NoList {
-            // RFC 8290 §4.1: a queue that is not active joins the new flows, with a full quantum.
+            // RFC 8290 §4.1: a queue that is not active joins the new flows with a full quantum.
             flow.deficit = self.settings.quantum.cast_signed();
             self.append(index, Place::New);
         }
@@ -216,7 +217,7 @@ impl SparseFlows {
         Stay { since, flow: FlowStay::new(index, left, std::mem::take(&mut flow.was_idle)) }
     }
 
-    /// Refunds `flow` the cost of its head, a packet of `length` IP bytes that was dropped.
+    /// Refunds `flow` the cost of a packet of `length` IP bytes that was dropped at its head.
     pub(super) fn refund(&mut self, flow: u16, length: u32) {
         let bytes = self.counted(length);
         let flow = &mut self.flows[usize::from(flow)];
@@ -229,8 +230,9 @@ impl SparseFlows {
     pub(super) fn exceeds_limit(&self) -> bool {
         self.held > self.settings.limit as usize
     }
-    /// While the limit is exceeded, removes the first packet of the flow with the most bytes. Returns it with
-    /// its flow. The same flow is used until half of its bytes, or a batch of packets, are removed.
+    /// Removes the first packet of the flow with the most bytes, if the limit is exceeded. Returns the packet
+    /// and its flow. Later calls use the same flow until half of its bytes, or a batch of packets, has been
+    /// removed.
     ///
     /// Linux, `fq_codel_drop`, as RFC 8290 §4.1 describes it.
     pub(super) fn discard_excess(&mut self) -> Option<(Packet, u16)> {
@@ -248,7 +250,7 @@ impl SparseFlows {
         Some((packet, batch.flow))
     }
 
-    /// The packets, flow by flow.
+    /// The packets of all flows, flow by flow.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.flows.iter().flat_map(|flow| {
             let slot = |index: u32| self.slots.get(index as usize);
@@ -261,21 +263,22 @@ impl SparseFlows {
         length + self.settings.header
     }
 
-    /// Returns the batch to discard next: packets of the flow with the most bytes. Among equal flows, it is
-    /// the first.
+    /// Returns the batch to discard next: packets of the flow with the most bytes. If several flows have
+    /// equally many bytes, it is the first one.
     fn longest_flow(&mut self) -> Batch {
         let (flow, bytes) = self.longest.find(|flow| self.flows[usize::from(flow)].bytes);
         Batch { flow, packets: self.settings.drop_batch, bytes: (bytes / 2).max(1) }
     }
 
-    /// Returns the flow that is served next. Does not change the turns.
+    /// Returns the flow that is served next, without changing the turns.
     #[inline]
     fn next_flow(&self) -> Option<u16> {
         let first = if self.new.first == NO_FLOW { self.old.first } else { self.new.first };
         let may_send = self.flows.get(usize::from(first)).is_some_and(Flow::may_send);
         if may_send { Some(first) } else { self.find_next_flow() }
     }
-    /// Does the same as [`next_flow`](SparseFlows::next_flow) if the first flow may not send.
+    /// Finds the flow that is served next, like [`next_flow`](SparseFlows::next_flow), if the first flow may
+    /// not send.
     #[inline(never)]
     fn find_next_flow(&self) -> Option<u16> {
         let found = self.members(self.new).find(|(_, flow)| flow.may_send());
@@ -283,8 +286,8 @@ impl SparseFlows {
         if let Some((index, _)) = found {
             return Some(index);
         }
-        // No flow may send. New flows get a quantum and move behind the old flows. Then all flows get quanta
-        // in order until one of them may send.
+        // No flow may send. New flows get a quantum and move behind the old flows. Then all flows get a
+        // quantum in this order until one of them may send.
         let turns = |deficit: i32| (-deficit).div_euclid(self.settings.quantum.cast_signed()) + 1;
         let waiting = |(_, flow): &(u16, &Flow)| flow.first != NO_SLOT;
         let old = self.members(self.old).filter(waiting).map(|(index, flow)| (turns(flow.deficit), index));
@@ -293,7 +296,7 @@ impl SparseFlows {
         old.chain(new).min_by_key(|(turns, _)| *turns).map(|(_, index)| index)
     }
 
-    /// Gives turns until a flow may send. That flow is then the first of its list. RFC 8290 §4.2.
+    /// Advances the turns until a flow may send. That flow is then the first of its list. RFC 8290 §4.2.
     fn turn(&mut self) -> Option<u16> {
         loop {
             let place = if self.new.first == NO_FLOW { Place::Old } else { Place::New };
@@ -320,7 +323,7 @@ impl SparseFlows {
         }
     }
 
-    /// Takes the first packet of flow `index`, which must exist.
+    /// Removes the first packet of flow `index`, which must exist.
     #[inline]
     fn take(&mut self, index: u16) -> &Slot {
         let flow = &mut self.flows[usize::from(index)];
@@ -338,9 +341,9 @@ impl SparseFlows {
         slot
     }
 
-    /// Stores `packet` and returns its place.
-    // The fields are written one by one, because the processor cannot forward the stores of several fields of
-    // a temporary slot to the loads that would copy it.
+    /// Stores `packet` in a free slot and returns the index of the slot.
+    // The fields are written separately. If a temporary slot were copied, the processor could not forward the
+    // stores of its fields to the loads of the copy.
     #[inline]
     fn occupy(&mut self, now: Time, packet: &Packet) -> u32 {
         let place = self.free;

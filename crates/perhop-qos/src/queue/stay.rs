@@ -1,38 +1,39 @@
-//! [`Stay`]: the data that a queue has about a packet that left it.
+//! [`Stay`]: the data of a queue about a packet that has left it.
 
 use crate::units::Time;
 
-/// The data that a queue has about a packet that left its head.
+/// The data of a queue about a packet that has left its head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stay {
-    /// The time at which the packet joined. It is valid only if the buffer manager [needs
-    /// it](crate::buffer::BufferManager::needs_sojourn_times).
+    /// The time at which the packet joined the queue. It is valid only if the buffer manager [needs sojourn
+    /// times](crate::buffer::BufferManager::needs_sojourn_times).
     pub since: Time,
-    /// The queue of its flow, if flows have queues.
+    /// The state of the queue of the packet's flow, if flows have queues.
     pub flow: FlowStay,
 }
 
-/// The state of the queue of a flow after a packet left it.
-// One word, because the processor cannot forward the stores of several fields to the load of the whole.
+/// The state of a flow's queue after a packet has left it.
+// The state is one word, because the processor cannot forward the stores of several fields to a load of the
+// whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowStay(u64);
 
 impl FlowStay {
-    /// Creates the state of the queue of number `flow` with this number of bytes `left`.
+    /// Creates the state of the queue with the number `flow`, in which `left` bytes remain.
     pub(crate) const fn new(flow: u16, left: u32, was_idle: bool) -> FlowStay {
         FlowStay(left as u64 | (flow as u64) << 32 | (was_idle as u64) << 48)
     }
-    /// The number of the flow's queue.
+    /// The number of the queue.
     #[inline]
     pub const fn number(self) -> u16 {
         (self.0 >> 32) as u16
     }
-    /// Remaining bytes in the queue; up to 4 GiB.
+    /// The bytes that remain in the queue, limited to 4 GiB.
     #[inline]
     pub const fn left(self) -> u32 {
         self.0 as u32
     }
-    /// Whether the queue was empty since its previous packet.
+    /// Whether the queue was found empty after its previous packet.
     #[inline]
     pub const fn was_idle(self) -> bool {
         self.0 >> 48 != 0
@@ -40,7 +41,7 @@ impl FlowStay {
 }
 
 impl Stay {
-    /// The stay of a packet that finds an empty queue and leaves at once.
+    /// Returns the stay of a packet that finds an empty queue and leaves at once.
     pub(crate) const fn passing(now: Time) -> Stay {
         Stay { since: now, flow: FlowStay::new(0, 0, false) }
     }

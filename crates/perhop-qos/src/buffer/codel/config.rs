@@ -13,8 +13,8 @@ pub struct CodelConfig {
     pub law: CodelLaw,
     /// The acceptable wait.
     pub target: Time,
-    /// The time for which waits must exceed the target before the first drop, 10us to 100s; about the longest
-    /// round trip of the connections.
+    /// The time for which the waits of all packets must exceed the target before the first drop, 10us to
+    /// 100s. Choose about the longest round-trip time of the connections.
     pub interval: Time,
     /// The limit of the queue. A packet that finds it full is dropped.
     pub limit: QueueSize,
@@ -23,7 +23,8 @@ pub struct CodelConfig {
     /// Marks every ECN-capable packet that has waited longer than a second threshold, regardless of `ecn`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<CeThresholdConfig>,
-    /// A queue with at most this number of IP bytes drops nothing. It is the length of the longest packet.
+    /// The backlog, IP bytes, up to which the queue drops no packet. It should be the length of the longest
+    /// packet.
     pub mtu: ByteSize,
 }
 
@@ -34,8 +35,9 @@ pub enum CodelLaw {
     /// The pseudocode of the RFC, in exact arithmetic.
     #[default]
     Rfc,
-    /// `codel_impl.h` of Linux since 4.20. Time has steps of 1.024 us. The reciprocal square root has 16 bits
-    /// and is improved once per drop. On an Ethernet link, the header of a packet counts.
+    /// `codel_impl.h` of Linux since 4.20. Time is counted in steps of 1.024 us. The reciprocal square root
+    /// has 16 bits, and each drop improves it by one iteration. On an Ethernet link, the bytes of a packet
+    /// include the Ethernet header.
     Linux,
 }
 

@@ -11,7 +11,7 @@ use crate::{ConfigError, DropCause, Verdict};
 
 /// Linux counts time in steps of 1024 ns.
 const LINUX_STEP_PICOSECONDS: u64 = 1_024_000;
-/// The reciprocal square root of 1 in Linux' 16 bits.
+/// The reciprocal square root of 1, in the 16 bits that Linux uses.
 const ONE: u16 = u16::MAX;
 /// The value of `first_above` while no wait is too long.
 const NEVER: i64 = 0;
@@ -31,7 +31,7 @@ pub(in crate::buffer) struct Controller {
     target: i64,
     interval: i64,
     ce_threshold: i64,
-    /// Waits below this are below the target and the threshold, regardless of rounding.
+    /// A wait that is shorter than this is below the target and below the threshold, regardless of rounding.
     unremarkable: Time,
 }
 
@@ -66,7 +66,8 @@ impl Controller {
             target: steps(law, target),
             interval: steps(law, interval),
             ce_threshold: ce_threshold.map_or(i64::MAX, |threshold| steps(law, threshold.wait)),
-            // The target, the threshold and both ends of a wait are rounded down to steps.
+            // The target, the threshold, and the times at which a wait begins and ends are each rounded down
+            // to steps.
             unremarkable: remarkable.saturating_sub(step + step),
         })
     }
@@ -75,7 +76,7 @@ impl Controller {
     pub(in crate::buffer) fn counted(&self, packets: u64, bytes: u64) -> u64 {
         bytes + packets * u64::from(self.header)
     }
-    /// Returns the verdict on a packet with this `ecn` field that the loop selects.
+    /// Returns the verdict on a packet with this `ecn` field that the loop selects for a drop or a mark.
     #[inline]
     fn signal(&self, ecn: Ecn) -> Verdict {
         if self.ecn == EcnMarking::Mark && ecn != Ecn::NotCapable {
@@ -84,7 +85,7 @@ impl Controller {
             Verdict::Drop(DropCause::EarlyForced)
         }
     }
-    /// Returns the verdict on a packet that the loop does not select, after this `wait`.
+    /// Returns the verdict on a packet that the loop does not select and that has waited for `wait`.
     #[inline]
     fn pass(&self, wait: i64, ecn: Ecn) -> Verdict {
         let is_marked = wait > self.ce_threshold
@@ -110,14 +111,14 @@ fn steps(law: CodelLaw, time: Time) -> i64 {
 /// The state of the control loop of one queue: the variables of RFC 8289 §5.2.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::buffer) struct Control {
-    /// The time at which every wait of the last interval will have been above the target. The value is
-    /// [`NEVER`] if the last wait was below the target.
+    /// The time from which a packet is late: all waits of one interval before it were above the target. The
+    /// value is [`NEVER`] if the last wait was below the target.
     first_above: i64,
     /// The time of the next drop.
     drop_next: i64,
-    /// Drops since the loop began.
+    /// The number of drops since the loop last entered the dropping state.
     count: u32,
-    /// The value of `count` when the loop began last.
+    /// The value of `count` when the loop last entered the dropping state.
     last_count: u32,
     /// 1 / √count in units of 2⁻¹⁶. As in Linux, each drop improves it by one step of Newton's method.
     reciprocal_root: u16,
@@ -127,15 +128,15 @@ pub(in crate::buffer) struct Control {
 /// The state of the control loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
-    /// The controller does not drop.
+    /// The controller drops no packets.
     #[default]
     Watching,
-    /// Dropping at the times of the control law.
+    /// The controller drops packets at the times of the control law.
     Dropping,
-    /// The loop has just dropped its first packet. The next packet passes.
+    /// The controller has just dropped the first packet of a sequence. The next packet passes.
     DroppedFirst,
-    /// The loop has just dropped a further packet. If the next packet is late, its time sets the time of the
-    /// next drop.
+    /// The controller has just dropped a later packet of a sequence. If the next packet is late, the time of
+    /// the next drop is one spacing later.
     DroppedAnother,
 }
 
@@ -143,7 +144,7 @@ impl Default for Control {
     fn default() -> Control {
         Control {
             first_above: NEVER,
-            // This time is so early that the last drop never counts as recent.
+            // This time is so early that no later drop counts as recent.
             drop_next: i64::MIN / 2,
             count: 0,
             last_count: 0,
@@ -154,8 +155,8 @@ impl Default for Control {
 }
 
 impl Control {
-    /// Returns the verdict on a packet with this `ecn` field that has waited since `since`, with `backlog()`
-    /// bytes remaining in the queue.
+    /// Returns the verdict on a packet with this `ecn` field that joined the queue at `since`. `backlog()`
+    /// returns the bytes that remain in the queue.
     #[inline]
     pub(in crate::buffer) fn decide(
         &mut self,
@@ -182,19 +183,19 @@ impl Control {
     pub(in crate::buffer) fn found_empty(&mut self) {
         (self.first_above, self.phase) = (NEVER, Phase::Watching);
     }
-    /// Ends a sequence of drops. The cause is a wait below the target, a backlog of at most one MTU, or the
-    /// drop of the last packet of the queue.
+    /// Ends a sequence of drops. The caller uses it for a wait below the target, for a backlog of at most one
+    /// MTU, and after the drop of the last packet of the queue.
     #[inline]
     pub(in crate::buffer) fn end_drops(&mut self) {
         self.first_above = NEVER;
         self.phase = if self.phase == Phase::DroppedFirst { Phase::Dropping } else { Phase::Watching };
     }
-    /// Counts a drop by another part of the queue as a drop of this loop.
+    /// Counts a drop that another part of the queue made, as if this loop had made it.
     pub(in crate::buffer) fn count_other_drop(&mut self) {
         self.count = self.count.wrapping_add(1);
     }
 
-    /// Does the same as [`decide`](Control::decide) for a wait above the target.
+    /// The part of [`decide`](Control::decide) for a wait of at least the target.
     #[inline(never)]
     fn decide_above(&mut self, controller: &Controller, now: i64, wait: i64, ecn: Ecn) -> Verdict {
         let is_late = self.is_late(controller, now);

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::queue::{CoupledQueues, CoupledScheduler, LowLatencyConfig};
 use crate::{ConfigError, QueueSize, Rate, Time};
 
-/// `DualPI2` as written in a policy: two queues. Packets with ECT(1) or CE take the low-latency queue, all
-/// others the classic one.
+/// `DualPI2` as written in a policy: two queues. Packets with ECT(1) or CE join the low-latency queue, all
+/// other packets the classic queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DualPi2Config {
@@ -15,7 +15,7 @@ pub struct DualPi2Config {
     pub law: DualPi2Law,
     /// Whether low-latency packets have a queue of their own.
     pub queues: CoupledQueues,
-    /// The packets that take the low-latency queue. Default: ECT(1) and CE.
+    /// The packets that join the low-latency queue. Default: packets with ECT(1) or CE.
     #[serde(skip_serializing_if = "is_default")]
     pub low_latency: LowLatencyConfig,
     /// The target of the queueing delay in the classic queue. Default: 15ms.
@@ -29,12 +29,12 @@ pub struct DualPi2Config {
     /// `rtt-max`, the shorter of the two. Default under `linux`: 16ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_interval: Option<Time>,
-    /// Gain of the distance from the target, per second. Default: 0.1 · `update-interval` / `rtt-max`² under
-    /// `rfc`; 41/256 under `linux`, which rounds to multiples of 1/256.
+    /// The gain for the difference between delay and target, per second. Default: 0.1 · `update-interval` /
+    /// `rtt-max`² under `rfc`; 41/256 under `linux`, which rounds to multiples of 1/256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// Gain of the change since the last update, per second. Default: 0.3 / `rtt-max` under `rfc`; 819/256
-    /// under `linux`, which rounds to multiples of 1/256.
+    /// The gain for the change of the delay since the last update, per second. Default: 0.3 / `rtt-max` under
+    /// `rfc`; 819/256 under `linux`, which rounds to multiples of 1/256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
     /// The coupling factor: the mark probability of the low-latency queue divided by the base probability, 1
@@ -45,11 +45,11 @@ pub struct DualPi2Config {
     /// under `rfc`, a step at 1ms under `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<NativeMarking>,
-    /// The step does not mark a packet that finds fewer others in the low-latency queue. Default: 0. The
-    /// kernels of the L4S team had 2 before Linux had `DualPI2`. Only for `linux`.
+    /// The minimum number of other packets in the low-latency queue for the step to mark an arriving packet.
+    /// Default: 0. The kernels of the L4S team used 2 before Linux included `DualPI2`. Only for `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_qlen_step: Option<u32>,
-    /// The choice between the queues. Default while both contain packets: the classic queue has a sixteenth
+    /// The scheduler of the two queues. Default while both contain packets: the classic queue has a sixteenth
     /// of the rate under `rfc` and a tenth under `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<CoupledScheduler>,
@@ -68,11 +68,11 @@ fn is_default(config: &LowLatencyConfig) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DualPi2Law {
-    /// RFC 9332, appendix A: the law adds probabilities up, and marks a packet whenever the sum reaches 1.
+    /// RFC 9332, appendix A: the law adds up the probabilities and marks a packet when the sum exceeds 1.
     #[default]
     Rfc,
     /// `sch_dualpi2.c` of Linux since 6.17, with its integers and random numbers. While both queues together
-    /// contain less than two packets, only the step marks.
+    /// contain less than two packets of the largest size, only the step marks packets.
     Linux,
 }
 
@@ -96,7 +96,7 @@ pub struct RampConfig {
     pub width: Time,
 }
 
-/// All options with the defaults of the law, in its units.
+/// All options in the units of the law. Options that are not configured have the default of the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Settled {
     pub(super) target: Time,
@@ -128,7 +128,7 @@ impl DualPi2Config {
         self.fixed_limit().unwrap_or(quarter_second)
     }
 
-    /// Returns all options for a port that drains at `drain`.
+    /// Returns all options, with defaults for a port that drains at `drain`.
     ///
     /// # Errors
     /// The first option that is out of range or contradicts the law.

@@ -6,10 +6,11 @@ use crate::{DropCause, Time, Verdict};
 
 /// `MAX_PROB`: a probability of 1.
 const ONE: u32 = u32::MAX;
-/// `ALPHA_BETA_GRANULARITY`: gains have this number of bits more than probabilities per nanosecond.
+/// `ALPHA_BETA_GRANULARITY`: the number of additional fractional bits that gains have compared with
+/// probabilities per nanosecond.
 const GRANULARITY: u32 = 6;
 
-/// State and parameters, in nanoseconds.
+/// The state and the parameters; times in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LinuxDualPi2 {
     target: i64,
@@ -29,7 +30,7 @@ fn nanoseconds(time: Time) -> u64 {
 
 impl LinuxDualPi2 {
     pub(super) fn new(settled: &Settled) -> LinuxDualPi2 {
-        // `dualpi2_scale_alpha_beta`, of a gain in 256ths.
+        // `dualpi2_scale_alpha_beta`, for a gain in units of 1/256.
         let gain = |per_second: f64| {
             let parts = ((per_second * 256.0) as u64 * u64::from(ONE)) >> (8 - GRANULARITY);
             (parts / 1_000_000_000).cast_signed()
@@ -53,15 +54,15 @@ impl LinuxDualPi2 {
         f64::from(self.base) / f64::from(ONE)
     }
 
-    /// Updates the base probability (`calculate_probability`). `classic` and `low_latency` are the times that
-    /// the heads of the two queues have waited; `None` for an empty queue.
+    /// Updates the base probability (`calculate_probability`). `classic` and `low_latency` are the waits of
+    /// the heads of the two queues, or `None` for an empty queue.
     pub(super) fn update(&mut self, classic: Option<Time>, low_latency: Option<Time>) {
         let delay = classic.max(low_latency).map_or(0, nanoseconds).cast_signed();
         let change = (delay - self.target)
             .wrapping_mul(self.alpha)
             .wrapping_add((delay - self.last_delay).wrapping_mul(self.beta));
         self.last_delay = delay;
-        // The kernel adds 32 bits of the step and tests whether the sum has overflowed.
+        // The kernel adds the low 32 bits of the step and tests the sum for overflow.
         let step = (change.unsigned_abs() >> GRANULARITY) as u32;
         self.base = if change > 0 {
             self.base.checked_add(step).unwrap_or(ONE)
@@ -87,7 +88,7 @@ impl LinuxDualPi2 {
         }
         if self.squared(random) { Verdict::Drop(DropCause::EarlyRandom) } else { Verdict::MarkCe }
     }
-    /// `do_step_aqm`: whether the step marks a packet after this wait.
+    /// `do_step_aqm`: whether the step marks a packet that has waited for `waited`.
     pub(super) fn steps(&self, waited: Time) -> bool {
         nanoseconds(waited) > self.step
     }

@@ -3,7 +3,7 @@
 use super::config::{NativeMarking, Settled};
 use crate::{DropCause, Time, Verdict};
 
-/// State and parameters; delays in seconds, gains per second.
+/// The state and the parameters; delays in seconds, gains per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RfcDualPi2 {
     target: f64,
@@ -23,7 +23,7 @@ pub(super) struct RfcDualPi2 {
     drops: f64,
 }
 
-/// Appendix A.1, `recur`. Returns true at evenly spaced calls, for the part `likelihood` of them.
+/// Appendix A.1, `recur`: returns true for the fraction `likelihood` of its calls, at even intervals.
 fn recurs(count: &mut f64, likelihood: f64) -> bool {
     *count += likelihood;
     let is_due = *count > 1.0;
@@ -55,8 +55,8 @@ impl RfcDualPi2 {
 
     /// `dualpi2_update` for the waiting times of the heads of both queues, if any.
     pub(super) fn update(&mut self, classic: Option<Time>, low_latency: Option<Time>) {
-        // The queuing time of the head of the classic queue, or of the other head if the classic queue is
-        // empty.
+        // The current delay is the wait of the head of the classic queue. If the classic queue is empty, it
+        // is the wait of the other head.
         let current = classic.or(low_latency).map_or(0.0, Time::as_seconds);
         let step = self.alpha * (current - self.target) + self.beta * (current - self.previous);
         self.base = (self.base + step).clamp(0.0, 1.0);
@@ -69,7 +69,8 @@ impl RfcDualPi2 {
         if !recurs(&mut self.classic, probability) {
             return Verdict::Pass;
         }
-        // Appendix A: `p_Cmax = min(1/k^2, 1)`. At this probability, overload disables ECN.
+        // Appendix A: `p_Cmax = min(1/k^2, 1)`. From this probability on, the queue is overloaded and drops
+        // packets instead of marking them.
         let most = (1.0 / (self.coupling * self.coupling)).min(1.0);
         if is_capable && probability < most { Verdict::MarkCe } else { Verdict::Drop(DropCause::EarlyRandom) }
     }
@@ -79,18 +80,19 @@ impl RfcDualPi2 {
     pub(super) fn low_latency(&mut self, waited: Time, leaves_others: bool) -> Verdict {
         let coupled = self.coupling * self.base;
         if coupled >= 1.0 {
-            // When saturated, the queue drops like the classic queue and marks the remaining packets.
+            // Under saturation, the low-latency queue drops packets with the probability of the classic queue
+            // and marks all others.
             if recurs(&mut self.drops, self.base * self.base) {
                 return Verdict::Drop(DropCause::EarlyRandom);
             }
             return Verdict::MarkCe;
         }
-        // `Th_len`: the wait of a packet that leaves no other behind causes no mark.
+        // `Th_len`: a packet that leaves an empty queue behind is not marked because of its wait.
         let native = if leaves_others { self.native(waited) } else { 0.0 };
         if recurs(&mut self.marks, native.max(coupled)) { Verdict::MarkCe } else { Verdict::Pass }
     }
 
-    /// The probability of a mark because of the wait of the packet itself, `laqm`.
+    /// The probability `laqm` of a mark because of the packet's own wait.
     fn native(&self, waited: Time) -> f64 {
         match self.native {
             NativeMarking::Step(threshold) => f64::from(u8::from(waited > threshold)),
@@ -107,20 +109,22 @@ mod tests {
     use super::*;
     use crate::Rate;
 
-    /// The numbers of marked and dropped packets among a thousand of each kind at a base probability.
+    /// The numbers of packets at a base probability, among a thousand of each kind: classic marked, classic
+    /// dropped, low-latency marked, low-latency dropped.
     fn counts(base: f64) -> [usize; 4] {
         let settled = DualPi2Config::default().settle(Rate::from_bits_per_second(10_000_000)).unwrap();
         let mut control = RfcDualPi2 { base, ..RfcDualPi2::new(&settled) };
         let classic: Vec<Verdict> = (0..1000).map(|_| control.classic(true)).collect();
         let others: Vec<Verdict> = (0..1000).map(|_| control.low_latency(Time::ZERO, true)).collect();
         let count =
-            |verdicts: &[Verdict], of: fn(&Verdict) -> bool| verdicts.iter().filter(|v| of(v)).count();
+            |verdicts: &[Verdict], is: fn(&Verdict) -> bool| verdicts.iter().filter(|v| is(v)).count();
         let (marked, dropped) =
             (|v: &Verdict| *v == Verdict::MarkCe, |v: &Verdict| matches!(v, Verdict::Drop(_)));
         [count(&classic, marked), count(&classic, dropped), count(&others, marked), count(&others, dropped)]
     }
 
-    /// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`. Each count is lower by one, because the sum must exceed 1.
+    /// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`. Each count can be lower by one, because the sum must
+    /// exceed 1.
     #[test]
     fn probabilities_are_coupled() {
         // At a base probability above 1/k, classic packets are dropped even if they are ECN-capable, and

@@ -1,5 +1,5 @@
-//! The averages of multi-level RED: the packets that they count, the average that decides, and the reported
-//! values.
+//! The averages of multi-level RED: the packets that each average counts, the average that decides, and the
+//! values in reports.
 
 use super::moving_average::{Averaging, QueueAverage};
 use super::options::Averages;
@@ -11,8 +11,9 @@ use crate::{Color, Time};
 
 /// The packets that averages count, and the average that decides.
 impl Mred {
-    /// Calls `update` for each average that counts packets of precedence `index`, with the counted amount.
-    /// Returns the level of the average that decides about such a packet.
+    /// Calls `update` for each average that counts packets of precedence `index`, with the packets or bytes
+    /// in the queue that this average counts. Returns the level of the average that decides about a packet of
+    /// that precedence.
     #[inline]
     pub(super) fn update_averages(
         &mut self,
@@ -24,7 +25,7 @@ impl Mred {
         self.update_from_content(index, queue, (unit.held(queue), unit.held_by_precedence(queue)), update)
     }
 
-    /// Does the same as [`Mred::update_averages`] for laws that count the bytes of frames.
+    /// Updates the averages like [`Mred::update_averages`], for laws that count the bytes of frames.
     #[inline]
     pub(super) fn update_by_law(
         &mut self,
@@ -39,8 +40,8 @@ impl Mred {
         self.update_from_content(index, queue, (total, &framed), update)
     }
 
-    /// Does the same as [`Mred::update_averages`] for a queue with this number of packets or bytes, in total
-    /// and for each precedence.
+    /// Updates the averages like [`Mred::update_averages`]. The last but one argument has the packets or
+    /// bytes in the queue, in total and for each precedence.
     #[inline]
     fn update_from_content(
         &mut self,
@@ -84,7 +85,8 @@ impl Mred {
         match self.profile.averages {
             Averages::Single => self.level,
             Averages::Coupled | Averages::Decoupled => level(index),
-            // Linux sch_gred: the average adds those of all lower precedences that are not idle.
+            // Linux sch_gred: the deciding value is the packet's own average plus the averages of all lower
+            // precedences that are not idle.
             Averages::CoupledSampled => {
                 let held = self.profile.unit.held_by_precedence(queue);
                 let averages = &self.cold.averages;
@@ -114,17 +116,18 @@ impl Mred {
     }
 }
 
-/// The averages for reports.
+/// The averages in reports.
 impl Mred {
     /// The single average, or the average of each precedence, in the unit of the thresholds (packets or
-    /// bytes). With [`Averages::CoupledSampled`], the terms of the sum.
+    /// bytes). With [`Averages::CoupledSampled`], the values are the terms of the sum.
     pub fn averages(&self) -> Vec<f64> {
         match self.profile.averages {
             Averages::Single => vec![self.profile.averaging.smoothing.value(self.level)],
             _ => self.values(&self.cold.averages),
         }
     }
-    /// The averages of each precedence's own packets, if a further test uses them (RI+O); else empty.
+    /// The averages of each precedence's own packets, if an additional test uses them (RI+O). Empty
+    /// otherwise.
     pub fn own_averages(&self) -> Vec<f64> {
         self.cold.own.as_ref().map_or_else(Vec::new, |own| self.values(&own.averages))
     }
@@ -137,8 +140,9 @@ impl Mred {
         let level = self.deciding_level(self.profile.index(precedence), queue);
         self.profile.averaging.smoothing.value(level)
     }
-    /// The drop probability of a packet of `precedence` and `length` IP bytes if the deciding average is
-    /// `average`, before [`DropSpacing`](crate::buffer::DropSpacing) changes it. This is the drop curve.
+    /// The drop probability of a packet of `precedence` and `length` IP bytes at a deciding average of
+    /// `average`. This is the drop curve, before [`DropSpacing`](crate::buffer::DropSpacing) changes the
+    /// probability.
     pub fn drop_probability(&self, precedence: Color, average: f64, length: u32) -> f64 {
         let curve = &self.profile.reported[self.profile.index(precedence)];
         let scale = self.profile.scale(length).unwrap_or(1.0);

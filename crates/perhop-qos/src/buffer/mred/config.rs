@@ -18,18 +18,18 @@ use crate::{ByteSize, Color, ConfigError, QueueSize, Rate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MredConfig {
-    /// The 1 to 8 drop precedences, in ascending order: packets of precedence 0 are dropped last. A packet of
-    /// a higher precedence counts as a packet of the last one. Excludes `model`.
+    /// The 1 to 8 drop precedences in ascending order: packets of precedence 0 are dropped last. A packet
+    /// whose precedence is above the last one counts as a packet of the last one. Excludes `model`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub precedences: Vec<PrecedenceConfig>,
-    /// The drop precedences by one of the usual models. Excludes `precedences`.
+    /// The drop precedences as one of the usual models. Excludes `precedences`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelConfig>,
     /// A complete implementation. An option that contradicts it is an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub law: Option<Law>,
-    /// The packets that an average counts. Default under `mred`: a single average. The names `red`, `wred`,
-    /// `rio-c` and `rio-dc` imply it.
+    /// The packets that an average counts. Default under `mred`: all packets of the queue, in a single
+    /// average. The names `red`, `wred`, `rio-c` and `rio-dc` determine it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub averages: Option<Averages>,
     /// The weight of a sample in an average. Default: `weight: 0.002`.
@@ -41,13 +41,14 @@ pub struct MredConfig {
     /// The change of an average during idle time. Default: `decay`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<IdleConfig>,
-    /// The rate at which idle time is converted to packets, bits per second. Default: the port's rate. Linux
-    /// tc takes it from its `bandwidth` parameter, which can differ from the rate of the bottleneck.
+    /// The rate that converts idle time to packets, bits per second. Default: the rate of the port. Linux tc
+    /// uses its parameter `bandwidth`, which can differ from the rate of the bottleneck.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_rate: Option<Rate>,
-    /// The mean packet size, IP bytes. It is the step of the idle clock and the divisor of `per-byte`.
+    /// The mean packet size, IP bytes. The idle clock counts packets of this size, and `per-byte` divides by
+    /// it.
     pub mean_packet_size: ByteSize,
-    /// The verdict above `max`. Default: `drop`.
+    /// The verdict on packets above `max`. Default: `drop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above_max: Option<AboveMaxConfig>,
     /// The spacing of drops. Default: `uniform`.
@@ -64,12 +65,12 @@ pub struct MredConfig {
     pub probability: Option<ProbabilityConfig>,
     /// Whether ECN-capable packets are marked.
     pub ecn: EcnConfig,
-    /// The marking of packets of scalable senders (L4S, DCTCP), by the instantaneous queue instead of
-    /// averages. `ecn` applies to the others.
+    /// The marking of packets of scalable senders (L4S, DCTCP) by the instantaneous queue instead of
+    /// averages. `ecn` applies to all other packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scalable: Option<ScalableConfig>,
-    /// The limit of the queue, in packets or bytes, independent of the unit of thresholds. Default: only the
-    /// averages limit the queue.
+    /// The limit of the queue, in packets or bytes. Its unit can differ from the unit of the thresholds.
+    /// Default: only the averages limit the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
     /// The packets that `limit` counts. Default: `queue`.
@@ -77,20 +78,20 @@ pub struct MredConfig {
     pub limit_counts: Option<LimitCounts>,
 }
 
-/// The drop probability of one drop precedence as a function of the average. The function is a line whose
-/// corners are pairs of average and probability.
+/// The drop probability of one drop precedence as a function of the average. The function consists of
+/// straight lines between corners; each corner is a pair of average and probability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrecedenceCurves {
-    /// The unit of averages, as a size.
+    /// The unit of the averages.
     pub unit: QueueSize,
-    /// The line over the average that decides.
+    /// The corners of the function of the deciding average.
     pub shared: Vec<(f64, f64)>,
-    /// The line over the average of the precedence's own packets, if that average is tested.
+    /// The corners of the function of the average of the precedence's own packets, if that average is tested.
     pub own: Option<Vec<(f64, f64)>>,
 }
 
 impl Default for MredConfig {
-    /// Has no precedence. The caller must set `precedences` or `model`.
+    /// Contains no precedence. The caller must set `precedences` or `model`.
     fn default() -> MredConfig {
         MredConfig {
             precedences: Vec::new(),
@@ -120,7 +121,8 @@ impl MredConfig {
     /// Returns the drop precedences, with `model` expanded.
     ///
     /// # Errors
-    /// There are none or more than 8, `precedences` and `model` are both present, or a precedence is invalid.
+    /// There is no precedence, there are more than 8, `precedences` and `model` are both present, or a
+    /// precedence is invalid.
     pub fn expanded(&self) -> Result<Vec<PrecedenceConfig>, ConfigError> {
         let above_max = self.rules()?.above_max;
         let precedences = match (&self.model, self.precedences.as_slice()) {
@@ -176,8 +178,8 @@ impl MredConfig {
         self.rules()?.averaging.weight().map_err(|error| error.within("averaging"))
     }
 
-    /// The limit that the whole queue never exceeds. The result is `None` without a limit, if the limit
-    /// counts other packets, or if any remaining room admits a packet (ns-2 in bytes).
+    /// The limit that the whole queue never exceeds. `None` if there is no limit, if the limit counts only
+    /// some of the packets, or if a packet is admitted while any room remains (ns-2 in bytes).
     pub fn queue_limit(&self) -> Option<QueueSize> {
         let rules = self.rules().ok()?;
         let is_whole = rules.limit_counts == LimitCounts::Queue;
@@ -194,8 +196,8 @@ impl MredConfig {
         Ok(self.rules()?.spacing)
     }
 
-    /// This configuration under a name that permits the averages `allowed`; the first is the default. An
-    /// empty list permits all.
+    /// Returns this configuration for a buffer whose name permits the averages `allowed`; the first one is
+    /// the default. An empty list permits all averages.
     ///
     /// # Errors
     /// The configuration has other averages.
@@ -209,10 +211,10 @@ impl MredConfig {
         }
         Ok(MredConfig { averages, ..self.clone() })
     }
-    /// This configuration, if it has exactly one drop precedence.
+    /// Returns this configuration if it has exactly one drop precedence.
     ///
     /// # Errors
-    /// It has more, or none.
+    /// There are several drop precedences, or there is none.
     pub(in crate::buffer) fn with_one_precedence(self) -> Result<MredConfig, ConfigError> {
         match self.expanded()?.len() {
             1 => Ok(self),
@@ -232,7 +234,7 @@ impl MredConfig {
         built.map_err(|error| error.within("scalable"))
     }
 
-    /// The expanded drop precedences, if this configuration is valid.
+    /// Returns the expanded drop precedences if this configuration is valid.
     ///
     /// # Errors
     /// The first field that is out of range or contradicts another.

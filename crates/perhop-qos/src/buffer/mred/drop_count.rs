@@ -4,8 +4,8 @@ use super::half_power::multiply_high;
 use super::options::DropSpacing;
 use crate::random::Stream;
 
-/// The state of `N` drop precedences. The state of three takes 40 bytes, so that the state of RED fits one
-/// cache line.
+/// The state of `N` drop precedences. The state of three precedences has 40 bytes, so the state of RED fits
+/// in one cache line.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Counts<const N: usize> {
@@ -33,15 +33,15 @@ impl<const N: usize> Counts<N> {
 #[derive(Debug)]
 pub(super) struct SinceDrop<'c> {
     /// The number of the next packet: n + 1 after n kept packets. It is undefined while nothing is counted.
-    /// After 2³² packets it wraps to 0, which happens only if drops are rarer than one in 2³² packets.
+    /// It wraps to 0 after 2³² packets, which can happen only if the drop probability is below 2⁻³².
     pub(super) next: &'c mut u32,
-    /// No drop and no draw occurs while (n + 1) · part is below this value, which is 1 or more. It is 0 while
+    /// The next drop or draw is due when (n + 1) · part reaches this value, which is 1 or more. It is 0 while
     /// nothing is counted.
     pub(super) due: &'c mut u64,
 }
 
 impl SinceDrop<'_> {
-    /// Whether no packet has been tested since [`SinceDrop::end_below_min`]: ns-2's `old`, negated.
+    /// Whether no packet has been tested since [`SinceDrop::end_below_min`] (the negation of `old` in ns-2).
     #[inline]
     pub(super) fn was_below_min(&self) -> bool {
         (*self.next, *self.due) == (0, 0)
@@ -62,8 +62,8 @@ impl SinceDrop<'_> {
     pub(super) fn end(&mut self) {
         *self.due = 0;
     }
-    /// Counts a packet as kept if no drop and no draw is due for its probability, `part` of the whole.
-    /// Returns whether it did.
+    /// Counts a packet as kept, and returns true, if no drop and no draw is due at its probability of `part`
+    /// divided by the denominator.
     #[inline]
     pub(super) fn keeps(&mut self, part: u32) -> bool {
         let keeps = u64::from(*self.next) * u64::from(part) < *self.due;
@@ -72,8 +72,7 @@ impl SinceDrop<'_> {
         }
         keeps
     }
-    /// Starts counting, unless it is already counting. `whole` is the denominator of the following
-    /// probabilities.
+    /// Starts counting, unless counting is active. `whole` is the denominator of the following probabilities.
     #[inline]
     pub(super) fn begin(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
         if *self.due > 0 {
@@ -84,16 +83,16 @@ impl SinceDrop<'_> {
             self.restart(spacing, whole, random);
         }
     }
-    /// Starts counting with a packet that is spared.
+    /// Starts counting at a packet that is spared.
     pub(super) fn spare(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
         self.begin(spacing, whole, random);
         self.count();
-        // ns-2 `queue/red.cc`: `count` is 1 at the spared packet, and 2 at the next packet.
+        // ns-2 `queue/red.cc`: `count` is 1 for the spared packet and 2 for the next packet.
         if spacing.counts_the_drop() {
             self.count();
         }
     }
-    /// Restarts the count at the next packet, because this packet was dropped without a draw.
+    /// Restarts the count at the next packet. This packet was dropped without a draw.
     pub(super) fn end_by_drop(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
         if spacing.counts_the_drop() {
             self.restart(spacing, whole, random);
@@ -101,7 +100,7 @@ impl SinceDrop<'_> {
             self.end_above_max();
         }
     }
-    /// Restarts the byte count: `bytes` have arrived since a drop (ns-2, `count_bytes`).
+    /// Restarts the byte count with `bytes` that have arrived since a drop (ns-2, `count_bytes`).
     pub(super) fn begin_bytes(&mut self, bytes: u32) {
         (*self.next, *self.due) = (bytes, 1);
     }
@@ -110,7 +109,7 @@ impl SinceDrop<'_> {
         self.begin_bytes(self.next.saturating_add(bytes));
         *self.next
     }
-    /// Whether counting is active and a drop that is due needs no further random number
+    /// Whether counting is active and the next due drop needs no further random number
     /// ([`DropSpacing::UniformPerDrop`]).
     #[inline]
     pub(super) fn drops_when_due(&self, spacing: DropSpacing) -> bool {
@@ -128,11 +127,11 @@ impl SinceDrop<'_> {
     #[inline]
     pub(super) fn restart(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
         let due = match spacing {
-            // A drop is possible at once.
+            // The next packet can already be dropped.
             DropSpacing::Uniform | DropSpacing::Geometric => 1,
             DropSpacing::UniformPerDrop => return self.draw(whole, random),
             DropSpacing::Wait => whole,
-            // The drop itself counts, as if one packet had been kept.
+            // The dropped packet counts as if it had been kept.
             DropSpacing::CountedFirst | DropSpacing::Unguarded => {
                 (*self.next, *self.due) = (2, 1);
                 return;
@@ -140,7 +139,7 @@ impl SinceDrop<'_> {
         };
         (*self.next, *self.due) = (1, due);
     }
-    /// Counts a packet that is kept, or whose drop does not count.
+    /// Counts a packet that is kept, or a drop that does not end the count.
     #[inline]
     pub(super) fn count(&mut self) {
         *self.next = self.next.wrapping_add(1);

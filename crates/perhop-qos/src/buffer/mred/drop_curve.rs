@@ -1,12 +1,12 @@
-//! Drop curves: the drop probability over the average, as a formula for reports ([`DropCurve`]) and in
-//! integers for decisions ([`LevelCurves`]).
+//! Drop curves: the drop probability as a function of the average. Reports use a formula ([`DropCurve`]),
+//! decisions use integers ([`LevelCurves`]).
 
 use super::fixed_point::Smoothing;
 use super::half_power::multiply_high;
 use super::thresholds::{AboveMaxConfig, ThresholdConfig};
 use crate::{Color, QueueSize};
 
-/// A fraction of two integers, which needs no division and no rounding.
+/// A probability as a fraction of two integers. It needs no division and no rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Probability {
     /// The numerator of the probability, from 0 to `whole`.
@@ -20,9 +20,9 @@ impl Probability {
     pub(super) fn value(self) -> f64 {
         self.part as f64 / self.whole as f64
     }
-    /// This probability times `factor`, which is not negative; 1 at most.
+    /// This probability times `factor`, but at most 1. `factor` must not be negative.
     pub(super) fn times(self, factor: f64) -> Probability {
-        // The conversion to an integer saturates, so that a large product is limited to `whole`.
+        // The conversion to an integer saturates, so a large product is limited to `whole`.
         let part = ((self.part as f64 * factor) as u64).min(self.whole);
         Probability { part, ..self }
     }
@@ -53,7 +53,8 @@ impl DropCurve {
             gentle_slope: (1.0 - max_probability) / max,
         }
     }
-    /// Average and probability at every corner of the curve. A jump is two corners at the same average.
+    /// The average and the probability at each corner of the curve. A jump is a pair of corners at the same
+    /// average.
     pub(super) fn corners(&self) -> Vec<(f64, f64)> {
         let mut corners = vec![(0.0, 0.0), (self.min, 0.0), (self.max, self.max_probability)];
         if self.forced_from > self.max || self.max_probability < 1.0 {
@@ -77,18 +78,18 @@ impl DropCurve {
     }
 }
 
-/// The drop curve of each precedence in integers, over the levels of an average.
+/// The drop curve of each precedence in integers, as a function of the level of an average.
 ///
 /// The numerator of a probability is the average minus `min`. The denominator is (max − min) / max-p, because
 /// max-p · (average − min) / (max − min) equals (average − min) / ((max − min) / max-p).
 ///
-/// There is one array for each parameter, so that one index selects a precedence in all of them.
+/// There is one array for each parameter, indexed by precedence.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct LevelCurves {
-    /// The levels below which no packet is dropped.
+    /// The level below which no packet is dropped.
     min: [u64; Color::COUNT],
-    /// The width of the first slope: levels from `min` to `max`.
+    /// The width of the first slope: the number of levels from `min` to `max`.
     width: [u64; Color::COUNT],
     /// The number of low bits of a level that the numerator omits, so that a width fits in 32 bits.
     shift: [u32; Color::COUNT],
@@ -96,51 +97,53 @@ pub(super) struct LevelCurves {
     whole: [u64; Color::COUNT],
     /// The numerator at `max`.
     at_max: [u64; Color::COUNT],
-    /// The slope above `max` for gentle RED.
+    /// The slope between `max` and twice `max`, for gentle RED.
     gentle: [Slope; Color::COUNT],
-    /// The levels at which every packet is dropped.
+    /// The level from which on every packet is dropped.
     forced_from: [u64; Color::COUNT],
 }
 
-/// A straight line from 0, over a range of numerators.
+/// A straight line that begins at 0, as a function of a numerator.
 #[derive(Clone, Copy, Debug)]
 struct Slope {
-    /// The shift that moves the range to the top of 64 bits.
+    /// The left shift after which the largest numerator has its highest bit set in 64 bits.
     shift: u32,
-    /// The rise over 2⁶⁴ shifted numerators.
+    /// The rise of the line over 2⁶⁴ shifted numerators.
     rise: u64,
 }
 
 impl Slope {
-    /// A line from 0 to `to`, less than 2⁶³, over `range`.
+    /// Returns the line that rises from 0 to `to`, which is below 2⁶³, over `range` numerators.
     fn new(to: u64, range: u64) -> Slope {
         let range = range.max(1);
         let shift = range.leading_zeros();
         let rise = (u128::from(to) << 64) / u128::from(range << shift);
         Slope { shift, rise: rise as u64 }
     }
-    /// The height at the numerator `parts`, which is less than the range.
+    /// The height of the line at the numerator `parts`, which must be below the range.
     #[inline]
     fn after(self, parts: u64) -> u64 {
         multiply_high(parts << self.shift, self.rise)
     }
 }
 
-/// The largest denominator of a probability. Some rules double it, and the result still fits 64 bits.
+/// The largest denominator of a probability. Some rules double the denominator, and the result still fits in
+/// 64 bits.
 const LARGEST_WHOLE: f64 = (1_u64 << 62) as f64;
 
-/// The number below which Linux draws R, for a probability that reaches `at_max` after `width` bytes.
+/// The upper bound of the number R that Linux draws, if the probability reaches `at_max` after `width` bytes.
 ///
-/// iproute2 6.1 `tc/q_red.c` sends the probability in 2⁻³²; Linux 6.1 `include/net/red.h`, `red_set_parms`
-/// and `red_random`, divides that value by the width, and 32 random bits by the quotient, with integers.
+/// With iproute2 6.1, `tc/q_red.c` sends the probability as a multiple of 2⁻³². In Linux 6.1
+/// `include/net/red.h`, `red_set_parms` divides that number by the width, and `red_random` divides 32 random
+/// bits by the quotient. Both divide integers.
 fn linux_whole(width: u64, at_max: f64) -> u64 {
     let per_byte = (at_max * (1_u64 << u32::BITS) as f64) as u64 / width.max(1);
     (1 << u32::BITS) / per_byte.max(1)
 }
 
 impl LevelCurves {
-    /// The curves of `thresholds` by precedence. A precedence without thresholds drops nothing. A threshold
-    /// is exceeded `beyond` steps above its average.
+    /// Returns the curve of the `thresholds` of each precedence. A precedence without thresholds drops no
+    /// packets. An average must be `beyond` steps above a threshold to reach it.
     pub(super) fn new(
         thresholds: &[Option<ThresholdConfig>; Color::COUNT],
         above_max: AboveMaxConfig,
@@ -158,8 +161,8 @@ impl LevelCurves {
         let shift = std::array::from_fn(|index| {
             let digits = (u64::BITS - width[index].leading_zeros()).saturating_sub(u32::BITS);
             let shift = digits.max(smoothing.bits_below_a_step());
-            // If the probability at `max` is small, the numerators omit more bits, so that the denominator
-            // stays below 2⁶².
+            // If the probability at `max` is small, the numerators omit more low bits, so that the
+            // denominator stays below 2⁶².
             let whole = (width[index] >> shift) as f64 / max_probability(index);
             let too_many = libm::ilogb(whole / LARGEST_WHOLE) + 1;
             shift + too_many.clamp(0, 31).unsigned_abs()
@@ -183,7 +186,7 @@ impl LevelCurves {
         });
         LevelCurves { min, width, shift, whole, at_max, gentle, forced_from }
     }
-    /// The numerator on the first slope at a level of at least `min`; `None` for levels of at least `max`.
+    /// The numerator on the first slope, at a level of at least `min`. `None` for a level of at least `max`.
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     pub(super) fn part_below_max(&self, index: usize, average: u64) -> Option<u32> {
@@ -196,15 +199,16 @@ impl LevelCurves {
     pub(super) fn min(&self, index: usize) -> u64 {
         self.min[index]
     }
-    /// The level at which every packet is dropped.
+    /// The level from which on every packet is dropped.
     pub(super) fn forced_from(&self, index: usize) -> u64 {
         self.forced_from[index]
     }
-    /// The denominator of this precedence's probabilities.
+    /// The denominator of the probabilities of precedence `index`.
     pub(super) fn whole(&self, index: usize) -> u64 {
         self.whole[index]
     }
-    /// [`DropCurve::probability`] for a level of at least `min`; `None` if everything is dropped.
+    /// The probability at a level of at least `min`, as [`DropCurve::probability`]. `None` if every packet is
+    /// dropped.
     #[inline]
     pub(super) fn probability(&self, index: usize, average: u64) -> Option<Probability> {
         let (above_min, whole) = (average - self.min[index], self.whole[index]);

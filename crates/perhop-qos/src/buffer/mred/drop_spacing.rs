@@ -1,7 +1,7 @@
-//! [`DropSpacing`]: the conversion of a drop probability into drops.
+//! [`DropSpacing`]: the rule that converts a drop probability into drops.
 //!
-//! At a probability of p, the rules drop these parts of the packets in the long run: 2 p (both uniform
-//! rules), p (geometric) and 0.67 p (wait).
+//! At a drop probability of p, the rules drop these fractions of the packets in the long run: 2 p (both
+//! uniform rules), p (geometric) and 0.67 p (wait).
 
 use super::drop_count::SinceDrop;
 use super::drop_curve::Probability;
@@ -9,8 +9,8 @@ use super::half_power::multiply_high;
 use super::options::DropSpacing;
 use crate::random::Stream;
 
-/// A probability for reports, as a fraction. It is 0 if the numerator is at most 0, and 1 if the denominator
-/// is at most the numerator.
+/// A probability in reports, as a fraction. It is 0 if the numerator is at most 0, and 1 if the numerator is
+/// at least the denominator.
 #[derive(Clone, Copy, Debug)]
 struct Odds {
     numerator: f64,
@@ -18,14 +18,15 @@ struct Odds {
 }
 
 impl DropSpacing {
-    /// Whether a drop counts as a packet kept.
+    /// Whether a dropped packet counts like a kept packet.
     #[inline]
     pub(super) fn counts_the_drop(self) -> bool {
         matches!(self, DropSpacing::CountedFirst | DropSpacing::Unguarded)
     }
 
-    /// The probability of a drop for an average with `probability`, after `kept` packets at that probability
-    /// since the last drop, or since the average rose above its minimum threshold.
+    /// The probability that a packet is dropped at an average with the drop probability `probability`. `kept`
+    /// packets at that probability were kept since the last drop, or since the average rose above its minimum
+    /// threshold.
     pub fn probability(self, probability: f64, kept: u32) -> f64 {
         let Odds { numerator, denominator } = self.odds(probability, f64::from(kept));
         if numerator <= 0.0 || (self == DropSpacing::Unguarded && denominator < 0.0) {
@@ -37,11 +38,11 @@ impl DropSpacing {
         }
     }
 
-    /// Returns whether the packet is dropped, and updates `since`. Draws a random number only if the decision
-    /// needs it, or once per drop.
+    /// Decides whether the packet is dropped, and updates `since`. Draws a random number only if the decision
+    /// depends on it, or once per drop.
     ///
-    /// This is [`DropSpacing::probability`] in integers: the packet is dropped if a random number, uniform
-    /// below 1, times the denominator is less than the numerator.
+    /// The result has the probability [`DropSpacing::probability`] in integer arithmetic: the packet is
+    /// dropped if the denominator times a random number, uniform below 1, is less than the numerator.
     #[expect(clippy::inline_always, reason = "it is most of its caller, which is a function")]
     #[inline(always)]
     pub(super) fn drops(self, probability: Probability, mut since: SinceDrop, random: &mut Stream) -> bool {
@@ -55,8 +56,8 @@ impl DropSpacing {
                 DropSpacing::Uniform | DropSpacing::CountedFirst => {
                     falls_below((whole + part).saturating_sub(expected))
                 }
-                // ns-2 `diffserv/dsredq.cc`, enque: `pa = pb/(1.0 - count*pb)`, without a guard. The result
-                // is infinite for count · pb = 1, and negative above.
+                // ns-2 `diffserv/dsredq.cc`, enque: `pa = pb/(1.0 - count*pb)`. No guard protects this
+                // division: the result is infinite for count · pb = 1, and negative above.
                 DropSpacing::Unguarded => (whole + part).checked_sub(expected).is_some_and(&mut falls_below),
                 DropSpacing::UniformPerDrop => true,
                 DropSpacing::Geometric => falls_below(whole),
@@ -70,8 +71,8 @@ impl DropSpacing {
         drops
     }
 
-    /// Returns whether a packet of `length` bytes is dropped, and updates `since`. For a count in bytes, with
-    /// a length that scales the probability after the spacing.
+    /// Decides whether a packet of `length` bytes is dropped, and updates `since`. The count is in bytes, and
+    /// the length scales the probability after the spacing.
     ///
     /// ns-2.35 `queue/red.cc`, `modify_p` with `bytes_`. The count is the bytes divided by the mean size,
     /// rounded down. A probability below 1 is multiplied by the length divided by the mean size.
@@ -104,18 +105,18 @@ impl DropSpacing {
     #[inline]
     fn odds(self, probability: f64, kept: f64) -> Odds {
         match self {
-            // Floyd & Jacobson 1993, section 7: p_b / (1 − count · p_b), where count is the number
-            // of unmarked packets that have arrived since the last marked packet.
+            // Floyd & Jacobson 1993, section 7: p_b / (1 − count · p_b). There, count is the number of
+            // unmarked packets that have arrived since the last marked packet.
             DropSpacing::Uniform | DropSpacing::UniformPerDrop => {
                 Odds { numerator: probability, denominator: 1.0 - kept * probability }
             }
-            // Figure 2: count, incremented first, is 1 for the first packet after a drop.
+            // Figure 2: count is incremented first, so it is 1 for the first packet after a drop.
             DropSpacing::CountedFirst | DropSpacing::Unguarded => {
                 Odds { numerator: probability, denominator: 1.0 - (kept + 1.0) * probability }
             }
             DropSpacing::Geometric => Odds { numerator: probability, denominator: 1.0 },
-            // ns-2's modify_p also counts this packet. The probability is 0 while count · p < 1, then p / (2
-            // − count · p).
+            // `modify_p` of ns-2 also counts this packet. The probability is 0 while count · p < 1, and p /
+            // (2 − count · p) from then on.
             DropSpacing::Wait => {
                 let expected = (kept + 1.0) * probability;
                 let numerator = if expected < 1.0 { 0.0 } else { probability };
@@ -154,7 +155,7 @@ mod tests {
         fn drops(&mut self, probability: Probability) -> bool {
             self.rule.drops(probability, self.counts.at(0), &mut self.random)
         }
-        /// Whether [`Spacing::drops`] drops a packet after `kept` packets.
+        /// Whether [`Spacing::drops`] drops a packet after `kept` kept packets.
         fn drops_after(&mut self, kept: u32, probability: Probability) -> bool {
             self.counts.at(0).begin(self.rule, probability.whole, &mut self.random);
             self.counts.next = [kept + 1];
@@ -185,7 +186,7 @@ mod tests {
         }
     }
 
-    /// [`DropSpacing::drops`] by the formula of the source, with all digits.
+    /// The decision of [`DropSpacing::drops`] by the formula of the source, in exact arithmetic.
     fn drops_by_formula(rule: DropSpacing, probability: Probability, kept: u32, random: &mut Stream) -> bool {
         let [numerator, one] = [probability.part, probability.whole].map(i128::from);
         let expected = (i128::from(kept) + 1) * numerator;
@@ -205,7 +206,7 @@ mod tests {
         numerator > 0 && (i128::from(random.bits()) * denominator) >> 64 < numerator
     }
 
-    /// Any numerator and denominator, including small ones.
+    /// Arbitrary probabilities, including those with a small numerator or denominator.
     fn probabilities() -> impl Strategy<Value = Probability> {
         let whole = prop_oneof![1..=WHOLE, Just(WHOLE), 1..1_000_u64];
         let share = prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0_f64];
@@ -216,7 +217,7 @@ mod tests {
     }
 
     proptest! {
-        /// Includes probabilities close to 1, at which the comparisons of the shortcut change.
+        /// Includes probabilities close to 1, where the shortcut changes its result.
         #[test]
         fn a_draw_matches_its_formula(
             rule in 0..5usize, kept in prop_oneof![0..200u32, 0..u32::MAX],
@@ -225,7 +226,7 @@ mod tests {
         ) {
             use DropSpacing::{CountedFirst, Geometric, Unguarded, Uniform, Wait};
             let rule = [Uniform, Geometric, Wait, CountedFirst, Unguarded][rule];
-            // Either any probability, or one with about 1 or 2 expected drops in `kept` packets.
+            // The probability is either arbitrary or has about 1 or 2 expected drops in `kept` packets.
             let whole = i128::from(probability.whole);
             let part = place.map_or(probability.part, |(constant, drops)| {
                 (drops * whole / i128::from(kept + 1) + constant).clamp(0, whole) as u64
@@ -237,8 +238,8 @@ mod tests {
             prop_assert_eq!(spacing.random.bits(), plain.bits());
         }
 
-        /// Integer and floating-point decisions agree, except if the draw is as close to the probability as
-        /// the precision of floating point.
+        /// Integer and floating-point decisions agree, except if the draw differs from the probability by no
+        /// more than the precision of floating point.
         #[test]
         fn integer_decisions_match_floating_point(
             rule in 0..3usize, exponent in 0.0..20.0f64, kept in 0..2_000u32, seed in any::<u64>(),
@@ -252,7 +253,7 @@ mod tests {
             prop_assert!(dropped == (draw < stated) || (draw - stated).abs() < 1e-11, "{draw} {stated} {dropped}");
         }
 
-        /// Checks the rule for all changes of the probability, and all restarts of the count.
+        /// Checks the rule with arbitrary changes of the probability and arbitrary restarts of the count.
         #[test]
         fn one_number_for_each_drop_matches_its_formula(
             packets in prop::collection::vec((prop_oneof![Just(0), 0..=WHOLE, 0..1u64 << 58], 0..20u8), 1..400),
@@ -279,8 +280,8 @@ mod tests {
             prop_assert_eq!(spacing.random.bits(), plain.bits());
         }
 
-        /// With a constant p the drop occurs at packet R / p, rounded up. All packet numbers up to 1 / p are
-        /// equally likely.
+        /// With a constant p, the packet with the number R / p, rounded up, is dropped. All numbers up to 1 /
+        /// p are equally likely.
         #[test]
         fn the_drawn_number_determines_the_dropped_packet(one_in in 1..2_000u64, seed in any::<u64>()) {
             let mut spacing = Spacing::new(DropSpacing::UniformPerDrop, seed);
@@ -293,7 +294,7 @@ mod tests {
             prop_assert!(packets <= one_in);
         }
 
-        /// [`SinceDrop::keeps`] keeps the packets that the rule keeps without a random number.
+        /// [`SinceDrop::keeps`] keeps exactly the packets that the rule keeps without a random number.
         #[test]
         fn the_shortcut_keeps_the_packets_of_the_full_rule(
             rule in 0..6usize, packets in prop::collection::vec((0..=u32::MAX, 0..20u8), 1..200),

@@ -1,9 +1,9 @@
 //! The fast path of multi-level RED: the algorithm of `mred.rs` for one average and its thresholds.
 //!
-//! The fast path takes packets that find a queue which is neither empty nor full. It requires that no rule
-//! spares packets, that all precedences have hot counts, and that averages are single or coupled.
-//! [`Profile`](super::profile::Profile) sets the largest queue. Under these conditions no average is idle,
-//! every packet fits, and one test decides. The tests below compare the fast path with the full algorithm.
+//! Packets take the fast path if the queue is neither empty nor full, no rule spares packets, all precedences
+//! have hot counts, and the averages are single or coupled. [`Profile`](super::profile::Profile) sets the
+//! longest queue for the fast path. Under these conditions no average is idle, every packet fits, and one
+//! test decides. The tests in this file compare the fast path with the full algorithm.
 
 use super::options::Averages;
 use super::profile::HotIndex;
@@ -23,7 +23,8 @@ impl Mred {
         precedence: Color,
         queue: &Occupancy,
     ) -> Verdict {
-        // An empty queue does not take this path, because 0 − 1 wraps to the largest number.
+        // A packet that finds an empty queue does not take this path, because 0 − 1 wraps to the largest
+        // number.
         if queue.packets.wrapping_sub(1) >= self.profile.shifting_up_to {
             return self.admit_unless_shifting(now, packet, precedence, queue);
         }
@@ -42,7 +43,8 @@ impl Mred {
         queue: &Occupancy,
     ) -> Verdict {
         let profile = &*self.profile;
-        // All coupled averages count the packets of the first one, so none of them is idle.
+        // All coupled averages count the packets of precedence 0. While such a packet is queued, none of the
+        // averages is idle.
         let is_idle = profile.averages == Averages::Coupled && queue.packets_of[0] == 0;
         if queue.packets.wrapping_sub(1) >= profile.multiplying_up_to || is_idle {
             return self.admit_in_full(now, packet, precedence, queue);
@@ -74,7 +76,7 @@ impl Mred {
         self.decide_fast(index, packet)
     }
 
-    /// Steps 2 to 5 with the average at [`Mred::level`].
+    /// Runs steps 2 to 5 for the average [`Mred::level`].
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     fn decide_fast(&mut self, index: HotIndex, packet: &Packet) -> Verdict {
@@ -96,7 +98,7 @@ impl Mred {
         self.decide_above_min(index, packet)
     }
 
-    /// Steps 3 to 5 for an average above `min`.
+    /// Runs steps 3 to 5 for an average above `min`.
     #[inline(never)]
     fn decide_above_min(&mut self, index: usize, packet: &Packet) -> Verdict {
         self.draw(TestOn::Deciding, index, self.level, None).verdict(&self.profile, packet)
@@ -115,7 +117,8 @@ mod tests {
     use crate::random::Streams;
     use crate::units::Rate;
 
-    /// RED, WRED or RIO-C with every rule that the fast path handles or must leave to the full algorithm.
+    /// RED, WRED or RIO-C with all rules that the fast path handles and all rules for which it must call the
+    /// full algorithm.
     fn configs() -> impl Strategy<Value = MredConfig> {
         let rules = (
             prop::sample::select(vec![
@@ -169,8 +172,8 @@ mod tests {
             }
         }
 
-        /// A single average moves by shifts, coupled averages by multiplications. With one precedence, both
-        /// are equal.
+        /// A single average moves by shifts, and coupled averages move by multiplications. With one
+        /// precedence, both give the same results.
         #[test]
         fn a_shift_decides_as_a_multiplication(
             config in configs(), queues in prop::collection::vec((0..40u64, 0..1_000u64), 1..400),

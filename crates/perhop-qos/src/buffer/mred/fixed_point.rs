@@ -1,33 +1,33 @@
 //! Exponentially weighted moving averages as fixed-point numbers, as in routers and Linux, but with more
 //! bits.
 //!
-//! Each arrival needs the average after the previous arrival. A floating-point update takes three dependent
-//! operations and a memory access. This update takes a multiplication and an addition, or a shift and a
-//! subtraction.
+//! Each arrival needs the average after the previous arrival. A floating-point update consists of three
+//! operations that depend on each other, and a memory access. The update in this file consists of a
+//! multiplication and an addition, or of a shift and a subtraction.
 
 use super::half_power::HalfPower;
 
-/// The limit on the queue length, packets or bytes: a longer queue counts as 8 GiB.
+/// The longest queue that averages count, packets or bytes (8 GiB). A longer queue counts as this length.
 pub(super) const LONGEST: u64 = (1 << 33) - 1;
 /// Averages are counted in steps of 2⁻³⁰ to 2⁻²⁹ of a packet or byte.
 const FRACTION_BITS: u32 = 30;
-/// The smallest weight of a sample. With a smaller one, the average of the longest queue would overflow.
+/// The smallest weight of a sample. With a smaller weight, the average of the longest queue would overflow.
 pub(super) const LEAST_WEIGHT: f64 = 1.0 / (1_u64 << FRACTION_BITS) as f64;
 /// 2⁶⁴.
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
 /// The constants of averages with one weight.
 ///
-/// An average is stored divided by its weight, so that adding a sample needs no rounding. With s = average /
-/// weight, s ← (1 − weight) · s + queue.
+/// An average is stored divided by its weight, so that a sample is added without rounding. With s = average /
+/// weight, a sample is s ← (1 − weight) · s + queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Smoothing {
-    /// The number of bits of a level below one step: n if averages move by shifts ([`Smoothing::shifting`]),
-    /// otherwise 0.
+    /// The number of bits of a level below one step. It is n if averages move by shifts of n bits
+    /// ([`Smoothing::shifting`]), and otherwise 0.
     shift: u32,
-    /// The number of steps that one packet or byte in the queue adds.
+    /// The number of steps that one queued packet or byte adds to a level.
     per_one: u64,
-    /// 1 − weight, in 2⁻⁶⁴.
+    /// 1 − weight, in units of 2⁻⁶⁴.
     keep: u64,
     /// See [`Smoothing::longest`].
     longest: u64,
@@ -45,7 +45,7 @@ impl Smoothing {
     pub(super) fn new(weight: f64) -> Smoothing {
         let weight = (weight * WHOLE) as u128;
         let fraction = weight as f64 / WHOLE;
-        // 2⁻ⁿ ≤ weight < 2¹⁻ⁿ: the longest queue's average takes at most 63 bits.
+        // With 2⁻ⁿ ≤ weight < 2¹⁻ⁿ, the average of the longest queue has at most 63 bits.
         let exponent = libm::ilogb(fraction).unsigned_abs();
         let per_one = 1 << (FRACTION_BITS - exponent);
         Smoothing {
@@ -58,9 +58,9 @@ impl Smoothing {
             halvings: (-libm::log1p(-fraction) / std::f64::consts::LN_2).min(f64::MAX),
         }
     }
-    /// Creates the smoothing of the weight 2 to −`exponent`, for exponents from 1 to 30, with the precision
-    /// of Linux. There, average / weight is an integer, and thresholds are compared with a whole number of
-    /// packets or bytes.
+    /// Creates the smoothing with the weight 2 to the power of −`exponent`, for exponents from 1 to 30, with
+    /// the precision of Linux: average / weight is an integer, and thresholds are compared with a whole
+    /// number of packets or bytes.
     ///
     /// Linux 6.1 `include/net/red.h`, `red_calc_qavg_no_idle_time`: an average is a fixed-point number with
     /// `Wlog` fractional digits.
@@ -68,13 +68,14 @@ impl Smoothing {
         let weight = Smoothing::new(1.0 / (1_u64 << exponent) as f64);
         Smoothing { shift: exponent, per_one: 1, step: 1.0, is_linux: true, ..weight }
     }
-    /// Whether the precision is that of Linux.
+    /// Whether the precision is the precision of Linux.
     pub(super) fn is_linux(&self) -> bool {
         self.is_linux
     }
-    /// Returns this smoothing by shifts, for a single average of all packets of a queue whose highest
-    /// threshold is `highest`. Returns it unchanged if the weight is not 2⁻ⁿ or if n bits are not free.
-    /// Shifts are faster: a multiplication takes as long as the rest of RED.
+    /// Returns this smoothing with shifts instead of multiplications. It is for a single average of all
+    /// packets of a queue whose highest threshold is `highest`. The smoothing is unchanged if the weight is
+    /// not 2⁻ⁿ or if n bits are not free. Shifts are faster: a multiplication takes as long as all other
+    /// steps of RED.
     ///
     /// Each packet that joins the queue moves the average, so the queue exceeds the average by at most 2ⁿ
     /// packets. No packet joins while the average is above the thresholds. The length of the queue is
@@ -100,11 +101,11 @@ impl Smoothing {
     pub(super) fn longest(&self) -> u64 {
         self.longest
     }
-    /// The first level with a value of at least `count` packets or bytes.
+    /// The lowest level whose value is at least `count` packets or bytes.
     pub(super) fn reaching(&self, count: u64) -> u64 {
         let count = count as f64;
         let estimate = count / self.step;
-        // This level is above every average.
+        // No average reaches this level.
         if estimate >= WHOLE / 2.0 / (1_u64 << self.shift) as f64 {
             return u64::MAX;
         }
@@ -118,8 +119,8 @@ impl Smoothing {
         }
         steps << self.shift
     }
-    /// The level after a sample of `held` packets, at most [`Smoothing::longest`], if averages move by
-    /// shifts.
+    /// The level after a sample of `held` packets or bytes, which must be at most [`Smoothing::longest`].
+    /// Only for averages that move by shifts.
     #[inline]
     pub(super) fn shifted(&self, level: u64, held: u64) -> u64 {
         level - (level >> self.shift) + (held << FRACTION_BITS)
@@ -143,11 +144,11 @@ impl Smoothing {
 /// packet or byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Average {
-    /// The level in steps of its [`Smoothing`], with the same fractional digits.
+    /// The level in steps of its [`Smoothing`], including the bits below one step.
     pub(super) level: u64,
-    /// The fraction of a step that the level omits, in 2⁻⁶⁴. It sums the remainders of multiplications until
-    /// they are a whole step. Samples do not reduce it, although they reduce the level. This is the only
-    /// error, and it stays below one step.
+    /// The fraction of a step that the level omits, in units of 2⁻⁶⁴. It adds up the remainders of
+    /// multiplications until they make a whole step. Samples reduce the level, but not this fraction. This is
+    /// the only error, and it is always below one step.
     rest: u64,
 }
 
@@ -165,18 +166,19 @@ impl Average {
         }
     }
 
-    /// Does the same as [`Average::sample`] for a queue of at most [`Smoothing::longest`], if averages do not
-    /// move by shifts.
+    /// Updates the average like [`Average::sample`], for a queue of at most [`Smoothing::longest`] and
+    /// averages that do not move by shifts.
     #[inline]
     pub(super) fn sample_by_multiplying(&mut self, held: u64, smoothing: &Smoothing) {
         let kept = u128::from(self.level) * u128::from(smoothing.keep);
         self.set(kept + u128::from(self.rest) + (u128::from(held * smoothing.per_one) << 64));
     }
 
-    /// Applies `samples` samples of an empty queue: avg ← (1 − w)^samples avg. The number need not be whole.
+    /// Applies `samples` samples of an empty queue: avg ← (1 − w)^samples avg. The number of samples can be a
+    /// fraction.
     #[inline]
     pub(super) fn decay(&mut self, samples: f64, smoothing: &Smoothing) {
-        // The shift is always below 64. Without the mask, the compiler would generate a 128-bit shift.
+        // The shift is always below 64. Without this mask, the compiler would generate a 128-bit shift.
         let shift = smoothing.shift % u64::BITS;
         // A level below a step does not decay.
         if self.level >> shift > 0 {
@@ -184,7 +186,7 @@ impl Average {
         }
     }
 
-    /// The level in units of 2⁻⁶⁴.
+    /// The level and its omitted fraction, in units of 2⁻⁶⁴.
     #[inline]
     fn get(self) -> u128 {
         u128::from(self.level) << 64 | u128::from(self.rest)
@@ -201,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// Samples an average with 64 more bits, which decay as well. The error is 2⁻⁶⁴ of a step per sample.
+    /// Samples an average that has 64 more bits. The error is 2⁻⁶⁴ of a step for each sample.
     fn sample_exactly(average: u128, held: u64, smoothing: &Smoothing) -> u128 {
         let keep = u128::from(smoothing.keep);
         let kept = (average >> 64) * keep + ((u128::from(average as u64) * keep) >> 64);
@@ -214,7 +216,8 @@ mod tests {
             Just(0.002),
         ]
     }
-    /// Phases of a constant or variable queue. Each phase has a length, a spread and a duration.
+    /// Phases of a constant or variable queue: its length, the spread of the length, and the number of
+    /// samples.
     fn queues() -> impl Strategy<Value = Vec<(u64, u64, usize)>> {
         let length = prop_oneof![0..100u64, 0..1_000_000u64, 0..=LONGEST / 2];
         prop::collection::vec((length.clone(), length, 1..2_000usize), 1..8)
@@ -240,7 +243,7 @@ mod tests {
             }
         }
 
-        /// Compares with floating point for the same samples, within the error of floating point.
+        /// Compares the average with floating-point arithmetic, within the error of floating point.
         #[test]
         fn the_average_matches_floating_point(weight in 0.0001..1.0f64, queues in queues()) {
             let smoothing = Smoothing::new(weight);
@@ -256,7 +259,8 @@ mod tests {
             }
         }
 
-        /// Samples and idle periods give the same bits, and so do thresholds.
+        /// Averages with shifts and averages with multiplications have equal bits after samples and idle
+        /// periods. Their thresholds are equal, too.
         #[test]
         fn a_shift_equals_the_multiplication(
             exponent in 1..=16u32, count in 0..100_000u64,
@@ -297,7 +301,8 @@ mod tests {
         {
             assert_eq!(shift(weight, highest), 0, "{weight} {highest}");
         }
-        // The limit is 2³³ / 2⁹ packets, and the queue may exceed the average by 2⁹ packets.
+        // The queue may exceed the average by 2⁹ packets. The highest threshold plus 2⁹ must be below 2³³ /
+        // 2⁹ packets.
         assert_eq!([shift(1.0 / 512.0, (1 << 24) - 513), shift(1.0 / 512.0, (1 << 24) - 512)], [9, 0]);
     }
 
@@ -315,7 +320,7 @@ mod tests {
         assert_eq!(smoothing.value(average.level), 0.0);
     }
 
-    /// The final average of the longest queue fits, with one bit to spare.
+    /// The average of the longest queue fits in 64 bits and leaves one bit unused.
     #[test]
     fn the_least_weights_and_the_longest_queues_do_not_overflow() {
         for weight in [LEAST_WEIGHT, LEAST_WEIGHT * 1.999, 0.002, 0.999] {

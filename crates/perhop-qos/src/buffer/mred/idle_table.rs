@@ -3,28 +3,31 @@
 use crate::Time;
 use crate::units::Rate;
 
-/// Powers of two by idle time, which iproute2's tc computes and the kernel reads.
+/// Powers of two by idle time. The program tc of iproute2 computes them, and the kernel reads them.
 ///
 /// Sources: iproute2 6.1 `tc/tc_red.c`, `tc_red_eval_idle_damping`; Linux 6.1 `include/net/red.h`,
-/// `red_calc_qavg_from_idle_time`. Both disagree in two points, so an average decays more slowly than by (1 −
-/// w)^m. First, tc counts idle time in ticks of 64 ns (`/proc/net/psched`), but the kernel, since 3.3, in
-/// microseconds. Second, the table contains natural logarithms, but the kernel shifts by binary ones.
+/// `red_calc_qavg_from_idle_time`. The two programs disagree in two points, so an average decays more slowly
+/// than by (1 − w)^m. First, tc counts idle time in ticks of 64 ns (`/proc/net/psched`), but the kernel since
+/// 3.3 in microseconds. Second, the entries of tc are natural logarithms, but the kernel uses them as the
+/// number of halvings.
 #[derive(Clone, Debug)]
 pub(super) struct IdleTable {
     shifts: [u8; 256],
-    /// A cell lasts 2 to this power microseconds.
+    /// The binary logarithm of the duration of a cell in microseconds.
     cell_log: u32,
 }
 
-/// Ticks of tc in a microsecond: 1 s over 64 ns.
+/// The number of ticks of tc in a microsecond; a tick has 64 ns.
 const TICKS_PER_MICROSECOND: f64 = 15.625;
-/// The upper bound of all entries.
+/// The upper limit of the entries.
 const LARGEST_SHIFT: u8 = 31;
 
 impl IdleTable {
-    /// Creates the table for a weight of 2 to −`exponent`, packets of `mean` bytes and a link of `bandwidth`.
+    /// Creates the table for a weight of 2 to the power of −`exponent`, packets of `mean` bytes and a link of
+    /// `bandwidth`.
     pub(super) fn new(exponent: u32, mean: u64, bandwidth: Rate) -> IdleTable {
-        // tc uses integers, rounded down, for bytes per second, microseconds of a packet and its ticks.
+        // Like tc, the computation rounds the bytes per second, the microseconds of a packet and the ticks of
+        // a packet down to integers.
         let bytes_per_second = (bandwidth.as_bits_per_second() / 8).max(1);
         let microseconds = libm::floor(1e6 * (mean as f64 / bytes_per_second as f64));
         let ticks = libm::floor(microseconds * TICKS_PER_MICROSECOND).max(1.0);
@@ -47,7 +50,7 @@ impl IdleTable {
         if shift > 0 {
             return level >> shift;
         }
-        // In the first cells, the decay is a straight line down to a half.
+        // While the entry is 0, the level falls in proportion to the idle time, but at most to a half.
         let less = (u128::from(level) * u128::from(idle)) >> self.cell_log;
         if less < u128::from(level >> 1) { level - less as u64 } else { level >> 1 }
     }
@@ -57,16 +60,16 @@ impl IdleTable {
 mod tests {
     use super::*;
 
-    /// The entries of a table. `runs` has the number of entries for each shift from 0 on; the last entry has
-    /// the shift 31.
+    /// The entries of a table. `runs` has the number of entries for each shift, from shift 0 on. The last
+    /// entry has the shift 31.
     fn entries(runs: &[usize]) -> Vec<u8> {
         let repeated = |(shift, run): (u8, &usize)| std::iter::repeat_n(shift, *run);
         (0..).zip(runs).flat_map(repeated).chain([31]).collect()
     }
 
     /// The netlink message of tc (iproute2 6.1.0, recorded by strace) for `red limit 153600 min 25600 max
-    /// 51200 avpkt 1052 burst 60 probability 0.02 bandwidth B`: `Wlog` 6, `Scell_log` 16 and 19, and the
-    /// table.
+    /// 51200 avpkt 1052 burst 60 probability 0.02 bandwidth B` contains `Wlog` 6, `Scell_log` 16 and 19, and
+    /// the table.
     #[test]
     fn the_table_matches_tc() {
         let ten = IdleTable::new(6, 1052, Rate::from_bits_per_second(10_000_000));
@@ -80,7 +83,7 @@ mod tests {
 
     #[test]
     fn an_average_decays_to_a_half_and_then_by_halves() {
-        // A cell lasts 65.536 ms.
+        // The duration of a cell is 65.536 ms.
         let table = IdleTable::new(6, 1052, Rate::from_bits_per_second(10_000_000));
         let after = |microseconds| table.decayed(1 << 20, Time::from_microseconds(microseconds));
         assert_eq!(after(0), 1 << 20);

@@ -1,6 +1,7 @@
 //! [`Law`]: the variant of random early detection in one implementation.
 //!
-//! A law sets all options, and details that have no option. `law_rules.rs` has its rules.
+//! A law sets all options, and also details for which there is no option. `law_rules.rs` contains the rules
+//! of each law.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,16 +9,16 @@ use serde::{Deserialize, Serialize};
 use super::options::Averages;
 use crate::ConfigError;
 
-/// A complete implementation of random early detection. It determines when averages move and idle, which
-/// packets are spared, the spacing of drops, and when the limit is tested. Options that a law leaves open
-/// have the default of the implementation.
+/// A complete implementation of random early detection. A law determines when averages change and are idle,
+/// which packets are spared, the spacing of drops, and when the limit is tested. If a law permits several
+/// values of an option ("Open"), the default is that of the implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Law {
     /// Figure 2 of Floyd & Jacobson 1993: the idle clock runs until a packet is accepted.
     #[serde(rename = "floyd-1993")]
     Floyd1993,
-    /// `queue/red.cc` of ns-2 before 13 May 1999: as `ns-2.35`, but a forced drop does not end the count,
-    /// and there is no gentle RED. Open: `drop-spacing` (`wait`, or `counted-first` for `wait_ false`) and
+    /// `queue/red.cc` of ns-2 before 13 May 1999: like `ns-2.35`, but a forced drop does not end the count,
+    /// and gentle RED does not exist. Open: `drop-spacing` (`wait`, or `counted-first` for `wait_ false`) and
     /// `probability` (`per-packet`, or `per-byte` for `bytes_ true`).
     #[serde(rename = "ns-2-1999")]
     Ns21999,
@@ -27,12 +28,12 @@ pub enum Law {
     #[serde(rename = "ns-2.35")]
     Ns235,
     /// `diffserv/dsredq.cc` of ns-2.35: RIO-C (`averages: coupled`), RIO-D (`decoupled`) and WRED (`single`),
-    /// with its defects. The probability has no guard. Under WRED the idle clock starts whenever the last
-    /// packet of a precedence leaves. Thresholds are in packets.
+    /// including two defects. The computed drop probability can be negative or infinite. Under WRED the idle
+    /// clock starts when the last packet of any precedence leaves. Thresholds are in packets.
     #[serde(rename = "ns-2.35-dsred")]
     Ns235DsRed,
-    /// `queue/rio.cc` of ns-2.35: two precedences, in and out, with its defect: no average moves when an out
-    /// packet arrives. The open options are those of `ns-2.35`, with other defaults: `above-max` is `drop`
+    /// `queue/rio.cc` of ns-2.35: two precedences, in and out, including a defect: the arrival of an out
+    /// packet changes no average. Open: the options of `ns-2.35`, with other defaults: `above-max` is `drop`
     /// and `probability` is `per-packet`.
     #[serde(rename = "ns-2.35-rio")]
     Ns235Rio,
@@ -40,24 +41,24 @@ pub enum Law {
     /// is the `avpkt` of tc, and `idle-rate` its `bandwidth` (10 Mb/s by default, as in tc).
     #[serde(rename = "linux-red")]
     LinuxRed,
-    /// `linux-red` below a shaping class (htb, tbf). The class polls the queue only while it contains
-    /// packets, so the queue is never idle.
+    /// `linux-red` below a shaping class (htb, tbf). The class polls the queue only while the queue contains
+    /// packets, so the queue never becomes idle.
     #[serde(rename = "linux-red-in-class")]
     LinuxRedInClass,
-    /// `sch_gred.c` of Linux since 3.3, with several virtual queues. They have `grio` and equal `prio`
-    /// (`averages: single`), `grio` and different `prio` (`coupled-sampled`), or no `grio` (`decoupled`).
-    /// Thresholds are in bytes. `mean-packet-size` is the `avpkt` of tc, and `idle-rate` its `bandwidth` (10
-    /// Mb/s by default, as in tc).
+    /// `sch_gred.c` of Linux since 3.3, with several virtual queues. The virtual queues have `grio` and equal
+    /// `prio` (`averages: single`), `grio` and different `prio` (`coupled-sampled`), or no `grio`
+    /// (`decoupled`). Thresholds are in bytes. `mean-packet-size` is the `avpkt` of tc, and `idle-rate` its
+    /// `bandwidth` (10 Mb/s by default, as in tc).
     #[serde(rename = "linux-gred")]
     LinuxGred,
-    /// `random-detect` of Cisco IOS as far as it is published: `exponent: 9`, and every packet dropped from
-    /// `max` on. The `drop-spacing` is not published, and is open (`geometric` by default).
+    /// The published rules of `random-detect` of Cisco IOS: `exponent: 9`, and every packet is dropped from
+    /// `max` on. The drop spacing is not published. Open: `drop-spacing` (`geometric` by default).
     #[serde(rename = "cisco")]
     Cisco,
 }
 
 impl Law {
-    /// Its name in a policy.
+    /// The name of the law in a policy.
     pub fn name(self) -> &'static str {
         match self {
             Law::Floyd1993 => "floyd-1993",
@@ -71,7 +72,7 @@ impl Law {
             Law::Cisco => "cisco",
         }
     }
-    /// The averages that the implementation knows.
+    /// The averages that the implementation supports.
     pub(super) fn averages(self) -> &'static [Averages] {
         use Averages::{Coupled, CoupledSampled, Decoupled, Single};
         match self {
@@ -90,7 +91,8 @@ impl Law {
         ConfigError::new(field, format!("the law {} has a different `{field}`", self.name()))
             .help(format!("leave `{field}` out, or leave `law` out and write every option"))
     }
-    /// Returns the `written` value of an option if this law permits it; by default the first permitted value.
+    /// Returns the `written` value of an option if this law permits it, or the first permitted value if no
+    /// value is written.
     pub(super) fn choose<T: Copy + PartialEq>(
         self,
         field: &str,

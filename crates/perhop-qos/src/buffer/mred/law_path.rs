@@ -1,5 +1,5 @@
-//! The parts of multi-level RED that only some laws have: times of samples and idle periods, the test of the
-//! limit, and the state kept about packets that joined or were refused. The tests are in `mred.rs`.
+//! The parts of multi-level RED that only some laws have: the times of samples and idle periods, the test of
+//! the limit, and the state of packets that joined or were dropped. The tests are in `mred.rs`.
 
 use super::moving_average::QueueAverage;
 use super::rules::{IdleBegins, LimitTest, Overflow};
@@ -17,7 +17,7 @@ impl Mred {
         queue: &Occupancy,
     ) -> Verdict {
         let index = self.profile.index(precedence);
-        // ns-2 `diffserv/dsredq.cc`, enque: ns-2 tests the limit before anything else.
+        // ns-2 `diffserv/dsredq.cc`, enque: the limit is tested first.
         if self.profile.limit_test == LimitTest::First && !self.profile.fits_by_law(index, packet, queue) {
             return Verdict::Drop(DropCause::QueueFull);
         }
@@ -46,7 +46,7 @@ impl Mred {
         verdict
     }
 
-    /// Records that a packet of precedence `index` did not fit, although RED would have kept it.
+    /// Records that a packet of precedence `index` exceeded the limit, although RED would have kept it.
     fn overflows(&mut self, index: usize) {
         let restarts = match self.profile.overflow {
             Overflow::CountsAsKept => false,
@@ -75,7 +75,8 @@ impl Mred {
             IdleBegins::PrecedenceGone => self.cold.averages[0].idle_since = QueueAverage::NOT_IDLE,
             IdleBegins::AllSent => {
                 self.cold.last_length = packet.length;
-                // `deque` clears `idle_` with each packet, and `in_idle_` with each packet of profile in.
+                // `deque` clears `idle_` for each packet, and `in_idle_` for each packet of the precedence
+                // in.
                 for average in &mut self.cold.averages[index..] {
                     average.idle_since = QueueAverage::NOT_IDLE;
                 }

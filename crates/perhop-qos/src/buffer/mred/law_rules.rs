@@ -1,4 +1,4 @@
-//! The rules of each [`Law`], and of the options without a law.
+//! The rules of each [`Law`], and the rules that the options determine if there is no law.
 
 use super::config::MredConfig;
 use super::law::Law;
@@ -13,10 +13,10 @@ use super::thresholds::{AboveMaxConfig, PrecedenceConfig};
 use crate::{ConfigError, QueueSize, Rate};
 
 impl MredConfig {
-    /// Returns the rules of the law, or those of the options.
+    /// Returns the rules of the law, or the rules that the options determine if there is no law.
     ///
     /// # Errors
-    /// The first option that the law contradicts.
+    /// The error names the first option that contradicts the law.
     pub(super) fn rules(&self) -> Result<Rules, ConfigError> {
         let Some(law) = self.law else { return Ok(self.rules_of_options()) };
         match law {
@@ -27,7 +27,7 @@ impl MredConfig {
         }
     }
 
-    /// Returns the rules of the options, without a law.
+    /// Returns the rules that the options determine if there is no law.
     fn rules_of_options(&self) -> Rules {
         let (decay, samples) = match self.idle.unwrap_or_default() {
             IdleConfig::Decay => (IdleDecay::Packets, false),
@@ -62,7 +62,7 @@ impl MredConfig {
         }
     }
 
-    /// Floyd & Jacobson 1993, and the published rules of IOS.
+    /// The rules of Floyd & Jacobson 1993, and the published rules of Cisco IOS.
     fn published(&self, law: Law) -> Result<Rules, ConfigError> {
         use DropSpacing::{Geometric, Uniform, UniformPerDrop, Wait};
         use ProbabilityConfig::{PerByte, PerPacket};
@@ -81,7 +81,7 @@ impl MredConfig {
                 ..self.rules_of_options()
             });
         }
-        // Figure 2: `q_time` is set only when the queue becomes empty.
+        // Figure 2 sets `q_time` only when the queue becomes empty.
         let idle = IdleRule {
             begins: IdleBegins::QueueEmpty,
             ends: IdleEnds::Accepted,
@@ -93,7 +93,7 @@ impl MredConfig {
         Ok(Rules { idle, ..self.rules_of_options() })
     }
 
-    /// `queue/red.cc` and `queue/rio.cc` of ns-2.
+    /// The rules of `queue/red.cc` and `queue/rio.cc` of ns-2.
     fn red_cc(&self, law: Law) -> Result<Rules, ConfigError> {
         use AboveMaxConfig::{Drop, Gentle};
         use ProbabilityConfig::{PerByte, PerPacket};
@@ -114,7 +114,7 @@ impl MredConfig {
             }
             _ => (Sparing::ShortQueueAndAnyFirst, Overflow::Restarts, AfterForcedConfig::Restart),
         };
-        // `deque` sets `idle_` if the queue is empty, `enque` clears it.
+        // `deque` sets `idle_` if the queue is empty, and `enque` clears it.
         let idle = IdleRule {
             begins: if law == Law::Ns235Rio { IdleBegins::AllSent } else { IdleBegins::LinkFree },
             ends: IdleEnds::FirstArrival,
@@ -134,13 +134,13 @@ impl MredConfig {
             },
             limit_test: LimitTest::LastForAny,
             is_blind_to_last: law == Law::Ns235Rio,
-            // `drop_early` marks only up to the probability `mark_p_`, 0.1.
+            // `drop_early` marks packets only up to the probability `mark_p_`, 0.1.
             marks_up_to: if law == Law::Ns235 { 0.1 } else { 1.0 },
             ..self.rules_of_options()
         })
     }
 
-    /// `diffserv/dsredq.cc` of ns-2.35.
+    /// The rules of `diffserv/dsredq.cc` of ns-2.35.
     fn ds_red(&self, law: Law) -> Result<Rules, ConfigError> {
         law.choose("update", self.update, &[UpdateConfig::Arrivals])?;
         law.choose("idle", self.idle, &[IdleConfig::DecayWholeAndSample])?;
@@ -153,13 +153,14 @@ impl MredConfig {
         if self.ecn == EcnConfig::Mark {
             return Err(law.contradicted("ecn"));
         }
-        // `updateREDStateVar`: under WRED the flag is set when no packet of the packet's precedence remains.
+        // `updateREDStateVar`: under WRED the idle flag is set when no other packet of the same precedence
+        // remains.
         let begins = match self.averages {
             Some(Averages::Single) | None => IdleBegins::PrecedenceGone,
             _ => IdleBegins::QueueEmpty,
         };
         Ok(Rules {
-            // `updateIdleFlag` is called after a packet was queued.
+            // `updateIdleFlag` is called after a packet has joined the queue.
             idle: IdleRule {
                 begins,
                 ends: IdleEnds::Accepted,
@@ -173,18 +174,18 @@ impl MredConfig {
         })
     }
 
-    /// `include/net/red.h` of Linux, and the queues that use it.
+    /// The rules of `include/net/red.h` of Linux and of the queueing disciplines that include it.
     fn linux(&self, law: Law) -> Result<Rules, ConfigError> {
         let idle = match law {
-            // `gred_dequeue` starts the clock with the last packet, and `gred_enqueue` clears it.
+            // `gred_dequeue` starts the idle clock when the last packet leaves, and `gred_enqueue` stops it.
             Law::LinuxGred => IdleRule {
                 begins: IdleBegins::QueueEmpty,
                 ends: IdleEnds::FirstArrival,
                 decay: IdleDecay::Table,
                 samples: false,
             },
-            // `red_dequeue` starts the clock if the queue is empty. After a dropped packet, the device
-            // dequeues again at once.
+            // `red_dequeue` starts the idle clock if it finds the queue empty. After a dropped packet, the
+            // device calls it again at once.
             Law::LinuxRed => IdleRule {
                 begins: IdleBegins::LinkFree,
                 ends: IdleEnds::EachArrival,
@@ -216,7 +217,7 @@ impl MredConfig {
             averaging,
             arithmetic: Arithmetic::Linux,
             idle,
-            // iproute2 tc/q_red.c, q_gred.c: `bandwidth`, by default 10Mbit.
+            // `bandwidth` of iproute2 tc/q_red.c and q_gred.c, by default 10Mbit.
             idle_rate: self.idle_rate.or(Some(Rate::from_bits_per_second(10_000_000))),
             spacing: DropSpacing::UniformPerDrop,
             sparing: Sparing::FirstInRange,
@@ -225,10 +226,10 @@ impl MredConfig {
         })
     }
 
-    /// Checks that the law has such thresholds and averages.
+    /// Checks that the law supports the thresholds and averages of this configuration.
     ///
     /// # Errors
-    /// The law does not have them.
+    /// The error names the law or the first option that the law does not support.
     pub(super) fn check_law(
         &self,
         precedences: &[PrecedenceConfig],

@@ -1,5 +1,5 @@
-//! [`QueueAverage`]: the exponentially weighted moving average of a queue. Packets sample it, and it decays
-//! with time while the queue is empty (Floyd & Jacobson 1993, section 5).
+//! [`QueueAverage`]: the exponentially weighted moving average of a queue. Each packet causes a sample, and
+//! the average decays with time while the queue is empty (Floyd & Jacobson 1993, section 5).
 
 use super::fixed_point::{Average, Smoothing};
 use super::idle_table::IdleTable;
@@ -13,14 +13,16 @@ use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Averaging {
     pub(super) smoothing: Smoothing,
-    /// Whether averages also take a sample at a departure, while other packets that they count wait.
+    /// Whether averages also take a sample at each departure after which other packets remain that they
+    /// count.
     pub(super) samples_departures: bool,
     pub(super) idle: IdleRule,
-    /// Packets of mean size that the port can send in an idle picosecond: samples of an empty queue.
+    /// The number of packets of mean size that the port can send in an idle picosecond. Each counts as a
+    /// sample of an empty queue.
     idle_packets: f64,
-    /// The number of samples of an empty queue that the arrival at the end of an idle period adds.
+    /// The number of additional samples of an empty queue at the arrival that ends an idle period.
     idle_samples: f64,
-    /// The decay table, if averages decay by a table.
+    /// The decay table, if the law decays averages by a table.
     table: Option<Box<IdleTable>>,
     /// The rate of the link.
     drain: Rate,
@@ -62,14 +64,14 @@ impl Averaging {
             framing,
         })
     }
-    /// The number of samples of an empty queue for an idle period.
+    /// The number of samples of an empty queue during an idle period.
     #[inline]
     fn samples_in(&self, idle: Time) -> f64 {
         let packets = idle.as_picoseconds() as f64 * self.idle_packets;
         // ns-2: `m = int(ptc * (now - idletime))`.
         if self.idle.decay == IdleDecay::WholePackets { libm::floor(packets) } else { packets }
     }
-    /// Returns the start of the idle time of an average whose last packet, of `length` bytes, leaves the
+    /// Returns the time at which an average becomes idle whose last packet, of `length` bytes, leaves the
     /// queue at `now`.
     pub(super) fn idle_from(&self, now: Time, length: u32) -> Time {
         if matches!(self.idle.begins, IdleBegins::LinkFree | IdleBegins::AllSent) {
@@ -80,8 +82,8 @@ impl Averaging {
     }
     /// A new average.
     pub(super) fn average(&self) -> QueueAverage {
-        // Linux: `qidlestart` is 0, so the average is not idle. ns-2 and the paper: the average is idle since
-        // the beginning.
+        // In Linux, `qidlestart` is 0 at first, so a new average is not idle. In ns-2 and in the paper, a new
+        // average is idle.
         let idle_since = if self.idle.ends == IdleEnds::FirstArrival && self.table.is_some() {
             QueueAverage::NOT_IDLE
         } else {
@@ -91,20 +93,20 @@ impl Averaging {
     }
 }
 
-/// The average of a set of packets, and the start of its idle time.
+/// The average of some packets of a queue, and the start of its idle time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QueueAverage {
     pub(super) average: Average,
-    /// The start of the idle time, or the time up to which the average has decayed. The value is
-    /// [`QueueAverage::NOT_IDLE`] if a law defines that the average is not idle. It can be in the future,
-    /// while the last packet is being sent.
+    /// The start of the idle time, or the time up to which the average has decayed. It can be in the future
+    /// while the last packet is being sent. The value is [`QueueAverage::NOT_IDLE`] if the law has declared
+    /// the average not idle.
     pub(super) idle_since: Time,
 }
 
 impl QueueAverage {
     pub(super) const NOT_IDLE: Time = Time::from_picoseconds(u64::MAX);
 
-    /// Updates the average for an arrival that finds `held` packets or bytes of the counted kind.
+    /// Updates the average for an arrival that finds `held` packets or bytes that the average counts.
     #[inline]
     pub(super) fn arrival(&mut self, now: Time, held: u64, averaging: &Averaging) {
         if held == 0 {
@@ -114,7 +116,8 @@ impl QueueAverage {
         }
     }
 
-    /// Updates the average for a departure that leaves `held` packets or bytes of the counted kind.
+    /// Updates the average for a departure after which `held` packets or bytes remain that the average
+    /// counts.
     #[inline]
     pub(super) fn departure(&mut self, now: Time, held: u64, averaging: &Averaging) {
         if averaging.samples_departures {
@@ -125,7 +128,7 @@ impl QueueAverage {
         }
     }
 
-    /// Does the same as [`QueueAverage::arrival`] by the idle rules of a law.
+    /// Updates the average for an arrival, like [`QueueAverage::arrival`], with the idle rules of a law.
     pub(super) fn arrival_by_law(&mut self, now: Time, held: u64, averaging: &Averaging) {
         let may_idle =
             held == 0 || matches!(averaging.idle.begins, IdleBegins::PrecedenceGone | IdleBegins::AllSent);
@@ -136,24 +139,26 @@ impl QueueAverage {
         }
     }
 
-    /// Does the same as [`QueueAverage::departure`] by a law. If the average becomes idle now, its clock
-    /// starts at `idle_from`.
+    /// Updates the average for a departure, like [`QueueAverage::departure`], with the idle rules of a law.
+    /// If the average becomes idle, its idle time starts at `idle_from`.
     pub(super) fn departure_by_law(&mut self, idle_from: Time, held: u64, averaging: &Averaging) {
         if held == 0 || averaging.idle.begins == IdleBegins::PrecedenceGone {
             self.idle_since = idle_from;
         }
     }
 
-    /// Whether a law defines that the average does not idle, regardless of the queue.
+    /// Whether the law has declared the average not idle, even if the queue contains no packet that it
+    /// counts.
     pub(super) fn is_not_idle(&self) -> bool {
         self.idle_since == QueueAverage::NOT_IDLE
     }
 
-    /// Floyd & Jacobson 1993, Figure 2: `m ← (time − q_time) / s`, `avg ← (1 − w)^m avg`, without a sample;
-    /// ns-2 `queue/red.cc`, `estimator`: `(1 − w)^(m + 1)`, the sample of an empty queue included.
+    /// Applies the idle time of the paper, Floyd & Jacobson 1993, Figure 2, without a sample: `m ← (time −
+    /// q_time) / s`, `avg ← (1 − w)^m avg`. In ns-2 `queue/red.cc`, `estimator`, the decay is `(1 − w)^(m +
+    /// 1)`, which includes a sample of the empty queue.
     ///
-    /// The idle period restarts here. If this packet is dropped, the next packet must not apply the same
-    /// decay again.
+    /// The idle time restarts at this arrival. If this packet is dropped, the next packet must not apply the
+    /// same decay again.
     #[inline(never)]
     fn arrival_when_idle(&mut self, now: Time, averaging: &Averaging) {
         let idle = now.saturating_sub(self.idle_since);
@@ -161,7 +166,7 @@ impl QueueAverage {
         self.average.decay(averaging.samples_in(idle) + averaging.idle_samples, &averaging.smoothing);
     }
 
-    /// Does the same as [`QueueAverage::arrival_when_idle`] by a law.
+    /// Applies the idle time, like [`QueueAverage::arrival_when_idle`], with the idle rules of a law.
     fn idles_by_law(&mut self, now: Time, held: u64, averaging: &Averaging) {
         let idle = now.saturating_sub(self.idle_since);
         match averaging.idle.ends {
@@ -191,7 +196,7 @@ mod tests {
 
     impl Moving {
         fn new(averaging: AveragingConfig, idle: IdleConfig, update: UpdateConfig) -> Moving {
-            // 1000 bytes at 8 Mb/s: one packet each millisecond.
+            // With 1000 bytes at 8 Mb/s, the port sends one packet each millisecond.
             let mean_packet_size = ByteSize::from_bytes(1000);
             let config = MredConfig {
                 averaging: Some(averaging),
@@ -217,7 +222,7 @@ mod tests {
         }
     }
 
-    /// The step of an average, and the precision of idle time.
+    /// The tolerance: the step of an average and the precision of idle time.
     const STEP: f64 = 2e-9;
 
     #[test]
@@ -240,7 +245,8 @@ mod tests {
         assert_eq!(average.departure(10, 0), 16.0);
         // After two packet times the average is 16 · 0.75². The arrival itself is not a sample.
         assert!((average.arrival(12, 0) - 9.0).abs() < STEP);
-        // The packet at 12 was dropped. One more packet time follows, counted from its arrival.
+        // The packet that arrived at 12 was dropped. The next arrival decays the average by one more packet
+        // time.
         assert!((average.arrival(13, 0) - 6.75).abs() < STEP);
     }
 
@@ -252,7 +258,7 @@ mod tests {
             average.departure(10, 0);
             average.arrival(12, 0)
         };
-        // The idle period is two packet times, after an average of 16.
+        // The average is 16, and the idle period lasts two packet times.
         assert!((average_after_idle_period(IdleConfig::Decay) - 16.0 * 0.75 * 0.75).abs() < STEP);
         assert!(
             (average_after_idle_period(IdleConfig::DecayAndSample) - 16.0 * 0.75 * 0.75 * 0.75).abs() < STEP

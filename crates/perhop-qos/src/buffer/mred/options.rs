@@ -12,7 +12,8 @@ use crate::ConfigError;
 pub enum AveragingConfig {
     /// The weight of one sample, from 2⁻³⁰ to 1: average ← average + weight · (queue − average).
     Weight(f64),
-    /// The weight of one sample as n in 2⁻ⁿ, 0 to 30, as in routers. A larger n has a longer memory.
+    /// The weight of one sample as the exponent n of 2⁻ⁿ, 0 to 30, as in routers. With a larger n, the
+    /// average changes more slowly.
     Exponent(u32),
 }
 
@@ -27,7 +28,7 @@ impl AveragingConfig {
     /// Returns the weight of one sample.
     ///
     /// # Errors
-    /// The weight is not from 2⁻³⁰ to 1, or the exponent is above 30, which is the precision of averages.
+    /// The weight is not from 2⁻³⁰ to 1, or the exponent is above 30. Averages have a precision of 30 bits.
     pub fn weight(self) -> Result<f64, ConfigError> {
         match self {
             AveragingConfig::Weight(weight) if (LEAST_WEIGHT..=1.0).contains(&weight) => Ok(weight),
@@ -44,20 +45,21 @@ impl AveragingConfig {
     }
 }
 
-/// The change of an average while the packets that it counts are absent.
+/// The change of an average while the queue contains no packet that it counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdleConfig {
-    /// The average decays as if packets of the mean size had passed at the port's rate and each had found an
-    /// empty queue.
+    /// The average decays as if the port had sent packets of the mean size all the time, and each of them had
+    /// found an empty queue.
     #[default]
     Decay,
-    /// The average decays, and the arrival that ends the idle time is also a sample of an empty queue. This
-    /// is one packet more than `decay`, as in ns-2.
+    /// The average decays, and the arrival that ends the idle time adds a sample of an empty queue. The decay
+    /// is one packet more than under `decay`, as in ns-2.
     DecayAndSample,
-    /// Like `decay-and-sample`, but only whole packets count (ns-2; the clock of ns-2 differs, see `law`).
+    /// Like `decay-and-sample`, but the decay counts only whole packets (ns-2; see `law` for the clock of
+    /// ns-2).
     DecayWholeAndSample,
-    /// The average does not change. The next arrival samples an empty queue once.
+    /// The average does not change. The next arrival adds one sample of an empty queue.
     None,
 }
 
@@ -65,10 +67,10 @@ pub enum IdleConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UpdateConfig {
-    /// A sample at each arrival, before the packet joins.
+    /// Each arrival, before the packet joins the queue.
     #[default]
     Arrivals,
-    /// A sample at each arrival, before the packet joins, and at each departure, after the packet has left.
+    /// Each arrival, before the packet joins the queue, and each departure, after the packet has left it.
     ArrivalsAndDepartures,
 }
 
@@ -76,16 +78,17 @@ pub enum UpdateConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Averages {
-    /// One average of the whole queue for all precedences (WRED).
+    /// All precedences use one average of the whole queue (WRED).
     #[default]
     Single,
-    /// One average counts packets of its own and all lower drop precedences. An arrival changes the averages
-    /// of its own and all higher drop precedences (RIO, RIO-C of ns-2).
+    /// Each precedence has an average of the packets of this precedence and of all lower drop precedences. An
+    /// arrival changes the averages of its own and all higher drop precedences (RIO, RIO-C of ns-2).
     Coupled,
-    /// A sum of averages. Each precedence averages its own packets at its own arrivals. The decision adds the
-    /// averages of lower drop precedences that have packets in the queue (Linux GRED, grio).
+    /// A sum of averages. Each precedence has an average of its own packets, which changes when one of its
+    /// packets arrives. The deciding value is this average plus the averages of all lower drop precedences
+    /// that have packets in the queue (Linux GRED, grio).
     CoupledSampled,
-    /// Packets of its own precedence only (RIO-DC).
+    /// Each precedence has an average of its own packets (RIO-DC).
     Decoupled,
 }
 
@@ -96,20 +99,20 @@ pub enum LimitCounts {
     /// All packets of the queue.
     #[default]
     Queue,
-    /// The packets that the average sampled by the arrival counts. Under `single` it counts the whole queue.
-    /// Under `coupled-sampled` and `decoupled` it counts the packet's precedence, and under `coupled` also
-    /// the lower ones. This is the limit of Linux GRED.
+    /// The packets that the average counts which the arriving packet samples: under `single` the whole queue,
+    /// under `coupled-sampled` and `decoupled` the packets of the same drop precedence, and under `coupled`
+    /// also the packets of lower ones. This is the limit of Linux GRED.
     Averaged,
 }
 
-/// The treatment of an ECN-capable packet that is selected.
+/// The treatment of an ECN-capable packet that an early drop selects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnConfig {
     /// The packet is dropped like any other.
     #[default]
     Ignore,
-    /// A packet that random drops select is marked instead. Above `max`, packets are dropped.
+    /// A packet that a random drop selects is marked instead. Above `max`, packets are dropped.
     Mark,
     /// A packet that any early drop selects is marked instead, even above `max` (Linux without `harddrop`,
     /// dsRED of ns-2).
@@ -120,13 +123,14 @@ pub enum EcnConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SparedConfig {
-    /// None.
+    /// No packets.
     #[default]
     Nothing,
     /// The packet at which the average rises above `min` (Linux).
     FirstAboveMin,
-    /// Packets that find at most one counted packet in the queue, even above `max`. The first packet above
-    /// `min` after such a packet, or after a lower average, is spared, too (ns-2).
+    /// A packet that finds at most one packet that the average counts in the queue, even if the average is
+    /// above `max`. After such a packet, and after an average below `min`, the first packet above `min` is
+    /// spared, too (ns-2).
     ShortQueueAndFirst,
 }
 
@@ -137,13 +141,13 @@ pub enum AfterForcedConfig {
     /// The count restarts, as after any drop.
     #[default]
     Restart,
-    /// The count continues. The packet counts as a kept packet, so that a packet below `max` is soon selected
-    /// (ns-2 before May 1999).
+    /// The count continues, and the packet counts as a kept packet. The next drop below `max` is therefore
+    /// soon (ns-2 before May 1999).
     GoOn,
 }
 
-/// The distribution of early drops over the arrivals. For a constant probability p the number of arrivals
-/// from one drop to the next is:
+/// The spacing of early drops. Each rule describes the number of arrivals from one drop to the next, for a
+/// constant probability p.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropSpacing {
@@ -151,22 +155,23 @@ pub enum DropSpacing {
     /// Jacobson 1993, method 2).
     #[default]
     Uniform,
-    /// Uniform on 1 to 1/p while p is constant, with one random number per drop instead of one per packet.
-    /// After n kept packets, a packet is dropped if (n + 1)·p reaches R, which is uniform on 0 to 1 (Linux,
-    /// after Floyd & Jacobson 1993, Figure 17).
+    /// Uniform on 1 to 1/p while p is constant, with one random number R per drop instead of one per packet.
+    /// R is uniform on 0 to 1. After n kept packets, a packet is dropped if (n + 1)·p reaches R (Linux, after
+    /// Floyd & Jacobson 1993, Figure 17).
     UniformPerDrop,
-    /// Geometric with mean 1/p. Each decision is independent (method 1; assumed for routers that publish only
-    /// p).
+    /// Geometric with a mean of 1/p. Each decision is independent of the others (Floyd & Jacobson 1993,
+    /// method 1). This is the assumption for routers that publish only p.
     Geometric,
-    /// Like `uniform`, but the packet counts itself as kept. The probability is p/(1 − (n + 1)·p) after n
-    /// kept packets, so that gaps are uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure 2; ns-2 with
-    /// `wait_ false`).
+    /// Like `uniform`, but the arriving packet already counts as kept: the probability is p/(1 − (n + 1)·p)
+    /// after n kept packets. Gaps are therefore uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure 2;
+    /// ns-2 with `wait_ false`).
     CountedFirst,
-    /// Like `counted-first`, without a guard. When n·p exceeds 1, the probability is negative. Then nothing
-    /// is dropped until the average leaves the range from `min` to `max` or falls within this range (dsRED of
-    /// ns-2, a defect).
+    /// Like `counted-first`, but without a guard. When n·p exceeds 1, the computed probability is negative,
+    /// and no packet is dropped until the average leaves the range from `min` to `max` or falls within this
+    /// range (dsRED of ns-2, a defect).
     Unguarded,
-    /// Uniform on 1/p to 2/p − 1: no drop while fewer than 1/p packets have passed (ns-2 and ns-3, `wait`).
+    /// Uniform on 1/p to 2/p − 1. No packet is dropped while fewer than 1/p packets have arrived since the
+    /// last drop (ns-2 and ns-3, `wait`).
     Wait,
 }
 
@@ -174,7 +179,7 @@ pub enum DropSpacing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbabilityConfig {
-    /// Independent of the length.
+    /// The probability does not depend on the length.
     #[default]
     PerPacket,
     /// The probability is multiplied by the packet's IP bytes divided by the mean packet size.

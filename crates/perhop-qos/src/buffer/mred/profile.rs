@@ -1,4 +1,4 @@
-//! [`Profile`]: values that multi-level RED derives from its configuration once.
+//! [`Profile`]: the values that multi-level RED computes from its configuration once.
 
 use super::config::MredConfig;
 use super::drop_curve::{DropCurve, LevelCurves};
@@ -14,21 +14,21 @@ use crate::packet::Ecn;
 use crate::queue::Occupancy;
 use crate::{Color, DropCause, Packet, QueueSize, Verdict};
 
-/// The read-only data of a buffer manager, which its copies share. The fields that every packet reads come
-/// first.
+/// The read-only data of a buffer manager, which its copies share. The fields that all packets read are the
+/// first ones.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Profile {
-    /// The longest queue, in packets, for the fast path of a single average that moves by shifts. It is 0 for
-    /// other averages.
+    /// The longest queue, in packets, for which a single average that moves by shifts takes the fast path. It
+    /// is 0 for all other averages.
     pub(super) shifting_up_to: u64,
-    /// The longest queue, in packets, for the fast path of averages that move by multiplications. It is 0 if
-    /// this path does not apply.
+    /// The longest queue, in packets, for which averages that move by multiplications take the fast path. It
+    /// is 0 if they never take it.
     pub(super) multiplying_up_to: u64,
     pub(super) averaging: Averaging,
-    /// The place of each precedence among the hot counts.
+    /// The index of each precedence in the hot counts.
     pub(super) hot: [HotIndex; Color::COUNT],
-    /// Index of the highest drop precedence.
+    /// The index of the highest drop precedence.
     pub(super) last: usize,
     /// The packets that an average counts.
     pub(super) averages: Averages,
@@ -38,28 +38,29 @@ pub(super) struct Profile {
     after_forced: AfterForcedConfig,
     pub(super) overflow: Overflow,
     pub(super) limit_test: LimitTest,
-    /// Whether a law has its own rules for averages, the limit, or the state between packets.
+    /// Whether a law has its own rules for averages, for the limit, or for the state between packets.
     pub(super) is_by_law: bool,
-    /// Whether arrivals of the highest precedence move no average.
+    /// Whether an arrival of the highest precedence changes no average.
     pub(super) is_blind_to_last: bool,
-    /// The law spares packets in queues of at most this number of packets.
+    /// The largest number of queued packets at which the law spares an arriving packet.
     pub(super) short_queue: u64,
     pub(super) ecn: EcnConfig,
-    /// The marking by the instantaneous queue. Packets to which it applies do not take the fast path.
+    /// The marking by the instantaneous queue, if it is configured. The packets that it marks never take the
+    /// fast path.
     pub(super) scalable: Option<Scalable>,
     /// The probability above which a selected packet is not marked.
     pub(super) marks_up_to: f64,
     limit_counts: LimitCounts,
     limit: Option<QueueSize>,
-    /// Bytes of the link's header that are counted for each packet, if a law counts frames.
+    /// The bytes of the link's header that are added for each packet, if a law counts frames.
     header: u64,
-    /// 1 / mean packet size, if the probability depends on bytes.
+    /// 1 / mean packet size, if the drop probability depends on the length of a packet.
     packets_per_byte: Option<f64>,
-    /// The mean packet size, if the drop count is in bytes.
+    /// The mean packet size, if the count since the last drop is in bytes.
     pub(super) counts_bytes: Option<u32>,
-    /// The curves for decisions, by precedence.
+    /// The drop curves of each precedence for decisions.
     pub(super) curves: LevelCurves,
-    /// The curves for reports, by precedence.
+    /// The drop curves of each precedence for reports.
     pub(super) reported: [DropCurve; Color::COUNT],
 }
 
@@ -70,7 +71,7 @@ pub(super) enum Unit {
     Bytes,
 }
 
-/// The index of a hot precedence. As an enum it needs no bounds check per packet.
+/// The index of a hot precedence. With an enum, no packet needs a bounds check.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum HotIndex {
     First,
@@ -79,7 +80,7 @@ pub(super) enum HotIndex {
 }
 
 impl HotIndex {
-    /// The number of precedences with hot counts: those of an AF class (RFC 2597).
+    /// The number of precedences with hot counts: the drop precedences of an AF class (RFC 2597).
     pub(super) const COUNT: usize = 3;
 
     fn new(index: usize) -> HotIndex {
@@ -98,7 +99,7 @@ impl Unit {
             QueueSize::Bytes(_) => Unit::Bytes,
         }
     }
-    /// The content of the queue.
+    /// The packets or bytes in the queue.
     #[inline]
     pub(super) fn held(self, queue: &Occupancy) -> u64 {
         match self {
@@ -106,7 +107,7 @@ impl Unit {
             Unit::Bytes => queue.bytes,
         }
     }
-    /// The content of the queue by precedence.
+    /// The packets or bytes in the queue for each precedence.
     #[inline]
     pub(super) fn held_by_precedence(self, queue: &Occupancy) -> &[u64; Color::COUNT] {
         match self {
@@ -117,7 +118,7 @@ impl Unit {
 }
 
 /// Returns `smoothing` for a single average of all packets of a queue. The result uses shifts if the
-/// thresholds of `precedences` leave enough digits.
+/// thresholds of `precedences` leave enough free bits.
 fn shifting(smoothing: Smoothing, precedences: &[PrecedenceConfig]) -> Smoothing {
     let all = precedences.iter().flat_map(|precedence| [Some(precedence.shared()), precedence.own]);
     let highest = all.flatten().map(|thresholds| thresholds.max.count()).max().unwrap_or(0);
@@ -126,7 +127,7 @@ fn shifting(smoothing: Smoothing, precedences: &[PrecedenceConfig]) -> Smoothing
 }
 
 impl Profile {
-    /// Builds the profile of a configuration that was checked and whose precedences are expanded.
+    /// Builds the profile of a checked configuration with expanded `precedences`.
     pub(super) fn new(
         config: &MredConfig,
         rules: &Rules,
@@ -157,8 +158,8 @@ impl Profile {
             after_forced: rules.after_forced,
             overflow: rules.overflow,
             limit_test: rules.limit_test,
-            // ns-2 tests `qlen > 1` in the unit of the queue. In bytes, a queue with a packet is therefore
-            // never short.
+            // ns-2 tests `qlen > 1` in the unit of the queue. If that unit is bytes, a queue with one packet
+            // is never short.
             short_queue: u64::from(unit == Unit::Packets || config.law.is_none()),
             is_by_law: rules.arithmetic == Arithmetic::Linux
                 || rules.limit_test != LimitTest::Last
@@ -170,7 +171,7 @@ impl Profile {
             marks_up_to: rules.marks_up_to,
             limit_counts: rules.limit_counts,
             limit: config.limit,
-            // The kernel counts the header of a frame, too (`qdisc_pkt_len`).
+            // The kernel also counts the header of a frame (`qdisc_pkt_len`).
             header: if rules.arithmetic == Arithmetic::Linux { framing.queued_header().into() } else { 0 },
             packets_per_byte: (rules.lengths == Lengths::Probability).then_some(1.0 / mean as f64),
             counts_bytes: (rules.lengths == Lengths::CountAndProbability)
@@ -188,15 +189,15 @@ impl Profile {
         (profile.shifting_up_to, profile.multiplying_up_to) = if shifts { (up_to, 0) } else { (0, up_to) };
         profile
     }
-    /// The curves over the averages of each precedence's own packets (RI+O), if there are any.
+    /// The drop curves for the averages of each precedence's own packets (RI+O), if they are configured.
     pub(super) fn own_curves(&self, rules: &Rules, precedences: &[PrecedenceConfig]) -> Option<LevelCurves> {
         let own = std::array::from_fn(|index| precedences.get(index).and_then(|precedence| precedence.own));
         let smoothing = &self.averaging.smoothing;
         own.iter().any(Option::is_some).then(|| LevelCurves::new(&own, rules.above_max, smoothing, 0))
     }
-    /// The number of packets in the queue up to which the fast path gives the same verdict. The number is 0
-    /// unless one test decides (no RI+O), averages count packets, every packet fits, and all precedences have
-    /// hot counts.
+    /// The longest queue, in packets, for which the fast path has the same verdict as the full algorithm. The
+    /// number is 0 unless one test decides (no RI+O), averages count packets, every packet fits, and all
+    /// precedences have hot counts.
     fn fast_path(&self) -> u64 {
         let one_test = matches!(self.averages, Averages::Single | Averages::Coupled)
             && self.sparing == Sparing::Nothing
@@ -209,33 +210,33 @@ impl Profile {
         }
         match self.limit {
             None => self.averaging.smoothing.longest(),
-            // A packet still fits if the queue is one packet below the limit.
+            // An arriving packet still fits if the queue is one packet below the limit.
             Some(QueueSize::Packets(limit)) => self.averaging.smoothing.longest().min(limit - 1),
             Some(QueueSize::Bytes(_)) => 0,
         }
     }
 
-    /// The index of `precedence`. A precedence above the last counts as the last.
+    /// The index of `precedence`. All precedences above the last one have the index of the last one.
     #[inline]
     pub(super) fn index(&self, precedence: Color) -> usize {
         precedence.index().min(self.last)
     }
-    /// The content of the queue of precedence `index`, given `held` by precedence. The last index includes
-    /// all higher precedences.
+    /// The packets or bytes of precedence `index` in the queue, if `held` has the numbers for each
+    /// precedence. The last index includes all higher precedences.
     #[inline]
     pub(super) fn of_precedence(&self, held: &[u64; Color::COUNT], index: usize) -> u64 {
         if index < self.last { held[index] } else { held[index..].iter().sum() }
     }
-    /// The content of the queue in the unit of averages.
+    /// The packets or bytes in the queue, in the unit of the averages.
     #[inline]
     pub(super) fn held(&self, queue: &Occupancy) -> u64 {
         self.unit.held(queue) + self.header * queue.packets
     }
-    /// The content of the queue by precedence, in bytes of frames.
+    /// The bytes of frames in the queue for each precedence.
     pub(super) fn framed(&self, queue: &Occupancy) -> [u64; Color::COUNT] {
         std::array::from_fn(|index| queue.bytes_of[index] + self.header * queue.packets_of[index])
     }
-    /// Whether averages count frames.
+    /// Whether averages count bytes of frames.
     #[inline]
     pub(super) fn counts_frames(&self) -> bool {
         self.header > 0
@@ -260,14 +261,14 @@ impl Profile {
         self.after_forced
     }
 
-    /// The factor of the probability for a packet of `length` IP bytes; `None` if the probability does not
-    /// depend on bytes.
+    /// The factor by which the length of a packet, `length` IP bytes, multiplies the drop probability. `None`
+    /// if the probability does not depend on the length.
     #[inline]
     pub(super) fn scale(&self, length: u32) -> Option<f64> {
         self.packets_per_byte.map(|packets| packets * f64::from(length))
     }
 
-    /// Returns the verdict on `packet`, which was selected.
+    /// Returns the verdict on `packet`, which a random drop has selected.
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     pub(super) fn drawn(&self, packet: &Packet) -> Verdict {
@@ -287,7 +288,7 @@ impl Profile {
         }
         self.fits_as_averaged(limit, index, packet, queue)
     }
-    /// Does the same as [`Profile::fits`] by the rules of a law.
+    /// Whether `packet` fits under the hard limit, like [`Profile::fits`], with the rules of a law.
     pub(super) fn fits_by_law(&self, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
         let Some(limit) = self.limit else { return true };
         if self.limit_test == LimitTest::LastForAny {
@@ -307,10 +308,10 @@ impl Profile {
         }
         self.fits(index, packet, queue)
     }
-    /// Whether `packet` fits under `limit` together with the packets that its average counts.
+    /// Whether `packet` fits under `limit` together with the queued packets that its average counts.
     #[inline(never)]
     fn fits_as_averaged(&self, limit: QueueSize, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
-        // Precedences above the last are counted with it.
+        // The last index includes all higher precedences.
         let end = if index < self.last { index + 1 } else { Color::COUNT };
         let counted = match self.averages {
             Averages::Single | Averages::Coupled => 0..end,

@@ -1,4 +1,4 @@
-//! [`Rules`]: the complete behavior of an implementation of RED, from options or a law.
+//! [`Rules`]: the complete behavior of an implementation of RED. Options or a law determine it.
 
 use super::options::{AfterForcedConfig, AveragingConfig, DropSpacing, LimitCounts, UpdateConfig};
 use super::thresholds::AboveMaxConfig;
@@ -9,35 +9,38 @@ use crate::Rate;
 pub(super) enum IdleBegins {
     /// The last packet that the average counts leaves the queue.
     QueueEmpty,
-    /// That packet has been sent, and the link finds no next packet.
+    /// The last packet that the average counts has been sent, and the link finds no next packet.
     LinkFree,
-    /// The last packet of any precedence leaves, regardless of others that wait (dsRED under WRED).
+    /// The last packet of any one precedence leaves, even if packets of other precedences wait (dsRED under
+    /// WRED).
     PrecedenceGone,
-    /// The last packet of all has been sent, regardless of what an average counts (ns-2 `queue/rio.cc`).
+    /// The last packet of the queue has been sent. All averages become idle, regardless of the packets that
+    /// they count (ns-2 `queue/rio.cc`).
     AllSent,
 }
 
 /// The end of an average's idle time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdleEnds {
-    /// Any arrival. If the arriving packet is dropped, another idle time begins.
+    /// Any arrival. If the arriving packet is dropped, a new idle time begins.
     EachArrival,
-    /// Any arrival. If the arriving packet is dropped, no idle time begins before the next departure. Until
-    /// then, arrivals sample an empty queue.
+    /// Any arrival. If the arriving packet is dropped, the next idle time begins only at the next departure.
+    /// Until then, arrivals add samples of an empty queue.
     FirstArrival,
-    /// An accepted packet. Each earlier arrival decays the average for the whole time since the idle time
-    /// began.
+    /// An accepted packet. Each arrival before it decays the average for the whole time since the beginning
+    /// of the idle time.
     Accepted,
 }
 
 /// The change of an average in idle time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdleDecay {
-    /// One sample of an empty queue for each packet that could have been sent, not rounded.
+    /// One sample of an empty queue for each packet that the port could have sent. The number can be a
+    /// fraction.
     Packets,
-    /// Like `Packets`, rounded down to whole packets.
+    /// Like `Packets`, with the number of packets rounded down.
     WholePackets,
-    /// Linux' table of powers of two.
+    /// The table of powers of two of Linux.
     Table,
     /// No change.
     Never,
@@ -49,7 +52,7 @@ pub(super) struct IdleRule {
     pub(super) begins: IdleBegins,
     pub(super) ends: IdleEnds,
     pub(super) decay: IdleDecay,
-    /// Whether the arrival is also a sample.
+    /// Whether the arrival that ends the idle time also adds a sample.
     pub(super) samples: bool,
 }
 
@@ -57,12 +60,12 @@ pub(super) struct IdleRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sparing {
     Nothing,
-    /// The first packet above `min` after a lower average. This packet counts.
+    /// The first packet above `min` after a lower average. The count includes this packet.
     FirstAboveMin,
-    /// The first packet above `min` after a lower average or after an average above `max`. This packet does
-    /// not count (Linux).
+    /// The first packet above `min` after a lower average or after an average above `max`. The count does not
+    /// include this packet (Linux).
     FirstInRange,
-    /// Packets that find a short queue, and the first after them (ns-2).
+    /// Packets that find a short queue, and the first packet after them (ns-2).
     ShortQueueAndFirst,
     /// Like `ShortQueueAndFirst`, but the first packet after them is spared even if its average is above
     /// `max` (ns-2.35 with `use_mark_p_`).
@@ -79,17 +82,17 @@ impl Sparing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lengths {
     Nothing,
-    /// The length applies to the probability, before the spacing.
+    /// The length multiplies the probability, before the spacing.
     Probability,
-    /// The length applies to the count, in packets of the mean size rounded down, and to the probability
-    /// after the spacing (ns-2, `bytes_`).
+    /// The count is in bytes, divided by the mean size and rounded down. The length multiplies the
+    /// probability after the spacing (ns-2, `bytes_`).
     CountAndProbability,
 }
 
-/// The position of the test of the hard limit, and the packets that fit.
+/// The position of the test of the hard limit, and its criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LimitTest {
-    /// The test is last. A packet that RED keeps must fit as a whole.
+    /// The test is last. A packet that RED keeps must fit completely.
     Last,
     /// The test is last. A packet fits if any room remains (ns-2 in bytes).
     LastForAny,
@@ -97,7 +100,7 @@ pub(super) enum LimitTest {
     First,
 }
 
-/// The effect of a packet lost to the hard limit on the drop spacing.
+/// The effect of a drop at the hard limit on the drop spacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overflow {
     CountsAsKept,
@@ -110,13 +113,13 @@ pub(super) enum Overflow {
 /// The precision of averages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
-    /// The precision of all digits.
+    /// The full precision of [`Average`](super::fixed_point::Average).
     Fine,
     /// The precision of Linux: average / weight is an integer number of bytes.
     Linux,
 }
 
-/// The complete behavior of an implementation of RED: the written options and the additions of a law.
+/// The complete behavior of an implementation of RED, from the written options and the rules of the law.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) averaging: AveragingConfig,
@@ -132,9 +135,9 @@ pub(super) struct Rules {
     pub(super) lengths: Lengths,
     pub(super) limit_test: LimitTest,
     pub(super) limit_counts: LimitCounts,
-    /// Whether an average equal to a threshold is below it (dsRED).
+    /// Whether an average that equals a threshold has not yet reached it (dsRED).
     pub(super) thresholds_are_below: bool,
-    /// Whether arrivals of the highest precedence move no average (ns-2 `queue/rio.cc`, a defect).
+    /// Whether an arrival of the highest precedence changes no average (ns-2 `queue/rio.cc`, a defect).
     pub(super) is_blind_to_last: bool,
     /// The probability above which a selected packet is dropped instead of marked (ns-2.35, `mark_p_`).
     pub(super) marks_up_to: f64,

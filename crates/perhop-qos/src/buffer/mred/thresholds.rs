@@ -1,5 +1,5 @@
-//! Thresholds: the effect of an average on packets of one drop precedence, as a list or as one of the
-//! parameter models of the AF literature.
+//! Thresholds: the averages at which packets of a drop precedence are dropped. A policy has a list of them or
+//! one of the parameter models of the AF literature.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::fixed_point::LONGEST;
 use crate::{ConfigError, QueueSize};
 
-/// One drop precedence: the averages at which its packets are dropped, and the probability.
+/// One drop precedence: the averages at which its packets are dropped, and the drop probability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PrecedenceConfig {
     /// The average below which no packet is dropped.
     pub min: QueueSize,
-    /// The average above which every packet is dropped. If gentle, the drop probability rises further above
-    /// it.
+    /// The average above which every packet is dropped. With `above-max: gentle`, the drop probability rises
+    /// further above this average.
     pub max: QueueSize,
     /// The drop probability at `max`, above 0 and at most 1.
     pub max_probability: f64,
@@ -30,8 +30,8 @@ pub struct PrecedenceConfig {
 pub struct ThresholdConfig {
     /// The average below which no packet is dropped.
     pub min: QueueSize,
-    /// The average above which every packet is dropped. If gentle, the drop probability rises further above
-    /// it.
+    /// The average above which every packet is dropped. With `above-max: gentle`, the drop probability rises
+    /// further above this average.
     pub max: QueueSize,
     /// The drop probability at `max`, above 0 and at most 1.
     pub max_probability: f64,
@@ -45,7 +45,7 @@ impl PrecedenceConfig {
 }
 
 impl ThresholdConfig {
-    /// Checks the thresholds and whether their unit is that of `unit`.
+    /// Checks the thresholds, and whether they have the same unit as `unit`.
     pub(super) fn check(&self, unit: QueueSize, above_max: AboveMaxConfig) -> Result<(), ConfigError> {
         let ThresholdConfig { min, max, max_probability } = *self;
         for (field, size) in [("min", min), ("max", max)] {
@@ -73,37 +73,37 @@ impl ThresholdConfig {
     }
 }
 
-/// The models that place the thresholds of several precedences, after Figure 2 of Makkar et al., "Empirical
-/// study of buffer management scheme for Diffserv assured forwarding PHB" (2000). All lists begin with
-/// precedence 0, which is dropped last.
+/// The models for the thresholds of several precedences, after Figure 2 of Makkar et al., "Empirical study of
+/// buffer management scheme for Diffserv assured forwarding PHB" (2000). All lists begin with precedence 0,
+/// whose packets are dropped last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelConfig {
-    /// Each precedence's range begins at the end of the range of the next higher drop precedence.
+    /// The range of a precedence begins at the end of the range of the next higher drop precedence.
     Staggered(StaggeredConfig),
-    /// The ranges begin one after the other and end together.
+    /// The ranges have different beginnings and the same end.
     PartiallyOverlapped(PartiallyOverlappedConfig),
     /// All precedences have the same range.
     Overlapped(OverlappedConfig),
 }
 
-/// Ranges one after the other.
+/// Adjacent ranges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StaggeredConfig {
-    /// The ends of the ranges from the top down. The list has one entry more than there are precedences:
-    /// `[50KiB, 25KiB, 10KiB]` gives precedence 0 the range from 25 to 50 KiB, and precedence 1 the range
-    /// from 10 to 25 KiB.
+    /// The boundaries of the ranges, in descending order. There is one boundary more than there are
+    /// precedences: with `[50KiB, 25KiB, 10KiB]`, the range of precedence 0 is 25 to 50 KiB, and the range of
+    /// precedence 1 is 10 to 25 KiB.
     pub boundaries: Vec<QueueSize>,
-    /// The drop probability at the top of each precedence's range.
+    /// The drop probability at the upper end of each precedence's range.
     pub max_probabilities: Vec<f64>,
 }
 
-/// Ranges that begin one after the other and end together.
+/// Ranges with different beginnings and the same end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PartiallyOverlappedConfig {
-    /// The start of each precedence's range: `[25KiB, 10KiB]`.
+    /// The beginning of each precedence's range, for example `[25KiB, 10KiB]`.
     pub min: Vec<QueueSize>,
     /// The end of all ranges.
     pub max: QueueSize,
@@ -111,11 +111,11 @@ pub struct PartiallyOverlappedConfig {
     pub max_probabilities: Vec<f64>,
 }
 
-/// One range for all precedences.
+/// The same range for all precedences.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct OverlappedConfig {
-    /// The start of the range.
+    /// The beginning of the range.
     pub min: QueueSize,
     /// The end of the range.
     pub max: QueueSize,
@@ -127,7 +127,7 @@ impl ModelConfig {
     /// Returns the thresholds and the drop probability of each precedence.
     ///
     /// # Errors
-    /// The lists have different lengths, or a range is empty or ends above every average.
+    /// The lists have different lengths, a range is empty, or a range ends above all possible averages.
     pub fn expand(&self, above_max: AboveMaxConfig) -> Result<Vec<PrecedenceConfig>, ConfigError> {
         let (name, ranges, probabilities): (_, Vec<(QueueSize, QueueSize)>, _) = match self {
             ModelConfig::Staggered(StaggeredConfig { boundaries, max_probabilities }) => {
@@ -157,7 +157,7 @@ impl ModelConfig {
             .map(|(&(min, max), &max_probability)| PrecedenceConfig { min, max, max_probability, own: None })
             .collect();
         for (index, precedence) in precedences.iter().enumerate() {
-            // The fields of the expansion are not in the file, so the error names the model.
+            // The policy does not contain the expanded fields, so the error names the model.
             precedence.shared().check(precedences[0].min, above_max).map_err(|error| ConfigError {
                 path: vec![name.to_owned()],
                 message: format!("drop precedence {index}: {}", error.message),
@@ -180,15 +180,15 @@ pub enum AboveMaxConfig {
 }
 
 impl AboveMaxConfig {
-    /// The multiple of `max` at which every packet begins to be dropped.
+    /// The multiple of `max` from which on every packet is dropped.
     pub(super) fn times_max(self) -> u64 {
         match self {
             AboveMaxConfig::Drop => 1,
             AboveMaxConfig::Gentle => 2,
         }
     }
-    /// Checks that an average can reach the level at which every packet is dropped. A longer queue counts as
-    /// [`LONGEST`], so the curve above that length would have no effect.
+    /// Checks that an average can reach the value from which on every packet is dropped. A queue longer than
+    /// [`LONGEST`] counts as a queue of that length, so the curve above that length would have no effect.
     fn check(self, max: QueueSize) -> Result<(), ConfigError> {
         let (times, first_beyond) = (self.times_max(), LONGEST + 1);
         if max.count() < first_beyond / times {

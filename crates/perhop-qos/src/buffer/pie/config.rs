@@ -17,11 +17,11 @@ pub struct PieConfig {
     /// The interval between updates of the drop probability (`T_UPDATE`; tc's `tupdate`). Linux rounds to
     /// whole milliseconds and adds one.
     pub update_interval: Time,
-    /// Gain of the distance from the target, per second, 0 to 2. Under `linux` a multiple of 1/16; tc takes
-    /// the numerator.
+    /// The gain for the difference between delay and target, per second, 0 to 2. Under `linux` a multiple of
+    /// 1/16; tc expects the numerator.
     pub alpha: f64,
-    /// Gain of the change since the last update, per second, 0 to 2. Under `linux` a multiple of 1/16, as for
-    /// `alpha`.
+    /// The gain for the change of the delay since the last update, per second, 0 to 2. Under `linux` a
+    /// multiple of 1/16; tc expects the numerator.
     pub beta: f64,
     /// The time for which an uncongested queue admits every packet (`MAX_BURST`).
     pub burst: Time,
@@ -31,10 +31,11 @@ pub struct PieConfig {
     /// The spacing of drops. Default: `random` for `rfc`, `derandomized` for `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_spacing: Option<PieSpacing>,
-    /// A packet that finds at most this number of IP bytes in the queue is not dropped early. Default: two
-    /// packets of 1500 B.
+    /// The backlog, IP bytes, up to which an arriving packet is not dropped early. Default: two packets of
+    /// 1500 B.
     pub floor: ByteSize,
-    /// Whether ECN-capable packets are marked: `mark` up to the probability `mark-up-to`, `mark-all` always.
+    /// Whether ECN-capable packets are marked instead of dropped: `mark` marks up to the drop probability
+    /// `mark-up-to`, `mark-all` always.
     pub ecn: EcnConfig,
     /// The drop probability above which `ecn: mark` marks no packets (`mark_ecnth`), 0 to 1.
     pub mark_up_to: f64,
@@ -46,12 +47,12 @@ pub struct PieConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PieLaw {
-    /// RFC 8033: the drop probability of section 4. The burst allowance is counted in updates.
+    /// RFC 8033: the drop probability of section 4. The burst allowance decreases with each update.
     #[default]
     Rfc,
     /// `sch_pie.c` of Linux since 5.8, with its integers. The first update is after half a second, and the
-    /// burst allowance is counted as time between departures. `burst` is 150 ms, `mark-up-to` is 0.1, and the
-    /// limit is in packets.
+    /// burst allowance decreases with the time between departures. `burst` is 150 ms, `mark-up-to` is 0.1,
+    /// and the limit is in packets.
     Linux,
 }
 
@@ -59,8 +60,8 @@ pub enum PieLaw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PieDelay {
-    /// The queue's bytes divided by the departure rate. Each measurement of the rate takes 16 KiB and needs a
-    /// queue of at least 16 KiB. Only for `rfc`.
+    /// The queue's bytes divided by the departure rate. Each measurement of the rate counts the departure of
+    /// 16 KiB. It begins only while the queue contains at least 16 KiB. Only for `rfc`.
     DepartureRate,
     /// The sojourn time of the packet that left last.
     Sojourn,
@@ -70,10 +71,10 @@ pub enum PieDelay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PieSpacing {
-    /// Each packet is decided independently. Only for `rfc`.
+    /// The decision about each packet is independent of the others. Only for `rfc`.
     Random,
-    /// No packet is dropped while the sum of the probabilities since the last drop is below 0.85. At 8.5, the
-    /// drop is certain.
+    /// No packet is dropped while the sum of the drop probabilities since the last drop is below 0.85. When
+    /// the sum reaches 8.5, the packet is dropped with certainty.
     Derandomized,
 }
 
@@ -111,7 +112,7 @@ impl PieConfig {
             PieLaw::Linux => PieSpacing::Derandomized,
         })
     }
-    /// The probability up to which packets are marked; `None` for no marks.
+    /// The drop probability up to which packets are marked. `None` if packets are never marked.
     pub(in crate::buffer) fn marks_up_to(&self) -> Option<f64> {
         match self.ecn {
             EcnConfig::Ignore => None,

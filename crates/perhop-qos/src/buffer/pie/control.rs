@@ -1,5 +1,5 @@
-//! [`Control`]: the drop probability of a queue under PIE, by either law. [`Updates`]: the times at which it
-//! changes.
+//! [`Control`]: the drop probability of a queue under PIE, with either law. [`Updates`]: the times at which
+//! the probability changes.
 
 use super::config::{PieConfig, PieLaw};
 use super::linux::{LinuxPie, updates};
@@ -23,8 +23,8 @@ pub(in crate::buffer) struct Updates {
 }
 
 impl Control {
-    /// The law of the checked `config` on a link of this `framing`, its update times, and the bytes that the
-    /// law counts in addition to the IP bytes.
+    /// Returns the law of the checked `config` on a link of this `framing`, the times of its updates, and the
+    /// bytes that the law counts for a packet in addition to its IP bytes.
     pub(in crate::buffer) fn from_config(config: &PieConfig, framing: Framing) -> (Control, Updates, u32) {
         match config.law {
             PieLaw::Rfc => {
@@ -43,7 +43,7 @@ impl Control {
             Control::Linux(control) => control.probability(),
         }
     }
-    /// Whether a packet that finds `backlog` bytes is selected.
+    /// Whether an early drop selects a packet that finds `backlog` bytes in the queue.
     #[inline]
     pub(in crate::buffer) fn selects(&mut self, backlog: u64, random: &mut Stream) -> bool {
         match self {
@@ -51,8 +51,8 @@ impl Control {
             Control::Linux(control) => control.selects(backlog, random),
         }
     }
-    /// Records that a packet of `length` IP bytes, which arrived at `arrived`, has left. The queue still has
-    /// `backlog` bytes.
+    /// Records that a packet of `length` IP bytes has left the queue, which it had joined at `arrived`.
+    /// `backlog` bytes remain in the queue.
     #[inline]
     pub(in crate::buffer) fn departed(&mut self, now: Time, arrived: Time, length: u32, backlog: u64) {
         match self {
@@ -76,7 +76,7 @@ impl Control {
 }
 
 impl Updates {
-    /// Applies the updates of `control` that were due by `now`, during which its queue contained `backlog`
+    /// Applies the updates of `control` that are due by `now`. Until then, its queue contained `backlog`
     /// bytes.
     #[inline]
     pub(in crate::buffer) fn catch_up(&mut self, control: &mut Control, now: Time, backlog: u64) {

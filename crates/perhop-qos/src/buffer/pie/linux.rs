@@ -6,17 +6,17 @@ use crate::random::Stream;
 
 /// `MAX_PROB`: a probability of 1.
 const ONE: u64 = u64::MAX >> 8;
-/// The largest step, and the increase at a high delay: 0.02.
+/// The largest change of the probability, and its increase at a high delay: 0.02.
 const STEP: i64 = ((ONE / 100) * 2).cast_signed();
-/// Units of the kernel's packet scheduler clock: 64 ns.
+/// The unit of the kernel's packet scheduler clock: 64 ns.
 const TICK: u64 = Time::from_nanoseconds(64).as_picoseconds();
 const TICKS_PER_SECOND: u64 = 15_625_000;
-/// `pie_vars_init`: 150 ms.
+/// The burst allowance of `pie_vars_init`: 150 ms.
 const BURST: u64 = TICKS_PER_SECOND * 15 / 100;
-/// `pie_calculate_probability`: 250 ms.
+/// The high delay of `pie_calculate_probability`: 250 ms.
 const HIGH_DELAY: u64 = TICKS_PER_SECOND / 4;
 
-/// State and parameters, in ticks and bytes with the header of an Ethernet link.
+/// The state and the parameters. Times are in ticks. Bytes include the header on an Ethernet link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::buffer) struct LinuxPie {
     target: u64,
@@ -24,7 +24,7 @@ pub(in crate::buffer) struct LinuxPie {
     alpha: u64,
     /// The gain of the change since the last update, in the same unit.
     beta: u64,
-    /// The backlog below which no packet is dropped.
+    /// The backlog below which no packet is dropped early.
     floor: u64,
     /// `prob`, which may exceed 1.
     probability: u64,
@@ -40,12 +40,12 @@ pub(in crate::buffer) struct LinuxPie {
     departed: Option<u64>,
 }
 
-/// Returns the time of the first update of the drop probability, and the interval of the others.
+/// Returns the time of the first update of the drop probability, and the interval between the later updates.
 ///
 /// `pie_init` sets its timer to half a second. `pie_timer` sets it to `tupdate` in whole jiffies of 1 ms
-/// (`HZ` 1000). A timer must not fire early, so a timer that is set during a jiffy fires one slot of the
-/// timer wheel later (`kernel/time/timer.c`, `calc_index`). A slot is 1 jiffy, or 8 jiffies for half a
-/// second.
+/// (`HZ` 1000). A timer must not fire early. A timer that is set during a jiffy therefore fires one slot of
+/// the timer wheel later (`kernel/time/timer.c`, `calc_index`). A slot has 1 jiffy for `tupdate`, and 8
+/// jiffies for half a second.
 pub(super) fn updates(config: &PieConfig) -> (Time, Time) {
     let jiffy = Time::from_milliseconds(1);
     let jiffies = config.update_interval.as_picoseconds().div_ceil(jiffy.as_picoseconds());
@@ -57,7 +57,7 @@ fn ticks(time: Time) -> u64 {
 }
 
 impl LinuxPie {
-    /// PIE with `header` bytes counted for each packet.
+    /// Creates PIE that counts `header` bytes for each packet in addition to its IP bytes.
     pub(super) fn new(config: &PieConfig, header: u32) -> LinuxPie {
         let gain = |per_second: f64| ((per_second * 16.0) as u64 * (ONE / TICKS_PER_SECOND)) >> 4;
         LinuxPie {
@@ -108,7 +108,7 @@ impl LinuxPie {
         self.old_delay = delay;
     }
 
-    /// The gains, scaled by the probability.
+    /// The gains, divided by a number that depends on the drop probability.
     fn scaled_gains(&self) -> (u64, u64) {
         if self.probability >= ONE / 10 {
             return (self.alpha, self.beta);
@@ -129,7 +129,7 @@ impl LinuxPie {
         self.departed = None;
     }
 
-    /// `pie_drop_early`: whether a packet that finds `backlog` bytes is selected.
+    /// `pie_drop_early`: whether an early drop selects a packet that finds `backlog` bytes in the queue.
     pub(super) fn selects(&mut self, backlog: u64, random: &mut Stream) -> bool {
         let is_calm = self.delay < self.target / 2 && self.probability < ONE / 5;
         if self.burst > 0 || is_calm || backlog < self.floor {
@@ -152,23 +152,24 @@ impl LinuxPie {
         drops
     }
 
-    /// `pie_qdisc_enqueue`: records that a packet was dropped for any reason.
+    /// `pie_qdisc_enqueue`: records a drop for any cause.
     pub(in crate::buffer) fn dropped(&mut self) {
         self.accumulated = 0;
     }
 
-    /// `pie_qdisc_enqueue`: whether packets are marked.
+    /// `pie_qdisc_enqueue`: whether selected packets are marked instead of dropped.
     pub(super) fn marks(&self) -> bool {
         self.probability <= ONE / 10
     }
 
-    /// `fq_pie_qdisc_enqueue`: whether packets are marked, up to a probability of `percent`.
+    /// `fq_pie_qdisc_enqueue`: whether selected packets are marked instead of dropped, up to a drop
+    /// probability of `percent`.
     pub(in crate::buffer) fn marks_up_to(&self, percent: u64) -> bool {
         self.probability <= (ONE / 100) * percent
     }
 
-    /// `pie_process_dequeue`: records the departure of a packet that arrived at `arrived`, with `backlog`
-    /// bytes left.
+    /// `pie_process_dequeue`: records that a packet that had joined the queue at `arrived` has left.
+    /// `backlog` bytes remain.
     pub(super) fn departed(&mut self, now: Time, arrived: Time, backlog: u64) {
         let now = ticks(now);
         self.delay = if backlog == 0 { 0 } else { now - ticks(arrived) };

@@ -1,18 +1,18 @@
-//! PIE of RFC 8033: the pseudocode of its appendix A, with the enhancements that a policy enables.
+//! PIE of RFC 8033: the pseudocode of its appendix A, with the enhancements that a policy selects.
 
 use super::config::{PieConfig, PieDelay, PieSpacing};
 use crate::Time;
 use crate::random::Stream;
 
-/// RFC 8033 §5.2: `DQ_THRESHOLD`, 2^14 bytes, and the weight of one measurement, as a part of 2^16.
+/// RFC 8033 §5.2: `DQ_THRESHOLD`, 2^14 bytes, and the weight of one measurement, 2^14 / 2^16.
 const DQ_THRESHOLD: f64 = 16384.0;
 const WEIGHT: f64 = DQ_THRESHOLD / 65536.0;
 
-/// RFC 8033 §4.2: the divisors of a step below these drop probabilities.
+/// RFC 8033 §4.2: pairs of a drop probability and the divisor of a step below that probability.
 const SCALES: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)];
 
-/// State and parameters; delays in seconds, gains per second.
+/// The state and the parameters; delays in seconds, gains per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::buffer) struct RfcPie {
     target: f64,
@@ -35,7 +35,7 @@ pub(in crate::buffer) struct RfcPie {
     accumulated: f64,
     /// `avg_dq_time_`, in seconds; 0 before the first measurement.
     departure_time: f64,
-    /// The start of the running measurement, and the bytes that have left since then.
+    /// The start of the current measurement, and the bytes that have left since then.
     measurement: Option<(Time, u64)>,
 }
 
@@ -81,7 +81,7 @@ impl RfcPie {
             step = 0.02;
         }
         self.probability += step;
-        // §4.2: the probability decays exponentially if the delay is 0 and was 0 at the last update.
+        // §4.2: the probability decays exponentially if the delay is 0 now and was 0 at the last update.
         if self.current == 0.0 && self.old == 0.0 {
             self.probability *= 0.98;
         }
@@ -91,7 +91,7 @@ impl RfcPie {
         self.burst = self.burst.saturating_sub(self.update_interval);
     }
 
-    /// Whether a packet that finds `backlog` bytes is selected.
+    /// Whether an early drop selects a packet that finds `backlog` bytes in the queue.
     pub(super) fn selects(&mut self, backlog: u64, random: &mut Stream) -> bool {
         let is_calm = self.current < self.target / 2.0 && self.old < self.target / 2.0;
         // §4.4: the allowance is restored when congestion ends.
@@ -134,8 +134,8 @@ impl RfcPie {
         self.accumulated = 0.0;
     }
 
-    /// Records that a packet of `length` bytes, which arrived at `arrived`, has left. The queue still has
-    /// `backlog` bytes.
+    /// Records that a packet of `length` bytes has left the queue, which it had joined at `arrived`.
+    /// `backlog` bytes remain.
     pub(super) fn departed(&mut self, now: Time, arrived: Time, length: u32, backlog: u64) {
         match self.delay {
             PieDelay::Sojourn => self.current = now.saturating_sub(arrived).as_seconds(),

@@ -7,43 +7,43 @@ use crate::buffer::fill_tables::{self, FillStep};
 use crate::buffer::mred::options::EcnConfig;
 use crate::{Color, ConfigError};
 
-/// The largest number of units, so that products of two numbers fit in 64 bits.
+/// The largest number of units. The product of two such numbers fits in 64 bits.
 const MOST_UNITS: u32 = 1 << 30;
-/// The denominator of a factor of the free memory.
+/// The denominator of the factor of the free memory, [`SharedMemoryConfig::alpha`].
 pub(super) const ALPHA_PARTS: u64 = 1024;
 /// Bytes of an Ethernet header and check sequence (IEEE 802.3, 3.1.1).
 const ETHERNET: u32 = 18;
 
-/// The packet memory of a port, from which its `shared-memory` queues take units.
+/// The packet memory of a port. Its `shared-memory` queues take units from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MemoryConfig {
     /// The size of a unit, bytes. A packet takes whole units.
     pub unit_bytes: u32,
-    /// Bytes that a packet takes in the memory in addition to its IP bytes. Default: 18, an Ethernet header
+    /// The bytes of memory that a packet uses in addition to its IP bytes. Default: 18, an Ethernet header
     /// and check sequence.
     #[serde(default = "ethernet", skip_serializing_if = "is_ethernet")]
     pub overhead: u32,
-    /// The shared memory, units. The reserved parts of the queues are not in it.
+    /// The size of the shared memory, units. It does not include the reserved units of the queues.
     pub shared: u32,
-    /// The name of the shared memory. Ports of a node with the same name share it, and must have equal
-    /// `unit-bytes`, `shared` and `pool-fall`. Default: only this port uses the shared memory.
+    /// The name of the shared memory. Ports of a node with the same name share one memory, and must have
+    /// equal `unit-bytes`, `shared` and `pool-fall`. Default: only this port uses the shared memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
-    /// Units that are reserved for the port, in addition to the shared memory. Any queue of the port can use
-    /// them, and they are used before the shared memory.
+    /// The units that are reserved for the port, in addition to the shared memory. All queues of the port can
+    /// use these units. They are used before the shared memory.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reserved: u32,
-    /// The most units that all queues of the port may hold in addition to their own reserved parts. Default:
-    /// only the memory is a limit.
+    /// The largest number of units that all queues of the port together may use in addition to their own
+    /// reserved units. Default: only the size of the memory limits them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// The range over which the limits of the queues fall to `port-minimum`: units that all queues of the
-    /// port hold in addition to their reserved parts. Default: the limits do not fall.
+    /// The range over which the limits of the queues fall to `port-minimum`. The range counts the units that
+    /// all queues of the port use in addition to their reserved units. Default: the limits do not fall.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port_fall: Option<FallConfig>,
-    /// The range over which the limits of the queues fall to `pool-minimum`: used units of the shared memory.
-    /// Default: the limits do not fall.
+    /// The range over which the limits of the queues fall to `pool-minimum`. The range counts the used units
+    /// of the shared memory. Default: the limits do not fall.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool_fall: Option<FallConfig>,
 }
@@ -60,7 +60,7 @@ fn is_zero(units: &u32) -> bool {
     *units == 0
 }
 
-/// The usage of memory at which the limits of queues fall.
+/// The range of used units over which the limits of queues fall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FallConfig {
@@ -73,8 +73,8 @@ pub struct FallConfig {
     pub slope: FallSlope,
 }
 
-/// The limit of a queue between the two ends of a fall. Vendors publish only the ends. `early` and `late` are
-/// the lower and upper bound of every slope.
+/// The limit of a queue between the two ends of a range. Vendors publish only the ends. `late` and `early`
+/// are the upper and the lower bound of all possible slopes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FallSlope {
@@ -87,30 +87,31 @@ pub enum FallSlope {
     Late,
 }
 
-/// A queue that takes units from the memory of its port, `queueing.memory`.
+/// A queue that uses units from the memory of its port, `queueing.memory`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SharedMemoryConfig {
-    /// Units that only this queue uses. The queue uses them before other units, and releases them last.
+    /// The units that are reserved for this queue. The queue uses them first and releases them last.
     #[serde(skip_serializing_if = "is_zero")]
     pub reserved: u32,
-    /// The largest number of units in addition to the reserved units. Default: the queue has no limit of its
-    /// own.
+    /// The largest number of units that the queue may use in addition to its reserved units. Default: the
+    /// queue has no limit of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// A dynamic limit: units in addition to the reserved units must be fewer than the free units of the
-    /// shared memory times this factor, a multiple of 1/1024 such as 0.125 or 8. Default: no such limit.
+    /// A dynamic limit: the queue admits a packet only while the units that it uses in addition to its
+    /// reserved units are fewer than this factor times the free units of the shared memory. The factor is a
+    /// multiple of 1/1024, such as 0.125 or 8. Default: no such limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// The limit, units, at and above the end of `port-fall`. Default: `limit`.
+    /// The limit, units, at and above the end of `port-fall`. Default: the limit does not fall.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port_minimum: Option<u32>,
-    /// The limit, units, at and above the end of `pool-fall`. Default: `limit`.
+    /// The limit, units, at and above the end of `pool-fall`. Default: the limit does not fall.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool_minimum: Option<u32>,
-    /// Weighted tail drop: the largest number of units of the whole queue at which a packet is admitted, by
-    /// its drop precedence, from 0. Higher drop precedences than listed have the last threshold. Default: no
-    /// thresholds.
+    /// Weighted tail drop: for each drop precedence, beginning with 0, the largest number of units of the
+    /// whole queue at which a packet is admitted. Precedences above the last listed one have its threshold.
+    /// Default: no thresholds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<u32>,
     /// Early drops and ECN marks by the fill level of the queue. Default: none.
@@ -122,18 +123,19 @@ pub struct SharedMemoryConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MemoryProfilesConfig {
-    /// The units of a full queue, of which fill levels are percentages.
+    /// The number of units at which the queue is full. Fill levels are percentages of it.
     pub full: u32,
-    /// The steps of each drop precedence, from 0, in ascending order of the fill level. Higher drop
-    /// precedences than listed have the last profile.
+    /// The steps of each drop precedence, beginning with precedence 0, in ascending order of the fill level.
+    /// Precedences above the last listed one use its steps.
     pub precedences: Vec<Vec<FillStep>>,
-    /// The treatment of ECN-capable packets that the profile selects. Default: they are dropped like others.
+    /// The treatment of ECN-capable packets that the profile selects. Default: they are dropped like other
+    /// packets.
     #[serde(default, skip_serializing_if = "fill_tables::ignores_ecn")]
     pub ecn: EcnConfig,
 }
 
 impl MemoryConfig {
-    /// Bytes that Ethernet adds to the IP bytes of a packet: header and check sequence.
+    /// The bytes that Ethernet adds to the IP bytes of a packet: a header and a check sequence.
     pub const ETHERNET: u32 = ETHERNET;
 
     /// Checks the settings.
@@ -231,7 +233,7 @@ impl MemoryProfilesConfig {
     }
 }
 
-/// Returns `alpha` in parts of [`ALPHA_PARTS`].
+/// Returns `alpha` as a multiple of 1/[`ALPHA_PARTS`].
 pub(super) fn alpha_parts(alpha: f64) -> Result<u64, ConfigError> {
     let parts = alpha * ALPHA_PARTS as f64;
     let is_whole = parts.fract() == 0.0 && (1.0..=(ALPHA_PARTS * ALPHA_PARTS) as f64).contains(&parts);

@@ -1,4 +1,4 @@
-//! [`Fall`] and [`Limits`]: the most units of a queue.
+//! [`Fall`] and [`Limits`]: the largest number of units that a queue may use.
 
 use super::config::{ALPHA_PARTS, FallConfig, FallSlope, SharedMemoryConfig, alpha_parts};
 use crate::{Color, ConfigError};
@@ -6,7 +6,7 @@ use crate::{Color, ConfigError};
 /// A limit that no queue can reach.
 pub(super) const UNLIMITED: u64 = 1 << 32;
 
-/// The span of used units over which limits fall, for any [slope](FallSlope).
+/// The range of used units over which limits fall, for any [slope](FallSlope).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fall {
     start: u64,
@@ -22,12 +22,12 @@ impl Fall {
         let (start, end) = (u64::from(start), u64::from(end));
         match slope {
             FallSlope::Linear => Fall { start, end },
-            // An early fall is a linear fall over one unit.
+            // An early fall is a linear fall within one unit.
             FallSlope::Early => Fall { start, end: start + 1 },
             FallSlope::Late => Fall { start: end - 1, end },
         }
     }
-    /// Whether a queue may hold `wanted` units while `used` units are in use.
+    /// Whether a queue may use `wanted` units while the port or the pool uses `used` units.
     #[inline]
     pub(super) fn allows(self, wanted: u64, limit: u64, minimum: u64, used: u64) -> bool {
         if used <= self.start {
@@ -36,7 +36,8 @@ impl Fall {
         if used >= self.end {
             return wanted <= minimum;
         }
-        // The comparison multiplies instead of dividing, so that nothing is rounded. No number exceeds 2^32.
+        // Both sides are multiplied by the span instead of divided, so nothing is rounded. All numbers are at
+        // most 2^32.
         let span = self.end - self.start;
         wanted * span + (limit - minimum) * (used - self.start) <= limit * span
     }
@@ -45,22 +46,23 @@ impl Fall {
 /// The limits of a queue, units.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The whole queue, by drop precedence.
+    /// The limit of the whole queue for each drop precedence.
     pub(super) thresholds: [u32; Color::COUNT],
-    /// The part above the reserved units.
+    /// The limit on the units above the reserved ones.
     pub(super) shared: u64,
-    /// The minimum of `shared`, which applies when the port uses much memory.
+    /// The minimum of `shared` while the port uses much of its memory.
     pub(super) port_minimum: u64,
-    /// The minimum of `shared`, which applies when much of the pool is used.
+    /// The minimum of `shared` while much of the pool is used.
     pub(super) pool_minimum: u64,
-    /// The factor of the free units of the pool, in parts of [`ALPHA_PARTS`].
+    /// The factor of the free units of the pool, as a multiple of 1/[`ALPHA_PARTS`].
     alpha_parts: u64,
 }
 
 impl Limits {
     pub(super) fn new(config: &SharedMemoryConfig) -> Result<Limits, ConfigError> {
         config.check()?;
-        // An absent threshold exceeds the units of pool, port and queue together, so no queue can reach it.
+        // A queue without this threshold has one above all units of the pool, the port and the queue
+        // together, which it cannot reach.
         let last = config.thresholds.last().copied().unwrap_or(u32::MAX);
         let threshold = |index| config.thresholds.get(index).copied().unwrap_or(last);
         let shared = config.limit.map_or(UNLIMITED, u64::from);
@@ -72,11 +74,11 @@ impl Limits {
             alpha_parts: config.alpha.map_or(Ok(0), alpha_parts)?,
         })
     }
-    /// Whether the dynamic limit admits a packet to a queue with `shared` units above its reserved ones,
+    /// Whether the dynamic limit admits a packet to a queue that uses `shared` units above its reserved ones,
     /// while `free` units of the pool are free.
     ///
-    /// Choudhury and Hahne 1998, equation (1) with the rule of section III: a queue is blocked if its length
-    /// at the arrival is at or above the threshold.
+    /// Choudhury and Hahne 1998, equation (1) with the rule of section III: an arriving packet is blocked if
+    /// the length of the queue is at or above the threshold.
     #[inline]
     pub(super) fn dynamic_admits(&self, shared: u64, free: u64) -> bool {
         self.alpha_parts == 0 || shared * ALPHA_PARTS < self.alpha_parts * free
@@ -87,8 +89,8 @@ impl Limits {
 mod tests {
     use super::*;
 
-    /// Compares with limits from a division, rounded down, for a limit of 480 and a minimum of 285 between
-    /// 1080 and 1440 units.
+    /// Compares the fall with a limit that is computed by a division and rounded down. The limit is 480, and
+    /// the minimum is 285; the limit falls between 1080 and 1440 used units.
     #[test]
     fn a_linear_fall_matches_the_division() {
         let fall = Fall::new(Some(FallConfig { start: 1080, end: 1440, slope: FallSlope::Linear }));

@@ -15,14 +15,14 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Creates the pool that `config` describes, all of whose units are free.
+    /// Creates the pool that `config` describes. All its units are free.
     pub(super) fn new(config: &MemoryConfig) -> Arc<Pool> {
         let size = u64::from(config.shared);
         Arc::new(Pool { size, free: Count::new(size), fall: Fall::new(config.pool_fall) })
     }
 }
 
-/// The identity of a pool that ports of a node share. It is the same for all its ports, and differs from that
-/// of any other pool while one of the ports exists.
+/// The identity of a pool of units. All ports that share the pool have the same key. Another pool has another
+/// key while one of these ports exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PoolKey(pub(super) usize);

@@ -1,4 +1,4 @@
-//! [`MemoryPools`]: the units that ports of a node share.
+//! [`MemoryPools`]: the pools of units that ports of a node share.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,7 +9,7 @@ use super::pool::Pool;
 use super::port_memory::PortMemory;
 use crate::ConfigError;
 
-/// The pools that the memory of a node has so far, by the name of [`MemoryConfig::pool`].
+/// The pools of a node so far, by their name [`MemoryConfig::pool`].
 #[derive(Debug, Default)]
 pub struct MemoryPools {
     named: BTreeMap<String, NamedPool>,
@@ -30,12 +30,12 @@ struct PoolSettings {
 }
 
 impl MemoryPools {
-    /// Adds a port with the memory `config`. The port shares the pool that `config` names with the earlier
-    /// ports of that pool. Without a name, it has a pool of its own.
+    /// Adds a port with the memory `config`. The port shares the pool that `config` names with the ports that
+    /// were added before. If `config` names no pool, the port has a pool of its own.
     ///
     /// # Errors
-    /// A number is out of range, a fall ends before it starts, or an earlier port has other settings of the
-    /// pool.
+    /// A number is out of range, a fall ends before it starts, or an earlier port describes the same pool
+    /// with other settings.
     pub fn port(&mut self, config: &MemoryConfig) -> Result<Arc<PortMemory>, ConfigError> {
         config.check()?;
         let pool = match &config.pool {

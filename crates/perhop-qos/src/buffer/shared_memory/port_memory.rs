@@ -1,4 +1,4 @@
-//! [`PortMemory`]: the part of a packet memory that the queues of one port hold.
+//! [`PortMemory`]: the units of a packet memory that the queues of one port use.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use super::pool::{Pool, PoolKey};
 use super::units::{Count, UnitSize};
 use crate::DropCause;
 
-/// The memory of a port: units that its queues share, in addition to those of a pool.
+/// The memory of a port: the units that its queues share, and the pool from which they take more units.
 ///
 /// A packet first takes reserved units of its queue, then units of the port, then units of the pool. Units
-/// are released in the opposite order. It is therefore enough to count the units of queues, ports and pools.
-/// Packets do not store their units.
+/// are released in the opposite order. It is therefore enough to count the used units of each queue, port and
+/// pool. A packet does not store which units it uses.
 #[derive(Debug)]
 pub struct PortMemory {
-    /// The units that the queues of the port hold in addition to their reserved units.
+    /// The units that the queues of the port use in addition to their reserved units.
     shared: Count,
-    /// The units of the port, which the queues use before the pool.
+    /// The units that are reserved for the port. The queues use them before units of the pool.
     reserved: u64,
     /// The largest value of `shared`.
     limit: u64,
-    /// The values of `shared` over which the limits of the queues fall.
+    /// The range of `shared` over which the limits of the queues fall.
     fall: Fall,
     pool: Arc<Pool>,
     unit: UnitSize,
-    /// Whether other ports may draw on the pool.
+    /// Whether other ports may use the pool.
     has_named_pool: bool,
 }
 
@@ -42,13 +42,13 @@ impl PortMemory {
         }
     }
 
-    /// The size of its units.
+    /// The size of a unit.
     pub fn unit(&self) -> UnitSize {
         self.unit
     }
 
-    /// Takes units for a queue with `limits` that grows from `before` to `after` units in addition to its
-    /// reserved units.
+    /// Takes units for a queue with `limits` whose use above its reserved units grows from `before` to
+    /// `after` units.
     #[inline]
     pub(super) fn take(&self, limits: &Limits, before: u64, after: u64) -> Result<(), DropCause> {
         let pool = &*self.pool;
@@ -72,7 +72,7 @@ impl PortMemory {
         Ok(())
     }
 
-    /// Releases `given` units that a queue held in addition to its reserved units.
+    /// Releases `given` units that a queue used in addition to its reserved units.
     #[inline]
     pub(super) fn give_back(&self, given: u64) {
         let used = self.shared.get();
@@ -82,29 +82,29 @@ impl PortMemory {
         self.pool.free.set(self.pool.free.get() + returned);
     }
 
-    /// The units of the pool among `shared` units of the queues.
+    /// The number of units of the pool among `shared` units that the queues use.
     #[inline]
     fn pool_units(&self, shared: u64) -> u64 {
         shared.saturating_sub(self.reserved)
     }
 
-    /// The units that the queues hold in addition to their reserved units.
+    /// The units that the queues use in addition to their reserved units.
     pub fn shared_units(&self) -> u64 {
         self.shared.get()
     }
-    /// The part of [`shared_units`](Self::shared_units) that comes from the pool.
+    /// The part of [`shared_units`](Self::shared_units) that is taken from the pool.
     pub fn units_of_pool(&self) -> u64 {
         self.pool_units(self.shared.get())
     }
-    /// The units of the port, which its queues share before they use the pool.
+    /// The units that are reserved for the port. Its queues use them before units of the pool.
     pub fn reserved_units(&self) -> u64 {
         self.reserved
     }
-    /// All units of the pool.
+    /// The number of units in the pool.
     pub fn pool_size(&self) -> u64 {
         self.pool.size
     }
-    /// The used units of the pool, including the units of other ports.
+    /// The used units of the pool, including those that other ports use.
     pub fn pool_use(&self) -> u64 {
         self.pool.size - self.pool.free.get()
     }
@@ -116,7 +116,7 @@ impl PortMemory {
     pub fn pool(&self) -> PoolKey {
         PoolKey(Arc::as_ptr(&self.pool).addr())
     }
-    /// Whether other ports may draw on the pool.
+    /// Whether other ports may use the pool.
     pub fn has_named_pool(&self) -> bool {
         self.has_named_pool
     }

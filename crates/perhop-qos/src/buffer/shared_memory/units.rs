@@ -1,11 +1,11 @@
-//! [`Count`]: a number of units that queues and ports change together. [`UnitSize`]: the units of a packet.
+//! [`Count`]: a number of units that several queues or ports change. [`UnitSize`]: the size of a unit.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A number of units.
 ///
-/// Only one thread at a time uses the ports of a memory, so a relaxed load and a relaxed store suffice. Both
-/// compile to plain moves. The count is atomic only so that a port can move to another thread.
+/// Only one thread at a time uses the ports of a memory, so relaxed loads and stores suffice. Both compile to
+/// plain moves. The count is atomic only because a port can move to another thread.
 #[derive(Debug, Default)]
 pub(super) struct Count(AtomicU64);
 
@@ -23,14 +23,14 @@ impl Count {
     }
 }
 
-/// The number of bits of a reciprocal, with which a multiplication replaces a division. For n < 2^20 bytes
-/// and units of u < 2^16 bytes, rounding the reciprocal adds less than n / 2^40 < 1 / u to the quotient. The
-/// integer part does not change.
+/// The number of bits of the reciprocal. A multiplication by the reciprocal replaces a division. For n < 2^20
+/// bytes and units of u < 2^16 bytes, the rounding of the reciprocal adds less than n / 2^40 < 1 / u to the
+/// quotient, so the integer part is exact.
 const RECIPROCAL_BITS: u32 = 40;
-/// A packet of at least this number of bytes needs a division.
+/// The length from which on the number of units is computed by a division, bytes.
 const DIVIDED_FROM: u32 = 1 << 19;
 
-/// The size of a unit, and the bytes of a packet in the memory in addition to its IP bytes.
+/// The size of a unit, and the bytes that a packet needs in the memory in addition to its IP bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct UnitSize {
     bytes: u32,
@@ -43,11 +43,11 @@ impl UnitSize {
     pub(super) fn new(bytes: u32, overhead: u32) -> UnitSize {
         UnitSize { bytes, overhead, reciprocal: (1_u64 << RECIPROCAL_BITS).div_ceil(bytes.into()) }
     }
-    /// Its bytes.
+    /// The size of a unit, bytes.
     pub fn bytes(self) -> u32 {
         self.bytes
     }
-    /// The units of a packet of `length` IP bytes.
+    /// The number of units that a packet of `length` IP bytes needs.
     #[inline]
     pub fn units(self, length: u32) -> u64 {
         let bytes = length.saturating_add(self.overhead);
