@@ -15,39 +15,39 @@ pub enum Verdict {
     Drop(DropCause),
 }
 
-/// The cause of a drop. Every drop has exactly one cause and one counter.
+/// The cause of a drop. Each drop has exactly one cause, and each cause has a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropCause {
     /// The queue had reached its hard limit (tail drop).
     QueueFull,
-    /// Active queue management selected the packet at random.
+    /// Active queue management has selected the packet at random.
     EarlyRandom,
-    /// Active queue management dropped the packet without a random choice. The average was at or above the
-    /// maximum threshold, the packet had waited too long, or a later acknowledgment supersedes it (CAKE's
-    /// filter).
+    /// Active queue management has dropped the packet without a random choice: the average was at or above
+    /// the maximum threshold, the packet had waited too long, or a later acknowledgment makes it redundant
+    /// (CAKE's filter).
     EarlyForced,
-    /// An action of a traffic conditioner dropped the packet.
+    /// An action of a traffic conditioner has dropped the packet.
     Policed,
     /// The node has no route to the destination.
     NoRoute,
-    /// No class of the port's policy takes the packet.
+    /// No class of the port's policy matches the packet.
     NoClass,
-    /// The wire lost the packet.
+    /// The wire has lost the packet.
     Lost,
-    /// The packet is longer than the MTU of the interface, and may not be fragmented.
+    /// The packet is longer than the MTU of the interface and must not be fragmented.
     TooBig,
-    /// The queue was at the limit of its part of a shared memory, or the memory had no free unit.
+    /// The queue had reached its limit on the shared memory, or the memory had no free units.
     SharedMemory,
-    /// The queues of the port had reached the port's limit of a shared memory.
+    /// The queues of the port had reached the port's limit on the shared memory.
     PortMemory,
-    /// The memory of the interface by which the packet arrived had no room for its priority, whose sender was
+    /// The memory of the interface on which the packet arrived had no room for its priority. The sender was
     /// paused too late or not at all.
     Headroom,
 }
 
 impl DropCause {
-    /// Every cause, in the order of their counters.
+    /// All causes, in the order of their counters.
     pub const ALL: [DropCause; 11] = [
         DropCause::QueueFull,
         DropCause::EarlyRandom,
@@ -64,15 +64,16 @@ impl DropCause {
     /// The number of causes.
     pub const COUNT: usize = DropCause::ALL.len();
 
-    /// Whether only ports with a [shared memory](crate::buffer::PortMemory) have this cause.
+    /// Whether this cause can occur only at ports with a [shared memory](crate::buffer::PortMemory).
     pub const fn needs_shared_memory(self) -> bool {
         matches!(self, DropCause::SharedMemory | DropCause::PortMemory)
     }
-    /// Whether only networks with [priority flow control](crate::policy::PauseConfig) drop for it.
+    /// Whether this cause can occur only in networks with [priority flow
+    /// control](crate::policy::PauseConfig).
     pub const fn needs_pauses(self) -> bool {
         matches!(self, DropCause::Headroom)
     }
-    /// The index in [`DropCause::ALL`].
+    /// The index of the cause in [`DropCause::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }

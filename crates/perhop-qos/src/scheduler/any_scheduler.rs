@@ -17,7 +17,7 @@ use super::wrr::Wrr;
 use crate::policy::{ClassConfig, QueueingConfig};
 use crate::{ConfigError, Rate, Time};
 
-/// A scheduler of any kind: stored by value, dispatched by one `match`.
+/// A scheduler of any kind. It is stored by value and dispatched by one `match`.
 #[derive(Clone, Debug)]
 pub enum AnyScheduler {
     /// See [`Fifo`].
@@ -47,10 +47,10 @@ pub enum AnyScheduler {
 }
 
 impl SchedulerConfig {
-    /// Builds the scheduler of `classes`, on a wire of `rate`.
+    /// Builds the scheduler of `classes` on a wire of `rate`.
     ///
     /// # Errors
-    /// A class has a share that this scheduler does not support. The path starts at `classes`.
+    /// A class has a share that this scheduler does not support. The path of the error begins with `classes`.
     pub fn build(self, classes: &[ClassConfig], rate: Rate) -> Result<AnyScheduler, ConfigError> {
         Ok(match self {
             SchedulerConfig::Fifo => AnyScheduler::Fifo(Fifo::build(classes)?),
@@ -76,10 +76,10 @@ impl SchedulerConfig {
 }
 
 impl QueueingConfig {
-    /// Builds its scheduler, on a wire of `rate`.
+    /// Builds the scheduler of this configuration on a wire of `rate`.
     ///
     /// # Errors
-    /// The errors of [`SchedulerConfig::build`], or the link-sharing options belong to another scheduler.
+    /// The errors of [`SchedulerConfig::build`], or link-sharing options of another scheduler.
     pub(super) fn build_scheduler(&self, rate: Rate) -> Result<AnyScheduler, ConfigError> {
         if self.scheduler == SchedulerConfig::Htb && self.link_sharing.is_none() {
             return Ok(AnyScheduler::Htb(Box::new(Htb::build(&self.classes, self.rate_to_quantum)?)));
@@ -99,7 +99,7 @@ impl QueueingConfig {
     }
 }
 
-/// Calls a method of the contract on the actual scheduler.
+/// Calls a method of the contract on the contained scheduler.
 macro_rules! dispatch {
     ($self:ident, $scheduler:ident => $call:expr) => {
         match $self {

@@ -2,9 +2,9 @@
 //! Networks", IEEE/ACM Transactions on Networking 3(4), 1995): a tree of allotments, and rules for exceeding
 //! them.
 //!
-//! The general scheduler serves levels, with a round robin in each level. The link-sharing scheduler limits
-//! it: a class that has used up its allotment may send only if an ancestor lends to it. Details that the
-//! paper leaves open follow ns-2 (2.35, `queue/cbq.cc`).
+//! The general scheduler serves levels, and the classes of a level in a round robin. The link-sharing
+//! scheduler restricts it: a class that has used up its allotment may send only if an ancestor lends to it.
+//! Details that the paper leaves open follow ns-2 (2.35, `queue/cbq.cc`).
 
 mod build;
 mod estimator;
@@ -18,29 +18,29 @@ use estimator::{Estimator, picoseconds, span};
 /// The height of a class with a queue.
 const LEAF: u8 = 1;
 
-/// Class-based queueing over queues or schedulers. It reads only their heads.
+/// Class-based queueing of queues or schedulers. It reads only their heads.
 #[derive(Clone, Debug)]
 pub struct Cbq {
-    /// The transmission time of a byte on the wire, in steps of the estimators.
+    /// The transmission time of a byte on the wire, in the steps of the estimators.
     byte: u128,
     guideline: Guideline,
-    /// Whether the turns of a level are weighted round robin.
+    /// Whether the classes of a level take turns by weighted round robin.
     is_weighted: bool,
-    /// The number of classes with queues. They come first, in the order of the children.
+    /// The number of classes with queues. They are the first classes, in the order of the children.
     leaves: usize,
     classes: Vec<Class>,
     /// The height of the wire: one more than the highest class.
     wire_height: u8,
-    /// The leaves of each level, starting with the first level.
+    /// The classes with queues of each level, beginning with the first level.
     rings: Vec<Ring>,
-    /// The last choice, which takes effect when its packet leaves.
+    /// The last choice. It takes effect when its packet leaves.
     decision: Option<Decision>,
     /// The height up to which classes may lend under the top-level guideline.
     top_level: u8,
-    /// The lowest height of an unsatisfied class. Such a class wants to send and has not used up its
+    /// The lowest height of an unsatisfied class: a class that wants to send and has not used up its
     /// allotment. `None` while the height is not known.
     lowest_unsatisfied: Option<u8>,
-    /// The time until which no class may send, as of the last choice.
+    /// The time until which no class may send, as determined by the last choice.
     held_until: Option<Time>,
 }
 
@@ -49,39 +49,39 @@ pub struct Cbq {
 struct Class {
     parent: Parent,
     may_borrow: bool,
-    /// 1 for a class with a queue; otherwise one more than the highest inner class.
+    /// The height: 1 for a class with a queue, otherwise one more than the highest inner class.
     height: u8,
     estimator: Estimator,
-    /// The level of the general scheduler.
+    /// The level of the class in the general scheduler.
     level: u16,
-    /// The allotment, as a part of the wire's rate.
+    /// The allotment as a fraction of the wire's rate.
     fraction: f64,
-    /// Bytes that the class may send in a turn.
+    /// The bytes that the class may send in one turn.
     quantum: i64,
-    /// Bytes that the class may still send in its turn.
+    /// The bytes that the class may still send in this turn.
     credit: i64,
-    /// Packets in the class.
+    /// The number of packets in the class.
     waiting: u32,
-    /// Whether the class wanted to send at the last choice and was not allowed to.
+    /// Whether the class wanted to send at the last choice but was not allowed to.
     is_refused: bool,
-    /// Whether an inner class that may borrow from this class has a head. Valid only while the unsatisfied
-    /// classes are searched.
+    /// Whether an inner class that may borrow from this class has a head. It is valid only during the search
+    /// for unsatisfied classes.
     wants_below: bool,
 }
 
 /// The parent of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Parent {
-    /// The whole wire. It always lends, because its allotment is the whole rate.
+    /// The whole wire. It always lends, because its allotment is the full rate.
     Wire,
     Class(u16),
 }
 
-/// The leaves of a level, which take turns.
+/// The classes with queues of a level. They take turns.
 #[derive(Clone, Debug)]
 struct Ring {
     members: Vec<u16>,
-    /// The index of the member that has the turn.
+    /// The index of the member whose turn it is.
     turn: usize,
 }
 
@@ -90,22 +90,22 @@ struct Ring {
 struct Decision {
     child: usize,
     ring: usize,
-    /// The number of members between the turn and the class.
+    /// The number of members from the member whose turn it is to the selected class.
     step: usize,
-    /// Bytes that the chosen class may still send in its turn.
+    /// The bytes that the selected class may still send in its turn.
     credit: i64,
-    /// Whether no class that may send had bytes left in its turn.
+    /// Whether none of the classes that may send had bytes left in its turn.
     is_second_round: bool,
-    /// The class whose allotment permits the packet. It is `None` if no class has any allotment left and the
-    /// packet is sent only because the wire would otherwise be idle.
+    /// The class whose allotment permits the packet. `None` if no allotment permits it, and the packet is
+    /// sent only because the wire would otherwise be idle.
     account: Option<Account>,
 }
 
-/// The result of the first round of a level.
+/// The result of the first search through a level.
 #[derive(Clone, Copy, Debug)]
 enum Round {
     Found(Decision),
-    /// The classes that may send have no bytes left in their turns.
+    /// There are classes that may send, but none has bytes left in its turn.
     TurnsUsedUp,
     /// No class may send.
     NoClass,
@@ -119,7 +119,7 @@ enum Account {
 }
 
 impl Class {
-    /// Shifts the index of the parent for a table that begins with `leaves` classes with queues.
+    /// Shifts the index of the parent, for a list of classes that begins with `leaves` classes with queues.
     fn with_parent_after(mut self, leaves: usize) -> Class {
         if let Parent::Class(number) = &mut self.parent {
             *number += leaves as u16;
@@ -134,8 +134,8 @@ impl Class {
 
 impl Cbq {
     /// Selects the class that sends at `now`: the first class, by level and then by turn, that has a head,
-    /// may send, and has bytes left in its turn. If no class may send, the first class that could borrow is
-    /// selected without an account, so that the wire is not idle while such a class has a packet.
+    /// may send, and has bytes left in its turn. If no class may send, selects the first class that could
+    /// borrow, without an account. The wire is therefore not idle while such a class has a packet.
     fn choose(&mut self, now: i64, heads: &[u32]) -> Option<Decision> {
         self.lowest_unsatisfied = None;
         self.classes[..self.leaves].iter_mut().for_each(|class| class.is_refused = false);
@@ -153,8 +153,8 @@ impl Cbq {
         borrower
     }
 
-    /// Returns the first class of `ring` that may send and has bytes left. Records the first class that could
-    /// borrow in `borrower`.
+    /// Returns the first class of `ring` that may send and has bytes left in its turn. Stores the first class
+    /// that could borrow in `borrower`.
     fn round(&mut self, ring: usize, now: i64, heads: &[u32], borrower: &mut Option<Decision>) -> Round {
         let mut round = Round::NoClass;
         for step in 0..self.rings[ring].members.len() {
@@ -180,8 +180,8 @@ impl Cbq {
         round
     }
 
-    /// Records that `child` wants to send but may not. If the refusal ends its wait, the class is
-    /// unsatisfied.
+    /// Records that `child` wants to send but may not. If the wait after this refusal is already over, the
+    /// class is unsatisfied.
     fn record_refusal(&mut self, child: usize, now: i64) {
         let class = &mut self.classes[child];
         class.is_refused = true;
@@ -190,14 +190,14 @@ impl Cbq {
         }
     }
 
-    /// Returns the first class of `ring` that may send, although it has no bytes left in its turn.
+    /// Returns the first class of `ring` that may send, even if it has no bytes left in its turn.
     fn second_round(&self, ring: usize, now: i64, heads: &[u32]) -> Option<Decision> {
         (0..self.rings[ring].members.len()).find_map(|step| {
             let child = self.rings[ring].at(step);
             let class = &self.classes[child];
             let account = match class.is_refused {
                 _ if heads[child] == 0 => return None,
-                // The refusal in the first round can have ended the wait of the class.
+                // The wait after the refusal in the first search can already be over.
                 true => (class.estimator.refused_until(now) <= now).then_some(Account::Own),
                 false => self.account_known(child, now),
             };
@@ -206,7 +206,7 @@ impl Cbq {
         })
     }
 
-    /// Delays all refused classes, and returns the time at which the first of them may send.
+    /// Records the refusal of all refused classes. Returns the time at which the first of them may send.
     fn hold_back(&mut self, now: i64) -> Option<i64> {
         self.rings.iter().flat_map(|ring| &ring.members).for_each(|leaf| {
             self.classes[usize::from(*leaf)].credit = 0;
@@ -220,7 +220,8 @@ impl Cbq {
             .min()
     }
 
-    /// Ends the turns of the classes that precede the chosen one, and makes the refused classes wait.
+    /// Ends the turns of the classes that precede the selected class, and records the refusal of all refused
+    /// classes.
     fn end_turns_before(&mut self, now: i64, decision: &Decision) {
         for class in self.classes[..self.leaves].iter_mut().filter(|class| class.is_refused) {
             class.estimator.refuse(now);
@@ -251,7 +252,7 @@ impl Cbq {
 }
 
 impl Ring {
-    /// The member `step` positions after the turn.
+    /// The member that is `step` positions after the member whose turn it is.
     fn at(&self, step: usize) -> usize {
         usize::from(self.members[(self.turn + step) % self.members.len()])
     }
@@ -277,8 +278,8 @@ impl Scheduler for Cbq {
             if let Some(decision) = &self.decision {
                 return Some(decision.child);
             }
-            // A refusal can end the wait of a class, so that the choice must be repeated. This happens at
-            // most once for each class, so the loop ends.
+            // If the wait after a refusal is already over, the choice is repeated. This happens at most once
+            // for each class, so the loop ends.
             let until = self.hold_back(now)?;
             if until > now {
                 self.held_until = Some(Time::from_picoseconds(until.unsigned_abs()));
@@ -316,7 +317,7 @@ impl Scheduler for Cbq {
         self.classes[child].waiting -= 1;
         self.decision = None;
     }
-    /// Allotments grow with time.
+    /// The allotments that classes have used up are renewed over time.
     fn depends_on_time(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Deficit round robin (Shreedhar & Varghese, SIGCOMM 1995): turns counted in bytes.
+//! Deficit round robin (Shreedhar & Varghese, SIGCOMM 1995): turns that are counted in bytes.
 
 use super::contract::Scheduler;
 use super::rounds::Rounds;
@@ -12,12 +12,13 @@ const TAKES: Takes = Takes {
     help: "drr takes quantum (IP bytes per round), for example 1500B; shares are proportional to the quanta",
 };
 
-/// The quantum of a class without a configured quantum: one Ethernet MTU, so that every turn sends a packet.
-/// The paper recommends this, because work is O(1) per packet if the quantum is at least the longest packet.
+/// The quantum of a class without a configured quantum: the MTU of Ethernet, so that a packet is sent in
+/// every turn. The paper recommends this, because the work is O(1) per packet if the quantum is at least the
+/// longest packet.
 const DEFAULT_QUANTUM: u64 = 1500;
 
-/// Deficit round robin: each turn adds the quantum to the child's deficit counter. The child sends while the
-/// counter covers its head.
+/// Deficit round robin. Each turn adds the quantum to the deficit counter of the child. The child sends
+/// packets while the counter covers its head.
 #[derive(Clone, Debug)]
 pub struct Drr {
     rounds: Rounds,

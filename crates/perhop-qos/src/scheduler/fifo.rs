@@ -1,4 +1,4 @@
-//! First come, first served, over any number of children.
+//! First come, first served, for any number of children.
 
 use std::collections::VecDeque;
 
@@ -13,31 +13,33 @@ const TAKES: Takes = Takes {
     help: "fifo serves in order of arrival; for shares take priority, wrr, drr, scfq, wfq, wf2q-plus, three-parameter, cbq, hfsc or htb",
 };
 
-/// First come, first served: serves the children in the order in which their packets arrived.
+/// First come, first served: serves the children in the order in which their packets have arrived.
 #[derive(Clone, Debug)]
 pub struct Fifo {
-    /// The child of each waiting packet.
+    /// The child of each queued packet, in order of arrival.
     order: VecDeque<u16>,
-    /// Whether there is only one child. In that case, no order is stored.
+    /// Whether there is only one child, so that no order is stored.
     is_alone: bool,
 }
 
 impl Fifo {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Fifo, ConfigError> {
         TAKES.check(classes)?;
-        // The queue grows up to its largest length. After that, the packet path does not allocate.
+        // The memory grows with the number of packets up to the largest number. After that, the packet path
+        // does not allocate.
         Ok(Fifo { order: VecDeque::with_capacity(64), is_alone: classes.len() == 1 })
     }
 }
 
 impl Fifo {
-    /// Packets after the first are checked only if a shaper inside the child of the first packet holds it
-    /// back.
+    /// Returns the first child, in the order of its packets, that has a head. The first child has no head
+    /// only if a shaper inside it holds its packets back.
     #[inline(never)]
     fn first_with_head(&self, heads: &[u32]) -> Option<usize> {
         self.order.iter().map(|child| usize::from(*child)).find(|child| heads[*child] > 0)
     }
-    /// Removes the first packet of `child`. Another packet precedes it only if that one is held back.
+    /// Removes the first packet of `child` from the order. Another packet precedes it only if that packet is
+    /// held back.
     #[inline(never)]
     fn remove_first(&mut self, child: usize) {
         if self.order.front().is_some_and(|first| usize::from(*first) == child) {

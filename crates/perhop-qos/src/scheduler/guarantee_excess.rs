@@ -1,10 +1,10 @@
-//! Guarantees in the order of their levels, then the excess in the order of other levels and by weight, over
-//! a tree of classes.
+//! Guarantees in the order of their levels, and then the excess in the order of other levels and by weight,
+//! for a tree of classes.
 //!
 //! Juniper, "Scheduling and Shaping in Hierarchical CoS Queues" and "Hierarchical CoS Scheduler Priority
 //! Propagation": a queue has one priority below its guaranteed rate and another priority above it. A node has
-//! the highest priority among its classes with packets. Above its own guaranteed rate, it has the highest
-//! priority of the excess.
+//! the highest priority of its classes that have packets. Above its own guaranteed rate, its priority is at
+//! most the highest priority of the excess.
 
 mod build;
 
@@ -14,26 +14,28 @@ use super::shaper::Credit;
 use super::virtual_time::{Virtual, Weight};
 use crate::units::Time;
 
-/// The number of levels of guarantees. The levels of the excess follow them.
+/// The number of levels of guarantees. The excess has the same number of levels.
 const LEVELS: usize = 8;
-/// Priorities of packets: the levels of guarantees and of the excess.
+/// The number of priorities of packets: the levels of guarantees, and after them the levels of the excess.
 const PRIORITIES: usize = 2 * LEVELS;
-/// Nested classes, including the class of the queue.
+/// The largest number of nested classes, including the class of the queue.
 const DEPTH: usize = 8;
 
-/// The scheduler over queues or other schedulers. It reads only their heads.
+/// The scheduler for queues or other schedulers. It reads only their heads.
 ///
-/// Each choice reads the heads of all queues. Classes of one priority share by start-time fair queueing
-/// (Goyal, Vin and Cheng, SIGCOMM 1996), because the sources document only their long-run shares.
+/// Each choice reads the heads of all queues. Classes with the same priority share by start-time fair
+/// queueing (Goyal, Vin and Cheng, SIGCOMM 1996). This is a choice of this project, because the sources
+/// document only the long-run shares.
 #[derive(Clone, Debug)]
 pub struct GuaranteeExcess {
-    /// The classes with queues first, in the order of the children.
+    /// The classes. Classes with queues come first, in the order of the children.
     classes: Vec<Class>,
     /// The outermost classes.
     outermost: Group,
-    /// The packet that the last `select` chose.
+    /// The packet that the last `select` has selected.
     decision: Option<Path>,
-    /// The time until which the maxima hold back all packets, as of the last `select`.
+    /// The time until which the maxima of the classes hold back all packets, as determined by the last
+    /// `select`.
     held_until: Option<Time>,
 }
 
@@ -41,7 +43,7 @@ pub struct GuaranteeExcess {
 #[derive(Clone, Debug)]
 struct Class {
     parent: Option<u16>,
-    /// The inner classes; empty for a class with a queue.
+    /// The inner classes. Empty for a class with a queue.
     inner: Group,
     guarantee: Guarantee,
     maximum: Option<Credit>,
@@ -51,24 +53,24 @@ struct Class {
     excess_level: u8,
     weight: Weight,
     link: LinkLayerConfig,
-    /// The start tag of the next packet, by priority.
+    /// The start tag of the next packet of each priority.
     tags: [Virtual; PRIORITIES],
 }
 
-/// Classes that share a rate.
+/// Classes that share a rate: the inner classes of a class, or the outermost classes.
 #[derive(Clone, Debug)]
 struct Group {
     members: Vec<u16>,
-    /// The weight of every queue while it is within its guarantee.
+    /// The weight of a queue while it is within its guarantee. It is equal for all queues of the group.
     equal: Option<Weight>,
-    /// The start tag of the last packet, by priority.
+    /// The start tag of the last packet of each priority.
     clocks: [Virtual; PRIORITIES],
 }
 
 /// The guaranteed rate of a class.
 #[derive(Clone, Debug)]
 enum Guarantee {
-    /// The class has no guarantee. A class with inner classes has their priority.
+    /// The class has no guarantee. A class with inner classes then has their priority.
     None,
     /// The guarantee is the maximum of the class.
     All,
@@ -76,7 +78,7 @@ enum Guarantee {
     UpTo(Credit),
 }
 
-/// A packet that a class offers to its enclosing classes, or the time of its next offer.
+/// A packet that a class offers to the class that contains it, or the time at which it will offer one.
 #[derive(Clone, Copy, Debug)]
 enum Offer {
     Packet(Path),
@@ -84,12 +86,12 @@ enum Offer {
     Nothing,
 }
 
-/// The classes of a packet, from the class of its queue outwards.
+/// A packet and its classes, from the class of its queue outward.
 #[derive(Clone, Copy, Debug)]
 struct Path {
-    /// IP bytes, or bytes by the accounting of the policy.
+    /// The length of the packet, in the bytes that the policy counts.
     length: u32,
-    /// One step for each class. Only the first `count` are valid.
+    /// One step for each class. Only the first `count` steps are valid.
     steps: [Step; DEPTH],
     count: u8,
 }
@@ -133,7 +135,7 @@ impl Guarantee {
 }
 
 impl GuaranteeExcess {
-    /// Returns the packet with the most urgent priority in `group`.
+    /// Returns the packet of `group` with the most urgent priority.
     fn best(&self, now: Time, group: &Group, heads: &[u32]) -> Offer {
         let (mut found, mut key) = (Offer::Nothing, (u8::MAX, Virtual::MAX));
         for member in &group.members {
@@ -172,7 +174,7 @@ impl GuaranteeExcess {
         }
     }
 
-    /// Returns the classes inside `parent`, or the outermost classes.
+    /// Returns the inner classes of `parent`, or the outermost classes if it is `None`.
     fn group_mut(&mut self, parent: Option<u16>) -> &mut Group {
         match parent {
             Some(parent) => &mut self.classes[usize::from(parent)].inner,
@@ -187,8 +189,8 @@ impl GuaranteeExcess {
         if let Some(maximum) = &mut class.maximum {
             maximum.spend(now, counted);
         }
-        // Packets of level 0 keep their priority above the guarantee. They are charged even then, because
-        // they use the bandwidth of other classes.
+        // Packets of level 0 keep their priority above the guarantee. They are charged even above the
+        // guarantee, because they use bandwidth of other classes.
         let is_charged = step.is_guaranteed || step.priority == 0;
         if let (Guarantee::UpTo(credit), true) = (&mut class.guarantee, is_charged) {
             credit.spend_within_debt(now, counted);
@@ -196,7 +198,8 @@ impl GuaranteeExcess {
         let (parent, weight, is_queue) = (class.parent, class.weight, class.inner.members.is_empty());
         let index = usize::from(step.priority);
         let group = self.group_mut(parent);
-        // Queues within their guarantees take equal turns. Nodes and the excess use weights.
+        // Queues within their guarantees take equal turns. Classes with inner classes, and queues above their
+        // guarantees, have weights.
         let weight = if is_queue && index < LEVELS { group.equal.unwrap_or(weight) } else { weight };
         let clock = group.clocks[index];
         let tag = &mut self.classes[usize::from(step.class)].tags[index];
@@ -207,13 +210,14 @@ impl GuaranteeExcess {
 }
 
 impl Class {
-    /// Returns the time until which the maximum holds a packet back.
+    /// Returns the time until which the maximum of the class holds back a packet of `length` bytes. `None` if
+    /// the packet may leave now.
     fn held_until(&self, now: Time, length: u32) -> Option<Time> {
         let ready = self.maximum.as_ref()?.reaches(now, self.link.counted(length));
         (ready > now).then_some(ready)
     }
 
-    /// Offers the head of the class's queue, of `length` bytes.
+    /// Offers the head of the class's queue, which has `length` bytes.
     fn offer_head(&self, now: Time, class: u16, length: u32) -> Offer {
         if let Some(time) = self.held_until(now, length) {
             return Offer::Later(time);
@@ -223,16 +227,17 @@ impl Class {
         Offer::Packet(Path::from_queue(length, Step { class, priority, is_guaranteed }))
     }
 
-    /// Offers `path`, the packet that an inner class offers.
+    /// Offers `path`, which an inner class has offered to this class.
     fn offer_inner(&self, now: Time, class: u16, path: Path) -> Offer {
         if let Some(time) = self.held_until(now, path.length) {
             return Offer::Later(time);
         }
         let priority = path.outermost().priority;
-        // A packet that is excess in an inner class does not use the guarantee.
+        // A packet that belongs to the excess of an inner class does not use the guarantee of this class.
         let is_guaranteed =
             usize::from(priority) < LEVELS && self.guarantee.covers(now, self.link.counted(path.length));
-        // A queue of level 0 with an unlimited guarantee keeps its priority ("strict-high" in the source).
+        // A packet of a queue of level 0 with an unlimited guarantee keeps its priority ("strict-high" in the
+        // source).
         let is_demoted = matches!(self.guarantee, Guarantee::UpTo(_)) && !is_guaranteed && priority > 0;
         let priority = if is_demoted { priority.max(LEVELS as u8) } else { priority };
         let mut path = path;
@@ -243,7 +248,7 @@ impl Class {
 
 impl Scheduler for GuaranteeExcess {
     fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
-    /// The heads are sufficient.
+    /// The scheduler needs only the heads.
     fn counts_arrivals(&self) -> bool {
         false
     }
@@ -269,7 +274,7 @@ impl Scheduler for GuaranteeExcess {
     fn dropped(&mut self, _: Time, _: usize, _: u32, _: u32) {
         self.decision = None;
     }
-    /// Buckets fill with time.
+    /// The tokens of the buckets grow with time.
     fn depends_on_time(&self) -> bool {
         true
     }

@@ -1,8 +1,8 @@
 //! Hierarchical fair service curves, HFSC (I. Stoica, H. Zhang, T. S. E. Ng, ACM SIGCOMM 1997): real-time
-//! service by deadlines, link sharing by virtual times.
+//! service by deadlines, and link sharing by virtual times.
 //!
-//! Details that the paper leaves open follow Linux (6.1, `net/sched/sch_hfsc.c`), which took them from ALTQ.
-//! They are the curves of two pieces, the upper limits, and the start of virtual times.
+//! Details that the paper leaves open follow Linux (6.1, `net/sched/sch_hfsc.c`), which follows ALTQ: curves
+//! of two pieces, upper limits, and the initial values of virtual times.
 
 mod build;
 mod curve;
@@ -11,25 +11,25 @@ use super::contract::Scheduler;
 use crate::units::Time;
 use curve::{NEVER, Runtime, service};
 
-/// HFSC over queues or schedulers. It reads only their heads.
+/// HFSC of queues or schedulers. It reads only their heads.
 #[derive(Clone, Debug)]
 pub struct Hfsc {
-    /// The number of classes with queues. They come first, in the order of the children. Classes with inner
-    /// classes follow, and the wire is last.
+    /// The number of classes with queues. They are the first classes, in the order of the children. Classes
+    /// with inner classes follow, and the wire is the last class.
     leaves: usize,
     classes: Vec<Class>,
-    /// The last number given to a class. Among equal deadlines or virtual times, the class with the lowest
-    /// number is first.
+    /// The last number that was assigned to a class. Among classes with equal deadlines or virtual times, the
+    /// class with the lowest number is served first.
     places: u64,
     /// The last choice.
     decision: Option<Decision>,
-    /// The time until which no class may send, as of the last choice.
+    /// The time until which no class may send, as determined by the last choice.
     held_until: Option<Time>,
-    /// Whether upper limits may hold back all classes although the wire is free.
+    /// Whether upper limits can hold back all classes although the wire is free.
     may_hold_back: bool,
 }
 
-/// The selected class and the criterion.
+/// The selected class, and the criterion that selected it.
 #[derive(Clone, Copy, Debug)]
 struct Decision {
     child: usize,
@@ -39,57 +39,59 @@ struct Decision {
 /// A class with a queue or with inner classes.
 #[derive(Clone, Debug)]
 struct Class {
-    /// The parent of the class; `None` for the wire.
+    /// The parent of the class. `None` for the wire.
     parent: Option<usize>,
     /// The inner classes.
     children: Vec<usize>,
-    /// Real-time service; only for a class with a queue.
+    /// The real-time service. Only for a class with a queue.
     real_time: Option<RealTime>,
     link_share: Option<Runtime>,
     upper_limit: Option<Runtime>,
-    /// Packets in a class with a queue.
+    /// The number of packets in a class with a queue.
     waiting: u32,
-    /// The number of inner classes that share the wire now; for a class with a queue, 1 while packets wait.
+    /// The number of inner classes that currently share the wire. For a class with a queue, 1 while packets
+    /// wait.
     active: u32,
-    /// The service that the class got by both criteria.
+    /// The service that the class has received by both criteria.
     total: u128,
     /// The virtual time of the class, picoseconds.
     virtual_time: u128,
-    /// The sum that was added to the virtual time because the class could not send while its siblings sent.
+    /// The sum of the amounts that were added to the virtual time because the class could not send while its
+    /// siblings sent.
     adjustment: u128,
-    /// The order among siblings with equal virtual times.
+    /// The position among siblings with equal virtual times.
     place: u64,
     /// The number of the class's backlog period.
     period: u64,
-    /// The number of the parent's backlog period in which this period began.
+    /// The number of the parent's backlog period in which the backlog period of this class began.
     parent_period: u64,
-    /// The virtual time of the inner class that link sharing selected last in this period, before it was
-    /// charged; 0 if none was selected. It never decreases (`cl_cvtmin`).
+    /// The virtual time of the inner class that link sharing selected last in this period, before that class
+    /// was charged. It is 0 if no class was selected. It never decreases (`cl_cvtmin`).
     least: u128,
-    /// The greatest virtual time at which an inner class became idle. If no inner class is active, the next
+    /// The greatest virtual time of an inner class when it became idle. If no inner class is active, the next
     /// one starts at this time.
     greatest_idle: u128,
-    /// The time at which the upper limit next admits service, picoseconds; 0 without an upper limit.
+    /// The next time at which the upper limit permits service, picoseconds. It is 0 without an upper limit.
     fits_at: u128,
 }
 
-/// Real-time service of a class with a queue.
+/// The real-time service of a class with a queue.
 #[derive(Clone, Copy, Debug)]
 struct RealTime {
     deadline: Runtime,
     eligible: Runtime,
-    /// The service by the real-time criterion.
+    /// The service that the class has received by the real-time criterion.
     served: u128,
     /// The time at which the head becomes eligible, picoseconds.
     eligible_at: u128,
     /// The deadline of the head, picoseconds.
     due_at: u128,
-    /// The order among classes with equal deadlines.
+    /// The position among classes with equal deadlines.
     place: u64,
 }
 
 impl RealTime {
-    /// Starts a period of backlog with a head of `length` bytes.
+    /// Starts a backlog period. The head has `length` bytes.
     fn start_backlog(&mut self, now: u128, length: u32) {
         self.deadline.restart(now, self.served);
         self.eligible = self.deadline.eligible();
@@ -100,7 +102,7 @@ impl RealTime {
     fn next(&mut self, length: u32) {
         self.due_at = self.deadline.reaches(self.served + service(length));
     }
-    /// Records `length` bytes sent in real time.
+    /// Records that `length` bytes were sent by the real-time criterion.
     fn sent(&mut self, length: u32) {
         self.served += service(length);
         self.eligible_at = self.eligible.reaches(self.served);
@@ -108,7 +110,7 @@ impl RealTime {
 }
 
 impl Hfsc {
-    /// Returns the class with a queue that has the earliest deadline among those with an eligible head.
+    /// Returns the class that has the earliest deadline among the classes with an eligible head.
     fn real_time(&self, now: u128, heads: &[u32]) -> Option<usize> {
         let claims = self.classes[..self.leaves].iter().enumerate().filter_map(|(leaf, class)| {
             let real_time = class.real_time.as_ref().filter(|claim| claim.eligible_at <= now)?;
@@ -118,7 +120,8 @@ impl Hfsc {
         claims.min().map(|(_, leaf)| leaf)
     }
 
-    /// Selects, from the wire down, the class with the smallest virtual time among those that may send.
+    /// Selects a class with a queue. On each level, beginning at the wire, selects the class with the
+    /// smallest virtual time among the classes that may send.
     fn link_sharing(&self, now: u128, heads: &[u32]) -> Option<usize> {
         let mut at = self.wire();
         while at >= self.leaves {
@@ -130,8 +133,8 @@ impl Hfsc {
         Some(at)
     }
 
-    /// The first time at which the upper limits admit `class`. Its own limit must admit it, and so must the
-    /// limit of an inner class with a packet.
+    /// The first time at which the upper limits permit `class` to send. Its own limit must permit it, and
+    /// also the limit of an inner class that has a packet.
     fn fits_at(&self, class: usize, heads: &[u32]) -> u128 {
         let limited = &self.classes[class];
         if !limited.is_sharing() {
@@ -145,7 +148,7 @@ impl Hfsc {
         limited.fits_at.max(inside)
     }
 
-    /// The first time at which a waiting packet may be sent.
+    /// The first time at which a queued packet may be sent.
     fn first_release(&self, heads: &[u32]) -> u128 {
         let claims = self.classes[..self.leaves].iter().enumerate().filter(|(leaf, _)| heads[*leaf] > 0);
         let eligible =
@@ -165,7 +168,7 @@ impl Hfsc {
         self.places
     }
 
-    /// Activates `leaf`, which has its first packet, and its inactive ancestors.
+    /// Activates `leaf`, whose first packet has arrived, and its inactive ancestors.
     fn begin_sharing(&mut self, now: u128, leaf: usize) {
         let (mut at, mut begins) = (leaf, true);
         while let Some(parent) = self.classes[at].parent {
@@ -180,7 +183,7 @@ impl Hfsc {
         }
     }
 
-    /// Starts a period of backlog of `at` in `parent`. Its virtual time is the midpoint between
+    /// Starts a backlog period of class `at` inside `parent`. Its virtual time is the midpoint between
     /// [`Class::least`] of the parent and the greatest virtual time of its active siblings. Without active
     /// siblings, it is [`Class::greatest_idle`] of the parent.
     fn begin_period(&mut self, now: u128, at: usize, parent: usize) {
@@ -215,8 +218,8 @@ impl Hfsc {
         }
     }
 
-    /// Charges `length` bytes to `leaf` and its ancestors. `length` is 0 for a packet that was dropped.
-    /// Classes that have no packets left end their backlog period.
+    /// Charges `length` bytes to `leaf` and its ancestors. `length` is 0 for a packet that was dropped. The
+    /// backlog period of each class that has no more packets ends.
     fn charge(&mut self, leaf: usize, length: u32) {
         let class = &self.classes[leaf];
         let (mut at, mut ends) = (leaf, class.waiting == 0 && class.link_share.is_some());
@@ -241,7 +244,7 @@ impl Hfsc {
 }
 
 impl Class {
-    /// Whether the class is in the parent's order of virtual times.
+    /// Whether the class takes part in link sharing with its siblings.
     fn is_sharing(&self) -> bool {
         self.active > 0 && self.link_share.is_some()
     }
@@ -331,7 +334,7 @@ impl Scheduler for Hfsc {
         }
     }
 
-    /// Classes become eligible, and upper limits expire, with time.
+    /// With time, classes become eligible, and upper limits permit more service.
     fn depends_on_time(&self) -> bool {
         true
     }

@@ -1,7 +1,8 @@
 //! Hierarchical token bucket, as in Linux (`net/sched/sch_htb.c` of 6.1; M. Devera, "Hierarchical token
 //! bucket theory", 2002): guaranteed rates, ceilings, and borrowing from ancestors.
 //!
-//! Time is counted in whole nanoseconds, and tokens in nanoseconds of their rate, as in the kernel.
+//! Like the kernel, this file counts time in whole nanoseconds, and tokens in nanoseconds at the rate of the
+//! bucket.
 
 mod activity;
 mod bucket;
@@ -19,27 +20,29 @@ use bucket::{Bucket, LONGEST_MEMORY, Mode};
 use feed::{Feed, Group};
 
 /// The number of levels (`TC_HTB_MAXDEPTH`). A class with a queue has level 0. An outermost class with inner
-/// classes has level 7, and each class with inner classes in it is one level lower.
+/// classes has level 7, and each inner class with inner classes is one level lower.
 const LEVELS: usize = 8;
-/// Priorities of classes with queues (`TC_HTB_NUMPRIO`).
+/// The number of priorities of classes with queues (`TC_HTB_NUMPRIO`).
 const PRIORITIES: usize = 8;
 
-/// Hierarchical token bucket over queues or schedulers. It reads only their heads.
+/// Hierarchical token bucket of queues or schedulers. It reads only their heads.
 #[derive(Clone, Debug)]
 pub struct Htb {
-    /// The classes with queues, in the order of the children, and then the classes with inner classes.
+    /// The classes. Classes with queues come first, in the order of the children. Classes with inner classes
+    /// follow.
     classes: Vec<Class>,
     levels: Vec<Level>,
-    /// The sets of classes that take turns. First, for each level, the classes that may send at their own
-    /// rate. Then, for each class with inner classes, the classes that borrow from it.
+    /// The groups of classes that take turns. The first groups are, for each level, the classes that may send
+    /// at their own rate. The other groups are, for each class with inner classes, the classes that borrow
+    /// from it.
     groups: Vec<Group>,
-    /// The classes of each group and priority.
+    /// The active classes of each group, separately for each priority.
     feeds: Vec<Feed>,
-    /// The child that is served before all classes and has no rate.
+    /// The child that is served before all classes. It has no rate.
     direct: Option<usize>,
     /// The last choice.
     decision: Option<Decision>,
-    /// The time until which no class may send, as of the last choice.
+    /// The time until which no class may send, as determined by the last choice.
     held_until: Option<Time>,
 }
 
@@ -48,33 +51,34 @@ pub struct Htb {
 struct Class {
     parent: Option<u16>,
     level: u8,
-    /// The place of the class among the classes of its level.
+    /// The seat of the class among the classes of its level.
     row_seat: u16,
-    /// The place of the class among its parent's children.
+    /// The seat of the class among the inner classes of its parent.
     feed_seat: u16,
-    /// The group of its inner classes; unused for a class with a queue.
+    /// The group of the inner classes. Unused for a class with a queue.
     inside: u16,
     rate: Bucket,
     ceil: Bucket,
-    /// The time of the last refill of the buckets, nanoseconds.
+    /// The time at which tokens were last added to the buckets, nanoseconds.
     filled_at: i64,
     mode: Mode,
-    /// A bit for each priority at which the class, or a class that borrows from it, has a packet.
+    /// One bit for each priority at which the class, or a class that borrows from it, has a packet.
     active: u8,
     /// The priority of a class with a queue.
     priority: u8,
-    /// Bytes that the class sends in a turn.
+    /// The bytes that the class may send in one turn.
     quantum: i64,
-    /// Bytes left in the turn of the class, by the level of the class whose tokens it uses.
+    /// The bytes that the class may still send in its turn, separately for each level of the class whose
+    /// tokens it uses.
     deficits: [i64; LEVELS],
 }
 
 /// The classes of a level.
 #[derive(Clone, Debug)]
 struct Level {
-    /// A bit for each priority at which a class of this level may send.
+    /// One bit for each priority at which a class of this level may send.
     occupied: u8,
-    /// The times at which classes that may not send at their own rate change their mode.
+    /// The times at which the modes of classes change that may not send at their own rate.
     events: Tournament,
 }
 
@@ -82,7 +86,7 @@ struct Level {
 #[derive(Clone, Copy, Debug)]
 enum Decision {
     Direct,
-    /// `child` uses the tokens of its ancestor at this level.
+    /// `child` uses the tokens of its ancestor at `level`.
     Leaf {
         child: usize,
         level: usize,
@@ -91,7 +95,7 @@ enum Decision {
 }
 
 impl Htb {
-    /// Updates the classes of `level` whose mode change is due (`htb_do_events`).
+    /// Updates the mode of each class of `level` whose mode change is due (`htb_do_events`).
     fn run_events(&mut self, level: usize, now: i64) {
         while let Some(due) = self.next_event(level).filter(|due| *due <= now) {
             let events = &mut self.levels[level].events;
@@ -110,8 +114,8 @@ impl Htb {
         self.levels[level].events.least().map(|due| due as i64)
     }
 
-    /// Schedules the next mode check of class `index` after `wait` ns, if the class may not send at its own
-    /// rate (the wait queue of the kernel).
+    /// Schedules the next check of the mode of class `index` after `wait` ns, if the class may not send at
+    /// its own rate (the wait queue of the kernel).
     fn schedule_mode_check(&mut self, index: usize, now: i64, wait: i64) {
         let class = &self.classes[index];
         if class.mode != Mode::CanSend {
@@ -122,8 +126,8 @@ impl Htb {
         }
     }
 
-    /// Updates the mode of class `index`, `since` nanoseconds after its buckets were filled. Returns the time
-    /// until the next change.
+    /// Updates the mode of class `index`. Tokens were last added to its buckets `since` nanoseconds ago.
+    /// Returns the time until the next change of the mode, nanoseconds.
     fn change_mode(&mut self, index: usize, since: i64) -> i64 {
         let (mode, wait) = bucket::mode(&self.classes[index].rate, &self.classes[index].ceil, since);
         if mode != self.classes[index].mode {
@@ -132,8 +136,8 @@ impl Htb {
         wait
     }
 
-    /// Selects the class that sends at `now`, by the lowest level at which a class may send, then the highest
-    /// priority, then the turn (`htb_dequeue`).
+    /// Selects the class that sends at `now`: first by the lowest level at which a class may send, then by
+    /// the highest priority, then by turn (`htb_dequeue`).
     fn choose(&mut self, now: i64) -> Option<Decision> {
         for level in 0..LEVELS {
             self.run_events(level, now);
@@ -147,8 +151,8 @@ impl Htb {
         None
     }
 
-    /// Charges a packet of `length` bytes to `child` and its ancestors. Ceilings are charged at all levels,
-    /// rates from the lending class at `level` upward (`htb_charge_class`).
+    /// Charges a packet of `length` bytes to `child` and its ancestors. The ceilings of all levels are
+    /// charged. The rates are charged from the lending class at `level` upward (`htb_charge_class`).
     fn charge(&mut self, now: i64, child: usize, level: usize, length: u32) {
         let mut next = Some(child);
         while let Some(index) = next {
@@ -173,7 +177,8 @@ impl Htb {
         }
     }
 
-    /// Sets the length of the head of `child`; 0 for none.
+    /// Updates the active classes after the head of `child` has changed. `head` is its length, or 0 without a
+    /// head.
     fn update_head(&mut self, child: usize, head: u32) {
         if Some(child) == self.direct {
             return;
@@ -187,20 +192,20 @@ impl Htb {
 }
 
 impl Class {
-    /// The time since the last refill of the buckets, nanoseconds, at most [`LONGEST_MEMORY`].
+    /// The time since tokens were last added to the buckets, nanoseconds, limited to [`LONGEST_MEMORY`].
     fn since(&self, now: i64) -> i64 {
         (now - self.filled_at).min(LONGEST_MEMORY)
     }
 }
 
-/// `now` in whole nanoseconds, the kernel's clock.
+/// `now` in whole nanoseconds, like the clock of the kernel.
 fn nanoseconds(now: Time) -> i64 {
     (now.as_picoseconds() / 1000).cast_signed()
 }
 
 impl Scheduler for Htb {
     fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
-    /// The heads are sufficient.
+    /// The scheduler needs only the heads.
     fn counts_arrivals(&self) -> bool {
         false
     }
@@ -251,5 +256,5 @@ impl Scheduler for Htb {
     }
 }
 
-/// Times fit the tags of a [`Tournament`].
+/// Checks that times fit in the tags of a [`Tournament`].
 const _: () = assert!(i64::BITS < Virtual::BITS);

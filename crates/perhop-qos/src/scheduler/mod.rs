@@ -1,9 +1,9 @@
-//! Schedulers, which select the next queue (RFC 3290 §7.1), and shapers, which select its time (RFC 2475
-//! §2.3.3.3).
+//! Schedulers, which select the next queue (RFC 3290 §7.1), and shapers, which determine when its packet may
+//! leave (RFC 2475 §2.3.3.3).
 //!
-//! A [`Scheduler`] orders its *children*, numbered from 0. A child is a queue or another scheduler.
-//! [`SchedulerTree`] contains the schedulers and shapers of one port, and its interface has only queues.
-//! Every scheduler counts IP bytes, or bytes by the [accounting](crate::accounting) of its policy.
+//! A [`Scheduler`] selects one of its *children*, numbered from 0. A child is a queue or another scheduler. A
+//! [`SchedulerTree`] contains all schedulers and shapers of one port. Its callers refer only to queues. All
+//! schedulers count IP bytes, or the bytes of the policy's [accounting](crate::accounting).
 
 mod any_scheduler;
 mod cbq;

@@ -14,19 +14,19 @@ const TAKES: Takes = Takes {
     help: "priority takes level (0 is served first) and cap",
 };
 
-/// Strict priority: among the children that have a packet to send, the one with the lowest level is served.
+/// Strict priority: of the children that have a head, the child with the lowest level is served.
 ///
-/// A child with a cap has its priority while a token bucket of the cap's rate and burst covers its head.
-/// Above the cap, it is served only if no child within its cap has a packet, and it is not charged. The cap
-/// therefore limits the rate that other children lose to this child, not its own rate. RFC 2598 §2 requires
-/// such a limit if a priority queue serves EF.
+/// A child with a cap has its priority while a token bucket with the rate and the burst of the cap covers its
+/// head. Above the cap, it is served only if no child within its cap has a packet, and it is not charged. The
+/// cap therefore limits the rate that other children lose to this child, and not the rate of this child. RFC
+/// 2598 §2 requires such a limit if a priority queue serves EF.
 #[derive(Clone, Debug)]
 pub struct Priority {
-    /// The children in order of level.
+    /// The children in the order of their levels.
     order: Vec<u16>,
     /// The position of each child in the order of levels.
     ranks: Vec<u16>,
-    /// The positions of children with a head.
+    /// The positions of the children that have a head.
     waiting: Ranks,
     /// The cap of each child, up to the last child that has one. Most schedulers have none.
     caps: Vec<Option<RatedBucket>>,
@@ -53,8 +53,8 @@ impl Priority {
     }
 }
 
-/// The level of every class. Either all classes have a configured level and the levels differ, or no class
-/// has one.
+/// The level of each class. Either all classes have different configured levels, or no class has a configured
+/// level.
 fn levels(classes: &[ClassConfig]) -> Result<Vec<u16>, ConfigError> {
     if classes.iter().all(|class| class.share.level.is_none()) {
         return Ok((0..classes.len() as u16).collect());
@@ -92,8 +92,8 @@ impl CapConfig {
 }
 
 impl Priority {
-    /// Selects the first child whose cap covers its head. If there is none, selects the first child with a
-    /// head.
+    /// Selects the first child that has a head and whose cap covers it. If there is no such child, selects
+    /// the first child that has a head.
     #[inline(never)]
     fn select_entitled(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         let caps = &mut self.caps;
@@ -109,11 +109,11 @@ impl Priority {
             waiting.find(|child| is_entitled(*child)).or(Some(first))
         }
     }
-    /// Charges the cap of `child`, if any, for a packet.
+    /// Charges a packet to the cap of `child`, if it has one.
     #[inline(never)]
     fn charge(&mut self, now: Time, child: usize, length: u32) {
         if let Some(Some(cap)) = self.caps.get_mut(child) {
-            // No tokens are taken if they do not cover the packet, because it was sent without priority.
+            // If the tokens do not cover the packet, it was sent without priority and no tokens are spent.
             cap.take(now, length);
         }
     }
@@ -143,7 +143,7 @@ impl Scheduler for Priority {
     fn dropped(&mut self, _: Time, child: usize, _: u32, next: u32) {
         self.head_changed(child, next);
     }
-    /// The heads are sufficient.
+    /// The scheduler needs only the heads.
     fn counts_arrivals(&self) -> bool {
         false
     }

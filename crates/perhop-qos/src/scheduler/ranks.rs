@@ -1,20 +1,20 @@
-//! [`Ranks`]: a set of ranks, with fast access to the first.
+//! [`Ranks`]: a set of ranks, with fast access to the lowest rank.
 
-/// A set of numbers ("ranks"), with one bit for each possible rank.
+/// A set of numbers ("ranks"). Each possible rank has one bit.
 #[derive(Clone, Debug)]
 pub(super) struct Ranks {
-    /// The ranks below 64. Most sets have no others.
+    /// The ranks below 64. Most sets have no other ranks.
     lowest: u64,
-    /// The ranks from 64 on, 64 in each word.
+    /// The ranks from 64 on. Each word contains 64 of them.
     others: Vec<u64>,
 }
 
 impl Ranks {
-    /// Creates an empty set of `count` ranks.
+    /// Creates an empty set that can contain the ranks below `count`.
     pub(super) fn none_of(count: usize) -> Ranks {
         Ranks { lowest: 0, others: vec![0; count.div_ceil(64).saturating_sub(1)] }
     }
-    /// Adds or removes `rank`.
+    /// Adds `rank` if `is_in` is true, or removes it otherwise.
     #[inline]
     pub(super) fn set(&mut self, rank: usize, is_in: bool) {
         let word = if rank < 64 { &mut self.lowest } else { &mut self.others[rank / 64 - 1] };
@@ -29,7 +29,7 @@ impl Ranks {
         let index = self.others.iter().position(|word| *word != 0)?;
         Some(64 * (index + 1) + self.others[index].trailing_zeros() as usize)
     }
-    /// Iterates over all ranks, lowest first.
+    /// Iterates over all ranks in ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
         std::iter::once(&self.lowest).chain(&self.others).enumerate().flat_map(|(index, word)| {
             let mut left = *word;

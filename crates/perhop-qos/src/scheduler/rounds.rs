@@ -1,19 +1,19 @@
-//! The rounds of WRR and DRR: children with packets take turns, and each turn adds to a credit.
+//! The rounds of WRR and DRR: children with packets take turns, and each turn increases a credit.
 
 use std::collections::VecDeque;
 
-/// Serves children in turn. Each turn adds the grant of the child to its credit. The child sends while the
-/// credit covers its head. It keeps the remainder for its next turn, and loses it when it has no more
-/// packets.
+/// Serves children in turns. Each turn adds the grant of the child to its credit. The child sends packets
+/// while the credit covers its head. The remaining credit is kept for its next turn, but it is lost when the
+/// child has no more packets.
 ///
-/// The scheduler determines the cost of a packet: bytes (DRR) or one packet (WRR).
+/// The scheduler determines the cost of a packet: its bytes (DRR) or 1 (WRR).
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
     children: Vec<Child>,
-    /// Children with packets, beginning with the child whose turn it is. This is the `ActiveList` of the DRR
-    /// paper.
+    /// The children with packets, beginning with the child whose turn it is. This is the `ActiveList` of the
+    /// DRR paper.
     order: VecDeque<u16>,
-    /// Whether the first child has received the grant of this turn.
+    /// Whether the grant of this turn has been added to the credit of the first child.
     granted: bool,
 }
 
@@ -26,7 +26,7 @@ struct Child {
 }
 
 impl Rounds {
-    /// Creates the rounds of children that receive `grants` per turn, all above 0.
+    /// Creates the rounds of children with these `grants` per turn. All grants must be above 0.
     pub(super) fn new(grants: impl IntoIterator<Item = u64>) -> Rounds {
         let child = |grant| Child { grant, credit: 0, waiting: 0 };
         let children: Vec<Child> = grants.into_iter().map(child).collect();
@@ -40,7 +40,7 @@ impl Rounds {
         }
     }
 
-    /// The child whose turn it is, if a head of `length` costs `cost(length)`.
+    /// The child whose turn it is. A head of `length` costs `cost(length)`.
     pub(super) fn select(&mut self, heads: &[u32], cost: impl Fn(u32) -> u64) -> Option<usize> {
         let mut held_back = 0;
         while held_back < self.order.len() {
@@ -65,7 +65,7 @@ impl Rounds {
         None
     }
 
-    /// Records that the selected child `index` has sent a packet of this cost.
+    /// Records that the selected child `index` has sent a packet that costs `cost`.
     pub(super) fn dequeued(&mut self, index: usize, cost: u64) {
         let child = &mut self.children[index];
         child.credit = child.credit.saturating_sub(cost);

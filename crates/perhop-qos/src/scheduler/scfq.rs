@@ -16,16 +16,16 @@ const TAKES: Takes = Takes {
 /// Self-clocked fair queueing: serves the head with the lowest finish tag. The tag of the packet in service
 /// is the virtual time.
 ///
-/// Only heads have tags. The finish tag of a packet that waited behind another is the finish tag of its
-/// predecessor plus length / φ. The virtual time at its arrival does not matter: it is the tag of a packet
-/// that was served before the predecessor, so it is not larger. An idle scheduler needs no reset: all tags
-/// are at or below the virtual time, so a new busy period starts all children from the same value.
+/// Only heads have tags. If a packet has waited behind another one, its finish tag is the finish tag of that
+/// packet plus length / φ. The virtual time at its arrival is not needed: it is the tag of a packet that was
+/// served before that packet, so it is not larger. An idle scheduler need not be reset: all tags are at or
+/// below the virtual time, so all children start a new busy period with the same value.
 #[derive(Clone, Debug)]
 pub struct Scfq {
     children: Vec<Child>,
     /// The finish tags of the heads.
     heads: Tournament,
-    /// The finish tag of the packet in service, or of the last served packet.
+    /// The finish tag of the packet in service, or of the packet that was served last.
     virtual_time: Virtual,
 }
 
@@ -33,9 +33,9 @@ pub struct Scfq {
 struct Child {
     weight: Weight,
     /// The start tag of the child's head: the finish tag of the previous packet, or the virtual time at which
-    /// the child began to wait.
+    /// the child became backlogged.
     start: Virtual,
-    /// The length of the child's head; 0 without a packet to send.
+    /// The length of the child's head, or 0 if it has no head.
     head: u32,
     /// The number of packets of the child.
     waiting: u32,
@@ -45,7 +45,7 @@ impl Scfq {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
         Scfq::build_for(&TAKES, classes)
     }
-    /// Builds this scheduler as part of the scheduler that `takes` describes.
+    /// Builds this scheduler as a part of the scheduler that `takes` describes.
     pub(super) fn build_for(takes: &Takes, classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
         if classes.len() > Tournament::MOST_PLAYERS {
             let message = format!("{} classes are too many for one {}", classes.len(), takes.scheduler);
@@ -60,8 +60,8 @@ impl Scfq {
             virtual_time: 0,
         })
     }
-    /// Records that the head of child `index` has left and is not charged. The next packet gets its start
-    /// tag.
+    /// Records that the head of child `index` has left and is not charged. The next packet has the start tag
+    /// of that head.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub(super) fn sent_uncharged(&mut self, index: usize, next: u32) {
@@ -77,7 +77,7 @@ impl Child {
     fn finish(&self, length: u32) -> Virtual {
         self.start + self.weight.span(length)
     }
-    /// The finish tag of the child's head.
+    /// The finish tag of the child's head. `None` if it has no head.
     #[inline]
     fn tag(&self) -> Option<Virtual> {
         (self.head > 0).then(|| self.finish(self.head))
@@ -117,7 +117,7 @@ impl Scheduler for Scfq {
         self.virtual_time = child.start;
         self.heads.set(index, child.tag());
     }
-    /// The next packet gets the start tag of this one.
+    /// The next packet has the start tag of the dropped packet.
     fn dropped(&mut self, _: Time, index: usize, _: u32, next: u32) {
         self.sent_uncharged(index, next);
     }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::scheduler::ShareConfig;
 
-    /// A plain implementation that reads the tags of all heads for every choice.
+    /// A simple implementation that reads the tags of all heads for each choice.
     struct Plain {
         weights: Vec<Weight>,
         start: Vec<Virtual>,
@@ -164,7 +164,7 @@ mod tests {
         #[test]
         fn the_tournament_agrees_with_a_linear_search(
             weights in prop::collection::vec(1u32..5, 1..20),
-            // There are few lengths, so that tags are often equal.
+            // There are only a few different lengths, so that tags are often equal.
             steps in prop::collection::vec((0u32..6, 0usize..20, 1u32..4), 1..400),
         ) {
             let class = |weight: &u32| ClassConfig {
@@ -188,7 +188,7 @@ mod tests {
                             plain.heads[child] = length;
                         }
                     }
-                    // A child holds its packets back, or offers one of them.
+                    // If the child has a head, it holds the head back. Otherwise it offers one.
                     (3, _) if plain.waiting[child] > 0 => {
                         plain.heads[child] = if plain.heads[child] == 0 { length } else { 0 };
                         scfq.head_changed(child, plain.heads[child]);

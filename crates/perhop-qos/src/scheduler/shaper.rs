@@ -1,4 +1,4 @@
-//! [`Shaper`]: holds packets back until a token bucket covers them (RFC 2475 §2.3.3.3).
+//! [`Shaper`]: delays packets until a token bucket covers them (RFC 2475 §2.3.3.3).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 use crate::error::ConfigError;
 use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// Shaping of one class, or of a whole port through its only class.
+/// The shaper of one class, or of a whole port that has only this class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ShapeConfig {
-    /// The committed rate, counted in IP bytes.
+    /// The committed rate, bits per second of IP packets.
     pub rate: Rate,
     /// The committed burst Bc, IP bytes.
     pub burst: ByteSize,
-    /// The excess burst Be, IP bytes. It is added to the committed burst after silence (`average`) or in
+    /// The excess burst Be, IP bytes. It is added to the committed burst after a silence (`average`) or in
     /// every interval (`peak`).
     #[serde(default)]
     pub excess: ByteSize,
@@ -27,11 +27,10 @@ pub struct ShapeConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShapeForm {
-    /// No effect on the rate. Each interval of Bc / rate has Bc bytes, so that the rate is the configured
-    /// rate.
+    /// No effect. Each interval of Bc / rate has Bc bytes, so the rate is the configured rate.
     #[default]
     Average,
-    /// Each interval of Bc / rate has Bc + Be bytes, so that the rate becomes rate × (1 + Be / Bc).
+    /// Each interval of Bc / rate has Bc + Be bytes, so the rate is rate × (1 + Be / Bc).
     Peak,
 }
 
@@ -74,25 +73,25 @@ impl ShapeConfig {
     }
 }
 
-/// A token bucket shaper: a packet may leave as soon as the tokens cover it.
+/// A token bucket shaper. A packet may leave as soon as the tokens cover it.
 ///
-/// Tokens arrive continuously. A packet longer than the bucket is sent when the bucket is full. The bucket is
-/// then in debt, so that the rate is kept.
+/// Tokens arrive continuously. A packet that is longer than the bucket is sent when the bucket is full. The
+/// bucket then has a debt, so that the rate is not exceeded.
 #[derive(Clone, Debug)]
 pub struct Shaper {
-    /// `None`: packets may leave at any time, unless the scheduler tree pauses them.
+    /// The credit. With `None`, packets may leave at any time, unless the scheduler tree pauses them.
     credit: Option<Credit>,
 }
 
 impl Shaper {
-    /// The shaper without a rate, for packets that only a pause holds back.
+    /// The shaper without a rate, for packets that only a pause delays.
     pub(super) const UNLIMITED: Shaper = Shaper { credit: None };
-    /// Whether it has no rate.
+    /// Whether the shaper has no rate.
     pub(super) fn is_unlimited(&self) -> bool {
         self.credit.is_none()
     }
 
-    /// The first instant, `now` or later, at which a packet of `length` IP bytes may leave.
+    /// The first time, not before `now`, at which a packet of `length` IP bytes may leave.
     pub fn ready_at(&self, now: Time, length: u32) -> Time {
         self.credit.as_ref().map_or(now, |credit| credit.reaches(now, length))
     }
@@ -100,24 +99,25 @@ impl Shaper {
     pub fn sent(&mut self, now: Time, length: u32) {
         self.sent_before(now, length, 0);
     }
-    /// Records that a packet of `length` IP bytes leaves. Returns whether a packet of `next` bytes may follow
-    /// at once.
+    /// Records that a packet of `length` IP bytes leaves. Returns whether a packet of `next` bytes may leave
+    /// immediately after it.
     #[inline]
     pub(super) fn sent_before(&mut self, now: Time, length: u32, next: u32) -> bool {
         self.credit.as_mut().is_none_or(|credit| credit.spend_before(now, length, next))
     }
 }
 
-/// Bytes that accumulate at a rate, up to a depth, in exact integers. Unlike a meter's bucket, a credit can
-/// be in debt, has a rate times a fraction, and computes the time at which it will cover a packet.
+/// A number of bytes that grows at a rate up to a depth, in exact integers. Unlike the bucket of a meter, a
+/// credit can be negative, its rate can be multiplied by a fraction, and it computes the time at which it
+/// will cover a packet.
 ///
-/// One bit is `10¹² × divisor` units, and `rate × multiplier` units arrive per picosecond. A rate times a
-/// fraction is therefore exact.
+/// One bit is `10¹² × divisor` units, and `rate × multiplier` units arrive in a picosecond. The product of a
+/// rate and a fraction is therefore exact.
 #[derive(Clone, Debug)]
 pub(super) struct Credit {
-    /// Units per picosecond.
+    /// The units that arrive in a picosecond.
     gain: u128,
-    /// Units per byte.
+    /// The units of a byte.
     byte: u128,
     /// The largest credit, in units.
     depth: i128,
@@ -127,14 +127,14 @@ pub(super) struct Credit {
 }
 
 impl Credit {
-    /// Creates a full credit of `depth` bytes that accumulates at `rate × multiplier / divisor`. No argument
-    /// may be 0.
+    /// Creates a full credit of `depth` bytes that grows at `rate × multiplier / divisor`. All arguments must
+    /// be above 0.
     pub(super) fn new(
         rate: Rate,
         (multiplier, divisor): (u64, u64),
         depth: ByteSize,
     ) -> Result<Credit, ConfigError> {
-        // 2³³ bytes × 2⁴³ × a divisor of 2³² fit in an i128.
+        // The product of 2³³ bytes, 2⁴³ and a divisor of 2³² fits in an i128.
         if depth.as_bytes() > 2 * u64::from(u32::MAX) {
             return Err(
                 ConfigError::new("burst", format!("a burst of {depth} is too large")).help("below 4GiB")
@@ -145,7 +145,8 @@ impl Credit {
         let gain = u128::from(rate.as_bits_per_second()) * u128::from(multiplier);
         Ok(Credit { gain, byte, depth, level: depth, updated: Time::ZERO })
     }
-    /// The time at which the credit covers `length` bytes, or is full if it never covers them.
+    /// The time at which the credit covers `length` bytes. If it never covers them, the time at which it is
+    /// full.
     pub(super) fn reaches(&self, now: Time, length: u32) -> Time {
         let missing = self.units(length).min(self.depth) - self.level_at(now);
         if missing <= 0 {
@@ -154,15 +155,16 @@ impl Credit {
         let span = missing.unsigned_abs().div_ceil(self.gain);
         now.saturating_add(Time::from_picoseconds(u64::try_from(span).unwrap_or(u64::MAX)))
     }
-    /// Spends `length` bytes, and goes into debt if necessary. Returns whether the rest covers `next` bytes
-    /// or is full.
+    /// Spends `length` bytes, even if the credit becomes negative. Returns whether the remaining credit
+    /// covers `next` bytes or is full.
     #[inline]
     pub(super) fn spend_before(&mut self, now: Time, length: u32, next: u32) -> bool {
         let (Ok(gain), Ok(byte)) = (u64::try_from(self.gain), u64::try_from(self.byte)) else {
             self.spend(now, length);
             return self.level >= self.units(next).min(self.depth);
         };
-        // The same in words of 64 bits, which suffice unless a fraction of the rate has a large divisor.
+        // The same computation in words of 64 bits. They suffice unless a fraction of the rate has a large
+        // divisor.
         let earned = u128::from(now.saturating_sub(self.updated).as_picoseconds()) * u128::from(gain);
         let missing = (self.depth - self.level).cast_unsigned();
         let units = |length: u32| (u128::from(length) * u128::from(byte)).cast_signed();
@@ -170,13 +172,13 @@ impl Credit {
         self.updated = now;
         self.level >= units(next).min(self.depth)
     }
-    /// Spends `length` bytes, and goes into debt if necessary.
+    /// Spends `length` bytes, even if the credit becomes negative.
     pub(super) fn spend(&mut self, now: Time, length: u32) {
         self.level = self.level_at(now) - self.units(length);
         self.updated = now;
     }
-    /// Spends `length` bytes. The debt is then at most the depth, or the length of this packet if that is
-    /// more.
+    /// Spends `length` bytes, even if the credit becomes negative. The debt is limited to the depth, or to
+    /// `length` if that is more.
     pub(super) fn spend_within_debt(&mut self, now: Time, length: u32) {
         let floor = -self.depth.max(self.units(length));
         self.spend(now, length);
@@ -193,7 +195,7 @@ impl Credit {
             Ok(gain) => Some(elapsed * u128::from(gain)),
             Err(_) => elapsed.checked_mul(self.gain),
         };
-        // If the gain overflows, it exceeds every depth.
+        // An increase that overflows exceeds every depth.
         match gained {
             Some(gained) if gained < missing => self.level + gained.cast_signed(),
             _ => self.depth,
@@ -247,7 +249,7 @@ mod tests {
         let mut shaper = shape.build().unwrap();
         shaper.sent(Time::ZERO, 10);
         let ready = shaper.ready_at(Time::ZERO, 9).as_picoseconds();
-        // `ready` is the first instant with rate × 10/7 × ready ≥ 72 bits.
+        // `ready` is the first time at which rate × 10/7 × ready ≥ 72 bits.
         let bits = |ps: u64| u128::from(ps) * 1_700_001 * 10;
         let needed = 72 * 7 * u128::from(PICOSECONDS_PER_SECOND);
         assert!(bits(ready) >= needed && bits(ready - 1) < needed);

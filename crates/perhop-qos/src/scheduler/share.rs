@@ -1,22 +1,22 @@
-//! Reading of the shares that classes configure.
+//! Reads and checks the shares of classes.
 
 use super::config::ShareConfig;
 use super::virtual_time::Weight;
 use crate::error::ConfigError;
 use crate::policy::ClassConfig;
 
-/// The name of a scheduler, and the shares that it takes.
+/// The name of a scheduler, and the shares that it supports.
 pub(super) struct Takes {
-    /// The name in messages such as "has no meaning under …".
+    /// The name of the scheduler in messages such as "has no meaning under …".
     pub(super) scheduler: &'static str,
-    /// Keys of [`ShareConfig`].
+    /// The supported keys of [`ShareConfig`].
     pub(super) shares: &'static [&'static str],
-    /// A description of the valid keys, for messages about an invalid share.
+    /// A description of the supported keys, for messages about an invalid share.
     pub(super) help: &'static str,
 }
 
 impl ShareConfig {
-    /// The keys of the configured shares.
+    /// The keys of the shares that are configured.
     fn written(&self) -> impl Iterator<Item = &'static str> {
         [
             ("weight", self.weight.is_some()),
@@ -45,13 +45,13 @@ impl ShareConfig {
     }
 }
 
-/// An error in the share of class `index`.
+/// Returns an error in the share of class `index`.
 pub(super) fn error_in(index: usize, key: &str, message: impl Into<String>) -> ConfigError {
     ConfigError::new(key, message).within("share").within(index).within("classes")
 }
 
 impl Takes {
-    /// Rejects a share that this scheduler does not take.
+    /// Checks that no class has a share that this scheduler does not support.
     pub(super) fn check(&self, classes: &[ClassConfig]) -> Result<(), ConfigError> {
         for (index, class) in classes.iter().enumerate() {
             if let Some(key) = class.share.written().find(|key| !self.shares.contains(key)) {
@@ -62,7 +62,7 @@ impl Takes {
         Ok(())
     }
 
-    /// The weights of the classes, all above 0. Only their ratios matter.
+    /// The weights of the classes, all above 0. Only the ratios between them matter.
     pub(super) fn numbers(&self, classes: &[ClassConfig]) -> Result<Numbers, ConfigError> {
         self.check(classes)?;
         let by_bandwidth = classes.iter().any(|class| class.share.bandwidth.is_some());
@@ -96,7 +96,7 @@ impl Takes {
         Ok(Numbers { values, key: if by_bandwidth { "bandwidth" } else { "weight" } })
     }
 
-    /// The weights of the classes, as parts of their sum.
+    /// The weights of the classes, as fractions of their sum.
     pub(super) fn weights(&self, classes: &[ClassConfig]) -> Result<Vec<Weight>, ConfigError> {
         let Numbers { values, key } = self.numbers(classes)?;
         let sum: f64 = values.iter().sum();
@@ -114,7 +114,7 @@ impl Takes {
     }
 }
 
-/// The weights of the classes, and the key of the configuration that has them.
+/// The weights of the classes, and the key of the configuration that contains them.
 pub(super) struct Numbers {
     pub(super) values: Vec<f64>,
     pub(super) key: &'static str,

@@ -1,4 +1,4 @@
-//! Three-parameter scheduling: each class has a minimum, a maximum (its shaper) and a part of the excess.
+//! Three-parameter scheduling: each class has a minimum, a maximum (its shaper) and a share of the excess.
 
 use super::contract::Scheduler;
 use super::scfq::Scfq;
@@ -15,33 +15,35 @@ const TAKES: Takes = Takes {
     help: "three-parameter takes minimum (a rate that is guaranteed) and weight (its share of the rate that the minima leave, 1 by default); a maximum is the class's shape",
 };
 
-/// The scheduler of routers with three parameters per class: minima first, then the excess by weight.
+/// The scheduler of routers with three parameters for each class. It serves minima first, and then the excess
+/// by weight.
 ///
 /// Cisco, "3-Level User-Defined Queuing Policy Support" (IOS XE 16.11): a node has a minimum (`bandwidth`), a
 /// maximum (`shape`) and an excess (`bandwidth remaining`). The excess is shared after the minima are
-/// satisfied, equally by default. The order of packets is not published. Here minima follow the real-time
-/// criterion of H-FSC (Stoica, Zhang, Ng, "A hierarchical fair service curve algorithm for link-sharing,
-/// real-time and priority services", SIGCOMM 1997), with straight lines as service curves: among the eligible
-/// heads, the one with the earliest deadline is served. [`Scfq`] shares the excess.
+/// satisfied, equally by default. The order of packets is not published. This implementation serves minima by
+/// the real-time criterion of H-FSC (Stoica, Zhang, Ng, "A hierarchical fair service curve algorithm for
+/// link-sharing, real-time and priority services", SIGCOMM 1997), with straight lines as service curves: it
+/// serves the eligible head with the earliest deadline. [`Scfq`] shares the excess.
 ///
-/// Unlike in H-FSC, service by the minimum does not count in the sharing of the excess, so minimum and excess
-/// add up. As in H-FSC, service from the excess does not use up the minimum.
+/// Unlike in H-FSC, service by the minimum is not counted when the excess is shared, so a class receives its
+/// minimum plus its share of the excess. As in H-FSC, service from the excess does not reduce the service by
+/// the minimum.
 #[derive(Clone, Debug)]
 pub struct ThreeParameter {
     excess: Scfq,
     guarantees: Guarantees,
 }
 
-/// The minima, and the heads that are due for service by them.
+/// The minima, and the times at which they serve heads.
 #[derive(Clone, Debug)]
 struct Guarantees {
-    /// The minimum of each child; `None` for a child without one.
+    /// The minimum of each child. `None` for a child without a minimum.
     children: Vec<Option<Guarantee>>,
     /// The start times of the heads that are not due yet.
     early: Tournament,
     /// The deadlines of the heads that are due.
     due: Tournament,
-    /// The total time for which the clock of the guarantees was stopped.
+    /// The total time for which the clock of the guarantees has been stopped.
     stopped: Virtual,
 }
 
@@ -50,11 +52,11 @@ struct Guarantees {
 struct Guarantee {
     /// The time of a byte at the minimum rate.
     byte: Virtual,
-    /// The time at which the minimum may serve the child's head.
+    /// The time from which on the minimum may serve the child's head.
     start: Virtual,
-    /// The length of the child's head; 0 if it has none to send.
+    /// The length of the child's head, or 0 if it has no head.
     head: u32,
-    /// Packets in the child.
+    /// The number of packets in the child.
     waiting: u32,
     /// Whether the minimum may serve the head now.
     is_due: bool,
@@ -62,12 +64,12 @@ struct Guarantee {
     was_held: bool,
 }
 
-/// Binary digits after the point of a picosecond.
+/// The number of binary digits after the point of a picosecond.
 const FRACTION_BITS: u32 = 32;
-/// A guarantee is late by at most this time. Service that was missed earlier is discarded.
+/// The longest time by which a guarantee can be late. The service of times before that is lost.
 ///
-/// The default burst of policers of routers is rate × 250 ms, so classes of a higher priority can use the
-/// wire for 250 ms. After this time, every class still gets the guarantee that it missed.
+/// The default burst of policers in routers is rate × 250 ms, so classes of higher priority can use the wire
+/// for 250 ms. After this time, every class still receives the guaranteed service that it has missed.
 const PATIENCE: Virtual = (PICOSECONDS_PER_SECOND as Virtual / 4) << FRACTION_BITS;
 
 impl ThreeParameter {
@@ -94,7 +96,8 @@ impl Guarantee {
     /// Returns the deadline of a head of `length` bytes.
     ///
     /// H-FSC: a head is eligible when the service curve reaches the service that the class has received by
-    /// this criterion. Its deadline is the time at which the curve reaches this service plus the head.
+    /// this criterion. Its deadline is the time at which the curve reaches this service plus the length of
+    /// the head.
     #[inline]
     fn deadline(&self, length: u32) -> Virtual {
         self.start + Virtual::from(length) * self.byte
@@ -103,7 +106,8 @@ impl Guarantee {
 
 impl Guarantees {
     /// Returns the time on the clock of the guarantees. The clock stops while a guarantee is late by more
-    /// than [`PATIENCE`]. Minima therefore stay in proportion if the wire cannot satisfy all of them.
+    /// than [`PATIENCE`]. If the wire cannot satisfy all minima, the service is therefore in proportion to
+    /// the minima.
     #[inline]
     fn clock(&mut self, now: Time) -> Virtual {
         let clock = self.unchecked_clock(now);
@@ -113,8 +117,8 @@ impl Guarantees {
         }
         clock.min(latest)
     }
-    /// Returns the time on the clock of the guarantees, unless a guarantee is now late by more than
-    /// [`PATIENCE`].
+    /// Returns the time on the clock of the guarantees. The result is valid only if no guarantee is now late
+    /// by more than [`PATIENCE`].
     #[inline]
     fn unchecked_clock(&self, now: Time) -> Virtual {
         (Virtual::from(now.as_picoseconds()) << FRACTION_BITS) - self.stopped
@@ -127,11 +131,11 @@ impl Guarantees {
             self.start_backlog(now, index);
         }
     }
-    /// Starts the service curve of child `index`, which has its first packet.
+    /// Starts the service curve of child `index`, whose first packet has arrived.
     ///
     /// H-FSC: the curve of a class that becomes backlogged starts now, or at the deadline of its last packet.
     /// If other classes are late, the curve starts at the earliest of their deadlines. Otherwise the class
-    /// would wait until they have caught up.
+    /// would have to wait until they have caught up.
     #[inline(never)]
     fn start_backlog(&mut self, now: Time, index: usize) {
         let clock = self.advance(now);
@@ -149,14 +153,14 @@ impl Guarantees {
         let before = std::mem::replace(&mut guarantee.head, head);
         match (before, head) {
             (_, 0) => self.withdraw(index),
-            // `enqueued` starts the backlog. It may be called before or after this function.
+            // `enqueued` starts the backlog period. It can be called before or after this function.
             (0, _) if guarantee.waiting == 0 => {}
             (0, _) => self.early.set(index, Some(guarantee.start)),
             _ if guarantee.is_due => self.due.set(index, Some(guarantee.deadline(head))),
             _ => {}
         }
     }
-    /// Records that a child has no head.
+    /// Records that child `index` has no head.
     fn withdraw(&mut self, index: usize) {
         let Some(guarantee) = &mut self.children[index] else { return };
         (guarantee.head, guarantee.was_held) = (0, guarantee.waiting > 0);
@@ -164,13 +168,14 @@ impl Guarantees {
         guarantee.is_due = false;
         from.set(index, None);
     }
-    /// Whether [`advance`](Guarantees::advance) would change nothing.
+    /// Whether a call of [`advance`](Guarantees::advance) would change nothing.
     #[inline]
     fn is_up_to_date(&self, now: Time) -> bool {
         let clock = self.unchecked_clock(now);
         self.early.lower_bound() > clock && clock <= self.due.lower_bound() + PATIENCE
     }
-    /// Moves heads that have become due, and returns the time of the guarantees.
+    /// Moves the heads that have become due to the due heads. Returns the time on the clock of the
+    /// guarantees.
     #[inline(never)]
     fn advance(&mut self, now: Time) -> Virtual {
         loop {
@@ -181,21 +186,22 @@ impl Guarantees {
             self.make_earliest_due(clock);
         }
     }
-    /// Moves the earliest head to the due heads.
+    /// Moves the earliest of the early heads to the due heads.
     #[inline]
     fn make_earliest_due(&mut self, clock: Virtual) {
         let Some(index) = self.early.winner() else { return };
         self.early.set(index, None);
         let Some(guarantee) = &mut self.children[index] else { return };
         if std::mem::take(&mut guarantee.was_held) {
-            // The child held its packet back until now, so the head becomes due now and not at its start
+            // The child has held its packet back until now, so the head becomes due now and not at its start
             // time.
             guarantee.start = clock;
         }
         guarantee.is_due = true;
         self.due.set(index, Some(guarantee.deadline(guarantee.head)));
     }
-    /// Records that child `index` has sent its head of `length` bytes. Returns whether the minimum served it.
+    /// Records that child `index` has sent its head of `length` bytes. Returns whether the minimum served
+    /// this head.
     #[inline]
     fn dequeued(&mut self, now: Time, index: usize, length: u32, next: u32) -> bool {
         let Some(guarantee) = &mut self.children[index] else { return false };
@@ -213,7 +219,7 @@ impl Guarantees {
         is_due
     }
     /// Records that the head of child `index` was dropped. The next head becomes due at the time of the
-    /// dropped one.
+    /// dropped head.
     fn dropped(&mut self, index: usize, next: u32) {
         if let Some(guarantee) = &mut self.children[index] {
             guarantee.waiting -= 1;
@@ -236,13 +242,13 @@ impl Guarantees {
 }
 
 impl ThreeParameter {
-    /// The child whose head is due with the earliest deadline; if there is none, the child that the excess
-    /// serves.
+    /// The child with the earliest deadline among the due heads. If no head is due, the child that receives
+    /// the excess.
     #[inline]
     fn winner(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         self.guarantees.due.winner().or_else(|| self.excess.select(now, heads))
     }
-    /// Moves heads that have become due, and selects.
+    /// Moves the heads that have become due, and selects a child.
     #[inline(never)]
     fn advance(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         self.guarantees.advance(now);
@@ -267,7 +273,7 @@ impl Scheduler for ThreeParameter {
     }
     #[inline(never)]
     fn dequeued(&mut self, now: Time, index: usize, length: u32, next: u32) {
-        // A child whose head is due was selected because of its minimum.
+        // If the head of the selected child was due, the minimum of the child has served it.
         if self.guarantees.dequeued(now, index, length, next) {
             self.excess.sent_uncharged(index, next);
         } else {
@@ -282,7 +288,7 @@ impl Scheduler for ThreeParameter {
     fn depends_on_time(&self) -> bool {
         self.guarantees.children.iter().any(Option::is_some)
     }
-    /// No head becomes due, and no guarantee becomes too late, before this time.
+    /// The time before which no head becomes due and no guarantee becomes too late.
     #[inline]
     fn choice_holds_until(&self) -> Time {
         let Guarantees { early, due, stopped, .. } = &self.guarantees;

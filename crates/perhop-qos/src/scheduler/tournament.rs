@@ -1,18 +1,18 @@
-//! [`Tournament`]: finds the lowest of a fixed number of tags that change one at a time.
+//! [`Tournament`]: finds the lowest of a fixed number of tags, of which one changes at a time.
 
 use std::hint::select_unpredictable;
 
 use super::virtual_time::Virtual;
 
-/// Finds the player with the lowest tag, or the first of equal ones, by matches of four (Knuth, "The Art of
-/// Computer Programming", volume 3, §5.2.3: tree selection). A new tag plays one match in each round. The
-/// results of other matches remain.
+/// Finds the player with the lowest tag, or the first of several players with equal tags. Each match has four
+/// players (Knuth, "The Art of Computer Programming", volume 3, §5.2.3: tree selection). A new tag changes
+/// one match in each round, and the results of all other matches remain valid.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament {
-    /// The four entries of each match. Match `n` has the winners of matches `4n + 1` to `4n + 4`. Match 0 is
-    /// the final.
+    /// The four entries of each match. The players of match `n` are the winners of matches `4n + 1` to `4n +
+    /// 4`. Match 0 is the final.
     matches: Vec<[Entry; 4]>,
-    /// The first match of the first round.
+    /// The index of the first match of the first round.
     first_round: usize,
     /// Whether the first round has two matches, so that two players reach the final.
     has_two_matches: bool,
@@ -20,21 +20,21 @@ pub(super) struct Tournament {
     winner: Entry,
 }
 
-/// A tag followed by the player's number in the low bits. No two entries are equal, and one comparison finds
-/// the lower one.
+/// A tag, followed by the number of the player in the low bits. All entries are different, and one comparison
+/// finds the lower one.
 type Entry = Virtual;
 
-/// The entry of an absent player. It is higher than all others.
+/// The entry of an absent player. It is higher than all other entries.
 const ABSENT: Entry = Entry::MAX;
-/// The number of bits of a player's number. [Virtual times](super::virtual_time) do not use these bits.
+/// The number of bits for the number of a player. [Virtual times](super::virtual_time) do not use these bits.
 const DIGITS: u32 = 12;
 
 impl Tournament {
     /// The maximum number of players.
     pub(super) const MOST_PLAYERS: usize = 1 << DIGITS;
 
-    /// Creates a tournament of `players`, at most [`MOST_PLAYERS`](Tournament::MOST_PLAYERS), all of which
-    /// are absent.
+    /// Creates a tournament of `players` players, at most [`MOST_PLAYERS`](Tournament::MOST_PLAYERS). All
+    /// players are absent.
     pub(super) fn new(players: usize) -> Tournament {
         let (mut first_round, mut matches) = (0, 1);
         while 4 * matches < players {
@@ -45,13 +45,13 @@ impl Tournament {
         let matches = vec![[ABSENT; 4]; first_round + matches];
         Tournament { matches, first_round, has_two_matches, winner: ABSENT }
     }
-    /// Sets the tag of `player`. Without a tag, the player is absent.
+    /// Sets the tag of `player`, or makes the player absent if `tag` is `None`.
     #[inline]
     pub(super) fn set(&mut self, player: usize, tag: Option<Virtual>) {
         self.enter(player, tag.map_or(ABSENT, |tag| tag << DIGITS | player as Entry));
     }
-    /// Sets the entry of `player`. The first two rounds are not part of a loop, because the compiler would
-    /// turn the choices in a loop into branches.
+    /// Sets the entry of `player`. The first two rounds are not in a loop, because the compiler would compile
+    /// the comparisons in a loop to branches.
     #[inline(never)]
     fn enter(&mut self, player: usize, entry: Entry) {
         let (index, side) = (self.first_round + player / 4, player % 4);
@@ -67,7 +67,7 @@ impl Tournament {
         }
         self.winner = winner;
     }
-    /// Plays the rounds after match `index`, which has this `winner`. Returns the winner of the final.
+    /// Plays the rounds after match `index`, which `winner` has won. Returns the winner of the final.
     #[inline(never)]
     fn play_later_rounds(&mut self, mut index: usize, mut winner: Entry) -> Entry {
         while index > 0 {
@@ -81,12 +81,12 @@ impl Tournament {
     #[inline]
     pub(super) fn winner(&self) -> Option<usize> {
         let player = self.winner as usize % Tournament::MOST_PLAYERS;
-        // The value was stored in halves and is loaded in halves, because the processor cannot forward two
-        // stores to one load.
+        // The value was stored in two halves and is therefore loaded in two halves, because the processor
+        // cannot forward two stores to one load.
         let is_absent = (self.winner >> 64) as u64 == (ABSENT >> 64) as u64;
         (!is_absent).then_some(player)
     }
-    /// The lowest tag.
+    /// The lowest tag. `None` if all players are absent.
     #[inline]
     pub(super) fn least(&self) -> Option<Virtual> {
         self.winner().map(|_| self.lower_bound())
@@ -98,23 +98,23 @@ impl Tournament {
     }
 }
 
-/// Does the same as [`play`], outside of the loop that calls it.
+/// Calls [`play`]. This function is not inlined, so that it is outside of the loop of its caller.
 #[inline(never)]
 fn play_alone(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
     play(sides, side, entry)
 }
 
-/// Sets the entry of `side` and returns the winner of the match.
+/// Sets the entry of `side`, and returns the winner of the match.
 #[expect(clippy::inline_always, reason = "a call takes as long as a match")]
 #[inline(always)]
 fn play(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
-    // The other entries are compared first, because the processor knows them before the new tag.
+    // The other entries are compared first, because they are available before the new entry.
     let lowest_other = lower(lower(sides[side ^ 1], sides[side ^ 2]), sides[side ^ 3]);
     sides[side] = entry;
     lower(lowest_other, entry)
 }
 
-/// Does the same as [`play`] for a final of the first two sides.
+/// Plays a final like [`play`], if only the first two sides have players.
 #[expect(clippy::inline_always, reason = "a call takes as long as a match")]
 #[inline(always)]
 fn play_final_of_two(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
@@ -122,8 +122,8 @@ fn play_final_of_two(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry
     lower(sides[(side % 2) ^ 1], entry)
 }
 
-/// The lower of two entries. A branch would often be mispredicted, so the code has none. The halves are
-/// chosen separately, because a choice of 128 bits at once compiles to a branch.
+/// The lower of two entries. The code has no branch, because a branch would often be mispredicted. The two
+/// halves are selected separately, because a selection of 128 bits would be compiled to a branch.
 #[inline]
 fn lower(first: Entry, other: Entry) -> Entry {
     let is_other = other < first;
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// The first of the lowest tags, found by a linear search.
+    /// The first player with the lowest tag, found by a linear search.
     fn first_of_lowest(tags: &[Option<Virtual>]) -> Option<usize> {
         let taking_part = tags.iter().enumerate().filter_map(|(player, tag)| tag.map(|tag| (player, tag)));
         taking_part.min_by_key(|(_, tag)| *tag).map(|(player, _)| player)
@@ -147,8 +147,8 @@ mod tests {
         #[test]
         fn the_winner_is_the_first_of_the_lowest(
             players in 1usize..70,
-            // There are few different tags, so that many are equal. Some have 116 bits, the most that a
-            // virtual time can have.
+            // There are only a few different tags, so that many are equal. Some tags have 116 bits, the
+            // largest size of a virtual time.
             changes in prop::collection::vec((0usize..70, 0u32..5, 0u32..3), 1..300),
         ) {
             let mut tags = vec![None; players];

@@ -18,22 +18,23 @@ use crate::{ConfigError, Rate, Time};
 
 /// The schedulers of one port.
 ///
-/// The scheduler above a class with a shaper sees the class only while its head may leave. The shaper takes
-/// its tokens when the packet leaves the queue, so that the packets that enter the transmit ring conform in
+/// A class with a shaper is visible to the scheduler above it only while its head may leave. The shaper
+/// spends tokens when the packet leaves the queue, so the packets that enter the transmit ring conform in
 /// every interval.
 #[derive(Clone, Debug)]
 pub struct SchedulerTree {
     layout: Layout,
-    /// Every scheduler precedes its inner schedulers; the first is the root.
+    /// The nodes. Each scheduler precedes its inner schedulers, and the first one is the root.
     nodes: Vec<Node>,
     /// The place of each queue.
     leaves: Vec<Place>,
-    /// Whether a choice may have changed since the last one. Not maintained with [`Layout::Timed`].
+    /// Whether a choice may have changed since it was made. Not used with [`Layout::Timed`].
     is_stale: bool,
-    /// With [`Layout::Timed`], all choices are valid before this time; 0 if one may have changed.
+    /// The time before which all choices are valid. It is 0 if a choice may have changed. Only for
+    /// [`Layout::Timed`].
     valid_until: Time,
-    /// The bytes that the tree counts for a packet. The tree reads it only with [`Layout::Counting`] and
-    /// [`Layout::Timed`]; otherwise it counts IP bytes.
+    /// The accounting of packets. It is used only with [`Layout::Counting`] and [`Layout::Timed`]. All other
+    /// layouts count IP bytes.
     accounting: Accounting,
 }
 
@@ -42,10 +43,10 @@ pub struct SchedulerTree {
 enum Layout {
     /// One queue without a choice.
     Single,
-    /// One scheduler over queues, without shapers. Heads change only when packets join and leave. It counts
-    /// IP bytes.
+    /// One scheduler of queues, without shapers. Heads change only when packets join and leave. It counts IP
+    /// bytes.
     Flat,
-    /// Like `Flat`, with the configured accounting.
+    /// Like `Flat`, but with the configured accounting.
     Counting,
     /// Nested schedulers whose choices change only when packets join and leave. They count IP bytes.
     Nested,
@@ -56,24 +57,25 @@ enum Layout {
 #[derive(Clone, Debug)]
 struct Node {
     scheduler: AnyScheduler,
-    /// The kind of each child.
+    /// The queue or the inner scheduler of each child.
     children: Vec<Below>,
-    /// The length that each child would send now; 0 if it has nothing to send.
+    /// The length of the packet that each child would send now, or 0 if the child has no such packet.
     heads: Vec<u32>,
-    /// The children with a shaper or an inner scheduler. The heads of other children change only when packets
-    /// join and leave.
+    /// The children with a shaper or an inner scheduler. The heads of all other children change only when
+    /// packets join and leave.
     watched: Vec<Watched>,
-    /// The place of the node in its parent; `None` for the root.
+    /// The position of the node in its parent. `None` for the root.
     parent: Option<Place>,
     /// Whether the scheduler counts arrivals.
     counts_arrivals: bool,
-    /// The first enclosing place whose scheduler counts arrivals; `None` if a shaper hides them from it.
+    /// The nearest position around this node whose scheduler counts arrivals. `None` if there is no such
+    /// scheduler, or if a shaper is in between.
     informs: Option<Place>,
     /// The child that the node would serve now.
     choice: Option<usize>,
-    /// Whether the node's choice may have changed since the last one.
+    /// Whether the choice of the node may have changed since it was made.
     is_stale: bool,
-    /// Whether time alone may change the node's choice.
+    /// Whether the choice of the node can change with time.
     depends_on_time: bool,
 }
 
@@ -88,13 +90,13 @@ struct Watched {
 #[derive(Clone, Debug, Default)]
 struct Shaping {
     shaper: Option<Shaper>,
-    /// Whether the scheduler above has been informed of a packet that the shaper lets leave.
+    /// Whether the scheduler above has been notified of a packet that the shaper allows to leave.
     released: bool,
-    /// A head of at most this length may leave the shaper without another check; 0 if not known. It stays
-    /// valid until a packet is sent, because only sending reduces the credit. Without a shaper, it is the
-    /// largest number.
+    /// The length up to which a head may leave the shaper without another check, or 0 if unknown. It is valid
+    /// until a packet is sent, because only sending reduces the credit. Without a shaper, it is the largest
+    /// number.
     covered: u32,
-    /// Whether a pause holds all packets back, in addition to the shaper.
+    /// Whether a pause delays all packets, in addition to the shaper.
     is_paused: bool,
 }
 
@@ -104,17 +106,17 @@ enum Below {
     Node(u16),
 }
 
-/// A child of a node.
+/// The position of a child: its node, and its index in this node.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     node: usize,
     child: usize,
-    /// The position of the child among the watched children, if it has a shaper.
+    /// The index of the child among the watched children, if it has a shaper.
     shaped: Option<u32>,
 }
 
 impl SchedulerTree {
-    /// Creates the tree of one queue. It has nothing to choose.
+    /// Creates the tree of a port with one queue, which needs no choice.
     pub fn single() -> SchedulerTree {
         SchedulerTree {
             layout: Layout::Single,
@@ -126,10 +128,10 @@ impl SchedulerTree {
         }
     }
 
-    /// Builds the schedulers of `config` for a wire of `rate`. Queues are the leaf classes, depth first.
+    /// Builds the schedulers of `config` for a wire of `rate`. The queues are the leaf classes, depth first.
     ///
     /// # Errors
-    /// A class has a share that its scheduler does not take, or its shaper is invalid.
+    /// A class has a share that its scheduler does not support, or its shaper is invalid.
     pub fn build(config: &QueueingConfig, rate: Rate) -> Result<SchedulerTree, ConfigError> {
         let mut tree = SchedulerTree::single();
         tree.add(config, None, rate)?;
@@ -146,7 +148,8 @@ impl SchedulerTree {
         tree.find_informed();
         Ok(tree)
     }
-    /// Finds the schedulers that each node informs of arrivals. Every node follows the nodes around it.
+    /// Finds the schedulers that each node notifies of arrivals. Each node comes after the nodes that contain
+    /// it.
     fn find_informed(&mut self) {
         for index in 0..self.nodes.len() {
             let visible = self.nodes[index].parent.filter(|parent| parent.shaped.is_none());
@@ -183,8 +186,8 @@ impl SchedulerTree {
         Ok(node)
     }
 
-    /// Adds the children of `node`: the classes of `config`. A class that CBQ merges with its own tree is
-    /// replaced by its inner classes.
+    /// Adds the children of `node`: the classes of `config`. A class that the scheduler handles in its own
+    /// tree is replaced by its inner classes.
     fn add_members(&mut self, config: &QueueingConfig, node: usize, rate: Rate) -> Result<(), ConfigError> {
         for (index, class) in config.classes.iter().enumerate() {
             let within = |error: ConfigError| error.within(index).within("classes");
@@ -201,8 +204,8 @@ impl SchedulerTree {
     /// Adds a class as the next child of `node`.
     fn add_class(&mut self, class: &ClassConfig, node: usize, rate: Rate) -> Result<Below, ConfigError> {
         let shaper = class.shape.map(|shape| shape.build()).transpose().map_err(|e| e.within("shape"))?;
-        // A child that can be paused gets a shaper without a rate, so that the tree checks it for every
-        // choice.
+        // A child that can be paused gets a shaper without a rate, so that the tree checks the child before
+        // each choice.
         let is_pausable = class.pause.is_some_and(|pause| pause.mode == PauseMode::On);
         let shaper = shaper.or_else(|| is_pausable.then_some(Shaper::UNLIMITED));
         let (child, watched) = (self.nodes[node].children.len(), self.nodes[node].watched.len());
@@ -221,9 +224,9 @@ impl SchedulerTree {
         Ok(below)
     }
 
-    /// Sets the accounting of schedulers and shapers. The tree must be empty.
+    /// Sets the accounting that schedulers and shapers use. The tree must be empty.
     ///
-    /// A tree that counts IP bytes keeps its layout, which may not consult the accounting.
+    /// If the accounting counts only IP bytes, the tree keeps its layout, which may ignore the accounting.
     #[must_use]
     pub fn counting(mut self, accounting: Accounting) -> SchedulerTree {
         if !accounting.is_ip() {
@@ -237,12 +240,12 @@ impl SchedulerTree {
         self
     }
 
-    /// Whether there is one queue without a choice. Then the tree keeps no state.
+    /// Whether the tree has one queue, which needs no choice. The tree then has no state.
     pub fn is_single(&self) -> bool {
         matches!(self.layout, Layout::Single)
     }
 
-    /// Records that a packet of `length` IP bytes joined `queue`, which has number `id`.
+    /// Records that a packet of `length` IP bytes has joined `queue`, which has the number `id`.
     #[inline]
     pub fn enqueued(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         match self.layout {
@@ -254,8 +257,8 @@ impl SchedulerTree {
         }
     }
 
-    /// Records that a packet joined `queue`, which has number `id`, and another was discarded. Schedulers
-    /// count only the number of waiting packets, which does not change.
+    /// Records that a packet has joined `queue`, which has the number `id`, and that another packet of it was
+    /// discarded. Schedulers count only the number of packets, which does not change.
     #[inline(never)]
     pub fn replaced(&mut self, id: QueueId, queue: &Queue) {
         let head = head_of(queue, self.accounting);
@@ -295,7 +298,7 @@ impl SchedulerTree {
     }
 
     /// Records that the head of `queue`, a packet of `length` IP bytes, has left. `id` is the number of the
-    /// queue, which [`select`](SchedulerTree::select) returned.
+    /// queue, which [`select`](SchedulerTree::select) has returned.
     #[inline]
     pub fn dequeued(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         match self.layout {
@@ -330,7 +333,7 @@ impl SchedulerTree {
         self.dequeued_flat(now, id, self.accounting.counted(length), head_of(queue, self.accounting));
     }
 
-    /// The queue that the choices of all nodes select, from the root down.
+    /// The queue that results from the choices of all nodes, beginning at the root.
     #[inline]
     fn chosen(&self) -> Option<QueueId> {
         let mut node = &self.nodes[0];
@@ -349,17 +352,19 @@ fn members(config: &QueueingConfig) -> usize {
 }
 
 impl Node {
-    /// Returns the selection of a node that serves no child: to wait until the first child may send, or idle.
+    /// Returns the result for a node that serves no child: the time at which its first child may send, or
+    /// idle.
     #[cold]
     fn held_back(&self) -> Selection<QueueId> {
         self.scheduler.held_until().map_or(Selection::Idle, Selection::WaitUntil)
     }
-    /// The length of the packet that the node would send now; 0 for none.
+    /// The length of the packet that the node would send now, or 0 if there is none.
     #[inline]
     fn head(&self) -> u32 {
         self.choice.map_or(0, |child| self.heads[child])
     }
-    /// Sets the length of the head of `child`, 0 for none. Returns whether the length changed.
+    /// Sets the length of the head of `child` to `length`, or to 0 if it has no head. Returns whether the
+    /// length has changed.
     #[inline(never)]
     fn set_head(&mut self, child: usize, length: u32) -> bool {
         let is_another = self.heads[child] != length;
@@ -369,8 +374,8 @@ impl Node {
         }
         is_another
     }
-    /// Records that a packet of `length` IP bytes joined `queue`, which is `child`. It joins after the head
-    /// unless the queue serves flows fairly. Returns whether the head changed.
+    /// Records that a packet of `length` IP bytes has joined `queue`, which is `child`. In a FIFO, it joins
+    /// after the head. Returns whether the head has changed.
     #[inline]
     fn update_tail(&mut self, child: usize, length: u32, queue: &Queue, accounting: Accounting) -> bool {
         match (queue.occupancy().packets, queue.is_fifo()) {
@@ -379,8 +384,8 @@ impl Node {
             (_, false) => self.set_head(child, head_of(queue, accounting)),
         }
     }
-    /// Records that `child` has sent a packet of `length` bytes and that its next head has `next` bytes, 0
-    /// for none. Chooses again.
+    /// Records that `child` has sent a packet of `length` bytes. Its next head has `next` bytes, or there is
+    /// no next head if `next` is 0. Makes a new choice.
     #[expect(clippy::inline_always, reason = "every departure calls it at each level")]
     #[inline(always)]
     fn sent(&mut self, now: Time, child: usize, length: u32, next: u32) {
@@ -395,7 +400,7 @@ impl Node {
     }
 }
 
-/// The counted length of the head of `queue`; 0 for none.
+/// The counted length of the head of `queue`, or 0 if there is none.
 #[inline]
 fn head_of(queue: &Queue, accounting: Accounting) -> u32 {
     queue.head().map_or(0, |packet| accounting.counted(packet.length))

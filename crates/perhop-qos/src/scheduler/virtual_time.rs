@@ -1,77 +1,79 @@
 //! The arithmetic of virtual times.
 //!
-//! A virtual time counts the bytes that the whole server sends, in steps of 2⁻³² byte. A class with a part φ
-//! of the weights is charged length / φ. Integers of 128 bits never wrap: 213 days at 400 Gb/s are less than
-//! 2⁶⁰ bytes, which are 2¹¹⁶ steps at the smallest weight. The other 12 bits hold the number of a child. Tags
-//! are therefore never renormalized, and their error does not grow with time. The relative error of a weight
-//! is at most 2⁻²⁴ (2⁻⁴⁷ for a class with half of the sum). It is the same for all packets.
+//! A virtual time counts the bytes that the whole server sends, in steps of 2⁻³² byte. A class that has the
+//! fraction φ of all weights is charged length / φ. Integers of 128 bits never overflow: 213 days at 400 Gb/s
+//! are less than 2⁶⁰ bytes, which are 2¹¹⁶ steps at the smallest weight. The other 12 bits have room for the
+//! number of a child. Tags are therefore never renormalized, and their error does not grow with time. The
+//! relative error of a weight is at most 2⁻²⁴ (2⁻⁴⁷ for a class with half of the sum). It is the same for all
+//! packets.
 
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// A virtual time, or a span of it: bytes in steps of 2⁻³² byte.
+/// A virtual time, or the difference of two virtual times, in steps of 2⁻³² byte.
 pub(super) type Virtual = u128;
 
-/// Binary digits after the point of a [`Virtual`].
+/// The number of binary digits after the point of a [`Virtual`].
 const FRACTION_BITS: u32 = 32;
-/// A part of the sum of weights is counted in steps of 2⁻⁴⁸.
+/// The number of binary digits of a fraction of the sum of weights, which is counted in steps of 2⁻⁴⁸.
 const PART_BITS: u32 = 48;
-/// The smallest part: 2⁻²⁴ of the sum.
+/// The smallest fraction of the sum of weights, 2⁻²⁴.
 const SMALLEST_PART: u64 = 1 << (PART_BITS - 24);
 
-/// A class's part of the sum of the weights.
+/// The weight of a class as a fraction of the sum of all weights.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weight {
-    /// The part, in steps of 2⁻⁴⁸.
+    /// The fraction, in steps of 2⁻⁴⁸.
     pub(super) part: u64,
-    /// Steps of virtual time per byte sent: 2³² / part, at most 2⁵⁶.
+    /// The steps of virtual time for each byte that is sent: 2³² divided by the fraction, at most 2⁵⁶.
     inverse: u64,
 }
 
 impl Weight {
-    /// The weight of a class with `part` of the sum of weights, above 0 and at most 1; `None` if it is too
-    /// small to be represented.
+    /// The weight of a class with the fraction `part` of the sum of weights, above 0 and at most 1. `None` if
+    /// the fraction is too small to be represented.
     pub(super) fn part(part: f64) -> Option<Weight> {
         let part = libm::round(part * (1u64 << PART_BITS) as f64) as u64;
         let inverse = (1u128 << (FRACTION_BITS + PART_BITS)) / u128::from(part.max(1));
         (part >= SMALLEST_PART).then_some(Weight { part, inverse: inverse as u64 })
     }
-    /// The virtual time that `length` bytes take: length / φ.
+    /// The virtual time of `length` bytes: length / φ.
     pub(super) fn span(self, length: u32) -> Virtual {
         u128::from(length) * u128::from(self.inverse)
     }
 }
 
-/// The virtual time that passes while `work` is served to classes that together have `parts` of the sum of
-/// weights. `work` must be below 2⁴⁸ bytes.
+/// The virtual time that passes while classes with the fraction `parts` of the sum of weights receive the
+/// service `work`, which must be below 2⁴⁸ bytes.
 pub(super) fn shared_among(parts: u64, work: Virtual) -> Virtual {
     (work << PART_BITS) / u128::from(parts)
 }
 
-/// The work in which `span` of virtual time passes: the inverse of [`shared_among`], rounded up.
+/// The service during which the virtual time `span` passes: the inverse of [`shared_among`], rounded up.
 pub(super) fn work_of(parts: u64, span: Virtual) -> Virtual {
     (span * u128::from(parts)).div_ceil(1 << PART_BITS)
 }
 
-/// The service of a scheduler: whole packets, and the part of the packet on the wire that has been sent at
-/// its rate.
+/// The service of a scheduler: the packets that have been sent, and the part of the current packet that the
+/// wire has sent at its rate.
 ///
 /// This service is the clock of virtual times (Bennett & Zhang 1997 on hierarchies: the reference time of a
-/// server is the service that it has given). On a raw wire the clock runs exactly at the rate while the port
-/// is busy. A wire whose framing adds bytes sends IP bytes more slowly than its rate, so the clock stops at
-/// the end of each packet until the next one starts. A clock of seconds would empty the queues of the fluid
-/// server long before the real queues. The clock of an inner scheduler stops while other schedulers send.
+/// server is the service that it has provided). On a raw wire, the clock runs exactly at the rate while the
+/// port is busy. A wire whose framing adds bytes sends IP bytes more slowly than its rate, so the clock stops
+/// from the end of each packet until the next packet starts. A clock of seconds would empty the queues of the
+/// fluid server long before the real queues. The clock of an inner scheduler stops while other schedulers
+/// send.
 #[derive(Clone, Debug)]
 pub(super) struct ServiceClock {
     rate: Rate,
-    /// The service before the current packet.
+    /// The service up to the start of the current packet.
     before: Virtual,
-    /// Bytes of the packet on the wire.
+    /// The bytes of the current packet.
     current: u32,
-    /// The time at which its transmission started.
+    /// The time at which the transmission of the current packet started.
     since: Time,
 }
 
-/// One byte in the unit of `rate × elapsed`: bits per second times picoseconds.
+/// A byte in the unit of `rate × elapsed`: bits per second times picoseconds.
 const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
 
 impl ServiceClock {
@@ -83,7 +85,7 @@ impl ServiceClock {
         self.before += u128::from(self.current) << FRACTION_BITS;
         (self.current, self.since) = (length, now);
     }
-    /// The service by `now`.
+    /// The service up to `now`.
     pub(super) fn served(&self, now: Time) -> Virtual {
         let sent = self.sent(now);
         let current = u128::from(self.current);
@@ -95,7 +97,8 @@ impl ServiceClock {
     pub(super) fn is_idle(&self, now: Time) -> bool {
         self.sent(now) >= u128::from(self.current) * BYTE
     }
-    /// The most that the wire can have sent since the packet began, in the unit of [`BYTE`].
+    /// The largest amount that the wire can have sent since the current packet started, in the unit of
+    /// [`BYTE`].
     fn sent(&self, now: Time) -> u128 {
         let elapsed = now.saturating_sub(self.since);
         u128::from(elapsed.as_picoseconds()) * u128::from(self.rate.as_bits_per_second())

@@ -13,24 +13,24 @@ const TAKES: Takes = Takes {
     help: "wf2q-plus takes weight (1 by default) or bandwidth; shares are proportional to the weights",
 };
 
-/// WF2Q+: selects, among the heads that the fluid server would have begun to serve, the head that it would
-/// finish first. No child is ahead of its share by more than a packet.
+/// WF2Q+. Of the heads that the fluid server would have started to serve, it selects the head that the fluid
+/// server would finish first. No child is ahead of its share by more than one packet.
 #[derive(Clone, Debug)]
 pub struct Wf2qPlus {
     children: Vec<Child>,
     clock: ServiceClock,
     virtual_time: Virtual,
-    /// The service by the last advance of the virtual time.
+    /// The service up to the last advance of the virtual time.
     accounted: Virtual,
-    /// Packets in all children.
+    /// The number of packets in all children.
     waiting: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Child {
     weight: Weight,
-    /// The virtual start time of the child's head. Without a packet, the virtual finish time of its last
-    /// packet.
+    /// The virtual start time of the child's head. If the child has no packet, the virtual finish time of its
+    /// last packet.
     start: Virtual,
     /// The number of packets of the child.
     waiting: u32,
@@ -51,7 +51,7 @@ impl Wf2qPlus {
     /// Advances the virtual time to `now`.
     ///
     /// Bennett & Zhang on WF2Q+: `V(t + τ) = max(V(t) + W(t, t + τ), min S_i over B(t + τ))`. A packet in
-    /// service belongs to B, and its start time was eligible. The minimum therefore matters only between
+    /// service belongs to B, and its start time was eligible. The minimum is therefore relevant only between
     /// packets.
     fn advance(&mut self, now: Time) {
         let served = self.clock.served(now);
@@ -64,7 +64,7 @@ impl Wf2qPlus {
         }
     }
 
-    /// Discards the service of a busy period that has ended.
+    /// Discards the tags of a busy period that has ended.
     fn reset(&mut self) {
         self.virtual_time = 0;
         for child in &mut self.children {
@@ -83,8 +83,8 @@ impl Scheduler for Wf2qPlus {
         self.waiting += 1;
         let child = &mut self.children[index];
         if child.waiting == 0 {
-            // Bennett & Zhang 1997: S_i = max(F_i, V(a)) for a packet that finds its queue empty, F_i for the
-            // others
+            // Bennett & Zhang 1997: S_i = max(F_i, V(a)) for a packet that finds its queue empty, and F_i for
+            // other packets.
             child.start = child.start.max(self.virtual_time);
         }
         child.waiting += 1;
@@ -93,7 +93,7 @@ impl Scheduler for Wf2qPlus {
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         self.advance(now);
         let waiting = || self.children.iter().zip(heads).enumerate().filter(|(_, (_, head))| **head > 0);
-        // Children that hold back their packets are not in B.
+        // Children that hold their packets back are not in B.
         let earliest = waiting().map(|(_, (child, _))| child.start).min()?;
         let eligible_until = self.virtual_time.max(earliest);
         waiting()
@@ -107,13 +107,13 @@ impl Scheduler for Wf2qPlus {
         self.clock.start(now, length);
         self.waiting -= 1;
         let child = &mut self.children[index];
-        // As in `select`, the virtual time is at least the earliest start of a waiting head.
+        // As in `select`, the virtual time is at least the earliest start time of all heads.
         self.virtual_time = self.virtual_time.max(child.start);
-        // Bennett & Zhang 1997: F_i = S_i + L_i / r_i, where the next packet starts
+        // Bennett & Zhang 1997: F_i = S_i + L_i / r_i. The next packet starts at this time.
         child.start += child.weight.span(length);
         child.waiting -= 1;
     }
-    /// The next packet gets the start time of this one.
+    /// The next packet has the start time of the dropped packet.
     fn dropped(&mut self, _: Time, index: usize, _: u32, _: u32) {
         self.waiting -= 1;
         self.children[index].waiting -= 1;

@@ -15,49 +15,50 @@ const TAKES: Takes = Takes {
     help: "wfq takes weight (1 by default) or bandwidth; shares are proportional to the weights",
 };
 
-/// Weighted fair queueing: serves packets in the order in which the fluid server, generalized processor
-/// sharing (GPS), would finish them without further arrivals.
+/// Weighted fair queueing. It serves packets in the order in which the fluid server, generalized processor
+/// sharing (GPS), would finish them if no further packets arrived.
 ///
 /// The virtual time grows at the rate of the wire, divided by the weights of the children that the *fluid*
-/// server still serves. This scheduler therefore follows the departures of the fluid server one by one. At an
-/// arrival it records when the fluid server starts to serve the child, because the fluid server can have
-/// finished a child whose packets still wait in this scheduler.
+/// server still serves. This scheduler therefore computes the departures of the fluid server one by one. When
+/// a packet arrives, it stores the virtual time at which the fluid server starts to serve the child, because
+/// the fluid server can have finished a child whose packets still wait in this scheduler.
 #[derive(Clone, Debug)]
 pub struct Wfq {
     children: Vec<Child>,
     clock: ServiceClock,
     virtual_time: Virtual,
-    /// The service by the last advance of the virtual time.
+    /// The service up to the last advance of the virtual time.
     accounted: Virtual,
-    /// The sum of the weights of the children that the fluid server serves, as a part of all weights.
+    /// The sum of the weights of the children that the fluid server serves, as a fraction of all weights.
     parts: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Child {
     weight: Weight,
-    /// The backlog, divided into periods in which the fluid server serves the child without a break. It is
-    /// counted in bytes, because a child with inner children may send packets in another order than they
-    /// arrived.
+    /// The backlog, divided into periods during which the fluid server serves the child without interruption.
+    /// It is counted in bytes, because a child with inner children can send packets in another order than
+    /// they have arrived.
     periods: VecDeque<Period>,
-    /// The finish tag of the child's last arrival: the virtual time at which the fluid server empties the
-    /// child.
+    /// The finish tag of the child's last arrival: the virtual time at which the fluid server has served all
+    /// bytes of the child.
     last: Virtual,
     /// Whether the fluid server still serves the child.
     in_fluid: bool,
 }
 
-/// Bytes that the fluid server serves without a break.
+/// Bytes that the fluid server serves without interruption.
 #[derive(Clone, Copy, Debug)]
 struct Period {
-    /// The virtual time at which the fluid server starts to serve the bytes that still wait.
+    /// The virtual time at which the fluid server starts to serve the bytes that are still queued.
     start: Virtual,
-    /// Bytes that still wait.
+    /// The number of bytes that are still queued.
     bytes: u64,
 }
 
 impl Child {
-    /// The finish tag of a head of `length` bytes: the virtual time at which the fluid server has served it.
+    /// The finish tag of a head of `length` bytes: the virtual time at which the fluid server has served the
+    /// head.
     fn finish(&self, length: u32) -> Virtual {
         let mut left = length;
         for period in &self.periods {
@@ -68,7 +69,7 @@ impl Child {
         }
         self.last
     }
-    /// Records that `length` bytes have left.
+    /// Removes `length` bytes that have left the child.
     fn remove(&mut self, length: u32) {
         let mut left = length;
         while let Some(period) = self.periods.front_mut() {
@@ -123,10 +124,10 @@ impl Wfq {
         })
     }
 
-    /// Advances the virtual time to `now`, one departure from the fluid server at a time.
+    /// Advances the virtual time to `now`. The departures from the fluid server are processed one by one.
     ///
     /// Parekh & Gallager 1993, "A virtual time implementation of PGPS": `V(t + τ) = V(t) + τ / Σ φ_i` between
-    /// two events of the fluid server. The sum is over the sessions that it serves.
+    /// two events of the fluid server. The sum is over the sessions that the fluid server serves.
     fn advance(&mut self, now: Time) {
         let served = self.clock.served(now);
         let mut work = served - self.accounted;
@@ -146,7 +147,7 @@ impl Wfq {
         }
     }
 
-    /// The virtual time at which the fluid server next finishes a child.
+    /// The virtual time at which the fluid server next finishes serving a child.
     fn next_departure(&self) -> Option<Virtual> {
         self.children.iter().filter(|child| child.in_fluid).map(|child| child.last).min()
     }
@@ -180,7 +181,7 @@ impl Scheduler for Wfq {
         self.advance(now);
         self.clock.start(now, length);
     }
-    /// `Wfq::build` refuses queues that drop heads, because the fluid server cannot revoke the service of a
+    /// `Wfq::build` rejects queues that drop heads, because the fluid server cannot revoke the service of a
     /// packet.
     fn dropped(&mut self, _: Time, child: usize, length: u32, _: u32) {
         self.children[child].remove(length);

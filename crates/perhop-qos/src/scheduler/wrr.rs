@@ -1,4 +1,4 @@
-//! Weighted round robin (Katevenis, Sidiropoulos, Courcoubetis 1991): turns counted in packets.
+//! Weighted round robin (Katevenis, Sidiropoulos, Courcoubetis 1991): turns that are counted in packets.
 
 use super::contract::Scheduler;
 use super::rounds::Rounds;
@@ -12,13 +12,13 @@ const TAKES: Takes = Takes {
     help: "wrr takes weight (packets per round) or bandwidth (divided by the smallest of its siblings')",
 };
 
-/// The number of steps in one packet. Weights are counted in steps of 2⁻³² packet.
+/// The number of steps of one packet. Weights are counted in steps of 2⁻³² packet.
 const PACKET: u64 = 1 << 32;
 
-/// Weighted round robin: in each round, every child with packets sends `weight` packets. Fractions are kept
-/// for the next round: a child with weight 2.5 sends 2 and 3 packets in turn.
+/// Weighted round robin: in each round, each child with packets sends `weight` packets. Fractions are kept
+/// for the next round: a child with weight 2.5 sends 2 and 3 packets alternately.
 ///
-/// Turns count packets, not bytes. A class whose packets are twice as long gets twice the rate for the same
+/// Turns count packets, not bytes. A class whose packets are twice as long has twice the rate with the same
 /// weight.
 #[derive(Clone, Debug)]
 pub struct Wrr {
@@ -29,14 +29,14 @@ impl Wrr {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Wrr, ConfigError> {
         let Numbers { mut values, key } = TAKES.numbers(classes)?;
         if key == "bandwidth" {
-            // After the division, a round sends at least one packet of every class.
+            // After this division, a round sends at least one packet of each class.
             let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
             for value in &mut values {
                 *value /= smallest;
             }
         }
         let grant = |(index, value): (usize, &f64)| {
-            // With a weight below 0.001, it could take more than a thousand rounds to select one packet.
+            // With a weight below 0.001, more than a thousand rounds could be necessary to select one packet.
             if (0.001..=1e6).contains(value) {
                 Ok(libm::round(value * PACKET as f64) as u64)
             } else {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{PICOSECONDS_PER_SECOND, Time};
 
-/// A unit of a quantity: its name, and its value in the base unit.
+/// The name of a unit, and its value in the base unit.
 pub(super) type Unit = (&'static str, u64);
 
 pub(super) const TIME_UNITS: &[Unit] = &[
@@ -51,7 +51,7 @@ pub(super) struct Notation {
     pub(super) what: &'static str,
     pub(super) units: &'static [Unit],
     pub(super) example: &'static str,
-    /// The largest value, in the base unit.
+    /// The largest valid value, in the base unit.
     pub(super) most: u64,
 }
 
@@ -75,14 +75,14 @@ pub(super) const QUEUE_SIZE: &str = "a queue length";
 pub(super) const QUEUE_SIZE_EXAMPLE: &str = "40 packets, 25KiB or 64kB";
 pub(super) const QUEUE_DEPTH_EXAMPLE: &str = "40 packets, 25KiB or 1ms";
 
-/// Splits `25KiB` into its number and its unit.
+/// Splits text such as `25KiB` into its number and its unit.
 pub(super) fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     (&text[..end], text[end..].trim_start())
 }
 
-/// The message for `text`, which does not begin with a number.
+/// Returns the error message for `text`, which does not begin with a number.
 pub(super) fn no_number(text: &str, what: &str, example: &str) -> String {
     if text.trim_start().starts_with('-') {
         format!("`{text}` is negative: write {what} such as {example}")
@@ -92,8 +92,8 @@ pub(super) fn no_number(text: &str, what: &str, example: &str) -> String {
 }
 
 impl Notation {
-    /// Parses `text` and returns the value in the base unit. The decimal arithmetic is exact. The result must
-    /// be a whole number of units.
+    /// Parses `text`, and returns its value in the base unit. The decimal arithmetic is exact. The result
+    /// must be an integer.
     pub(super) fn parse(&self, text: &str) -> Result<u64, String> {
         let (number, unit) = split(text);
         let Notation { what, example, .. } = *self;
@@ -133,7 +133,8 @@ impl Notation {
     }
 }
 
-/// `number` (digits, at most one point, underscores ignored) times `scale`, if the result is a whole `u64`.
+/// Returns `number` times `scale`, if the result is an integer that fits in a `u64`. `number` consists of
+/// digits, at most one point, and underscores, which are ignored.
 pub(super) fn decimal(number: &str, scale: u64) -> Option<u64> {
     let (mut value, mut divisor, mut after_point, mut digits) = (0u128, 1u128, false, 0);
     for c in number.chars() {
@@ -152,8 +153,8 @@ pub(super) fn decimal(number: &str, scale: u64) -> Option<u64> {
     (digits > 0 && scaled.is_multiple_of(divisor)).then(|| u64::try_from(scaled / divisor).ok()).flatten()
 }
 
-/// Writes `value` in the largest of `units` in which it is a whole number, without loss. `parse` reads the
-/// text back.
+/// Writes `value` without loss, in the largest of `units` in which it is an integer. `parse` reads the text
+/// back.
 pub(super) fn format_exact(value: u64, units: &[Unit], formatter: &mut fmt::Formatter) -> fmt::Result {
     let exact = units.iter().find(|(_, scale)| value != 0 && value.is_multiple_of(*scale));
     let (name, scale) = exact.or(units.last()).copied().unwrap_or(("", 1));

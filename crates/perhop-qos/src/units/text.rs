@@ -1,4 +1,4 @@
-//! Quantities as text: reading, writing, serde and schema.
+//! The text form of quantities: parsing, writing, serde and schema.
 
 use std::fmt;
 use std::str::FromStr;
@@ -70,7 +70,7 @@ impl FromStr for QueueDepth {
 
 impl fmt::Display for Time {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        // Seconds are the largest unit, because "600s" is the usual notation, not "10min".
+        // The largest unit is seconds, because the usual notation is "600s", not "10min".
         format_exact(self.0, &TIME_UNITS[3..], formatter)
     }
 }
@@ -110,7 +110,7 @@ impl fmt::Display for QueueDepth {
     }
 }
 
-/// Serde and schema for a quantity that is written as text with its unit.
+/// Implements serde and the schema for a quantity that is written as text with its unit.
 macro_rules! quantity_as_text {
     ($type:ident, $example:expr, $description:literal) => {
         impl Serialize for $type {
@@ -154,10 +154,10 @@ quantity_as_text!(QueueSize, QUEUE_SIZE_EXAMPLE, "A queue length in packets or I
 quantity_as_text!(
     QueueDepth,
     QUEUE_DEPTH_EXAMPLE,
-    "How deep a queue is, in packets, IP bytes or time: 40 packets, 25KiB, 1ms"
+    "A depth of a queue in packets, IP bytes or time: 40 packets, 25KiB, 1ms"
 );
 
-/// Reads text through `parse`; for a number without a unit, reports the missing unit.
+/// A serde visitor that parses text with `parse`. For a number without a unit, it reports the missing unit.
 struct TextWithUnit<T> {
     example: &'static str,
     parse: fn(&str) -> Result<T, String>,

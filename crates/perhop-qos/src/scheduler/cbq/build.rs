@@ -1,4 +1,4 @@
-//! The classes of CBQ of a policy.
+//! Builds the classes of CBQ from a policy.
 
 use super::estimator::{Estimator, burst_idle, byte_at};
 use super::{Cbq, Class, LEAF, Parent, Ring};
@@ -15,8 +15,9 @@ const TAKES: Takes = Takes {
            extra-delay",
 };
 
-/// After a silence, a class of the first level may send a burst of this number of packets, a class of the
-/// second level twice as many, and so on. ns-2 uses 8 times its priority number, which begins at 1.
+/// The number of packets that a class of the first level may send in a burst after a silence. A class of the
+/// second level may send twice as many, and so on. ns-2 uses 8 times the number of the priority, which begins
+/// at 1.
 const BURST: u32 = 8;
 /// The maximum number of nested levels of classes.
 const DEEPEST: usize = 32;
@@ -61,14 +62,14 @@ impl Cbq {
     }
 }
 
-/// The height of the highest class directly inside `parent`, which is an inner class or the wire.
+/// The height of the highest class directly inside `parent`, which is an inner class or the wire (`None`).
 fn highest(leaves: &[(Class, f64)], inner: &[(Class, f64)], parent: Option<u16>) -> u8 {
     let parent = parent.map_or(Parent::Wire, Parent::Class);
     let inside = leaves.iter().chain(inner).filter(|(class, _)| class.parent == parent);
     inside.map(|(class, _)| class.height).max().unwrap_or(LEAF)
 }
 
-/// Classes, each with its configured fraction.
+/// Classes, each with the fraction that is configured for it.
 struct Built {
     leaves: Vec<(Class, f64)>,
     inner: Vec<(Class, f64)>,
@@ -150,7 +151,7 @@ fn check_inner(
     Ok(())
 }
 
-/// The configured part of `rate` of class `index`.
+/// The fraction of `rate` that is configured for class `index`.
 fn fraction(index: usize, share: &ShareConfig, rate: Rate) -> Result<f64, ConfigError> {
     let (key, fraction) = match (share.fraction, share.bandwidth) {
         (Some(_), Some(_)) => {
@@ -178,8 +179,8 @@ fn fraction(index: usize, share: &ShareConfig, rate: Rate) -> Result<f64, Config
     Ok(fraction)
 }
 
-/// Returns the leaves of each level in their order, and sets their quanta (ns-2's `setM`). The quanta of a
-/// level add up to one longest packet per leaf. Each leaf gets its part of the allotments.
+/// Returns the classes with queues of each level in their order, and sets their quanta (`setM` of ns-2). The
+/// quanta of a level add up to one longest packet for each class. They are in proportion to the allotments.
 fn rings(leaves: &mut [Class], longest: u64) -> Vec<Ring> {
     let mut levels: Vec<u16> = leaves.iter().map(|class| class.level).collect();
     levels.sort_unstable();

@@ -1,11 +1,11 @@
-//! The guidelines of Floyd and Jacobson 1995, section 3, for lending to a class that has used up its
-//! allotment.
+//! The guidelines of Floyd and Jacobson 1995, section 3. They determine which ancestors lend to a class that
+//! has used up its allotment.
 
 use super::{Account, Cbq, LEAF, Parent};
 use crate::scheduler::config::Guideline;
 
 impl Cbq {
-    /// The class whose allotment permits `child` to send.
+    /// The class whose allotment permits `child` to send. `None` if no allotment permits it.
     pub(super) fn account(&mut self, child: usize, now: i64, heads: &[u32]) -> Option<Account> {
         if self.guideline == Guideline::Formal && self.lowest_unsatisfied.is_none() {
             self.lowest_unsatisfied = Some(self.find_unsatisfied(now, heads));
@@ -13,7 +13,7 @@ impl Cbq {
         self.account_known(child, now)
     }
 
-    /// The second step of [`account`](Cbq::account), after the unsatisfied classes are known.
+    /// The second step of [`account`](Cbq::account). The lowest unsatisfied class must be known.
     pub(super) fn account_known(&self, child: usize, now: i64) -> Option<Account> {
         if self.classes[child].estimator.is_within(now) {
             return Some(Account::Own);
@@ -40,8 +40,8 @@ impl Cbq {
         None
     }
 
-    /// The lowest height of an unsatisfied class. Such a class is within its allotment and wants to send: it
-    /// has a head, or an inner class that may borrow from it has one.
+    /// The lowest height of an unsatisfied class: a class that is within its allotment and wants to send,
+    /// because it or an inner class that may borrow from it has a head.
     fn find_unsatisfied(&mut self, now: i64, heads: &[u32]) -> u8 {
         let (leaves, inner) = self.classes.split_at_mut(self.leaves);
         for class in inner.iter_mut() {
@@ -65,8 +65,9 @@ impl Cbq {
         unsatisfied.map(|class| class.height).min().unwrap_or(u8::MAX)
     }
 
-    /// Lowers the top level when a packet arrives at `child` (top-level guideline). It becomes the level of
-    /// the leaves if the class is within its allotment, or the next level if its lender has bandwidth left.
+    /// Lowers the top level when a packet arrives at `child` (top-level guideline). If the class is within
+    /// its allotment, the top level is at most the level of the leaves. If only its lender is within its
+    /// allotment, the top level is at most the next level.
     pub(super) fn lower_top_level(&mut self, now: i64, child: usize) {
         let class = &self.classes[child];
         if class.estimator.is_within(now) {
@@ -82,8 +83,8 @@ impl Cbq {
         }
     }
 
-    /// Sets the top level when a packet of `child` leaves (top-level guideline), so that the lender may lend
-    /// again while it has bandwidth left and the borrower has packets.
+    /// Sets the top level when a packet of `child` leaves (top-level guideline). The lender may lend again
+    /// while it is within its allotment and the borrower has packets.
     pub(super) fn set_top_level(&mut self, now: i64, child: usize, account: Account) {
         let (height, is_within) = match account {
             Account::Own => (LEAF, self.classes[child].estimator.is_within(now)),

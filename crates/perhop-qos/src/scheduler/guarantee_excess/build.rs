@@ -1,4 +1,4 @@
-//! The classes of [`GuaranteeExcess`] of a policy.
+//! Builds the classes of [`GuaranteeExcess`] from a policy.
 
 use super::super::shaper::Credit;
 use super::super::share::{Takes, error_in};
@@ -16,9 +16,9 @@ const TAKES: Takes = Takes {
            excess-level (0 to 7, 0 is served first) and link-layer",
 };
 
-/// Keys that only queues have. A class with inner classes has their priority.
+/// The keys that only queues have. A class with inner classes has the priority of these classes.
 const QUEUE_KEYS: [&str; 2] = ["level", "excess-level"];
-/// The default size of a bucket, bytes: two of the longest usual packets.
+/// The default size of a bucket, bytes: two of the usual longest packets.
 const BURST: u64 = 3200;
 
 impl GuaranteeExcess {
@@ -30,7 +30,7 @@ impl GuaranteeExcess {
     }
 }
 
-/// The number of a class among the classes with queues, or among the classes with inner classes.
+/// The index of a class among the classes with queues, or among the classes with inner classes.
 #[derive(Clone, Copy)]
 enum Number {
     Leaf(u16),
@@ -43,7 +43,7 @@ struct Built {
 }
 
 impl Built {
-    /// Adds classes inside the inner class `parent`. At most `depth` levels of classes may follow.
+    /// Adds the classes inside the inner class `parent`. At most `depth` levels of classes may follow.
     fn add(
         &mut self,
         classes: &[ClassConfig],
@@ -143,7 +143,7 @@ fn class(
     })
 }
 
-/// Rejects keys that only queues have.
+/// Rejects keys that only queues may have.
 fn check_inner(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
     let written = [config.share.level, config.share.excess_level];
     let first = QUEUE_KEYS.iter().zip(written).find(|(_, written)| written.is_some());

@@ -1,4 +1,4 @@
-//! The classes of HFSC of a policy.
+//! Builds the classes of HFSC from a policy.
 
 use super::curve::{Runtime, ServiceCurve};
 use super::{Class, Hfsc, RealTime};
@@ -46,7 +46,8 @@ impl Hfsc {
     }
 }
 
-/// Classes with queues, and classes with inner classes. The parent of each is the number of an inner class.
+/// The classes with queues, and the classes with inner classes. The parent of a class is an index into the
+/// latter.
 #[derive(Default)]
 struct Built {
     leaves: Vec<Class>,
@@ -119,7 +120,7 @@ fn curve(config: &ServiceCurveConfig) -> ServiceCurve {
     }
 }
 
-/// Checks the required and the excluded options of each class.
+/// Checks that each class has the required options and no others.
 fn check_curves(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
     let share = &config.share;
     let curves = [
@@ -157,8 +158,8 @@ fn check_curves(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Checks that a class with inner classes only shares bandwidth, because it has no queue that could have a
-/// guarantee.
+/// Checks that a class with inner classes only takes part in link sharing. It has no queue whose service
+/// could be guaranteed.
 fn check_inner(
     index: usize,
     config: &ClassConfig,

@@ -4,18 +4,19 @@
 
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// The service units of a byte. One unit is the service of one bit per second in one picosecond, so that
-/// curves are exact.
+/// The service of a byte. One unit of service is one bit per second during one picosecond, so curves are
+/// exact.
 const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
 /// The time at which a curve of slope 0 reaches a higher value: never.
 pub(super) const NEVER: u128 = u128::MAX;
 
-/// `length` bytes in service units.
+/// The service of `length` bytes.
 pub(super) fn service(length: u32) -> u128 {
     u128::from(length) * BYTE
 }
 
-/// A service curve through the origin: bits per second `m1` for the first `d` picoseconds, then `m2`.
+/// A service curve that starts at the origin: `m1` bits per second for the first `d` picoseconds, and then
+/// `m2`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServiceCurve {
     m1: u128,
@@ -31,17 +32,17 @@ impl ServiceCurve {
             m2: m2.as_bits_per_second().into(),
         }
     }
-    /// Whether the first piece is at least as steep as the second. Otherwise the curve is convex.
+    /// Whether the first piece is at least as steep as the second piece. Otherwise the curve is convex.
     fn is_concave(&self) -> bool {
         self.m1 > self.m2
     }
-    /// The service of the first piece.
+    /// The service at the end of the first piece.
     fn first(&self) -> u128 {
         self.m1.saturating_mul(self.d)
     }
 }
 
-/// A service curve that starts at (`x`, `y`), with the remaining part of its first piece. `x` is a time or
+/// A service curve that starts at (`x`, `y`), and the remaining part of its first piece. `x` is a time or a
 /// virtual time in picoseconds, and `y` is a service.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runtime {
@@ -58,8 +59,9 @@ impl Runtime {
         Runtime { curve, x: 0, y: 0, dx: curve.d, dy: curve.first() }
     }
 
-    /// The eligible curve. For a convex service curve it is the line of the last piece: the class can then be
-    /// served ahead of its deadlines, so that the deadlines can be met when the curve becomes steep.
+    /// The eligible curve. For a convex service curve, it is the line of the last piece. The class can then
+    /// be served before its deadlines require it, so that the deadlines can be met when the curve becomes
+    /// steep.
     pub(super) fn eligible(mut self) -> Runtime {
         if !self.curve.is_concave() {
             (self.dx, self.dy) = (0, 0);
@@ -67,11 +69,11 @@ impl Runtime {
         self
     }
 
-    /// The first time at which the curve reaches `y`.
+    /// The first time at which the curve reaches the service `y`.
     pub(super) fn reaches(&self, y: u128) -> u128 {
         let Some(above) = y.checked_sub(self.y) else { return self.x };
         if above > self.dy || self.dy == 0 {
-            // A first piece of slope 0 gives no service until it ends.
+            // A first piece of slope 0 provides no service until it ends.
             let beyond = above - self.dy;
             return self.x.saturating_add(self.dx).saturating_add(time_for(beyond, self.curve.m2));
         }
@@ -89,9 +91,9 @@ impl Runtime {
         }
     }
 
-    /// Starts a period of backlog at `x`, with `y` served. The result is the minimum of this curve and the
-    /// service curve moved to (`x`, `y`). For convex curves the result is one of the two, because two pieces
-    /// cannot represent their minimum.
+    /// Starts a backlog period at `x`, after the service `y`. The result is the minimum of this curve and of
+    /// the service curve moved to (`x`, `y`). For convex curves, the result is one of the two, because two
+    /// pieces cannot represent their minimum.
     pub(super) fn restart(&mut self, x: u128, y: u128) {
         let curve = self.curve;
         let now = self.at(x);
@@ -109,7 +111,7 @@ impl Runtime {
             *self = Runtime { curve, x, y, dx: curve.d, dy: curve.first() };
             return;
         }
-        // The curves cross where the steeper curve reaches the other.
+        // The curves cross where the steeper curve reaches the other one.
         let ahead = (now - y) / (curve.m1 - curve.m2);
         let left = self.x.saturating_add(self.dx).saturating_sub(x);
         let dx = left.saturating_add(ahead);
@@ -117,7 +119,7 @@ impl Runtime {
     }
 }
 
-/// The time in which `rate` gives `service`.
+/// The time in which `rate` provides `service`.
 fn time_for(service: u128, rate: u128) -> u128 {
     match rate {
         _ if service == 0 => 0,
@@ -139,12 +141,12 @@ mod tests {
 
     #[test]
     fn a_curve_reaches_each_service_at_its_time() {
-        // 8 Mb/s is a byte per microsecond. The curve gives 100 bytes in the first 100 us, then a byte every
-        // 8 us.
+        // 8 Mb/s is a byte per microsecond. The curve provides 100 bytes in the first 100 us, and then one
+        // byte every 8 us.
         let concave = Runtime::new(curve(8, 100, 1));
         let us = |time: u128| time / 1_000_000;
         assert_eq!([0, 50, 100, 101].map(|bytes| us(concave.reaches(service(bytes)))), [0, 50, 100, 108]);
-        // The curve gives no service for 100 us.
+        // The curve provides no service for 100 us.
         let convex = Runtime::new(curve(0, 100, 8));
         assert_eq!([0, 50].map(|bytes| us(convex.reaches(service(bytes)))), [100, 150]);
         assert_eq!([0, 50].map(|bytes| us(convex.eligible().reaches(service(bytes)))), [0, 50]);
@@ -152,8 +154,8 @@ mod tests {
     }
 
     proptest! {
-        /// The runtime curve of a concave curve is the minimum of its copies moved to each start of a
-        /// backlog.
+        /// The runtime curve of a concave curve is the minimum of its copies, each moved to the start of a
+        /// backlog period.
         #[test]
         fn a_concave_curve_is_the_minimum_of_all_its_starts(
             m1 in 2..20u64, m2 in 1..20u64, d_us in 1..2000u64,
@@ -167,7 +169,8 @@ mod tests {
             for (gap_us, bytes) in periods {
                 left.restart(x, y);
                 starts.push(Runtime { curve, x, y, dx: curve.d, dy: curve.first() });
-                // No service is ahead of the curve before the next backlog begins.
+                // The class receives no more service than the curve permits before the next backlog period
+                // begins.
                 let served = y + service(bytes);
                 x = left.reaches(served).max(x) + u128::from(gap_us) * 1_000_000;
                 y = served;
@@ -175,8 +178,8 @@ mod tests {
             let target = y + service(ask);
             let exact = starts.iter().map(|start| start.reaches(target)).max().unwrap();
             let found = left.reaches(target);
-            // The time of a crossing is rounded down to a picosecond, so the second piece is lower by at most
-            // the service of a picosecond.
+            // The time at which the curves cross is rounded down to a picosecond. The second piece is
+            // therefore lower by at most the service of a picosecond.
             let rounding = u128::from(m1 / m2 + 2) * starts.len() as u128;
             prop_assert!(exact.abs_diff(found) <= rounding, "{found} ps for {exact}");
         }

@@ -1,4 +1,4 @@
-//! The feed trees of the kernel: the classes of HTB that have packets, with their priority and the class
+//! The feed trees of the kernel: the classes of HTB that have packets, their priorities, and the classes
 //! whose tokens they use.
 
 use super::bucket::Mode;
@@ -10,7 +10,7 @@ fn priorities(mask: u8) -> impl Iterator<Item = usize> {
 }
 
 impl Htb {
-    /// Records that `child`, which was idle, has packets now.
+    /// Records that `child`, which had no packets, now has packets.
     pub(super) fn activate(&mut self, child: usize) {
         self.classes[child].active = 1 << self.classes[child].priority;
         self.join(child);
@@ -32,8 +32,8 @@ impl Htb {
     }
 
     /// Adds class `index` to the classes that may send at their own rate, or to the classes that borrow from
-    /// its parent. If the parent had no borrower at that priority before, the parent is added in the same way
-    /// (`htb_activate_prios`).
+    /// its parent. In the latter case, if the parent had no borrower at that priority, the parent is added in
+    /// the same way (`htb_activate_prios`).
     fn join(&mut self, mut index: usize) {
         let mut mask = self.classes[index].active;
         while self.classes[index].mode == Mode::MayBorrow && mask > 0 {
@@ -59,7 +59,8 @@ impl Htb {
         }
     }
 
-    /// Reverses [`join`](Htb::join). The mode of `index` must still be the old one (`htb_deactivate_prios`).
+    /// Reverts [`join`](Htb::join). The caller must change the mode of `index` afterwards
+    /// (`htb_deactivate_prios`).
     fn leave(&mut self, mut index: usize) {
         let mut mask = self.classes[index].active;
         while self.classes[index].mode == Mode::MayBorrow && mask > 0 {
@@ -90,9 +91,9 @@ impl Htb {
         }
     }
 
-    /// Selects the leaf class that has the turn at `level` and `priority`, from the turn at the level down
-    /// through the turns of inner classes. The turn of a class ends when all its inner classes have had their
-    /// turn.
+    /// Selects the class with a queue whose turn it is at `level` and `priority`. The search begins with the
+    /// class whose turn it is at the level, and continues with its inner classes whose turn it is. The turn
+    /// of a class ends when all its inner classes have had their turn.
     pub(super) fn whose_turn(&mut self, level: usize, priority: usize) -> usize {
         let (mut groups, mut depth) = ([level; LEVELS], 0);
         loop {
@@ -116,8 +117,8 @@ impl Htb {
         }
     }
 
-    /// Records that `child` has sent `length` bytes with tokens of a class at `level`. Ends the turn of
-    /// `child` if the bytes exceed the rest of its quantum (`htb_dequeue_tree`).
+    /// Records that `child` has sent `length` bytes with the tokens of a class at `level`. Ends the turn of
+    /// `child` if the bytes exceed the remaining bytes of its turn (`htb_dequeue_tree`).
     pub(super) fn count_turn(&mut self, child: usize, level: usize, priority: usize, length: u32) {
         let class = &mut self.classes[child];
         let deficit = &mut class.deficits[level];

@@ -1,4 +1,4 @@
-//! The classes of HTB of a policy.
+//! Builds the classes of HTB from a policy.
 
 use super::bucket::{Bucket, Mode, bytes_per_second};
 use super::feed::{Feed, Group};
@@ -17,13 +17,14 @@ const TAKES: Takes = Takes {
            link-layer, or direct",
 };
 
-/// The longest packet in `tc`. A bucket holds this number of bytes and the bytes of a nanosecond at its rate.
+/// The longest packet in `tc`, bytes. The default size of a bucket is this length plus the bytes of a
+/// nanosecond at its rate.
 const LONGEST_PACKET: u64 = 1600;
-/// The level of an outermost class with classes inside.
+/// The level of an outermost class with inner classes.
 const OUTERMOST: u8 = LEVELS as u8 - 1;
 
 impl Htb {
-    /// Builds the scheduler of `classes` and their inner HTB classes.
+    /// Builds the scheduler of `classes` and of the HTB classes inside them.
     pub(in crate::scheduler) fn build(
         classes: &[ClassConfig],
         rate_to_quantum: Option<u32>,
@@ -48,19 +49,19 @@ enum Number {
 
 struct Built {
     leaves: Vec<Class>,
-    /// The classes with inner classes. Parents are indices into this list.
+    /// The classes with inner classes. The parent of a class is an index into this list.
     inner: Vec<Class>,
     /// All classes in the order of the configuration.
     order: Vec<Number>,
-    /// The child that is served before all classes and has no rate.
+    /// The child that is served before all classes. It has no rate.
     direct: Option<usize>,
-    /// The divisor that yields the quantum of a class from its rate.
+    /// The divisor that derives the quantum of a class from its rate.
     rate_to_quantum: Option<u32>,
 }
 
 impl Built {
-    /// Adds the classes of one level of the policy, inside the inner class `parent`. Classes with inner
-    /// classes are at `level`.
+    /// Adds the classes of one level of the policy inside the inner class `parent`. Those of them that have
+    /// inner classes are at `level`.
     fn add(&mut self, classes: &[ClassConfig], parent: Option<u16>, level: u8) -> Result<(), ConfigError> {
         TAKES.check(classes)?;
         for (index, config) in classes.iter().enumerate() {
@@ -101,7 +102,7 @@ impl Built {
             "a second direct class"
         } else {
             self.direct = Some(self.leaves.len());
-            // This class only reserves the number of the queue. It never has a packet.
+            // This class only reserves the number of the queue. No packet belongs to it.
             let none =
                 Bucket::full(Rate::from_bits_per_second(8), ByteSize::default(), LinkLayerConfig::default());
             self.leaves.push(Class::new(None, none.clone(), none));
@@ -111,7 +112,7 @@ impl Built {
             .help("write `direct` alone in one outermost class: it is served before all others, unshaped"))
     }
 
-    /// Priority and quantum of a class with a queue.
+    /// The priority and the quantum of a class with a queue.
     fn turns(&self, index: usize, share: &ShareConfig) -> Result<(u8, i64), ConfigError> {
         let level = share.level.unwrap_or(0);
         if usize::from(level) >= PRIORITIES {
@@ -174,14 +175,14 @@ impl Built {
 }
 
 impl Group {
-    /// Adds class `index`, and returns its place.
+    /// Adds class `index` to the group, and returns its seat.
     fn seat(&mut self, index: u16) -> u16 {
         self.members.push(index);
         (self.members.len() - 1) as u16
     }
 }
 
-/// Returns a class with a queue and full buckets.
+/// Returns a class with a queue. Its buckets are full.
 fn class(index: usize, share: &ShareConfig, parent: Option<u16>) -> Result<Class, ConfigError> {
     let Some(rate) = share.rate else {
         return Err(
@@ -197,7 +198,8 @@ fn class(index: usize, share: &ShareConfig, parent: Option<u16>) -> Result<Class
         }
     }
     let link = share.link_layer.unwrap_or_default();
-    // tc: the default burst is the tokens of a nanosecond, the tick of the kernel's clock, plus a packet.
+    // tc: the default burst is the longest packet plus the bytes of a nanosecond, the tick of the kernel's
+    // clock.
     let burst = |rate: Rate| ByteSize::from_bytes(bytes_per_second(rate) / 1_000_000_000 + LONGEST_PACKET);
     Ok(Class::new(
         parent,
@@ -207,7 +209,7 @@ fn class(index: usize, share: &ShareConfig, parent: Option<u16>) -> Result<Class
 }
 
 impl Class {
-    /// A class with an empty queue.
+    /// Returns a class that has no packets.
     fn new(parent: Option<u16>, rate: Bucket, ceil: Bucket) -> Class {
         Class {
             parent,

@@ -1,20 +1,20 @@
-//! [`Feed`]: classes of HTB that take turns at one priority, in the order of the configuration.
+//! [`Feed`]: the classes of HTB that take turns at one priority, in the order of the configuration.
 
-/// Classes that take turns: the classes of a level, or the inner classes of a class.
+/// The classes that take turns: the classes of a level, or the inner classes of a class.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
-    /// The classes by seat, in the order of the configuration; the kernel orders them by number.
+    /// The class of each seat, in the order of the configuration. The kernel orders classes by their numbers.
     pub(super) members: Vec<u16>,
 }
 
 /// The active classes of a group at one priority, and the class whose turn it is.
 #[derive(Clone, Debug)]
 pub(super) struct Feed {
-    /// A bit for each seat.
+    /// One bit for each seat.
     present: Box<[u64]>,
-    /// The class whose turn it is; `None` after the last class.
+    /// The seat whose turn it is. `None` after the last seat.
     turn: Option<u16>,
-    /// The class that left during its turn. The next selection passes the turn to the next class.
+    /// The seat that was removed during its turn. At the next selection, the next seat gets the turn.
     left: Option<u16>,
 }
 
@@ -28,14 +28,14 @@ impl Feed {
     pub(super) fn join(&mut self, seat: u16) {
         self.present[usize::from(seat) / 64] |= 1 << (seat % 64);
     }
-    /// Removes `seat` from the borrowing classes. Records if the class had the turn (`htb_deactivate_prios`).
+    /// Removes `seat` from the borrowing classes. Records whether it was its turn (`htb_deactivate_prios`).
     pub(super) fn leave(&mut self, seat: u16) {
         self.present[usize::from(seat) / 64] &= !(1 << (seat % 64));
         if self.turn == Some(seat) {
             (self.turn, self.left) = (None, Some(seat));
         }
     }
-    /// Removes `seat` from its level. If it had the turn, the next class gets the turn
+    /// Removes `seat` from its level. If it was its turn, the next seat gets the turn
     /// (`htb_remove_class_from_row`).
     pub(super) fn leave_row(&mut self, seat: u16) {
         if self.turn == Some(seat) {
@@ -43,11 +43,12 @@ impl Feed {
         }
         self.present[usize::from(seat) / 64] &= !(1 << (seat % 64));
     }
-    /// Passes the turn to the next class, or to the end.
+    /// Advances the turn to the next seat, or past the last one.
     pub(super) fn pass(&mut self) {
         self.turn = self.turn.and_then(|turn| self.at_or_after(turn + 1));
     }
-    /// Returns the class whose turn it is. The first class follows the last (`htb_lookup_leaf`).
+    /// Returns the seat whose turn it is. After the last seat, returns `None` and advances the turn to the
+    /// first seat (`htb_lookup_leaf`).
     pub(super) fn next_class(&mut self) -> Option<u16> {
         if let (None, Some(left)) = (self.turn, self.left) {
             self.turn = self.at_or_after(left);

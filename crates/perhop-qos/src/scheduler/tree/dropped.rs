@@ -1,4 +1,4 @@
-//! Packets that are dropped after they have joined a queue. They are not sent, and no class is charged.
+//! Packets that are dropped after they have joined a queue. They are not sent and are not charged to a class.
 
 use super::{Layout, Place, SchedulerTree, head_of};
 use crate::queue::{Queue, QueueId};
@@ -7,7 +7,7 @@ use crate::units::Time;
 
 impl SchedulerTree {
     /// Records that the head of the selected `queue`, a packet of `length` IP bytes, was dropped. `id` is the
-    /// number of the queue. All enclosing schedulers count one packet fewer and choose again.
+    /// number of the queue. All schedulers above the queue count one packet less and make a new choice.
     #[inline(never)]
     pub fn dropped(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let (length, head) = (self.accounting.counted(length), head_of(queue, self.accounting));
@@ -20,9 +20,10 @@ impl SchedulerTree {
         }
     }
 
-    /// Records that `queue`, which has number `id`, has dropped a packet of `length` IP bytes and has others
-    /// left. The enclosing schedulers up to the next shaper count one packet fewer. Schedulers above a shaper
-    /// are informed of one packet at a time and do not count the dropped one.
+    /// Records that `queue`, which has the number `id` and still has packets, has dropped a packet of
+    /// `length` IP bytes. The schedulers from the queue up to the next shaper count one packet less.
+    /// Schedulers above a shaper are notified of one packet at a time, so they have not counted the dropped
+    /// packet.
     #[inline(never)]
     pub fn discarded(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let (length, head) = (self.accounting.counted(length), head_of(queue, self.accounting));
@@ -35,7 +36,7 @@ impl SchedulerTree {
         }
     }
 
-    /// Records the dropped packet at the child at `place`, whose head is now `head`.
+    /// Records a dropped packet of the child at `place`, whose next head has the length `head`.
     fn dropped_at(&mut self, now: Time, place: Place, length: u32, head: u32) {
         let node = &mut self.nodes[place.node];
         node.heads[place.child] = head;
@@ -48,13 +49,13 @@ impl SchedulerTree {
         while let Some(place) = next.filter(|place| place.shaped.is_none()) {
             self.dropped_at(now, place, length, head);
             next = self.nodes[place.node].parent;
-            // The enclosing scheduler reads the head when it chooses.
+            // The enclosing scheduler reads the new head when it makes a choice.
             head = next.map_or(0, |Place { node, child, .. }| self.nodes[node].heads[child]);
         }
         self.mark_stale(leaf);
     }
 
-    /// Does the same as [`dequeued_timed`](SchedulerTree::dequeued_timed), but takes no tokens.
+    /// Updates the tree like [`dequeued_timed`](SchedulerTree::dequeued_timed), but spends no tokens.
     fn dropped_deep(&mut self, now: Time, id: QueueId, length: u32, mut head: u32) {
         self.valid_until = Time::ZERO;
         let mut next = Some(self.leaves[id.index()]);

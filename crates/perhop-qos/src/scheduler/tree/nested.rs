@@ -1,7 +1,7 @@
 //! Nested schedulers whose choices change only when packets join and leave.
 //!
 //! They count IP bytes. A choice is valid until a head changes. A packet that joins behind a head does not
-//! change it.
+//! change the choice.
 
 use super::{Below, Place, SchedulerTree, Watched, head_of};
 use crate::accounting::Accounting;
@@ -10,7 +10,8 @@ use crate::scheduler::Scheduler;
 use crate::units::Time;
 
 impl SchedulerTree {
-    /// Informs every scheduler above `queue` of a packet. Schedulers whose choice may change become stale.
+    /// Notifies all schedulers above `queue` of a packet. Schedulers whose choice may have changed become
+    /// stale.
     #[inline]
     pub(super) fn enqueued_nested(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let place = self.leaves[id.index()];
@@ -26,7 +27,7 @@ impl SchedulerTree {
         }
     }
 
-    /// Records that the scheduler above `place` and all enclosing schedulers must choose again.
+    /// Records that the scheduler at `place` and all schedulers that contain it must make a new choice.
     #[inline]
     pub(super) fn mark_stale(&mut self, place: Place) {
         (self.is_stale, self.valid_until) = (true, Time::ZERO);
@@ -45,7 +46,7 @@ impl SchedulerTree {
         self.chosen()
     }
 
-    /// Updates every scheduler whose choice may have changed, inner ones first.
+    /// Makes a new choice in each scheduler whose choice may have changed. Inner schedulers come first.
     #[inline(never)]
     fn update_stale_choices(&mut self, now: Time) {
         self.is_stale = false;
@@ -64,7 +65,7 @@ impl SchedulerTree {
         }
     }
 
-    /// Informs every scheduler above `queue` of a departure. Each of them chooses at once.
+    /// Notifies all schedulers above `queue` of a departure. Each of them makes a new choice.
     #[inline(never)]
     pub(super) fn dequeued_nested(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let mut next = Some(self.leaves[id.index()]);

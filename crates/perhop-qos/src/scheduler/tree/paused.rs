@@ -1,12 +1,12 @@
-//! Pauses of single queues. The schedulers do not see a paused queue, as if its shaper held its head back.
+//! Pauses of single queues. For the schedulers, a paused queue has no head, as if a shaper delayed it.
 
 use super::{SchedulerTree, Shaping};
 use crate::queue::QueueId;
 use crate::units::Time;
 
 impl SchedulerTree {
-    /// Holds back all packets of queue `id` until [`resume`](SchedulerTree::resume). Its class must have
-    /// `pause`.
+    /// Delays all packets of queue `id` until [`resume`](SchedulerTree::resume). The class of the queue must
+    /// have `pause`.
     pub fn pause(&mut self, id: QueueId) {
         let shaping = self.pausable(id);
         (shaping.is_paused, shaping.covered) = (true, 0);
@@ -15,9 +15,9 @@ impl SchedulerTree {
     pub fn resume(&mut self, id: QueueId) {
         self.pausable(id).is_paused = false;
     }
-    /// The shaper of queue `id`.
+    /// The shaper of queue `id`, for a caller that changes its state.
     fn pausable(&mut self, id: QueueId) -> &mut Shaping {
-        // The caller changes it.
+        // The caller changes the state, so the last choices are no longer valid.
         self.valid_until = Time::ZERO;
         let place = self.leaves[id.index()];
         let watched = place.shaped.expect("the class of a paused queue has `pause`");

@@ -1,5 +1,5 @@
-//! Checks two optimizations: a choice is kept until a head changes, and a shaper is not queried while its
-//! credit is known to suffice. The results are compared with those of choices computed for every packet.
+//! Tests of two optimizations: a choice remains valid until a head changes, and a shaper is not queried while
+//! its credit is known to suffice. The results are compared with choices that are made for every packet.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,7 +10,8 @@ use crate::queue::{PrecedenceSource, Queue, QueueId};
 use crate::scheduler::Selection;
 use crate::{FlowKey, Packet, Rate, Time};
 
-/// The schedulers, with shares that each takes. The choices of the first six do not depend on time.
+/// The schedulers, and the shares of four classes under each. The choices of the first six do not depend on
+/// time.
 const SCHEDULERS: [(&str, &str, [&str; 4]); 11] = [
     ("fifo", "", [""; 4]),
     ("priority", "level", ["3", "0", "2", "1"]),
@@ -24,11 +25,11 @@ const SCHEDULERS: [(&str, &str, [&str; 4]); 11] = [
     ("cbq", "fraction", ["0.1", "0.3", "0.05", "0.5"]),
     ("htb", "rate", ["\"1Mb/s\"", "\"5Mb/s\"", "\"300kb/s\"", "\"2Mb/s\""]),
 ];
-/// Schedulers that are valid above shapers.
+/// The indices of the schedulers that support shapers in their classes.
 const ABOVE_SHAPERS: [usize; 10] = [0, 1, 2, 3, 4, 6, 7, 8, 9, 10];
 
-/// The configuration of `scheduler` with one class for each entry of `inner`: a queue, or an inner scheduler.
-/// Bit `n` of `shaped` determines whether class `n` is shaped.
+/// The configuration of `scheduler` with one class for each entry of `inner`: a queue (`None`) or an inner
+/// scheduler. Bit `n` of `shaped` determines whether class `n` has a shaper.
 fn queueing(scheduler: usize, inner: &[Option<Value>], shaped: u32) -> Value {
     let (name, share, shares) = SCHEDULERS[scheduler];
     let class = |(index, inner): (usize, &Option<Value>)| {
@@ -36,7 +37,7 @@ fn queueing(scheduler: usize, inner: &[Option<Value>], shaped: u32) -> Value {
         if !share.is_empty() {
             class["share"] = serde_json::from_str(&format!("{{\"{share}\": {}}}", shares[index])).unwrap();
         }
-        // CBQ inside CBQ is one scheduler, and so is HTB inside HTB. Their inner classes cannot have shapers.
+        // CBQ inside CBQ is one scheduler, and HTB inside HTB, too. Their inner classes cannot have shapers.
         let is_one =
             inner.as_ref().is_some_and(|inner| inner["scheduler"] == name) && ["cbq", "htb"].contains(&name);
         if shaped >> index & 1 == 1 && !is_one {
@@ -51,8 +52,8 @@ fn queueing(scheduler: usize, inner: &[Option<Value>], shaped: u32) -> Value {
     json!({ "scheduler": name, "classes": classes })
 }
 
-/// Generates policies of up to three levels with up to four classes each, under `schedulers`. Some classes
-/// are shaped if `shaped` is not 0.
+/// Generates policies of up to three levels with up to four classes each. `schedulers` are the indices of the
+/// schedulers. Some classes have shapers if `shaped` is not 0.
 fn policies(schedulers: &'static [usize], shaped: u32) -> impl Strategy<Value = Value> {
     let choice = move || (prop::sample::select(schedulers), 0..=shaped);
     let leaf = (choice(), 1..5usize)
@@ -66,13 +67,14 @@ fn policies(schedulers: &'static [usize], shaped: u32) -> impl Strategy<Value = 
     level(level(leaf.boxed()))
 }
 
-/// The arrivals, the times of selections, and whether the selected packet is sent.
+/// Generates the steps of a test: the kind of step, the queue, the length of a packet, and the time since the
+/// last step.
 fn steps() -> impl Strategy<Value = Vec<(u32, usize, u32, u64)>> {
     prop::collection::vec((0u32..5, 0usize..64, 40u32..1500, 0u64..2000), 1..300)
 }
 
-/// Runs both trees through `steps`. `forget` removes the cached state of the second tree, which must not
-/// change the results.
+/// Runs both trees through `steps` and compares their choices. `forget` removes the stored state of the
+/// second tree, which must not change the results.
 fn compare(
     mut tree: SchedulerTree,
     mut afresh: SchedulerTree,
@@ -93,7 +95,7 @@ fn compare(
         }
         let selection = tree.select(now, &queues);
         prop_assert_eq!(selection, afresh.select(now, &queues));
-        // Some choices are not carried out at once, as if the ring had no room.
+        // In some steps, the selected packet is not sent, as if the ring had no room.
         if let (Selection::Serve(id), true) = (selection, step > 2) {
             let length = queues[id.index()].pop().unwrap().length;
             tree.dequeued(now, id, length, &queues[id.index()]);
@@ -108,7 +110,7 @@ fn build(policy: Value) -> SchedulerTree {
     SchedulerTree::build(&config, Rate::from_bits_per_second(8_000_000)).unwrap()
 }
 
-/// Makes every scheduler choose again, even if its choice cannot have changed.
+/// Forces each scheduler to make a new choice, even if its choice cannot have changed.
 fn choose_always(tree: &mut SchedulerTree) {
     tree.valid_until = Time::ZERO;
     tree.nodes.iter_mut().for_each(|node| node.depends_on_time = true);
@@ -123,7 +125,7 @@ proptest! {
         compare(tree, afresh, &steps, choose_always)?;
     }
 
-    /// A shaper whose credit is known to suffice is not queried again.
+    /// A shaper whose credit is known to suffice need not be queried again.
     #[test]
     fn existing_credit_stays(policy in policies(&ABOVE_SHAPERS, 15), steps in steps()) {
         let tree = build(policy);

@@ -1,5 +1,5 @@
-//! Trees with schedulers or shapers whose choices depend on time. All choices are made again before a packet,
-//! unless they are known to remain. Bytes are counted by the accounting of the policy.
+//! Trees with schedulers or shapers whose choices depend on time. All choices are made again before a packet
+//! is selected, unless they are known to be valid. Bytes are counted by the accounting of the policy.
 
 use super::{Below, Node, Place, SchedulerTree, Watched, head_of};
 use crate::queue::{Queue, QueueId};
@@ -8,8 +8,8 @@ use crate::scheduler::{Scheduler, Selection};
 use crate::units::Time;
 
 impl SchedulerTree {
-    /// Informs the schedulers above `queue` of a packet. Schedulers above a shaper are not informed until the
-    /// shaper lets the packet leave.
+    /// Notifies the schedulers above `queue` of a packet. Schedulers above a shaper are notified when the
+    /// shaper allows the packet to leave.
     #[inline(never)]
     pub(super) fn enqueued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let place = self.leaves[id.index()];
@@ -24,8 +24,8 @@ impl SchedulerTree {
         if queue.occupancy().packets == 1 || !queue.is_fifo() {
             self.valid_until = Time::ZERO;
         }
-        // A shaper without a rate delays no packet. The schedulers above are informed at the arrival, so that
-        // they see the arrivals of unpaused queues in order.
+        // A shaper without a rate delays no packet. The schedulers above it are notified when the packet
+        // arrives, so that they receive the arrivals of unpaused queues in order.
         let shaping = &mut node.watched[watched as usize].shaping;
         let is_unlimited = shaping.shaper.as_ref().is_some_and(Shaper::is_unlimited);
         if is_unlimited && !shaping.is_paused && !shaping.released {
@@ -34,7 +34,7 @@ impl SchedulerTree {
         }
     }
 
-    /// Returns the queue to which the choices lead, or the time at which a packet may leave.
+    /// Returns the queue that results from all choices, or the time at which a packet may leave.
     #[inline(never)]
     pub(super) fn select_timed(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         match self.chosen() {
@@ -43,13 +43,13 @@ impl SchedulerTree {
         }
     }
 
-    /// Updates every scheduler whose choice may have changed, inner ones first. Returns the queue to which
-    /// the choices lead.
+    /// Makes a new choice in each scheduler whose choice may have changed. Inner schedulers come first.
+    /// Returns the queue that results from all choices.
     #[inline(never)]
     fn update_choices(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         let (mut release, mut valid_until) = (Time::MAX, Time::MAX);
         for index in (0..self.nodes.len()).rev() {
-            // Inner nodes follow.
+            // Inner nodes have higher indices.
             let (outer, inner) = self.nodes.split_at_mut(index + 1);
             for watched in 0..outer[index].watched.len() {
                 let Watched { child, below, ref shaping } = outer[index].watched[watched];
@@ -85,12 +85,12 @@ impl SchedulerTree {
         }
     }
 
-    /// Records that `queue`, which has number `id`, has sent a packet of `length` IP bytes.
+    /// Records that `queue`, which has the number `id`, has sent a packet of `length` IP bytes.
     #[inline(never)]
     pub(super) fn dequeued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let length = self.accounting.counted(length);
         let mut next = Some(self.leaves[id.index()]);
-        // The length of the packet that the child at `place` would send next without a shaper.
+        // The length of the packet that the child at `place` would send next if it had no shaper.
         let mut head = head_of(queue, self.accounting);
         while let Some(place) = next {
             if let Some(watched) = place.shaped {
@@ -107,11 +107,12 @@ impl SchedulerTree {
         }
     }
 
-    /// Records that the child at `place`, which has a shaper and is the `watched`-th of the watched children,
-    /// has sent a packet that counts `length` bytes. Returns its head if the head may follow at once.
+    /// Records that the child at `place` has sent a packet of `length` counted bytes. The child has a shaper
+    /// and the index `watched` among the watched children. Returns the length of its next head if this head
+    /// may leave at once, and 0 otherwise.
     ///
-    /// Such a head is announced before its predecessor is removed. The scheduler above sees no gap, so the
-    /// child keeps its place.
+    /// The next head is announced before the sent packet is removed. For the scheduler above, the child
+    /// always has a packet and therefore keeps its position.
     #[expect(clippy::inline_always, reason = "every shaped packet calls it")]
     #[inline(always)]
     pub(super) fn spend(&mut self, now: Time, place: Place, watched: u32, length: u32, head: u32) -> u32 {
@@ -129,8 +130,8 @@ impl SchedulerTree {
     }
 }
 
-/// Returns the time at which the shaper of a watched child of a node lets a head of `length` bytes leave:
-/// `now` or later. If it is now, informs the schedulers above.
+/// Returns the time, not before `now`, at which the shaper of a watched child of a node allows a head of
+/// `length` bytes to leave. If this time is `now`, notifies the schedulers above.
 #[inline(never)]
 fn ask_shaper(nodes: &mut [Node], now: Time, (node, watched): (usize, usize), length: u32) -> Time {
     let Watched { child, shaping, .. } = &mut nodes[node].watched[watched];
@@ -146,8 +147,8 @@ fn ask_shaper(nodes: &mut [Node], now: Time, (node, watched): (usize, usize), le
     ready_at
 }
 
-/// Informs the schedulers above `place` of a packet, up to the next shaper. The others are informed when that
-/// shaper lets the packet leave.
+/// Notifies the schedulers above `place` of a packet, up to the next shaper. The other schedulers are
+/// notified when that shaper allows the packet to leave.
 #[expect(clippy::inline_always, reason = "every packet calls it, and usually it calls one scheduler")]
 #[inline(always)]
 fn announce(nodes: &mut [Node], now: Time, place: Place, length: u32) {
@@ -161,7 +162,8 @@ fn announce(nodes: &mut [Node], now: Time, place: Place, length: u32) {
 }
 
 impl Node {
-    /// Sets the length of the head of `child`, 0 for none. If it changed, the node must choose again.
+    /// Sets the length of the head of `child` to `length`, or to 0 if it has no head. If the length has
+    /// changed, the node must make a new choice.
     #[inline]
     fn change_head(&mut self, child: usize, length: u32) {
         if self.heads[child] != length {
