@@ -1,4 +1,4 @@
-//! The decision of RED: average, probability and draw, of one queue or of 4096.
+//! The decision of RED (average, probability and draw), for one queue or for 4096.
 
 use std::hint::black_box;
 
@@ -11,26 +11,28 @@ use serde_json::json;
 use crate::{Arrival, Bench, MOST, Numbers, TABLE, arrivals, most};
 
 pub(crate) fn run(bench: &Bench) {
-    // A drop takes longer than an admission, so both programs must drop equally often: a tenth of the
-    // packets, as in the DPDK twin. All queues share one random number, which each drop renews. With many
-    // queues, each queue therefore drops less often.
+    // A drop takes longer than an admission, so this program and its DPDK twin must drop equally often: a
+    // tenth of the packets. All queues share one random number, which each drop renews. With many queues,
+    // each queue therefore drops less often.
     for (instances, max_probability) in [(1, 0.0515), (MOST, 0.0446)] {
-        // Thresholds of 32 and 96 packets: queues of 1 to 31, then of 33 to 95.
+        // The thresholds are 32 and 96 packets. The first case has queues of 1 to 31 packets, and the second
+        // one queues of 33 to 95.
         bench.case(&format!("red/below-min/{instances}"), || red::<1>(instances, 31, max_probability));
         bench.case(&format!("red/in-region/{instances}"), || red::<33>(instances, 63, max_probability));
     }
     bench.case("rio-c/1", rio_c);
 }
 
-/// Presents packets of any color to one of `instances` managers; the queue has `SHORTEST` packets, or up to
-/// `range` more. Returns whether the manager keeps the packet, draws a number for it or drops it.
+/// Passes packets of any color to one of `instances` buffer managers. The queue has `SHORTEST` packets, or up
+/// to `range` more. The function returns whether the buffer manager keeps the packet, draws a number for it,
+/// or drops it.
 fn red<const SHORTEST: u64>(
     instances: usize,
     range: u64,
     max_probability: f64,
 ) -> impl FnMut(usize) -> usize {
     let precedence = json!({"min": "32 packets", "max": "96 packets", "max-probability": max_probability});
-    // One random number for each drop, as in the twin.
+    // One random number is drawn for each drop, as in the twin.
     let config: MredConfig = serde_json::from_value(json!({
         "precedences": [precedence, precedence, precedence],
         "averaging": {"exponent": 9},
@@ -63,7 +65,8 @@ fn red<const SHORTEST: u64>(
     }
 }
 
-/// Presents packets of any color to RIO-C with three precedences; the queue has up to 15 packets of each.
+/// Passes packets of any color to RIO-C with three precedences. The queue has up to 15 packets of each
+/// precedence.
 fn rio_c() -> impl FnMut(usize) -> usize {
     let config: BufferConfig = serde_json::from_value(json!({"rio-c": {
         "precedences": [

@@ -1,12 +1,12 @@
-//! The time that the data plane takes per packet, in nanoseconds, by kind of work: meters, the decision of
-//! RED, schedulers, a whole port.
+//! The time that the data plane needs per packet, in nanoseconds, for each kind of work: meters, the decision
+//! of RED, schedulers, and a whole port.
 //!
-//! `cargo bench -p perhop-qos --bench data_plane [-- CASE]` runs all cases, or those whose name begins with
-//! `CASE`; `make bench` runs them in turn with their twins in DPDK (`benchmarks/dpdk`),
-//! `make bench-instructions` counts their instructions. Each line has a case, its nanoseconds per packet, and
-//! the fates of the packets, which must equal those of the twin. The time is one of the shortest of many
-//! batches, so that interrupted batches do not count. Without `--bench`, which `cargo bench` adds, each case
-//! runs one short batch and nothing is printed: `cargo test` checks in this way that every case runs.
+//! `cargo bench -p perhop-qos --bench data_plane [-- CASE]` runs all cases, or the cases whose name begins
+//! with `CASE`. `make bench` runs the cases alternately with their twins in DPDK (`benchmarks/dpdk`). `make
+//! bench-instructions` counts their instructions. Each line has a case, its nanoseconds per packet, and the
+//! fates of the packets, which must equal the fates in the twin. The time is one of the shortest of many
+//! batches, so that interrupted batches have no effect. Without `--bench`, which `cargo bench` adds, each
+//! case runs one short batch and prints nothing. In this way, `cargo test` checks that every case runs.
 
 mod buffers;
 mod meters;
@@ -17,11 +17,12 @@ use std::time::Instant;
 
 use perhop_qos::Color;
 
-/// Packets of one batch: about 100 µs, so that few batches are interrupted.
+/// The number of packets of one batch. A batch takes about 100 µs, so that few batches are interrupted.
 const BATCH: usize = 16_384;
-/// Timed batches of one case. The same number runs before, untimed.
+/// The number of timed batches of one case. Before them, the same number of batches runs untimed.
 const BATCHES: usize = 128;
-/// Packets of a case that is not timed: enough to fill every queue and to empty every bucket.
+/// The number of packets of a case that is not timed. They suffice to fill all queues and to empty all
+/// buckets.
 const TRIAL: usize = 4096;
 
 fn main() {
@@ -40,14 +41,14 @@ fn main() {
 struct Bench {
     only: String,
     batches: usize,
-    /// Whether cases are timed; if not, each only runs once.
+    /// Whether cases are timed. If not, each case only runs once.
     is_timed: bool,
 }
 
 impl Bench {
     /// Prepares and times the case `name`, if it is selected.
     ///
-    /// `make` returns a function that handles packet `n` and returns its fate, an index below 4.
+    /// `make` returns a function that processes packet `n` and returns its fate, an index below 4.
     #[allow(clippy::disallowed_methods)] // a benchmark is about wall time
     #[inline(never)] // each case gets all registers
     fn case<F: FnMut(usize) -> usize>(&self, name: &str, make: impl FnOnce() -> F) {
@@ -78,7 +79,7 @@ impl Bench {
     }
 }
 
-/// The second shortest time of ten batches. Longer times include work of other processes.
+/// The second shortest time of ten batches. Longer times include the work of other processes.
 fn undisturbed(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 10]
@@ -92,7 +93,7 @@ impl Numbers {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
-    /// The numbers below `end` in a random order that repeats; each number is equally frequent.
+    /// The numbers below `end` in a random order, which repeats. Each number is equally frequent.
     fn shuffled(seed: u64, end: usize) -> Table {
         let (mut numbers, mut table) = (Numbers(seed), zeros());
         for (row, number) in table.iter_mut().enumerate() {
@@ -111,27 +112,27 @@ impl Numbers {
     }
 }
 
-/// A sequence of numbers, one for each packet. Its length is a constant, because Rust can then omit the
+/// A sequence of numbers, one for each packet. The length is a constant, so that the Rust compiler can omit
 /// bounds checks, which C does not have.
 type Table = Box<[u32; TABLE]>;
 
-/// Lengths, colors and places repeat after this many packets, which is more than a branch predictor can
-/// memorize.
+/// The number of packets after which lengths, colors and indices repeat. A branch predictor cannot memorize
+/// this number.
 const TABLE: usize = 32_768;
 
-/// The largest number of meters or buffer managers. It is a constant, because Rust can then omit the bounds
-/// checks, which C does not have.
+/// The largest number of meters or buffer managers. It is a constant, so that the Rust compiler can omit
+/// bounds checks, which C does not have.
 const MOST: usize = 4096;
 
-/// Returns [`MOST`] copies of `one`.
+/// Returns [`MOST`] copies of `value`.
 #[expect(clippy::unnecessary_box_returns, reason = "4096 of them belong on the heap, not on the stack")]
-fn most<T: Clone>(one: T) -> Box<[T; MOST]> {
-    let Ok(all) = vec![one; MOST].try_into() else { unreachable!("the vector has that length") };
+fn most<T: Clone>(value: T) -> Box<[T; MOST]> {
+    let Ok(all) = vec![value; MOST].try_into() else { unreachable!("the vector has that length") };
     all
 }
 
-/// The properties of a packet that matter to a meter or a queue: its length, the index of the meter or queue,
-/// and its color.
+/// The properties of a packet that a meter or a queue uses: its length, the index of the meter or queue, and
+/// its color.
 #[derive(Clone, Copy)]
 struct Arrival {
     length: u32,
@@ -139,7 +140,7 @@ struct Arrival {
     color: Color,
 }
 
-/// Packets with lengths below `range`, of any color, equally many for each of `instances`.
+/// Packets with lengths below `range` and of any color. Each of `instances` indices is equally frequent.
 fn arrivals(range: u64, instances: usize) -> Box<[Arrival; TABLE]> {
     let (lengths, colors, places) =
         (Numbers::table(1, range), Numbers::table(2, 3), Numbers::shuffled(3, instances));

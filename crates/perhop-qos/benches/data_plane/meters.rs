@@ -1,5 +1,5 @@
-//! Meters. Packets of 64 to 1500 bytes arrive every 600 ns, at 10.4 Gb/s, half of which is committed. One
-//! meter receives all packets, or 4096 meters share them.
+//! Meters. Packets of 64 to 1500 bytes arrive every 600 ns, which is 10.4 Gb/s, and half of this rate is
+//! committed. One meter measures all packets, or 4096 meters share them.
 
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ use perhop_qos::{ByteSize, Color, FlowKey, Packet, Rate, Time};
 
 use crate::{Arrival, Bench, MOST, TABLE, arrivals, most};
 
-/// Picoseconds from packet to packet.
+/// The picoseconds between packets.
 const GAP: u64 = 600_000;
 const COMMITTED: u64 = 5_000_000_000;
 /// The peak rate (RFC 2698); `EXCESS` is the excess rate (RFC 4115).

@@ -1,14 +1,14 @@
-//! A whole port: 13 classes by codepoint, WRED of three precedences in each, a scheduler, the ring and the
+//! A whole port: 13 classes by codepoint, each with WRED of three precedences, a scheduler, the ring, and the
 //! pace of a wire of 100 Gb/s. Packets arrive in bursts of 32 and leave one by one. At an overloaded port, 40
-//! arrive while 32 leave.
+//! packets arrive while 32 leave.
 //!
-//! `hqf` is the port of a current router for the same packets. A shaper surrounds all classes. Two classes
-//! have priority and a policer; five have a minimum and a part of the excess. The Ethernet header counts.
-//! Only the wire limits a class, as in the twin, whose subport, pipe and traffic classes have token buckets
-//! as well.
+//! The case `hqf` is the port of a current router for the same packets. A shaper contains all classes. Two
+//! classes have priority and a policer, and five classes have a minimum and a share of the excess. The
+//! Ethernet header is counted. Only the wire limits the classes, as in the twin, whose subport, pipe and
+//! traffic classes also have token buckets.
 //!
-//! `one-queue` is the same port with one queue, for packets of 64 flows, every second one with ECT(1), to
-//! time its buffer manager.
+//! The case `one-queue` is the same port with one queue, for packets of 64 flows. Every second packet has
+//! ECT(1). The case measures the time of the buffer manager.
 
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::packet::Ecn;
@@ -20,14 +20,14 @@ use serde_json::{Value, json};
 
 use crate::{Bench, Numbers};
 
-/// Flows of the packets.
+/// The number of flows of the packets.
 const FLOWS: usize = 64;
-/// The packets repeat after this many.
+/// The number of packets after which the packets repeat.
 const PACKETS: usize = 4096;
 const CLASSES: u64 = 13;
-/// Classes with strict priority. The others take turns.
+/// The number of classes with strict priority. The other classes take turns.
 const URGENT: u64 = 9;
-/// Packets that leave between the starts of two bursts.
+/// The number of packets that leave between the starts of two bursts.
 const BURST: usize = 32;
 
 pub(crate) fn run(bench: &Bench) {
@@ -58,7 +58,7 @@ pub(crate) fn run(bench: &Bench) {
     bench.case("one-queue/shared-memory/overloaded", || port(&policy, 40));
 }
 
-/// One queue in a memory, with all limits that a queue may have. A packet of 800 bytes takes four units, so
+/// One queue in a memory, with all limits that a queue may have. A packet of 800 bytes needs four units, so
 /// the queue has room for about 64 packets.
 fn shared_memory() -> Value {
     let memory = json!({"unit-bytes": 256, "shared": 4096, "port-fall": {"start": 3000, "end": 4000},
@@ -68,7 +68,7 @@ fn shared_memory() -> Value {
     json!({"memory": memory, "classes": [{"name": "all", "buffer": {"shared-memory": buffer}}]})
 }
 
-/// The class of codepoint `index`; the thresholds are those of the twin in DPDK.
+/// The class of codepoint `index`. It has the thresholds of the twin in DPDK.
 fn class(index: u64, share: &Value) -> Value {
     json!({
         "name": format!("class{index}"),
@@ -117,12 +117,13 @@ fn hqf() -> Value {
     let others: Vec<Value> = (0..5).map(bandwidth).collect();
     let others = json!({"name": "others", "queueing": {"scheduler": "three-parameter", "classes": others}});
     let inside = json!({"scheduler": "priority", "classes": [priority(0), priority(1), others]});
-    // A rate above that of the wire, because each packet counts 14 more bytes than on the wire.
+    // The rate is above the rate of the wire, because 14 more bytes are counted for each packet than are sent
+    // on the wire.
     let shape = json!({"rate": "150Gb/s", "burst": "1MB"});
     json!({"classes": [{"name": "class-default", "shape": shape, "queueing": inside}]})
 }
 
-/// Sends packets through the port and returns whether each joins its queue.
+/// Sends packets through the port. The function returns whether each packet joins its queue.
 fn port(policy: &Value, burst: usize) -> impl FnMut(usize) -> usize {
     let policy: PolicyConfig =
         serde_json::from_value(policy.clone()).expect("the benchmark's policy is valid");
@@ -149,7 +150,7 @@ fn port(policy: &Value, burst: usize) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// Packets of 64 to 1500 bytes, equally many of each class and color.
+/// Packets of 64 to 1500 bytes. Each class and each color is equally frequent.
 fn packets() -> Vec<Packet> {
     let (lengths, colors) = (Numbers::table(1, 1437), Numbers::table(2, 3));
     let classes = Numbers::table(4, CLASSES);
@@ -157,7 +158,7 @@ fn packets() -> Vec<Packet> {
     let packet = |row: usize| Packet {
         dscp: Dscp::new(classes[row] as u8).expect("below 64"),
         color: Color::new(colors[row] as usize),
-        // The marks of the link layer, for ports that read them.
+        // The marks of the packets, for ports that read them.
         marks: if row.is_multiple_of(2) { Ecn::NotCapable } else { Ecn::Capable1 }.into(),
         ..Packet::new(key(row), 64 + lengths[row])
     };

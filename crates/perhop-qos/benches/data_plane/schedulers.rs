@@ -1,4 +1,4 @@
-//! Schedulers alone: 13 children that always have something to send.
+//! Schedulers without a port: 13 children that always have packets to send.
 
 use std::hint::black_box;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{Bench, Numbers, TABLE};
 
 const CHILDREN: usize = 13;
-/// The rate that HTB lends to its classes: above that of the wire.
+/// The rate that HTB lends to its classes. It is above the rate of the wire.
 const LENT: &str = "100Gb/s";
 
 pub(crate) fn run(bench: &Bench) {
@@ -31,7 +31,7 @@ pub(crate) fn run(bench: &Bench) {
     }
 }
 
-/// Serves one packet of the child that the scheduler chooses, and adds a packet to that child.
+/// Serves one packet of the child that the scheduler selects, and adds a packet to that child.
 fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
     let weighted = matches!(
         config,
@@ -74,13 +74,13 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
         *head = 64 + lengths[child];
         scheduler.head_changed(child, *head);
         scheduler.enqueued(Time::ZERO, child, *head);
-        // One more packet, so that no child becomes empty.
+        // There is one more packet in each child, so that no child becomes empty.
         scheduler.enqueued(Time::ZERO, child, *head);
     }
     let mut now = 0;
     move |n| {
         let at = Time::from_picoseconds(now);
-        let child = scheduler.select(at, black_box(&heads)).expect("somebody always waits");
+        let child = scheduler.select(at, black_box(&heads)).expect("all children have packets");
         let length = heads[child];
         now += u64::from(length) * 800;
         heads[child] = 64 + lengths[n % TABLE];

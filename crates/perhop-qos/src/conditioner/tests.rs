@@ -63,7 +63,9 @@ fn only_continue_and_a_failed_match_lead_to_the_next_stage() {
     assert_eq!(outcome("af41", 300), (Verdict::Pass, "cs1".to_owned()));
     let counted: Vec<_> = conditioner
         .counted()
-        .map(|(name, of)| (name, of[Color::GREEN.index()].bytes, of[Color::RED.index()].bytes))
+        .map(|(name, by_color)| {
+            (name, by_color[Color::GREEN.index()].bytes, by_color[Color::RED.index()].bytes)
+        })
         .collect();
     assert_eq!(counted, [("voice", 400, 601), ("edge", 1000, 300), ("rest", 0, 300)]);
 }
@@ -100,7 +102,9 @@ fn a_meter_per_flow_gives_each_flow_the_whole_profile() {
     assert_eq!([1, 2, 1, 3, 2].map(&mut passes), [true, true, false, true, false]);
     let counted: Vec<_> = conditioner
         .counted()
-        .map(|(name, of)| (name, of[Color::GREEN.index()].packets, of[Color::RED.index()].packets))
+        .map(|(name, by_color)| {
+            (name, by_color[Color::GREEN.index()].packets, by_color[Color::RED.index()].packets)
+        })
         .collect();
     assert_eq!(counted, [("0", 3, 2)], "one row for all flows");
 }

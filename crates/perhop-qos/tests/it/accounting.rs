@@ -11,7 +11,7 @@ use perhop_qos::{Color, Dscp, FlowKey, Packet, Port, Rate, Time, Verdict};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// One byte takes one microsecond.
+/// At this rate, a byte is sent in one microsecond.
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 
 fn policy(value: Value) -> PolicyConfig {
@@ -32,11 +32,11 @@ fn packet(dscp: u8, length: u32) -> Packet {
     Packet { dscp: Dscp::new(dscp).unwrap(), ..Packet::new(FlowKey::default(), length) }
 }
 
-/// Returns the packets that leave `port` before `until`, as codepoint, length and start. Every class of `of`
-/// (codepoint, length) always has packets waiting.
-fn saturate(port: &mut Port, of: &[(u8, u32)], until: Time) -> Vec<(u8, u32, Time)> {
+/// Returns the packets that leave `port` before `until`, as codepoint, length and start. The packets have the
+/// `kinds` (codepoint, length), and packets of each kind are always queued.
+fn saturate(port: &mut Port, kinds: &[(u8, u32)], until: Time) -> Vec<(u8, u32, Time)> {
     let (mut sent, mut leaving) = (Vec::new(), Packet::default());
-    for (dscp, length) in of {
+    for (dscp, length) in kinds {
         for _ in 0..8 {
             port.enqueue(Time::ZERO, &mut packet(*dscp, *length), ());
         }
@@ -59,7 +59,8 @@ fn a_shaper_passes_the_ip_share_of_its_rate() {
         let policy =
             policy(json!({"overhead": overhead, "queueing": {"classes": [{"name": "all", "shape": shape}]}}));
         let sent = saturate(&mut port(&policy), &[(0, length)], Time::from_seconds(2));
-        // With an empty bucket, packets leave at the rate divided by their length with the overhead.
+        // With an empty bucket, the time between packets is their length with the overhead divided by the
+        // rate.
         let every = u64::from(length.checked_add_signed(overhead).unwrap()) * 8 * 1_000_000;
         let late: Vec<&(u8, u32, Time)> =
             sent.iter().filter(|(_, _, at)| *at > Time::from_seconds(1)).collect();
@@ -78,7 +79,7 @@ fn a_meter_passes_the_ip_share_of_its_rate() {
         let policy = policy(json!({"overhead": overhead, "conditioners": [stage]}));
         let mut conditioner = policy.build_conditioner(&[], &Streams::new(1, 0)).unwrap();
         conditioner.announce(&FlowKey::default());
-        // 100 bytes every 400 us, twice the rate, for 10 s.
+        // The load is 100 bytes every 400 us, twice the rate, for 10 s.
         let mut passed = 0_u64;
         for index in 0..25_000 {
             let mut packet = packet(0, 100);
@@ -86,7 +87,8 @@ fn a_meter_passes_the_ip_share_of_its_rate() {
             passed += u64::from(verdict == Verdict::Pass);
             assert_eq!(packet.length, 100);
         }
-        // Bytes earned until the last packet; the bucket is never full, so none is lost.
+        // The bytes that arrive up to the last packet. The bucket is never full, so all of them are added to
+        // it.
         let earned = 2000 + 24_999 * 50;
         assert_eq!(passed, earned / (100 + overhead) as u64, "overhead {overhead}");
         let counted = conditioner.counted().next().unwrap().1[Color::GREEN.index()];
@@ -111,7 +113,8 @@ fn shares_are_shares_of_counted_bytes() {
     let flows = json!({"name": "all", "fair-queueing": {"weights": "equal"}});
     for (queueing, second) in [
         (json!({"scheduler": "scfq", "classes": [class(1), class(2)]}), 2),
-        // The cases cover every path through the tree: alone, inside another scheduler, and next to a shaper.
+        // The cases cover every path through the tree: a scheduler alone, inside another scheduler, and next
+        // to a shaper.
         (
             json!({"classes": [{"name": "in", "queueing": {"scheduler": "drr", "classes": [class(1), class(2)]}}]}),
             2,
@@ -122,14 +125,14 @@ fn shares_are_shares_of_counted_bytes() {
             2,
         ),
         (json!({"scheduler": "three-parameter", "classes": [class(1), class(2)]}), 2),
-        // The precedence distinguishes the flows.
+        // The IP precedence distinguishes the flows.
         (json!({"classes": [flows]}), 8),
     ] {
         let policy = policy(json!({"overhead": 38, "queueing": queueing}));
         let sent = saturate(&mut port(&policy), &[(1, 62), (second, 1462)], Time::from_seconds(4));
-        // The number of packets of 62 + 38 bytes that have together as many bytes as the packets of 1462 + 38
-        // bytes.
-        let count = |length| sent.iter().filter(|(_, of, _)| *of == length).count() as f64;
+        // The expected ratio of packets of 62 + 38 bytes to packets of 1462 + 38 bytes, if both kinds have
+        // equal bytes, is 15.
+        let count = |length| sent.iter().filter(|(_, sent_length, _)| *sent_length == length).count() as f64;
         let ratio = count(62) / count(1462);
         assert!((ratio - 15.0).abs() < 0.1, "{ratio} short packets for a long one: {:?}", policy.queueing);
     }
@@ -154,7 +157,7 @@ fn an_overhead_out_of_range_is_refused_on_either_side() {
     }
 }
 
-/// Up to 80 packets for five queues, with gaps that fill and empty the queues.
+/// Up to 80 packets for five queues. The gaps between them fill and empty the queues.
 fn traces() -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![3 => Just(0u64), 4 => 1..1_000_000u64, 1 => 1_000_000..6_000_000u64];
     prop::collection::vec((gap, 0..5usize, 70..1500u32), 1..80).prop_map(|packets| {
@@ -189,7 +192,7 @@ fn queueing(scheduler: &str, mut classes: Vec<Value>) -> Value {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
-    /// An overhead has the effect of longer packets for queues that are alone, nested or shaped.
+    /// For queues that are alone, nested or shaped, an overhead has the same effect as longer packets.
     #[test]
     fn an_overhead_equals_a_longer_packet(
         arrivals in traces(),

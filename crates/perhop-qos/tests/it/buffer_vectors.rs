@@ -1,4 +1,4 @@
-//! Runs `vectors/buffer/*.toml`: averages, probabilities and verdicts computed by hand.
+//! Runs `vectors/buffer/*.toml`: averages, probabilities and verdicts that were computed by hand.
 
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ struct Step {
     precedence: Color,
     length: Option<u32>,
     ecn: Option<String>,
-    /// The time at which the packet of a departure joined.
+    /// The time at which the departing packet joined the queue.
     #[serde(default)]
     joined: Time,
     packets: Vec<u64>,
@@ -104,7 +104,7 @@ fn name(verdict: Verdict) -> &'static str {
 
 fn assert_close(found: &[f64], expected: &[f64], place: &str) {
     let close = found.len() == expected.len()
-        // Averages have a resolution of up to 2⁻²⁹, 1.9e-9.
+        // The resolution of averages is up to 2⁻²⁹, 1.9e-9.
         && found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 4e-9);
     assert!(close, "{place}: found {found:?}, expected {expected:?}");
 }

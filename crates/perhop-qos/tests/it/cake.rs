@@ -1,5 +1,5 @@
-//! CAKE compared with a plain implementation, packet by packet, and with the drops of a kernel. Also tests
-//! the rates of tins and hosts.
+//! CAKE compared packet by packet with a plain implementation, and compared with the drops of a kernel. Also
+//! tests the rates of tins and hosts.
 
 use crate::plain::cake::{Fate, Plain, Settings};
 use perhop_qos::buffer::BufferConfig;
@@ -64,14 +64,14 @@ fn push(cake: &mut Cake, now: Time, tin: usize, packet: &Packet, header: Option<
     filtered.into_iter().chain(shed).collect()
 }
 
-/// TCP headers with few differences, derived from `number`.
+/// Returns TCP headers that differ in few fields. `number` determines the fields.
 fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
     if length > 900 {
         return None;
     }
     let kinds = [0x10u16, 0x10, 0x10, 0x10, 0x10, 0x10, 0x10, 0x50, 0x90, 0x110, 0x11, 0x18, 0x02, 0x12];
     let pick =
-        |of: u32, salt: u32| length.wrapping_mul(2_654_435_761).wrapping_add(salt * 40_503) >> 7 & (of - 1);
+        |end: u32, salt: u32| length.wrapping_mul(2_654_435_761).wrapping_add(salt * 40_503) >> 7 & (end - 1);
     let mut header = TcpHeader {
         // Sequence numbers wrap around, and some packets acknowledge the same bytes as earlier packets.
         acknowledgment: (number / 2 * 1000)
@@ -85,7 +85,7 @@ fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
     };
     for block in 0..pick(8, 6) / 3 {
         let start = header.acknowledgment.wrapping_add(1000 * (1 + 2 * block));
-        // Occasionally a DSACK reports a duplicate.
+        // Occasionally, a block is a DSACK, which reports a duplicate.
         let start = if pick(16, 7) == 0 { header.acknowledgment.wrapping_sub(1000) } else { start };
         header.push_block(start, start.wrapping_add(500 * (1 + pick(2, 8))));
     }
@@ -94,7 +94,7 @@ fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
 
 /// The settings that a test varies, for both implementations.
 fn variants() -> Vec<(Value, Settings)> {
-    // 8 Mb/s: a byte takes 1000 ns.
+    // At 8 Mb/s, a byte is sent in 1000 ns.
     let besteffort = Settings {
         byte_ns: 1000,
         tins: vec![(1000, 65_535)],
@@ -153,8 +153,8 @@ fn variants() -> Vec<(Value, Settings)> {
     ]
 }
 
-/// Microseconds since the previous packet, flow, bytes, codepoint, ECN, and the number of packets that are
-/// requested afterwards.
+/// A step: microseconds since the previous packet, flow, bytes, codepoint, ECN, and the number of packets
+/// that are pulled after it.
 type Step = (u64, u16, u32, u8, Ecn, usize);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -193,12 +193,12 @@ proptest! {
                 gone += ends(&pulled);
             }
             prop_assert_eq!(offered, gone + cake.held());
-            // Checking every flow's queue takes longer than the step itself.
+            // A check of all queues takes longer than the step itself.
             if number % 16 == 0 {
                 prop_assert_eq!(cake.held(), cake.iter().count() as u64);
             }
         }
-        // COBALT drops at the head, never on arrival.
+        // COBALT drops packets at the head, never on arrival.
         prop_assert!(filtered == 0 || cake.filters_acknowledgments());
     }
 }
@@ -224,7 +224,7 @@ struct Acknowledgment {
     payload: bool,
     #[serde(default)]
     other_options: bool,
-    /// Whether the packet belongs to another connection that shares the queue.
+    /// Whether the packet belongs to another connection in the same queue.
     #[serde(default)]
     other: bool,
     /// The packet that is dropped because of this one.
@@ -254,7 +254,7 @@ impl Acknowledgment {
     }
 }
 
-/// `vectors/queue/ack-filter.toml`, computed by hand: the packets that make others redundant.
+/// `vectors/queue/ack-filter.toml`: cases computed by hand, in which packets make others redundant.
 #[test]
 fn acknowledgments_are_dropped_as_by_hand() {
     #[derive(serde::Deserialize)]
@@ -263,22 +263,22 @@ fn acknowledgments_are_dropped_as_by_hand() {
     }
     let cases: Cases = toml::from_str(include_str!("../../../../vectors/queue/ack-filter.toml")).unwrap();
     for case in &cases.case {
-        // One queue for all connections.
+        // All connections share one queue.
         let mut cake = cake(&json!({"ack-filter": case.filter, "isolation": "flowblind"}));
-        for (number, one) in case.packet.iter().enumerate() {
-            let packet = packet(number as u64, u16::from(one.other), 40, 0, Ecn::NotCapable);
-            let dropped = cake.push_filtered(Time::ZERO, 0, &packet, one.header());
+        for (number, entry) in case.packet.iter().enumerate() {
+            let packet = packet(number as u64, u16::from(entry.other), 40, 0, Ecn::NotCapable);
+            let dropped = cake.push_filtered(Time::ZERO, 0, &packet, entry.header());
             let dropped = dropped.map(|packet| packet.payload as usize);
-            assert_eq!(dropped, one.drops, "{}: packet {number}", case.name);
+            assert_eq!(dropped, entry.drops, "{}: packet {number}", case.name);
         }
         let dropped = case.packet.iter().filter(|entry| entry.drops.is_some()).count();
         assert_eq!(cake.held(), (case.packet.len() - dropped) as u64, "{}", case.name);
     }
 }
 
-/// Sends 12 Mb/s in frames of 1000 bytes through 10 Mb/s, and compares with Linux 6.1.192
-/// (`tests/readings/linux-aqm.toml`): the departure time of the packet before each drop. The second signal is
-/// late because delays fell below the target in between.
+/// Sends 12 Mb/s in frames of 1000 bytes to a link of 10 Mb/s. Compares the departure time of the packet
+/// before each drop with Linux 6.1.192 (`tests/readings/linux-aqm.toml`). The second signal is late because
+/// the delay was below the target for some time.
 #[test]
 fn drops_when_the_kernel_did() {
     let readings: toml::Value =
@@ -303,7 +303,7 @@ fn drops_when_the_kernel_did() {
     }
 }
 
-/// Sends the next packet at `now`, or later if it may not leave yet. Returns the time of the next call.
+/// Pulls the next packet at `now`. Returns the time at which the caller must pull again.
 fn leave(cake: &mut Cake, now: Time, gaps: &mut Vec<f64>) -> Time {
     let fates = pull(cake, now);
     if let [Fate::Dropped(..), ..] = fates[..] {
@@ -315,9 +315,9 @@ fn leave(cake: &mut Cake, now: Time, gaps: &mut Vec<f64>) -> Time {
     }
 }
 
-/// Bytes sent in five seconds, by the key that `of` returns for a packet. Each flow always has three waiting
-/// packets.
-fn shares<const N: usize>(options: &Value, flows: &[(u16, u8)], of: impl Fn(&Packet) -> usize) -> [u64; N] {
+/// The bytes that are sent in five seconds, for each key that `key` returns for a packet. Each flow always
+/// has three packets in the queue.
+fn shares<const N: usize>(options: &Value, flows: &[(u16, u8)], key: impl Fn(&Packet) -> usize) -> [u64; N] {
     let tins = config(options).tins;
     let (mut cake, mut now, mut sent) = (cake(options), Time::ZERO, [0; N]);
     let packets: Vec<Packet> =
@@ -335,19 +335,19 @@ fn shares<const N: usize>(options: &Value, flows: &[(u16, u8)], of: impl Fn(&Pac
         refill(&mut cake, now);
         let mut packet = Packet::default();
         match cake.pull(now, &mut packet, |_, _, _| {}) {
-            Some(_) => sent[of(&packet)] += u64::from(packet.length),
+            Some(_) => sent[key(&packet)] += u64::from(packet.length),
             None => now = cake.held_until().unwrap(),
         }
     }
     sent
 }
 
-fn part(one: u64, of: u64) -> f64 {
-    one as f64 / of as f64
+fn fraction(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
 }
 
-/// A tin above its share follows its own clock: voice gets at most a quarter, bulk a sixteenth, while best
-/// effort is saturated.
+/// A tin above its share follows its own clock: voice sends at most a quarter of the bandwidth and bulk a
+/// sixteenth, while best effort is saturated.
 #[test]
 fn tins_above_their_shares_leave_the_rest() {
     let options = json!({"bandwidth": "8Mb/s", "tins": "diffserv4", "isolation": "flows"});
@@ -360,13 +360,13 @@ fn tins_above_their_shares_leave_the_rest() {
         });
     let all = sent.iter().sum::<u64>();
     for (tin, share) in [(1, 1.0 / 16.0), (2, 0.5), (3, 0.25)] {
-        assert!((part(sent[tin], all) - share).abs() < 0.01, "tin {tin}: {sent:?}");
+        assert!((fraction(sent[tin], all) - share).abs() < 0.01, "tin {tin}: {sent:?}");
     }
-    // Five seconds of 8 Mb/s in frames of 1014 bytes.
-    assert!((part(all, 5_000_000) - 1000.0 / 1014.0).abs() < 0.002, "{all}");
+    // The link sends 8 Mb/s for five seconds, in frames of 1014 bytes.
+    assert!((fraction(all, 5_000_000) - 1000.0 / 1014.0).abs() < 0.002, "{all}");
 }
 
-/// All flows of one host together get the same rate as the only flow of another host.
+/// All flows of one host together have the same rate as the only flow of another host.
 #[test]
 fn flows_of_a_host_share() {
     let options =
@@ -378,11 +378,12 @@ fn flows_of_a_host_share() {
     let by_source = |isolation: &str| {
         let sent: [u64; 2] =
             shares(&options(isolation), &flows, |packet| usize::from(packet.source == second));
-        part(sent[1], sent[0] + sent[1])
+        fraction(sent[1], sent[0] + sent[1])
     };
     assert!((by_source("flows") - 0.2).abs() < 0.01);
     assert!((by_source("dual-srchost") - 0.5).abs() < 0.01);
-    // Two flows share the first host and get half of its quarter each. The other flows get a quarter each.
+    // Two flows share the first destination, and each of them has half of its quarter. Each other flow has a
+    // quarter.
     assert!((by_source("dual-dsthost") - 0.5 / 4.0).abs() < 0.01);
     assert!((by_source("srchost") - 0.5).abs() < 0.01);
     assert!((by_source("dsthost") - 0.5 / 4.0).abs() < 0.02, "{}", by_source("dsthost"));
@@ -445,7 +446,7 @@ fn a_port_counts_by_tins_and_loses_nothing() {
     for cause in [DropCause::QueueFull, DropCause::EarlyForced] {
         assert!(seen.dropped.contains(&cause), "{cause}");
     }
-    // 12 s at 1 MB/s in frames of 1000 bytes.
+    // The link sends 1 MB/s for 12 s, in frames of 1000 bytes.
     assert!((seen.sent.len() as f64 - 12_000.0).abs() < 30.0, "{}", seen.sent.len());
     let waiting = port.waiting().count() as u64;
     assert_eq!(waiting, port.backlog());

@@ -1,9 +1,9 @@
-//! CAKE's tins: the codepoints and the part of the bandwidth of each.
+//! The tins of CAKE: the codepoints and the share of the bandwidth of each tin.
 
 use perhop_qos::cake::CakeTins;
 use perhop_qos::packet::Dscp;
 
-/// Whether the codepoints of the named tin are `codepoints`.
+/// Whether `codepoints` are the codepoints of the tin `name`.
 fn has(tins: CakeTins, name: &str, codepoints: &[u8]) -> bool {
     let tin = tins.names().iter().position(|candidate| *candidate == name).unwrap();
     tins.codepoints(tin).map(Dscp::value).eq(codepoints.iter().copied())

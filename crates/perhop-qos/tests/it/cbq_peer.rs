@@ -1,5 +1,5 @@
-//! CBQ compared with ns-2 2.35 (`Queue/CBQ` and `Queue/CBQ/WRR`), packet by packet. Equal arrivals must leave
-//! in the same order and start at the same times.
+//! CBQ compared packet by packet with ns-2 2.35 (`Queue/CBQ` and `Queue/CBQ/WRR`). If arrivals are equal,
+//! departures must have the same order and the same start times.
 //!
 //! Without an installed `ns`, the tests print the reason and compare nothing.
 
@@ -12,12 +12,12 @@ use perhop_qos::units::{Rate, Time};
 use serde_json::{Value, json};
 
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
-/// The largest difference between equal times. ns-2 writes whole microseconds, and all arrivals and
-/// transmission times are whole microseconds.
+/// The tolerance for equal times. ns-2 writes whole microseconds, and all arrival and transmission times are
+/// whole microseconds.
 const SAME: Time = Time::from_nanoseconds(1);
 
-/// A class in both simulators: name, parent, fraction, level, whether it borrows, largest idle time in s,
-/// extra delay in s. A class without a level has inner classes.
+/// A class in both simulators: name, parent, fraction, level, whether it may borrow, largest idle time in s,
+/// and extra delay in s. A class without a level has inner classes.
 struct Class {
     name: &'static str,
     parent: &'static str,
@@ -32,8 +32,8 @@ fn leaf(name: &'static str, parent: &'static str, fraction: f64, level: u16) -> 
     Class { name, parent, fraction, level: Some(level), borrows: true, max_idle: 0.004, extra_delay: 0.0 }
 }
 
-/// The root class: nearly the whole wire. A root with the whole wire would have an idle time of 0 for hours.
-/// Rounding would then decide whether ns-2 finds it above or below its limit.
+/// The root class, with nearly the whole wire. With the whole wire, its idle time would be 0 for hours, and
+/// rounding would decide whether ns-2 finds it above or below its limit.
 fn top() -> Class {
     Class {
         name: "top",
@@ -46,7 +46,7 @@ fn top() -> Class {
     }
 }
 
-/// Classes, the kind of their turns, and a guideline.
+/// A CBQ configuration: classes, the kind of their turns, and a guideline.
 struct Sharing {
     guideline: &'static str,
     turns: &'static str,
@@ -89,7 +89,7 @@ impl Sharing {
         names.iter().map(|name| name.rsplit('/').next().unwrap().to_owned()).collect()
     }
 
-    /// A Tcl script for ns-2 with these classes on a link of 8 Mb/s, which sends `arrivals`.
+    /// A Tcl script for ns-2 that sends `arrivals` through these classes, on a link of 8 Mb/s.
     fn script(&self, arrivals: &[Arrival]) -> String {
         let queue = if self.turns == "weighted" { "CBQ/WRR" } else { "CBQ" };
         let mut tcl = format!(
@@ -124,7 +124,7 @@ impl Sharing {
             )
             .unwrap();
         }
-        // ns-2 inserts a class into its ring behind the first class. The classes after the first are
+        // ns-2 inserts each new class into its ring behind the first class. All classes after the first are
         // therefore in reverse order.
         let leaves = self.leaves();
         let inner =
@@ -156,7 +156,7 @@ impl Sharing {
     }
 }
 
-/// The packets that ns-2 sends: queue, length and start.
+/// Returns the packets that ns-2 sends: queue, length and start. `None` if ns-2 is not installed.
 fn sent_by_peer(sharing: &Sharing, arrivals: &[Arrival], name: &str) -> Option<Vec<(usize, u32, f64)>> {
     let folder = std::env::temp_dir().join(format!("perhop-cbq-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -178,7 +178,7 @@ fn sent_by_peer(sharing: &Sharing, arrivals: &[Arrival], name: &str) -> Option<V
     Some(started.collect())
 }
 
-/// Compares the departures until one of the two lists ends.
+/// Compares the departures up to the end of the shorter list.
 fn compare(sharing: &Sharing, arrivals: &[Arrival], name: &str) -> Vec<Departure> {
     let departures = send(&sharing.policy(), RATE, arrivals);
     if let Some(peer) = sent_by_peer(sharing, arrivals, name) {
@@ -196,7 +196,7 @@ fn compare(sharing: &Sharing, arrivals: &[Arrival], name: &str) -> Vec<Departure
                 shown(index)
             );
         }
-        // Without arrivals, ns-2 does not wake up when a class may send again.
+        // If no packets arrive, ns-2 does not check whether a class may send again.
         let last = arrivals.last().unwrap().at;
         let before = departures.iter().filter(|departure| departure.starts < last).count();
         assert!(peer.len() >= before, "{name}: ns-2 sent {} of {before}", peer.len());
@@ -204,8 +204,8 @@ fn compare(sharing: &Sharing, arrivals: &[Arrival], name: &str) -> Vec<Departure
     departures
 }
 
-/// Packets for each of `demands`: length in bytes, bytes per second, start and end in ms. The gaps vary by a
-/// third.
+/// Returns the packets of `demands`: length in bytes, bytes per second, start and end in ms. The gaps vary by
+/// a third.
 fn packets(demands: &[(u32, f64, u64, u64)]) -> Vec<Arrival> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = move || {
@@ -225,15 +225,15 @@ fn packets(demands: &[(u32, f64, u64, u64)]) -> Vec<Arrival> {
     arrivals
 }
 
-/// Bytes per second of `queue` between two instants, ms.
+/// The bytes per second of `queue` between two times in ms.
 fn rate_of(departures: &[Departure], queue: usize, from: u64, to: u64) -> f64 {
     let (from, to) = (Time::from_milliseconds(from), Time::from_milliseconds(to));
     let sent = departures.iter().filter(|d| d.queue == queue && d.starts >= from && d.starts < to);
     sent.map(|departure| f64::from(departure.length)).sum::<f64>() / (to - from).as_seconds()
 }
 
-/// Compares all kinds of turns and guidelines for `classes`. Returns the departures of weighted turns under
-/// the formal guideline.
+/// Compares all kinds of turns and all guidelines for `classes`. Returns the departures with weighted turns
+/// and the formal guideline.
 fn all_kinds(name: &str, classes: fn() -> Vec<Class>, arrivals: &[Arrival]) -> Vec<Departure> {
     let mut formal = Vec::new();
     for turns in ["packet", "weighted"] {
@@ -253,7 +253,7 @@ fn two_classes_that_borrow_share_by_their_allotments() {
     // Together the classes offer more than the rate of the wire.
     let both = [0, 1].map(|queue| rate_of(&departures, queue, 100, 500));
     assert!((both[0] + both[1] - 1e6).abs() < 10e3, "{both:?}");
-    // The unused rest of a turn is lost if the next class is not ready, as in ns-2.
+    // If the next class has no packet yet, the remaining bytes of a turn are lost, as in ns-2.
     assert!((both[0] / both[1] - 31.0 / 63.0).abs() < 0.04, "{both:?}");
 }
 
@@ -273,13 +273,14 @@ fn a_class_that_does_not_borrow_gets_its_allotment() {
         [(160, 500e3, 0, 1000), (1500, 400e3, 0, 1000), (1500, 400e3, 0, 1000), (600, 400e3, 0, 1000)];
     let departures = all_kinds("regulated", classes, &packets(&demands));
     let ef = rate_of(&departures, 0, 100, 900);
-    // A class never recovers the time that it waits for packets of others.
+    // A class never catches up on the time for which it waits for packets of other classes.
     assert!((0.9 * 318.7e3..=318.7e3).contains(&ef), "{ef}");
 }
 
 #[test]
 fn priorities_come_first_within_their_allotments() {
-    // The flat structure of S. Floyd, "Ns Simulator Tests for Class-Based Queueing", 1996, in other numbers.
+    // The flat structure of S. Floyd, "Ns Simulator Tests for Class-Based Queueing", 1996, with other
+    // numbers.
     let classes = || {
         let audio = Class { borrows: false, extra_delay: 0.002, ..leaf("audio", "top", 0.0307, 0) };
         vec![top(), audio, leaf("video", "top", 0.3197, 0), leaf("data", "top", 0.6503, 1)]
@@ -295,8 +296,8 @@ fn priorities_come_first_within_their_allotments() {
 #[test]
 fn agencies_lend_to_their_own_first() {
     // Two agencies, each with video at the first level and data at the second. Some times are not whole
-    // microseconds. Otherwise, a class could become satisfied exactly when the wire becomes free: perhop
-    // counts it as within its allotment, ns-2 does not.
+    // microseconds. Otherwise, a class could become satisfied at the same time as the wire becomes free. In
+    // this case perhop counts the class as within its allotment, but ns-2 does not.
     let classes = || {
         let inner = |name, fraction| Class { level: None, max_idle: 0.02, ..leaf(name, "top", fraction, 0) };
         vec![
@@ -309,7 +310,7 @@ fn agencies_lend_to_their_own_first() {
             leaf("dataB", "B", 0.1907, 1),
         ]
     };
-    // While A sends no video, its data gets the rest of A's rate.
+    // While agency A sends no video, its data has the remaining rate of A.
     let demands =
         [(190, 340e3, 300, 1000), (1000, 900e3, 0, 1000), (500, 140e3, 0, 1000), (1000, 500e3, 0, 1000)];
     let departures = all_kinds("agencies", classes, &packets(&demands));

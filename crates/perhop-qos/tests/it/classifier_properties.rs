@@ -1,5 +1,5 @@
-//! A compiled condition holds for the same packets as the configured condition. The codepoint table of a port
-//! gives the same result as its classes in order.
+//! Tests that a compiled condition matches the same packets as the configured condition, and that the
+//! codepoint table of a port has the same result as its classes in order.
 
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::packet::{IpPrecedence, Protocol};
@@ -9,7 +9,8 @@ use perhop_qos::queue::QueueId;
 use perhop_qos::{Dscp, Packet};
 use proptest::prelude::*;
 
-/// Nested conditions on DSCP, precedence and protocol, the only field that is not in a table.
+/// Nested conditions on DSCP, precedence and, optionally, protocol, the only one of these fields that is not
+/// in a table.
 fn conditions(with_protocol: bool) -> impl Strategy<Value = MatchConfig> {
     let dscps = prop::collection::vec((0_u8..64).prop_map(|v| Dscp::new(v).unwrap()), 20..60);
     let precedences = prop::collection::vec((0_u8..8).prop_map(|v| IpPrecedence::new(v).unwrap()), 3..8);
@@ -35,7 +36,7 @@ fn conditions(with_protocol: bool) -> impl Strategy<Value = MatchConfig> {
     })
 }
 
-/// Whether the condition holds by its documentation.
+/// Whether `packet` meets the condition according to its documentation.
 fn is_match(config: &MatchConfig, packet: &Packet) -> bool {
     config.dscp.as_ref().is_none_or(|dscp| dscp.0.contains(&packet.dscp))
         && config.precedence.as_ref().is_none_or(|list| list.0.contains(&packet.dscp.precedence()))
@@ -45,7 +46,7 @@ fn is_match(config: &MatchConfig, packet: &Packet) -> bool {
         && config.not.as_ref().is_none_or(|not| !is_match(not, packet))
 }
 
-/// Every DSCP with each of two protocols.
+/// Packets with all DSCPs and two protocols.
 fn packets() -> impl Iterator<Item = Packet> {
     (0..64).filter_map(Dscp::new).flat_map(|dscp| {
         [Protocol::TCP, Protocol::UDP].map(|protocol| Packet { dscp, protocol, ..Packet::default() })
@@ -61,7 +62,7 @@ proptest! {
                     prop_assert_eq!(compiled.matches(&packet), is_match(&config, &packet), "{:?}", packet);
                 }
             }
-            // The condition as a whole is rejected, because it matches no packet.
+            // Only a condition that matches no packet is rejected as a whole.
             Err(error) if error.path.is_empty() && error.message.contains("no packet can match") => {
                 prop_assert!(packets().all(|packet| !is_match(&config, &packet)), "{error}");
             }

@@ -62,7 +62,7 @@ struct Header<E = ()> {
 }
 
 impl<E> Header<E> {
-    /// `packet` with the given fields.
+    /// Returns `packet` with the fields of this entry.
     fn write(&self, mut packet: Packet, interfaces: &[String]) -> Packet {
         packet.source = self.source.map_or(packet.source, Into::into);
         packet.destination = self.destination.map_or(packet.destination, Into::into);

@@ -1,5 +1,5 @@
-//! `CoDel` at a port drops, marks and sends the same packets as the pseudocode of RFC 8289, packet by packet.
-//! With the other law, it does the same as `codel_impl.h` of Linux.
+//! Compares `CoDel` at a port packet by packet with the pseudocode of RFC 8289, and with `codel_impl.h` of
+//! Linux for the other law: dropped, marked and sent packets are equal.
 
 use crate::plain::codel::{Dequeued, LinuxQueue, Plain, RfcQueue, Settings};
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -44,8 +44,8 @@ impl Observer for Log {
     }
 }
 
-/// Packets, each with its gap after the previous packet. There are bursts, and pauses in which the queue
-/// drains.
+/// Packets, each with the time since the previous packet. There are bursts, and there are pauses in which the
+/// queue becomes empty.
 fn arrivals() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
     let gap = prop_oneof![4 => Just(0u64), 6 => 0..1_200u64, 1 => 0..20_000u64];
     let length = prop_oneof![2 => Just(1000u32), 1 => Just(40u32), 2 => 40..1500u32];
@@ -64,7 +64,7 @@ fn port(law: &str, settings: &Settings, limit: usize, framing: Framing) -> Port 
     Port::build(Some(&config), &wire, &[], &Streams::new(1, 0)).unwrap()
 }
 
-/// The events of a port with `arrivals`, polled only when due.
+/// The events of a port with `arrivals` that is polled only when due.
 fn by_port(mut port: Port, arrivals: &[(u64, u32, bool)]) -> Vec<Happened> {
     let (mut log, mut now, mut packet) = (Log::default(), Time::ZERO, Packet::default());
     for (id, (gap, length, is_capable)) in arrivals.iter().enumerate() {
@@ -86,13 +86,13 @@ fn by_port(mut port: Port, arrivals: &[(u64, u32, bool)]) -> Vec<Happened> {
     log.0
 }
 
-/// A plain queue that is polled for the next packet whenever the wire is free.
-trait Asked {
+/// A plain queue that is polled for the next packet when the wire is free.
+trait Polled {
     fn packets(&mut self) -> &mut std::collections::VecDeque<Plain>;
     fn request(&mut self, now: u64) -> Dequeued;
 }
 
-impl Asked for RfcQueue {
+impl Polled for RfcQueue {
     fn packets(&mut self) -> &mut std::collections::VecDeque<Plain> {
         &mut self.packets
     }
@@ -101,7 +101,7 @@ impl Asked for RfcQueue {
     }
 }
 
-impl Asked for LinuxQueue {
+impl Polled for LinuxQueue {
     fn packets(&mut self) -> &mut std::collections::VecDeque<Plain> {
         &mut self.packets
     }
@@ -111,7 +111,7 @@ impl Asked for LinuxQueue {
 }
 
 fn by_plain(
-    mut queue: impl Asked,
+    mut queue: impl Polled,
     arrivals: &[(u64, u32, bool)],
     limit: usize,
     framing: Framing,
@@ -138,7 +138,7 @@ fn by_plain(
             let packet = Plain { id, length: (*length).into(), joined: now, is_capable: *is_capable };
             queue.packets().push_back(packet);
         }
-        // At the same instant, an arrival precedes a departure, and the next arrival follows the departure.
+        // At one instant, an arrival precedes a departure, and the next arrival follows the departure.
         if free_at <= now {
             free_at = serve(&mut |at| queue.request(at), now, &mut happened);
         }
@@ -176,14 +176,14 @@ proptest! {
     }
 }
 
-/// RFC 8289 §5: the drop rate rises until exactly the excess is dropped. With an offered load of 3000 and a
-/// capacity of 2000 packets per second, the excess is a third.
+/// RFC 8289 §5: the drop rate rises until exactly the excess is dropped. The load is 3000 and the capacity
+/// 2000 packets per second, so the excess is a third of the packets.
 #[test]
 fn a_steady_excess_is_dropped_completely() {
     for law in ["rfc", "linux"] {
         let settings = Settings { target: 5_000_000_000, interval: 100_000_000_000, mtu: 1500, marks: false };
         let port = port(law, &settings, 100_000, Framing::Raw);
-        // 8 Mb/s carry 2000 packets of 500 bytes a second; 3000 come for two minutes.
+        // 8 Mb/s are 2000 packets of 500 bytes per second. 3000 packets per second arrive for two minutes.
         let gaps = (0..360_000u64).map(|k| ((k + 1) * 1_000_000 / 3000 - k * 1_000_000 / 3000, 500, false));
         let arrivals: Vec<_> = gaps.collect();
         let happened = by_port(port, &arrivals);
@@ -194,7 +194,7 @@ fn a_steady_excess_is_dropped_completely() {
                 .filter(|event| matches!(event, Happened::Dropped(at, _) if seconds.contains(at)))
                 .count()
         };
-        // The queue grows until the control loop has adapted. After that, this backlog is dropped, too.
+        // The queue grows until the control loop has adapted. This backlog is dropped later.
         let (first, late) = (drops_between(0, 1), drops_between(60, 120));
         assert!(first < 100, "{law}: {first} in the first second, when 1000 are too many");
         assert!((58_000..62_000).contains(&late), "{law}: {late} in a minute, when 60000 are too many");

@@ -1,5 +1,5 @@
-//! `DualPI2`: a port compared with plain implementations of RFC 9332 and of Linux, packet by packet. Also
-//! tests the coupling, and the share that remains for classic traffic.
+//! `DualPI2`: a port compared packet by packet with plain implementations of RFC 9332 and of Linux. Also
+//! tests the coupling of the probabilities, and the share that remains for classic traffic.
 
 use crate::plain::dualpi2::{Fate, Kernel, Marker, Plain, Rfc, Turn};
 use perhop_qos::buffer::AnyBuffer;
@@ -16,13 +16,13 @@ use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
-/// The transmission time of a byte at that rate.
+/// The transmission time of a byte at this rate.
 const BYTE: Time = Time::from_microseconds(1);
 const HEADER: u32 = 14;
 
 const NQB: Dscp = Dscp::new(45).unwrap();
 
-/// The fates of packets, by their numbers.
+/// The fate of each packet, indexed by its number.
 #[derive(Default)]
 struct Fates(Vec<Fate>);
 
@@ -57,7 +57,7 @@ fn base_probability(port: &Port) -> f64 {
     buffer.base_probability()
 }
 
-/// Microseconds since the previous packet, bytes, ECN.
+/// Arrivals: microseconds since the previous packet, bytes, ECN field.
 type Arrivals = Vec<(u64, u32, Ecn)>;
 
 fn packets(arrivals: &Arrivals) -> impl Iterator<Item = (Time, Packet)> + '_ {
@@ -67,7 +67,7 @@ fn packets(arrivals: &Arrivals) -> impl Iterator<Item = (Time, Packet)> + '_ {
         let packet = Packet {
             payload: number as u64,
             marks: (*ecn).into(),
-            // Every third packet has the codepoint NQB.
+            // Every third packet has the codepoint of non-queue-building traffic.
             dscp: if number % 3 == 0 { NQB } else { Dscp::DEFAULT },
             ..Packet::new(FlowKey::default(), *length)
         };
@@ -75,7 +75,8 @@ fn packets(arrivals: &Arrivals) -> impl Iterator<Item = (Time, Packet)> + '_ {
     })
 }
 
-/// Sends `arrivals` through a port of `dualpi2` and through `plain`, and compares the fates.
+/// Sends `arrivals` through a port with the buffer manager `dualpi2` and through `plain`, and compares the
+/// fates.
 fn assert_alike<M: Marker>(dualpi2: &Value, mut plain: Plain<M>, arrivals: &Arrivals) -> Vec<Fate> {
     let (mut port, mut fates) = (port(dualpi2), Fates::default());
     for (now, mut packet) in packets(arrivals) {
@@ -136,7 +137,7 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
     prop::collection::vec((gap, length, ecn), 1..600)
 }
 
-/// The plain implementation of the RFC does not count headers, but the wire sends them.
+/// The plain implementation of the RFC does not count headers. On the wire, headers are sent.
 fn with_rfc(options: &Value, turn: Turn, arrivals: &Arrivals) -> Vec<Fate> {
     let mut config = json!({"limit": "120 packets"});
     config.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
@@ -149,8 +150,9 @@ fn with_linux(arrivals: &Arrivals) -> Vec<Fate> {
     assert_alike(&json!({"law": "linux", "limit": "120 packets"}), linux(), arrivals)
 }
 
-/// A fixed seed, so that all machines run the same cases. Both implementations round the RFC's fractions in a
-/// different order. In about one of a thousand cases, a value is at a bound, and they decide differently.
+/// A fixed seed, so that all machines run the same cases. The two implementations round the fractions of the
+/// RFC in different orders. In about one of a thousand cases, a value is at a bound, and the implementations
+/// decide differently.
 fn same_cases() -> ProptestConfig {
     ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() }
 }
@@ -170,8 +172,8 @@ proptest! {
         with_linux(&arrivals);
     }
 
-    /// RFC 9332 §2.5.1.1, and filters of Linux: packets with other codepoints take the low-latency queue and
-    /// are not marked there.
+    /// RFC 9332 §2.5.1.1, and filters of Linux: packets with additional codepoints join the low-latency queue
+    /// and are not marked there.
     #[test]
     fn an_operator_adds_codepoints_and_ect0(arrivals in arrivals(), any_ect: bool) {
         let low_latency = json!({"dscp": "nqb", "ecn": if any_ect { "any-ect" } else { "l4s" }});
@@ -185,15 +187,15 @@ proptest! {
     }
 }
 
-/// `count` packets of each of `kinds`. One packet of each kind arrives every `gap_us`.
+/// Returns `count` packets of each of `kinds`. One packet of each kind arrives every `gap_us`.
 fn steady(kinds: &[Ecn], gap_us: u64, count: usize) -> Arrivals {
     (0..count).flat_map(|_| kinds.iter().zip([gap_us, 0, 0]).map(|(ecn, gap)| (gap, 1000, *ecn))).collect()
 }
 
-/// The fractions of packets that were dropped early, refused, and sent with CE.
+/// The fractions of packets that were dropped early, that found the queue full, and that were sent with CE.
 fn parts(fates: &[Fate]) -> (f64, f64, f64) {
     let part =
-        |of: fn(&Fate) -> bool| fates.iter().filter(|fate| of(fate)).count() as f64 / fates.len() as f64;
+        |is: fn(&Fate) -> bool| fates.iter().filter(|fate| is(fate)).count() as f64 / fates.len() as f64;
     (
         part(|fate| matches!(fate, Fate::Dropped(..))),
         part(|fate| matches!(fate, Fate::Full(..))),
@@ -212,8 +214,8 @@ fn under_unresponsive_classic_overload_the_square_is_the_loss() {
     }
 }
 
-/// Both kinds offer three quarters of the wire's rate. The classic queue keeps its share. Low-latency packets
-/// are dropped when marking all of them is not sufficient.
+/// Both kinds of traffic offer three quarters of the wire's rate. The classic queue receives its share.
+/// Low-latency packets are dropped when marks of all of them are not sufficient.
 #[test]
 fn overload_drops_both_kinds_without_starvation() {
     let arrivals = steady(&[Ecn::Capable0, Ecn::Capable1], 1352, 40_000);
@@ -230,7 +232,7 @@ fn overload_drops_both_kinds_without_starvation() {
     }
 }
 
-/// The fates of `arrivals` at a port of `dualpi2` that runs until all are sent.
+/// The fates of `arrivals` at a port with the buffer manager `dualpi2`, after all packets have left.
 fn sent_through(dualpi2: &Value, arrivals: &Arrivals) -> Vec<Fate> {
     let (mut port, mut fates) = (port(dualpi2), Fates::default());
     let end = (Time::from_seconds(1000), None);
@@ -245,9 +247,9 @@ fn sent_through(dualpi2: &Value, arrivals: &Arrivals) -> Vec<Fate> {
     fates.0
 }
 
-/// PI2 (De Schepper et al. 2016): one queue in order of arrival, with `p = p'^2` or `p = k p'` by the
-/// codepoint. The load is 1.1 times the rate, and only classic packets are dropped. They lose two of eleven
-/// packets, so p' is the square root of 2/11.
+/// PI2 (De Schepper et al. 2016): one queue in order of arrival. The codepoint of a packet selects `p = p'^2`
+/// or `p = k p'`. The load is 1.1 times the rate. Only classic packets, which are half of the load, are
+/// dropped. They lose two of eleven packets, so p' is the square root of 2/11.
 #[test]
 fn a_single_queue_keeps_the_order_and_couples_both_kinds() {
     let arrivals = steady(&[Ecn::NotCapable, Ecn::Capable1], 1844, 60_000);
@@ -269,7 +271,8 @@ fn a_single_queue_keeps_the_order_and_couples_both_kinds() {
     }
 }
 
-/// Five packets arrive at once and the first leaves. The others wait at least 1 ms, behind 0 to 3 others.
+/// Five packets arrive at once and the first one leaves. The others wait at least 1 ms, and each has found 0
+/// to 3 other packets.
 #[test]
 fn the_step_spares_packets_in_short_queues() {
     let arrivals = vec![(0, 1000, Ecn::Capable1); 5];

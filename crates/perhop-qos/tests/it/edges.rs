@@ -1,4 +1,4 @@
-//! Values at the limits of their valid ranges, and the queries of configurations.
+//! Tests of values at the limits of their ranges, and of functions that only read configurations.
 
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::conditioner::Count;
@@ -42,7 +42,7 @@ fn an_excess_burst_is_below_4_gib() {
     assert_eq!([most - 1, most, most + 1, most + 2].map(is_built), [true, true, false, false]);
 }
 
-/// One bucket for each drop precedence except the last.
+/// The marker has one bucket for each drop precedence except the last one.
 #[test]
 fn a_rate_based_marker_has_up_to_seven_buckets() {
     let is_built = |count: usize| {
@@ -74,8 +74,8 @@ fn counts_add_up() {
     assert_eq!((count.packets, count.bytes), (5, 800));
 }
 
-/// An Ethernet frame is 14 bytes of header and 4 of check sequence around at least 46 (IEEE 802.3-2018,
-/// 3.1.1).
+/// An Ethernet frame has a header of 14 bytes, at least 46 bytes of payload, and a check sequence of 4 bytes
+/// (IEEE 802.3-2018, 3.1.1).
 #[test]
 fn bytes_on_a_wire() {
     let wire = WireConfig {

@@ -1,4 +1,4 @@
-//! Fair queueing of flows: the vectors of `vectors/queue/fair-queueing.toml`, and properties for any
+//! Fair queueing of flows: the vectors of `vectors/queue/fair-queueing.toml`, and properties for arbitrary
 //! arrivals.
 
 use std::net::{IpAddr, Ipv6Addr};
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// One byte takes one microsecond.
+/// At this rate, a byte is sent in one microsecond.
 const WIRE: WireConfig = WireConfig {
     rate: Rate::from_bits_per_second(8_000_000),
     framing: Framing::Raw,
@@ -24,7 +24,7 @@ const WIRE: WireConfig = WireConfig {
     ring: RingConfig::Packets(1),
 };
 
-/// The packets that were dropped, by their payload.
+/// The payloads of the packets that were dropped.
 #[derive(Default)]
 struct Dropped(Vec<u64>);
 
@@ -40,8 +40,8 @@ fn port(queueing: Value) -> Port {
     Port::build(Some(&queueing), &WIRE, &[], &Streams::new(1, 0)).unwrap()
 }
 
-/// Sends `arrivals` through `port`. Simultaneous arrivals precede departures. Returns the packets that left
-/// and those that were dropped.
+/// Sends `arrivals` through `port`. At one instant, arrivals precede departures. Returns the packets that
+/// have left and the payloads of dropped packets.
 fn drive(port: &mut Port, arrivals: &[(Time, Packet)]) -> (Vec<Packet>, Vec<u64>) {
     let (mut sent, mut dropped, mut next, mut now) = (Vec::new(), Dropped::default(), 0, Time::ZERO);
     loop {
@@ -155,7 +155,7 @@ fn invalid_configurations_are_refused() {
     }
 }
 
-/// Arrivals of up to 40 flows: gap in microseconds, flow, precedence, length.
+/// Arrivals of up to 40 flows. Each has a time, a flow, an IP precedence and a length.
 fn arrivals() -> impl Strategy<Value = Vec<(Time, Packet)>> {
     prop::collection::vec((0_u64..1500, 0_u16..40, 0_u8..8, 40_u32..1500), 1..200).prop_map(|steps| {
         let mut now = Time::ZERO;
@@ -170,8 +170,8 @@ fn arrivals() -> impl Strategy<Value = Vec<(Time, Packet)>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    /// No packet is lost or duplicated, and flows with a queue of their own remain in order. The class is
-    /// alone or next to another class, and has few or many queues.
+    /// No packet is lost or duplicated, and flows with their own queue remain in order. The class is alone or
+    /// next to another class, and has few or many queues.
     #[test]
     fn every_packet_is_accounted_for(
         arrivals in arrivals(), queues in prop_oneof![Just(1), Just(3), Just(256)], limit in 1_u64..40,
@@ -203,8 +203,8 @@ proptest! {
     }
 
     /// Golestani 1994, theorem 1: while two flows are backlogged, their bytes divided by their weights differ
-    /// by at most one longest packet of each, also divided by the weight. Weights are 1 /
-    /// 32384·(precedence + 1) here.
+    /// by at most one longest packet of each flow, also divided by its weight. The weights in this test are 1
+    /// / 32384·(precedence + 1).
     #[test]
     fn flows_share_by_precedence(
         lengths in prop::collection::vec(40_u32..1500, 60), precedences in prop::collection::vec(0_u8..8, 3),
@@ -233,13 +233,13 @@ proptest! {
     }
 }
 
-/// The number of `packets` that have a queue of their own. Each queue takes one packet, and all packets
-/// arrive at once.
+/// The number of `packets` that have their own queue. Each queue admits one packet, and all packets arrive at
+/// once.
 fn alone(packets: impl Iterator<Item = Packet>) -> usize {
     let hashed = json!({"queues": 4096, "flow-limit": "1 packets", "flows": "hashed"});
     let mut port = port(json!({"classes": [{"name": "all", "fair-queueing": hashed}]}));
     let mut dropped = Dropped::default();
-    // The first packet is on the wire at once and occupies no queue.
+    // The first packet is sent at once and uses no queue.
     for mut packet in std::iter::once(Packet::default()).chain(packets) {
         port.enqueue(Time::ZERO, &mut packet, &mut dropped);
         port.poll_transmit(Time::ZERO, &mut Packet::default(), ());
@@ -247,9 +247,9 @@ fn alone(packets: impl Iterator<Item = Packet>) -> usize {
     port.backlog() as usize
 }
 
-/// A flow is addresses, protocol, ports and precedence (docs/algorithms/fair-queueing.md). Flows that differ
-/// only in one of these fields, in low or high bits, share a queue only by chance. 64 flows in 4096 queues
-/// have 0.5 such pairs on average.
+/// A flow has one set of addresses, protocol, ports and precedence (docs/algorithms/fair-queueing.md). Flows
+/// that differ only in low or high bits of one of these fields share a queue only by chance. For 64 flows in
+/// 4096 queues, 0.5 such pairs are expected.
 #[test]
 fn a_hash_includes_every_field_of_a_flow() {
     let address = |bits: u128| IpAddr::V6(Ipv6Addr::from(bits)).into();
@@ -267,7 +267,8 @@ fn a_hash_includes_every_field_of_a_flow() {
         let queues = alone((0..64).map(|number| Packet::new(key(number), 100)));
         assert!(queues >= 60, "{field}: {queues} queues for 64 flows");
     }
-    // Differences of two fields do not cancel out in the hash, as a sum or a difference would.
+    // Differences in two fields must not cancel each other, as they would in a sum or a difference of the
+    // fields.
     let swapped = alone((0..64).map(|number| {
         Packet::new(FlowKey { source_port: number, destination_port: 63 - number, ..FlowKey::default() }, 100)
     }));

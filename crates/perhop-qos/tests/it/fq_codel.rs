@@ -1,5 +1,5 @@
 //! FQ-CoDel: the vectors of `vectors/queue/fq-codel.toml`, and random traffic compared with a plain scheduler
-//! that has the plain `CoDel` of `plain/codel.rs` in every queue.
+//! that has the plain `CoDel` of `plain/codel.rs` in each queue.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,12 +17,12 @@ use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// One byte takes one microsecond.
+/// At this rate, a byte is sent in one microsecond.
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Happened {
-    /// `CoDel` dropped the packet at this time.
+    /// `CoDel` has dropped the packet at this time.
     Dropped(u64, usize),
     Full(usize),
     Marked(usize),
@@ -61,7 +61,7 @@ fn packet(id: usize, flow: u16, length: u32, ecn: Ecn) -> Packet {
     Packet { payload: id as u64, marks: ecn.into(), ..Packet::new(key, length) }
 }
 
-/// The events of a port with `arrivals`. Simultaneous arrivals precede departures.
+/// The events of a port with `arrivals`. At one instant, arrivals precede departures.
 fn by_port(port: &mut Port, arrivals: &[(Time, Packet)]) -> Vec<Happened> {
     let (mut log, mut now, mut next, mut leaving) = (Log::default(), Time::ZERO, 0, Packet::default());
     loop {
@@ -120,8 +120,8 @@ fn every_vector_holds() {
             }
         }
         let happened = by_port(&mut port(&case.fq_codel, Framing::Raw), &arrivals);
-        let named = |of: fn(&Happened) -> Option<usize>| {
-            happened.iter().filter_map(of).map(|id| labels[id].clone()).collect::<Vec<_>>().join(" ")
+        let named = |id_of: fn(&Happened) -> Option<usize>| {
+            happened.iter().filter_map(id_of).map(|id| labels[id].clone()).collect::<Vec<_>>().join(" ")
         };
         let sent = named(|event| if let Happened::Sent(_, id) = event { Some(*id) } else { None });
         let dropped = named(|event| if let Happened::Full(id) = event { Some(*id) } else { None });
@@ -129,7 +129,7 @@ fn every_vector_holds() {
     }
 }
 
-/// `CoDel` of one flow.
+/// The `CoDel` of one flow.
 enum Queue {
     Rfc(RfcQueue),
     Linux(LinuxQueue),
@@ -149,7 +149,7 @@ struct Flow {
     deficit: i64,
 }
 
-/// FQ-CoDel as described in its sources.
+/// FQ-CoDel according to its sources.
 struct PlainFq {
     flows: BTreeMap<u16, Flow>,
     new: VecDeque<u16>,
@@ -171,7 +171,7 @@ impl PlainFq {
         let queue = &mut self.flows.get_mut(&flow).unwrap().queue;
         queue.packets().iter().map(|packet| packet.length + header).sum()
     }
-    /// Adds `packet` to `flow` and returns the packets that are dropped for it.
+    /// Adds `packet` to flow `index`. Returns the packets that are dropped because of it.
     fn enqueue(&mut self, index: u16, packet: Plain) -> Vec<usize> {
         let make = &self.make;
         let flow = self.flows.entry(index).or_insert_with(|| Flow { queue: make(), deficit: 0 });
@@ -249,8 +249,8 @@ impl PlainFq {
     }
 }
 
-/// The departures of [`PlainFq`] for `arrivals`. `flow_of` returns the queue of a packet. Only `flow_of`
-/// comes from the crate under test.
+/// The departures of a [`PlainFq`] for `arrivals`. `flow_of` returns the queue of a packet. It is the only
+/// function from the crate under test.
 fn by_plain(
     mut queue: PlainFq,
     arrivals: &[(Time, Packet)],
@@ -288,7 +288,7 @@ fn by_plain(
     }
 }
 
-/// Packets of up to six flows, in bursts.
+/// Packets of up to six flows that arrive in bursts.
 fn arrivals() -> impl Strategy<Value = Vec<(Time, Packet)>> {
     let gap = prop_oneof![5 => Just(0u64), 6 => 0..1_200u64, 1 => 0..20_000u64];
     let length = prop_oneof![2 => Just(1000u32), 1 => Just(40u32), 2 => 40..1500u32];
@@ -341,7 +341,8 @@ proptest! {
     }
 }
 
-/// The hash distributes flows evenly. With 1024 flows and 1024 queues, 1 / e of the queues are empty.
+/// The hash distributes flows evenly. With 1024 flows and 1024 queues, a fraction of 1 / e of the queues is
+/// empty.
 #[test]
 fn flows_spread_over_the_queues() {
     let port = port(&json!({}), Framing::Raw);

@@ -1,5 +1,5 @@
 //! FQ-PIE: the vectors of `vectors/queue/fq-pie.toml`, and random traffic compared with a plain scheduler
-//! that has the plain PIE of `plain/pie.rs` in every queue.
+//! that has the plain PIE of `plain/pie.rs` in each queue.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,7 +18,7 @@ use proptest::test_runner::RngSeed;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// One byte takes one microsecond.
+/// At this rate, a byte is sent in one microsecond.
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,7 +60,7 @@ fn packet(id: usize, flow: u16, length: u32, ecn: Ecn) -> Packet {
     Packet { payload: id as u64, marks: ecn.into(), ..Packet::new(key, length) }
 }
 
-/// The events of a port with `arrivals`. Simultaneous arrivals precede departures.
+/// The events of a port with `arrivals`. At one instant, arrivals precede departures.
 fn by_port(port: &mut Port, arrivals: &[(Time, Packet)]) -> Vec<Happened> {
     let (mut log, mut now, mut next, mut leaving) = (Log::default(), Time::ZERO, 0, Packet::default());
     for step in 0_u64.. {
@@ -71,7 +71,7 @@ fn by_port(port: &mut Port, arrivals: &[(Time, Packet)]) -> Vec<Happened> {
         while port.poll_transmit(now, &mut leaving, &mut log).is_some() {}
         let held: u64 = port.queues().iter().map(|queue| queue.occupancy().packets).sum();
         assert_eq!(held, port.backlog());
-        // Checking every flow's queue takes longer than the step itself.
+        // A check of all queues takes longer than the step itself.
         if step % 16 == 0 {
             assert_eq!(held, port.queues()[0].iter().count() as u64);
         }
@@ -123,8 +123,8 @@ fn every_vector_holds() {
             }
         }
         let happened = by_port(&mut port(&case.fq_pie, Framing::Raw), &arrivals);
-        let named = |of: fn(&Happened) -> Option<usize>| {
-            happened.iter().filter_map(of).map(|id| labels[id].clone()).collect::<Vec<_>>().join(" ")
+        let named = |id_of: fn(&Happened) -> Option<usize>| {
+            happened.iter().filter_map(id_of).map(|id| labels[id].clone()).collect::<Vec<_>>().join(" ")
         };
         let sent = named(|event| if let Happened::Sent(_, id) = event { Some(*id) } else { None });
         let dropped = named(|event| match event {
@@ -135,7 +135,7 @@ fn every_vector_holds() {
     }
 }
 
-/// PIE of one flow.
+/// The PIE of one flow.
 enum Law {
     Rfc(Rfc),
     Kernel(Kernel),
@@ -169,7 +169,7 @@ struct Flow {
     deficit: i64,
 }
 
-/// FQ-PIE: the queues of RFC 8290, with PIE in each.
+/// FQ-PIE: the queues of RFC 8290 with PIE in each queue.
 struct PlainFq {
     flows: BTreeMap<u16, Flow>,
     new: VecDeque<u16>,
@@ -239,8 +239,8 @@ impl PlainFq {
     }
 }
 
-/// The departures of [`PlainFq`] for `arrivals`. `flow_of` returns the queue of a packet. Only `flow_of`
-/// comes from the crate under test.
+/// The departures of a [`PlainFq`] for `arrivals`. `flow_of` returns the queue of a packet. It is the only
+/// function from the crate under test.
 fn by_plain(
     queue: &mut PlainFq,
     arrivals: &[(Time, Packet)],
@@ -275,7 +275,8 @@ fn by_plain(
     }
 }
 
-/// Packets of up to five flows, usually above the rate of the wire: each burst takes 25 ms to send.
+/// Packets of up to five flows, usually above the rate of the wire. The transmission of each burst takes 25
+/// ms.
 fn arrivals() -> impl Strategy<Value = Vec<(Time, Packet)>> {
     let gap = prop_oneof![4 => Just(0u64), 4 => 0..30_000u64, 1 => 0..900_000u64];
     let length = prop_oneof![2 => Just(1000u32), 1 => 40..1500u32];
@@ -334,8 +335,8 @@ fn kernel(tupdate_us: u64, header: u32, random: Stream) -> Kernel {
 }
 
 proptest! {
-    // Both implementations round the RFC's fractions, in different orders. A fixed seed gives all machines
-    // the same cases.
+    // The two implementations round the fractions of the RFC in different orders. With a fixed seed, all
+    // machines run the same cases.
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::with_cases(80) })]
     #[test]
     fn a_port_agrees_with_plain_queues(
@@ -376,8 +377,9 @@ proptest! {
     }
 }
 
-/// Two flows offer 0.6 of the wire's rate each, and a third flow offers a hundredth. The two flows get equal
-/// shares of the rest, and PIE keeps each at its target. The third flow is always new and loses no packet.
+/// Two flows offer 0.6 of the wire's rate each, and a third flow offers a hundredth. The first two flows have
+/// equal shares of the remaining rate, and PIE keeps the delay of each at its target. The third flow is
+/// always a new flow and loses no packet.
 #[test]
 fn flows_share_and_the_sparse_one_does_not_wait() {
     for law in ["rfc", "linux"] {
@@ -409,7 +411,8 @@ fn flows_share_and_the_sparse_one_does_not_wait() {
         let mean = |waits: &Vec<f64>| waits.iter().sum::<f64>() / waits.len() as f64;
         assert!(dropped[3] == 0 && sent[3].abs_diff(1500) <= 1, "{law}: {sent:?}, {dropped:?}");
         assert!(waits[3].iter().all(|wait| *wait <= 1.0), "{law}: for the packet on the wire alone");
-        // Half of 30 s at 1000 packets per second, minus the 10 packets per second of the third flow.
+        // Each flow sends half of 1000 packets per second for 30 s, minus half of the 10 packets per second
+        // of the third flow.
         for flow in [1, 2] {
             assert!((f64::from(sent[flow]) / 14_850.0 - 1.0).abs() < 0.01, "{law}: {sent:?}");
             assert!((mean(&waits[flow]) - 15.0).abs() < 1.5, "{law}: {} ms", mean(&waits[flow]));

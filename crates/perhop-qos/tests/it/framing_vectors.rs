@@ -1,5 +1,5 @@
-//! Bytes of header stacks: the vectors of `vectors/framing/`, which a person can check by hand, and
-//! properties of every stack.
+//! The bytes of header stacks: the vectors of `vectors/framing/`, which a person can check by hand, and
+//! properties of all stacks.
 
 use crate::vectors::cases;
 use perhop_qos::framing::{Esp, EspCipher, EspIntegrity, EspMode, Framing, Header, HeaderStack, IpVersion};
@@ -67,7 +67,7 @@ fn esp() -> impl Strategy<Value = Esp> {
         .prop_map(|(cipher, integrity, mode, nat_t, over)| Esp { cipher, integrity, mode, nat_t, over })
 }
 
-/// Any headers, in any order, even an invalid one.
+/// Arbitrary headers in arbitrary order. The order can be invalid.
 fn headers() -> impl Strategy<Value = Vec<Header>> {
     let written: Vec<Header> = cases::<Case>("framing/headers.toml")
         .iter()
@@ -90,8 +90,8 @@ proptest! {
         let [shorter, bytes, block_longer] = [length - 1, length, length + block].map(|ip| stack.bytes(ip));
         prop_assert_eq!(block_longer - bytes, block);
         prop_assert!(bytes == shorter || bytes == shorter + block);
-        // The lengths have each residue once. With the least padding, exactly one of them begins another
-        // block.
+        // The lengths cover all remainders of a division by the block once. With minimal padding, exactly one
+        // of them needs an additional block.
         let steps = (length..length + block).filter(|ip| stack.bytes(ip + 1) > stack.bytes(*ip)).count();
         prop_assert_eq!(steps, 1);
     }

@@ -1,6 +1,7 @@
-//! Guarantees by level, then the excess by level and weight: documented shares, and ceilings of nodes.
+//! Tests of guarantees by level and of the excess by level and weight: the documented shares, and the
+//! ceilings of nodes.
 //!
-//! The wire runs at 8 Mb/s: one byte per microsecond.
+//! The wire runs at 8 Mb/s, one byte per microsecond.
 
 use crate::wire::{Arrival, send};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
@@ -14,8 +15,8 @@ fn kilobits(kilobits: u64) -> Rate {
     Rate::from_bits_per_second(1000 * kilobits)
 }
 
-/// A class with a guarantee, the level of the guarantee, the level of its excess, and a weight in proportion
-/// to the guarantee.
+/// A class with a guaranteed rate, the level of its guarantee and the level of its excess. Its weight is in
+/// proportion to the guaranteed rate.
 fn class(rate: u64, level: u16, excess_level: u16) -> ClassConfig {
     let share = ShareConfig {
         rate: Some(kilobits(rate)),
@@ -35,7 +36,8 @@ fn node(share: ShareConfig, classes: Vec<ClassConfig>) -> ClassConfig {
     ClassConfig { share, queueing: Some(queueing(classes)), ..ClassConfig::default() }
 }
 
-/// Returns the kilobits per second that each queue sends if it is `offered` these kilobits per second.
+/// Returns the kilobits per second that each queue sends. `offered` has the kilobits per second that arrive
+/// at each queue.
 fn sent(config: &QueueingConfig, offered: &[u64]) -> Vec<f64> {
     let mut arrivals = Vec::new();
     for (queue, kilobits) in offered.iter().enumerate().filter(|(_, offered)| **offered > 0) {
@@ -47,8 +49,9 @@ fn sent(config: &QueueingConfig, offered: &[u64]) -> Vec<f64> {
     let end = Time::from_seconds_f64(SECONDS as f64);
     let departures = send(config, RATE, &arrivals);
     let bits = |queue| {
-        let of_queue = departures.iter().filter(|one| one.queue == queue && one.starts < end);
-        of_queue.map(|one| f64::from(one.length) * 8.0).sum::<f64>()
+        let of_queue =
+            departures.iter().filter(|departure| departure.queue == queue && departure.starts < end);
+        of_queue.map(|departure| f64::from(departure.length) * 8.0).sum::<f64>()
     };
     (0..offered.len()).map(|queue| bits(queue) / 1000.0 / SECONDS as f64).collect()
 }
@@ -68,7 +71,7 @@ fn the_excess_follows_its_levels_and_weights() {
     assert_near(&sent(&one_level, &[4000; 4]), &[3555.6, 1777.8, 1777.8, 888.9]);
 }
 
-/// A class that is always within its guarantee takes the whole rate of its node, and the others wait.
+/// A class that is always within its guarantee uses the full rate of its node, and the other classes wait.
 #[test]
 fn a_node_keeps_its_ceiling() {
     let always =
@@ -80,7 +83,8 @@ fn a_node_keeps_its_ceiling() {
     assert_near(&sent(&shaped, &[6000, 3000]), &[4000.0, 0.0]);
 }
 
-/// Nodes get their guarantees, then the excess by their own weights, regardless of the queues that send.
+/// Nodes receive their guaranteed rates and share the excess by their own weights, regardless of which of
+/// their queues send.
 #[test]
 fn nodes_share_by_their_own_weights() {
     let share = |rate, weight| ShareConfig {
@@ -91,7 +95,7 @@ fn nodes_share_by_their_own_weights() {
     let first = vec![class(1000, 2, 0), class(1000, 2, 0)];
     let nodes =
         queueing(vec![node(share(1000, 3.0), first), node(share(3000, 1.0), vec![class(8000, 2, 1)])]);
-    // 4 Mb/s of excess, 3 : 1.
+    // The excess is 4 Mb/s, shared 3 : 1.
     assert_near(&sent(&nodes, &[8000, 0, 8000]), &[4000.0, 0.0, 4000.0]);
     assert_near(&sent(&nodes, &[8000, 8000, 8000]), &[2000.0, 2000.0, 4000.0]);
 }

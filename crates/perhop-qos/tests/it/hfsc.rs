@@ -1,7 +1,7 @@
-//! HFSC compared with a plain copy of Linux' steps, packet by packet, and with its proved properties:
-//! deadlines, and shares of the fluid model.
+//! HFSC compared packet by packet with a plain copy of the steps in Linux, and with its proved properties:
+//! deadlines, and the shares of the fluid model.
 //!
-//! Wires run at 8 Mb/s: one byte per microsecond.
+//! Wires run at 8 Mb/s, one byte per microsecond.
 
 use crate::plain::hfsc::{Curve, Hfsc};
 use crate::wire::{Arrival, Departure, send};
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 const LONGEST: u32 = 1500;
 
-/// A class: real-time, link-share and upper-limit curve, and the inner classes.
+/// A class: its real-time, link-share and upper-limit curves, and its inner classes.
 #[derive(Clone, Debug)]
 struct Tree {
     curves: [Option<Curve>; 3],
@@ -71,7 +71,7 @@ fn by_plain(classes: &[Tree], arrivals: &[Arrival]) -> Vec<(usize, u32, Time)> {
                 let queue = leaves.iter().position(|candidate| *candidate == leaf).unwrap();
                 sent.push((queue, length, now));
                 let free = now + RATE.transmission_time(length.into());
-                // An arrival while the wire is busy is passed with its own time.
+                // An arrival while the wire is busy is processed with its own time.
                 while next < arrivals.len() && arrivals[next].at < free {
                     let Arrival { at, queue, length } = arrivals[next];
                     model.enqueue(at.as_picoseconds().into(), leaves[queue], length);
@@ -118,7 +118,7 @@ fn trees() -> impl Strategy<Value = Vec<Tree>> {
     proptest::collection::vec(prop_oneof![leaf(), inner], 1..4)
 }
 
-/// Up to 60 packets, with gaps that fill and empty the queues.
+/// Up to 60 packets. The gaps between them fill and empty the queues.
 fn traces() -> impl Strategy<Value = Vec<(u64, usize, u32)>> {
     let gap = prop_oneof![3 => Just(0u64), 4 => 1..1_000_000u64, 1 => 1_000_000..20_000_000u64];
     proptest::collection::vec((gap, 0..64usize, 40..=LONGEST), 1..60)
@@ -151,12 +151,13 @@ proptest! {
     }
 
     /// Theorem 1 of the paper: if the sum of all concave curves is at most the rate of the wire, no packet
-    /// ends later than its deadline plus the time of the longest packet.
+    /// ends later than its deadline plus one longest packet time.
     #[test]
     fn no_deadline_is_missed_by_more_than_a_packet(
         claims in proptest::collection::vec((1..26u128, 1..100u128), 3), trace in traces(),
     ) {
-        // Three classes, each with at most a third of the wire, and a tenth of that in the long run.
+        // There are three classes. The curve of each is at most a third of the wire at first, and a tenth of
+        // this rate in the long run.
         let curve = |(m1, d): (u128, u128)| (m1 * 100_000, d * 100_000_000, m1 * 10_000);
         let real: Vec<Tree> = claims.into_iter().map(|claim| Tree {
             curves: [Some(curve(claim)), Some((100_000, 0, 100_000)), None], inside: Vec::new(),
@@ -176,8 +177,8 @@ proptest! {
     }
 }
 
-/// The deadlines of the packets of `queue` by its curve: the minimum of the curve moved to the start of each
-/// backlog, evaluated at the bytes sent so far.
+/// The deadlines of the packets of `queue` under `curve`. The curve is moved to the start of each backlog
+/// period, and the minimum of all copies determines the deadline for the bytes sent so far.
 fn deadlines(curve: Curve, queue: usize, arrivals: &[Arrival], departures: &[Departure]) -> Vec<Time> {
     let (m1, d, m2) = (curve.0 as f64, curve.1 as f64 / 1e12, curve.2 as f64);
     let reaches = |bits: f64| if bits <= m1 * d { bits / m1 } else { d + (bits - m1 * d) / m2 };
@@ -185,7 +186,7 @@ fn deadlines(curve: Curve, queue: usize, arrivals: &[Arrival], departures: &[Dep
     let mut busy_until = Time::ZERO;
     for departure in departures.iter().filter(|departure| departure.queue == queue) {
         let arrived = arrivals[departure.arrival].at;
-        // A backlog begins, because the previous packet left before this one arrived.
+        // A backlog period begins, because the previous packet left before this packet arrived.
         if starts.is_empty() || arrived > busy_until {
             starts.push((arrived.as_seconds(), sent));
         }
@@ -199,8 +200,8 @@ fn deadlines(curve: Curve, queue: usize, arrivals: &[Arrival], departures: &[Dep
 
 #[test]
 fn the_rest_of_guarantees_is_shared_in_the_tree() {
-    // Class a has a guarantee of half the wire and a small link-share. Class x (3) has the inner classes b
-    // and c (1:1), and class y has 1. All are saturated.
+    // Class a has half of the wire guaranteed, and a link-share of 1. Class x has a link-share of 3 and the
+    // inner classes b and c (1:1). Class y has a link-share of 1. All classes are saturated.
     let megabits = |m2: u128| (m2 * 1_000_000, 0, m2 * 1_000_000);
     let tree = |claim: Option<u128>, share: u128, inside: Vec<Tree>| Tree {
         curves: [claim.map(megabits), Some(megabits(share)), None],
@@ -220,8 +221,8 @@ fn the_rest_of_guarantees_is_shared_in_the_tree() {
     trace.sort_by_key(|arrival| arrival.at);
     let departures = send(&hfsc(&classes), RATE, &trace);
     let (from, to) = (Time::from_milliseconds(500), Time::from_milliseconds(1500));
-    // Real-time service also counts in link sharing. Class a is far ahead of its slope and gets no further
-    // share.
+    // Real-time service is also counted in link sharing. Class a is far ahead of its slope there and receives
+    // no additional share.
     for (queue, expected) in [500e3, 187.5e3, 187.5e3, 125e3].into_iter().enumerate() {
         let found = served(&departures, queue, from, to);
         assert!((found - expected).abs() < 5_000.0, "queue {queue}: {found} bytes for {expected}");

@@ -1,5 +1,5 @@
-//! HTB compared with a plain model of Linux's rules, packet by packet, and the properties that users expect:
-//! ceilings, guaranteed rates, and excess divided by quanta at the highest priority.
+//! HTB compared packet by packet with a plain model of the rules in Linux. Also tests the properties that
+//! users expect: ceilings, guaranteed rates, and excess that is divided by quanta at the highest priority.
 
 use crate::plain::htb::{Next, Plain};
 use crate::wire::{Arrival, Departure, send};
@@ -45,7 +45,7 @@ fn build(policy: Value) -> QueueingConfig {
     serde_json::from_value(policy).unwrap()
 }
 
-/// A share with rates from 80 kb/s to 8 Mb/s and most of the optional keys.
+/// A share with rates from 80 kb/s to 8 Mb/s, and with most of the optional keys.
 fn share(is_leaf: bool) -> impl Strategy<Value = Value> {
     let rates = (10u64..1000, 0u64..3000, prop::sample::select(vec![0u64, 1, 300, 1600, 5000]));
     let turns = (0u8..3, prop::option::of(50u32..3000), 0u16..50, 0u16..300, any::<bool>());
@@ -81,7 +81,7 @@ fn queueing(classes: Vec<(Value, Option<Value>)>) -> Value {
     json!({"scheduler": "htb", "classes": classes.into_iter().map(class).collect::<Vec<_>>()})
 }
 
-/// Policies of up to three levels with up to four classes each, and optionally a direct class.
+/// Policies of up to three levels with up to four classes each. Some have a direct class.
 fn policies() -> impl Strategy<Value = QueueingConfig> {
     let leaf = || share(true).prop_map(|share| (share, None)).boxed();
     let level = move |below: BoxedStrategy<Value>| {
@@ -101,7 +101,7 @@ fn policies() -> impl Strategy<Value = QueueingConfig> {
 }
 
 proptest! {
-    /// Times can be any number of picoseconds, whereas the kernel has whole nanoseconds.
+    /// In perhop, times can be any number of picoseconds. The kernel uses whole nanoseconds.
     #[test]
     fn every_packet_leaves_by_the_rules(
         config in policies(),
@@ -124,8 +124,8 @@ proptest! {
 const LINK: Rate = Rate::from_bits_per_second(100_000_000);
 const LENGTH: u32 = 1000;
 
-/// Bits per second of each class between the first and the third second. Each class is offered its entry of
-/// `offered`, in bits per second, evenly for three seconds.
+/// The bits per second that each class sends between the first and the third second. Each class is offered
+/// its entry of `offered`, in bits per second, evenly for three seconds.
 fn rates(policy: Value, offered: &[u64]) -> Vec<f64> {
     let mut arrivals: Vec<Arrival> = Vec::new();
     for (queue, rate) in offered.iter().copied().enumerate().filter(|(_, rate)| *rate > 0) {
@@ -150,7 +150,7 @@ fn near(found: &[f64], expected: &[f64]) {
     }
 }
 
-/// The configuration of `classes` inside a class of 8 Mb/s.
+/// The configuration of `classes` inside a class with a rate of 8 Mb/s.
 fn shared(classes: &[Value]) -> Value {
     let named = |share: &Value| json!({"name": "c", "share": share});
     let inside = json!({"scheduler": "htb", "classes": classes.iter().map(named).collect::<Vec<_>>()});
@@ -169,11 +169,12 @@ fn every_class_gets_its_guarantee() {
     let class = |rate: &str, level: u8| json!({"rate": rate, "ceil": "8Mb/s", "level": level});
     let classes = [class("1Mb/s", 0), class("2Mb/s", 3), class("5Mb/s", 7)];
     near(&rates(shared(&classes), &[9_000_000; 3]), &[1e6, 2e6, 5e6]);
-    // The rate that the second class does not use is lent to the highest priority.
+    // The rate that the second class does not use is lent to the class of the highest priority.
     near(&rates(shared(&classes), &[9_000_000, 500_000, 9_000_000]), &[2.5e6, 0.5e6, 5e6]);
 }
 
-/// 4 Mb/s remain: two classes of the higher priority share them two to one, and a third class gets its rate.
+/// 4 Mb/s remain after the guaranteed rates. Two classes of the higher priority share them 2:1, and the third
+/// class has only its rate.
 #[test]
 fn the_excess_is_divided_by_quanta_at_the_highest_priority() {
     let class = |level: u8, quantum: &str| json!({"rate": "1Mb/s", "ceil": "8Mb/s", "level": level, "quantum": quantum});
@@ -181,8 +182,8 @@ fn the_excess_is_divided_by_quanta_at_the_highest_priority() {
     near(&rates(shared(&classes), &[9_000_000; 4]), &[1e6 + 4e6 * 2.0 / 3.0, 1e6 + 4e6 / 3.0, 1e6, 1e6]);
 }
 
-/// An agency lends to its own classes first: 3 of its 4 Mb/s remain in the agency, and 2 Mb/s of the link
-/// remain for others.
+/// An agency lends to its own classes first. 3 of its 4 Mb/s remain in the agency, and 2 Mb/s of the link
+/// remain for other classes.
 #[test]
 fn a_class_borrows_from_the_nearest_that_has_tokens() {
     let leaf = |rate: &str, ceil: &str| json!({"name": "c", "share": {"rate": rate, "ceil": ceil}});
@@ -194,7 +195,7 @@ fn a_class_borrows_from_the_nearest_that_has_tokens() {
     let inside = json!({"scheduler": "htb", "classes": [agency, leaf("2Mb/s", "8Mb/s")]});
     let policy = json!({"scheduler": "htb", "classes": [
         {"name": "link", "share": {"rate": "8Mb/s"}, "queueing": inside}]});
-    // The second class of the agency is silent, so the first class gets the whole rate of the agency, which
+    // The second class of the agency sends nothing, so the first class has the full rate of the agency, which
     // is its ceiling.
     let found = rates(policy, &[9_000_000, 0, 9_000_000]);
     near(&[found[0], found[2]], &[4e6, 4e6]);
@@ -210,7 +211,7 @@ fn quanta_follow_rates_within_bounds() {
         let found = rates(policy, &[60_000_000; 2]);
         (found[0], found[1])
     };
-    // The quanta of 1 and 3 Mb/s are 12500 and 37500 B. 46 Mb/s remain.
+    // The quanta of 1 Mb/s and 3 Mb/s are 12500 B and 37500 B. 46 Mb/s remain.
     let (first, other) = spare(10, "1Mb/s", "3Mb/s");
     near(&[first, other], &[1e6 + 46e6 / 4.0, 3e6 + 46e6 * 3.0 / 4.0]);
     // The quanta of 62 and 625 B are both raised to 1000 B.
@@ -218,7 +219,7 @@ fn quanta_follow_rates_within_bounds() {
     near(&[first, other], &[5e6 + 44.95e6 / 2.0, 0.05e6 + 44.95e6 / 2.0]);
 }
 
-/// The key in the error of a policy.
+/// The key in the error message for a policy.
 fn refused(policy: Value) -> String {
     let wire = WireConfig {
         rate: LINK,

@@ -1,4 +1,4 @@
-//! The laws, and the options that each law determines.
+//! Tests of the laws of RED, and of the options that each law determines.
 
 use perhop_qos::buffer::{AnyBuffer, BufferConfig, BufferManager, Law, MredConfig};
 use perhop_qos::packet::Ecn;
@@ -7,7 +7,7 @@ use perhop_qos::random::Streams;
 use perhop_qos::{Color, ConfigError, DropCause, Packet, QueueSize, Rate, Time, Verdict};
 use serde_json::{Value, json};
 
-/// Every law, with a configuration name whose averages it implements.
+/// All laws, each with a name in the configuration whose averages it implements.
 const LAWS: [(Law, &str); 9] = [
     (Law::Floyd1993, "red"),
     (Law::Ns21999, "red"),
@@ -21,8 +21,9 @@ const LAWS: [(Law, &str); 9] = [
 ];
 
 fn thresholds(unit: &str, count: usize) -> Value {
-    let one = json!({"min": format!("5000{unit}"), "max": format!("15000{unit}"), "max-probability": 0.1});
-    json!(vec![one; count])
+    let precedence =
+        json!({"min": format!("5000{unit}"), "max": format!("15000{unit}"), "max-probability": 0.1});
+    json!(vec![precedence; count])
 }
 
 fn config(law: Law, option: Option<(&str, Value)>) -> Value {
@@ -48,7 +49,8 @@ fn a_law_needs_only_thresholds() {
     }
 }
 
-/// Each value of an option that the law does not allow causes one error, which names the law and the option.
+/// Each value of an option that the law does not permit results in an error that names the law and the
+/// option.
 #[test]
 fn an_option_that_contradicts_the_law_is_an_error() {
     let options: [(&str, &[&str]); 7] = [
@@ -60,8 +62,8 @@ fn an_option_that_contradicts_the_law_is_an_error() {
         ("drop-spacing", &["uniform", "uniform-per-drop", "counted-first", "unguarded", "geometric", "wait"]),
         ("limit-counts", &["queue", "averaged"]),
     ];
-    // The number of values that each law allows for these options, in their order. They were counted by hand
-    // in the sources.
+    // For each law, the number of permitted values of each option, in the order of the options. They were
+    // counted by hand in the sources.
     let allowed: [[usize; 7]; 9] = [
         [1, 1, 1, 1, 1, 1, 1],
         [1, 1, 1, 1, 1, 2, 1],
@@ -109,7 +111,7 @@ fn options_that_an_implementation_lacks_are_refused() {
     assert!(build("wred", &config(Law::Ns235DsRed, Some(("ecn", json!("mark-all"))))).is_ok());
 }
 
-/// ns-2 in bytes admits a packet if any byte is free, even if the whole packet does not fit.
+/// In bytes, ns-2 admits a packet if any byte is free, even if the packet does not fit.
 #[test]
 fn limits_that_do_not_bound_the_queue_are_not_queue_limits() {
     let limit = |law: &str, limit: &str| {
@@ -123,7 +125,7 @@ fn limits_that_do_not_bound_the_queue_are_not_queue_limits() {
     assert_eq!(limit("linux-gred", "16000B"), None);
 }
 
-/// `rio-c` defines the averages differently in each implementation.
+/// The implementations define the averages of `rio-c` differently.
 #[test]
 fn a_name_uses_the_averages_of_the_law() {
     let built = |law: Law| match build("rio-c", &config(law, None)).unwrap() {
@@ -139,7 +141,8 @@ fn a_name_uses_the_averages_of_the_law() {
     assert_eq!(corners[0].shared.last(), Some(&(30_000.0, 1.0)));
 }
 
-/// The fates of ECN-capable packets that each find `held` packets. Packets that pass unmarked are omitted.
+/// The fates of ECN-capable packets that each find `held` packets. Packets that pass without a mark are
+/// omitted.
 fn fates(config: &Value, held: u64) -> Vec<Verdict> {
     let mut buffer = build("red", config).unwrap();
     let mut packet = Packet { length: 1000, ..Packet::default() };
@@ -154,8 +157,8 @@ fn fates(config: &Value, held: u64) -> Vec<Verdict> {
     fates
 }
 
-/// RFC 3168 has forced drops. Linux without `harddrop` marks instead. ns-2.35 does not mark packets whose
-/// probability is above `mark_p_`, 0.1.
+/// RFC 3168 describes forced drops. Linux without `harddrop` marks these packets instead. ns-2.35 does not
+/// mark packets whose probability is above `mark_p_`, 0.1.
 #[test]
 fn marked_packets_depend_on_the_implementation() {
     let red = |law: Option<&str>, ecn: &str| {
@@ -166,7 +169,7 @@ fn marked_packets_depend_on_the_implementation() {
     assert_eq!(fates(&red(None, "mark"), 6), [Verdict::MarkCe]);
     assert_eq!(fates(&red(None, "mark"), 20), [forced]);
     assert_eq!(fates(&red(None, "mark-all"), 20), [Verdict::MarkCe]);
-    // Here p_b is 0.05 and 0.25.
+    // In these two cases, p_b is 0.05 and 0.25.
     assert_eq!(fates(&red(Some("ns-2.35"), "mark"), 6), [Verdict::MarkCe]);
     assert_eq!(fates(&red(Some("ns-2.35"), "mark"), 10), [random]);
     assert_eq!(fates(&red(Some("ns-2-1999"), "mark"), 10), [Verdict::MarkCe]);

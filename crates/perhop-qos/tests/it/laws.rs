@@ -1,6 +1,5 @@
-//! Every law of RED compared with an implementation of its source that is independent of this crate
-//! (`plain/laws`). With equal arrivals and random numbers, decisions and averages must be equal, packet by
-//! packet.
+//! Each law of RED compared packet by packet with a separate implementation of its source (`plain/laws`). If
+//! arrivals and random numbers are equal, decisions and averages must be equal.
 
 use crate::plain::laws::ds_red::{DsRed, Mode};
 use crate::plain::laws::linux::{Linux, Qdisc};
@@ -19,17 +18,17 @@ use serde_json::{Value, json};
 const BYTES_PER_SECOND: u64 = 1_000_000;
 const DRAIN: Rate = Rate::from_bits_per_second(8 * BYTES_PER_SECOND);
 
-/// An experiment: the law, and the framing of the link.
+/// A test case: the law, and the framing of the link.
 struct Law {
     config: Value,
     framing: Framing,
 }
 
-/// An arrival: microseconds since the previous packet, precedence, hundreds of bytes.
+/// Arrivals: microseconds since the previous packet, precedence, hundreds of bytes.
 type Arrivals = Vec<(u64, usize, u32)>;
 
-/// Phases of arrivals with mean gaps that cause overload, match the rate of the link, or leave silence
-/// between packets.
+/// Phases of arrivals. The mean gap of a phase causes overload, matches the rate of the link, or leaves
+/// silence between packets.
 fn arrivals() -> impl Strategy<Value = Arrivals> {
     let phase = (
         prop_oneof![Just(300_u64), Just(700), Just(1_100), Just(3_000), Just(40_000), Just(400_000)],
@@ -46,15 +45,15 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
     })
 }
 
-/// The numbers of packets that both implementations kept and dropped.
+/// The numbers of packets that both implementations have kept and dropped.
 #[derive(Debug, Default)]
 struct Compared {
     kept: usize,
     dropped: usize,
 }
 
-/// Both implementations on one link. When the link is free, it polls both for the next packet. It polls again
-/// after an arrival that finds it free.
+/// Both implementations on one link. When the link is free, it polls both for the next packet. After an
+/// arrival that finds the link free, it polls again.
 struct Link<'i> {
     framing: Framing,
     buffer: AnyBuffer,
@@ -62,29 +61,29 @@ struct Link<'i> {
     peer: &'i mut dyn Implementation,
     free_at: Time,
     /// Whether the last poll of the peer found no packet, and no packet has been sent since then.
-    was_asked: bool,
+    found_empty: bool,
 }
 
 impl Link<'_> {
     fn request(&mut self, now: Time) -> bool {
         let Some(packet) = self.queue.pop() else {
             self.peer.deque(now.as_seconds(), None);
-            self.was_asked = true;
+            self.found_empty = true;
             return false;
         };
         let length = packet.length + self.header();
         self.peer.deque(now.as_seconds(), Some((packet.color.index(), length)));
         self.buffer.departed(now, packet.color, packet.length, self.queue.occupancy());
         self.free_at = now + DRAIN.transmission_time(self.framing.wire_bytes(packet.length.into()));
-        self.was_asked = false;
+        self.found_empty = false;
         true
     }
-    /// The bytes that the peer counts in addition to IP bytes.
+    /// The bytes that the peer counts for a packet in addition to its IP bytes.
     fn header(&self) -> u32 {
         if self.framing == Framing::EthernetHeader { 14 } else { 0 }
     }
     fn advance(&mut self, until: Time) {
-        while self.free_at <= until && !self.was_asked {
+        while self.free_at <= until && !self.found_empty {
             self.request(self.free_at);
         }
     }
@@ -113,7 +112,7 @@ fn compare_on(
         queue: Queue::new(&PrecedenceSource::Color),
         peer,
         free_at: Time::ZERO,
-        was_asked: true,
+        found_empty: true,
     };
     let (mut now, mut compared) = (Time::ZERO, Compared::default());
     for (number, (after, index, length)) in arrivals.iter().enumerate() {
@@ -150,16 +149,16 @@ fn compare_on(
     Ok(compared)
 }
 
-/// The random numbers of a buffer of [`compare`].
+/// The random numbers of the buffer manager in [`compare`].
 fn random() -> Stream {
     Streams::new(3, 0).stream()
 }
 
-/// The number of cases, unless `PROPTEST_CASES` sets another.
+/// The number of cases, unless `PROPTEST_CASES` sets another number.
 const CASES: u32 = 256;
 
-/// Runs [`CASES`] of `arrivals` through `test`, and requires a minimum of packets that both keep and both
-/// drop.
+/// Runs `test` with [`CASES`] random `arrivals`. Requires minimum numbers of packets that both
+/// implementations keep and that both drop.
 fn hold(test: impl Fn(Arrivals, u64) -> Result<Compared, TestCaseError>) {
     let seed = RngSeed::Fixed(1);
     let config =
@@ -327,7 +326,7 @@ fn linux() {
                 "idle-rate": format!("{megabits}Mb/s")});
             let tc = (1_000, megabits * 125_000);
             let mut peer = Linux::new(qdisc, &curves, (wlog, 16_000), tc, random());
-            // On Ethernet, the header of a packet counts.
+            // On Ethernet, the header of a packet is counted.
             let framing = if choice >> 9 & 1 == 1 { Framing::EthernetHeader } else { Framing::Raw };
             compare_on(&Law { config: law, framing }, &mut peer, &arrivals)
         });

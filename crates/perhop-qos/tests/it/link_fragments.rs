@@ -1,6 +1,6 @@
-//! A wire that fragments packets, with times computed by hand. One byte takes one microsecond. A fragment of
-//! multilink PPP carries 72 bytes after a header of 4 (RFC 1990 §3) and within a framing of 7. A packet
-//! begins with its PPP protocol number of 2 bytes.
+//! Tests of a wire that fragments packets. The times were computed by hand. A byte is sent in one
+//! microsecond. A fragment of multilink PPP has up to 72 bytes of the packet, a header of 4 bytes (RFC 1990
+//! §3) and a framing of 7 bytes. Each packet begins with 2 bytes of the PPP protocol number.
 
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
@@ -24,12 +24,12 @@ impl Observer for &mut Policed {
     }
 }
 
-/// A packet on arrival: microseconds, name, length.
+/// An arriving packet: microseconds, name, length.
 type Arrival = (u64, &'static str, u32);
 
-/// Returns the times, in microseconds, at which each packet is on the wire, and the number of packets that
-/// the policer dropped. Packets of `voice` are EF and have priority over packets of `rest`. The class of
-/// `rest` also has the keys of `more`.
+/// Returns the start, the end (microseconds) and the length of each packet on the wire, and the number of
+/// packets that the policer has dropped. Packets named `voice` are EF and have priority over packets named
+/// `rest`. The class of `rest` also has the keys of `more`.
 fn send(ring: RingConfig, more: &Value, arrivals: &[Arrival]) -> (Vec<(u64, u64, u32)>, u64) {
     let mut rest = json!({"name": "rest"});
     rest.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -68,7 +68,7 @@ fn send(ring: RingConfig, more: &Value, arrivals: &[Arrival]) -> (Vec<(u64, u64,
 #[test]
 fn a_packet_is_cut_into_full_fragments_and_a_last_one() {
     let cut = headers().fragmentation().unwrap();
-    // 70 bytes and the protocol number fill one fragment.
+    // A packet of 70 bytes and its protocol number fill one fragment.
     for (ip, count, last) in [(1, 1, 3), (70, 1, 72), (71, 2, 1), (142, 2, 72), (143, 3, 1), (1500, 21, 62)] {
         assert_eq!((cut.carried(ip), cut.count(ip), cut.last(ip)), (ip + 2, count, last), "{ip} bytes");
     }
@@ -77,16 +77,16 @@ fn a_packet_is_cut_into_full_fragments_and_a_last_one() {
 
 #[test]
 fn urgent_packets_go_between_two_fragments() {
-    // 202 bytes make fragments of 83, 83 and 69. The voice packet arrives during the first fragment and is
-    // sent after it.
-    let one = RingConfig::Packets(1);
-    let (sent, _) = send(one, &json!({}), &[(0, "rest", 200), (10, "voice", 60), (20, "rest", 10)]);
+    // A packet of 202 bytes is divided into fragments of 83, 83 and 69 bytes. The voice packet arrives during
+    // the first fragment and is sent after it.
+    let single = RingConfig::Packets(1);
+    let (sent, _) = send(single, &json!({}), &[(0, "rest", 200), (10, "voice", 60), (20, "rest", 10)]);
     assert_eq!(sent, [(83, 150, 60), (0, 302, 200), (302, 325, 10)]);
-    // A ring of two packets already contains the second fragment.
+    // A ring of two packets contains the second fragment when the voice packet arrives.
     let (sent, _) = send(RingConfig::Packets(2), &json!({}), &[(0, "rest", 200), (10, "voice", 60)]);
     assert_eq!(sent, [(166, 233, 60), (0, 302, 200)]);
-    // Without urgent packets, nothing is interleaved.
-    let (sent, _) = send(one, &json!({}), &[(0, "rest", 200), (10, "rest", 60)]);
+    // Without urgent packets, no packet is interleaved.
+    let (sent, _) = send(single, &json!({}), &[(0, "rest", 200), (10, "rest", 60)]);
     assert_eq!(sent, [(0, 235, 200), (235, 308, 60)]);
 }
 

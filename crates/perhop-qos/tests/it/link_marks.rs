@@ -1,4 +1,4 @@
-//! Marks of the link layer: CoS of tags, EXP of labels, and marks copied into each other.
+//! Tests of link-layer marks: CoS of tags, EXP of labels, and copies from one mark to another.
 
 use perhop_qos::action::CopyConfig;
 use perhop_qos::conditioner::TrafficConditioner;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 const LABELED: Encapsulation = Encapsulation { tag: false, labels: true };
 
-/// A packet with this codepoint that arrived over a link without tags and labels.
+/// Returns a packet with this codepoint that has arrived on a link without tags and labels.
 fn packet(dscp: &str) -> Packet {
     let dscp: Dscp = dscp.parse().unwrap();
     Packet { dscp, color: dscp.color(), ..Packet::new(FlowKey::default(), 100) }
@@ -53,7 +53,7 @@ fn a_table_copies_its_values_and_the_default_others() {
     assert_eq!([cos(json!("copy"), "ef"), cos(json!("copy"), "af41")], [Some(5), Some(4)]);
     assert_eq!([cos(json!(1), "cs1"), cos(json!("1"), "default")], [Some(1), Some(1)]);
     assert_eq!(cos(json!("ignore"), "cs1"), None);
-    // A DSCP of 1 is a valid class of service. A DSCP of 8 is not, and sets nothing.
+    // A DSCP of 1 is a valid class of service. A DSCP of 8 is not, so the class of service is not set.
     assert_eq!([cos(json!("copy"), "le"), cos(json!("copy"), "cs1")], [Some(1), None]);
 }
 
@@ -75,7 +75,7 @@ fn every_mark_is_copied_into_every_other() {
     for (place, from) in fields.iter().enumerate() {
         for (target, to) in fields.iter().enumerate() {
             let after = values(&copied(&json!({"from": from, "to": to}), full));
-            // A DSCP of 26 fits only into labels.
+            // A DSCP of 26 fits only into a label or a DSCP.
             let fits = before[place] < 8 || *to == "dscp" || *to == "label";
             let expected = if fits { before[place] } else { before[target] };
             assert_eq!(after[target], expected, "{from} to {to}");
@@ -118,7 +118,7 @@ fn a_table_with_unknown_marks_is_refused() {
     }
 }
 
-/// The class of `packet` at the output of `policy` to a link with these `headers`.
+/// The queue of `packet` at an output with `policy`, to a link with these `headers`.
 fn class_at_output(policy: &Value, headers: &Value, mut packet: Packet) -> Result<QueueId, ConfigError> {
     let policy: PolicyConfig = serde_json::from_value(policy.clone()).unwrap();
     let headers: HeaderStack = serde_json::from_value(headers.clone()).unwrap();
@@ -133,7 +133,7 @@ fn class_at_output(policy: &Value, headers: &Value, mut packet: Packet) -> Resul
     Ok(QueueId(joined as u16))
 }
 
-/// An output sets the marks of tags and labels only if it reads one of them.
+/// An output computes the marks of tags and labels only if it reads one of them.
 #[test]
 fn an_output_that_reads_no_marks_does_nothing() {
     let asks = |class: Value| {
@@ -166,15 +166,15 @@ fn an_output_reads_the_marks_of_departing_packets() {
     let by_exp =
         json!({"queueing": {"classes": [{"name": "five", "match": {"mpls-exp": 5}}, {"name": "rest"}]}});
     let class = |policy: &Value, headers: &Value, packet| class_at_output(policy, headers, packet).unwrap().0;
-    // Imposition: the label that is pushed here has the precedence of EF.
+    // Imposition: the packet gets a label here, with the precedence of EF.
     assert_eq!(class(&by_exp, &json!(["mpls"]), packet("ef")), 0);
     assert_eq!(class(&by_exp, &json!(["mpls"]), packet("af41")), 1);
-    // Disposition: the packet arrived with a label and leaves without one.
+    // Disposition: the packet has arrived with a label and leaves without one.
     let mut labeled = packet("ef");
     labeled.arrive(Ingress::new(InterfaceId(0), LABELED));
     labeled.set_exp(LinkMark::new(5).unwrap());
     assert_eq!(class(&by_exp, &json!([]), labeled), 1);
-    // A swap keeps the arriving mark, and the output conditioner precedes the queues.
+    // Swap: the packet keeps the mark with which it has arrived. The output conditioner precedes the queues.
     labeled.dscp = Dscp::DEFAULT;
     assert_eq!(class(&by_exp, &json!(["mpls"]), labeled), 0);
     let marked = json!({"conditioners": [{"actions": [{"mark-exp": 5}]}], "queueing": by_exp["queueing"]});
@@ -183,15 +183,15 @@ fn an_output_reads_the_marks_of_departing_packets() {
     let by_cos = json!({"queueing": {"classes": [{"name": "zero", "match": {"cos": 0}}, {"name": "rest"}]}});
     assert_eq!(class(&by_cos, &json!(["vlan"]), packet("ef")), 0);
     assert_eq!(class(&by_cos, &json!([]), packet("ef")), 1);
-    // It is sufficient that a conditioner reads the mark. The arriving label is removed before the output
-    // reads it.
+    // The mark is also set if only a conditioner reads it. The label of the arriving packet is removed before
+    // the output reads it.
     let matching = json!({
         "conditioners": [{"match": {"mpls-exp": 5}, "actions": [{"mark": "cs6"}]}],
         "queueing": {"classes": [{"name": "control", "match": {"dscp": "cs6"}}, {"name": "rest"}]},
     });
     assert_eq!(class(&matching, &json!(["mpls"]), labeled), 0);
     assert_eq!(class(&matching, &json!([]), labeled), 1);
-    // It is also sufficient that a conditioner copies the mark.
+    // The mark is also set if only a conditioner copies it.
     let table = json!({"from": "mpls-exp", "to": "dscp", "map": {"5": "cs6"}});
     let copied = json!({"conditioners": [{"actions": [{"copy": table}]}], "queueing": matching["queueing"]});
     assert_eq!(class(&copied, &json!(["mpls"]), labeled), 0);

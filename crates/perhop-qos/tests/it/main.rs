@@ -1,4 +1,4 @@
-//! Tests of `perhop-qos` through its public interface, linked as one program.
+//! Tests of the public interface of `perhop-qos`, linked as one program.
 
 mod accounting;
 mod bounds;

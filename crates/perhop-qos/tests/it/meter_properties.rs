@@ -1,7 +1,7 @@
-//! Properties of every profile with any arrivals. The bounds have a closed form.
+//! Properties of all profiles with arbitrary arrivals. The bounds are closed formulas.
 //!
-//! The unit is 10⁻¹² bit, in which a rate in bit/s times a time in picoseconds is an integer. Every bound is
-//! therefore exact.
+//! The unit is 10⁻¹² bit. In this unit, a rate in bit/s times a time in picoseconds is an integer, so every
+//! bound is exact.
 
 use perhop_qos::meter::{FlowMeters, Meter};
 use perhop_qos::random::Streams;
@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::plain::meters::{Arrival, BYTE};
 use crate::profile::{arrivals_of, bits, bytes, colors, measure, meter, mode};
 
-/// Arrivals with bursts, odd picoseconds and long silences. Packets have 1 to 1500 bytes and any of four
-/// colors.
+/// Arrivals with bursts, odd numbers of picoseconds and long silences. Packets have 1 to 1500 bytes and any
+/// of four colors.
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![3 => Just(0_u64), 6 => 1_u64..5_000_000_000, 1 => 1_u64..2_000_000_000_000];
     arrivals_of(gap, 1_u32..=1500)
@@ -26,8 +26,8 @@ fn burst() -> impl Strategy<Value = u64> {
     1_u64..6_000
 }
 
-/// In every interval that begins and ends with a packet, the packets of the colors in `counted` have at most
-/// `rate`·Δt + `burst` bits.
+/// Checks that in each interval that begins and ends with a packet, the packets of the colors `counted` have
+/// at most `rate`·Δt + `burst` bits.
 fn conforms(
     arrivals: &[Arrival],
     colors: &[Color],
@@ -54,8 +54,8 @@ const ONLY_YELLOW: std::ops::RangeInclusive<Color> = Color::YELLOW..=Color::YELL
 const UP_TO_YELLOW: std::ops::RangeInclusive<Color> = Color::GREEN..=Color::YELLOW;
 
 proptest! {
-    /// A packet is green if and only if every interval that ends with it conforms to the profile: the token
-    /// bucket is exact to a bit.
+    /// A packet is green if and only if all intervals that end with it conform to the profile. The token
+    /// bucket is exact to one bit.
     #[test]
     fn token_bucket_is_exactly_its_profile(arrivals in arrivals(), rate in rate(), burst in burst()) {
         let colors = colors(json!({"token-bucket": {"rate": bits(rate), "burst": bytes(burst)}}), &arrivals);
@@ -72,7 +72,7 @@ proptest! {
         }
     }
 
-    /// The sum of burst and debt limit bounds the conforming packets.
+    /// The conforming packets are bounded by the burst plus the debt limit.
     #[test]
     fn token_bucket_with_debt_lends_up_to_its_limit(
         arrivals in arrivals(), rate in rate(), burst in burst(), limit in burst(),
@@ -83,8 +83,8 @@ proptest! {
         conforms(&arrivals, &colors, ONLY_GREEN, rate, burst + limit)?;
     }
 
-    /// Regardless of other flows at the interface, each flow conforms in every interval and gets the colors
-    /// of a meter of its own.
+    /// Regardless of other flows at the interface, each flow conforms in every interval, and its colors are
+    /// those of a separate meter.
     #[test]
     fn each_flow_has_the_profile_to_itself(
         arrivals in arrivals(), flows in prop::collection::vec(0_u16..5, 80), rate in rate(), burst in burst(),
@@ -176,8 +176,8 @@ proptest! {
         }
     }
 
-    /// With two drop precedences, both markers of the drop precedence study are the same bucket. For these,
-    /// tables 2 and 3 of the study differ only by chance.
+    /// With two drop precedences, both markers of the drop precedence study are the same bucket. In this
+    /// case, tables 2 and 3 of the study differ only by chance.
     #[test]
     fn early_tcm_and_rate_based_marker_agree_on_two_levels(
         arrivals in arrivals(), rate in rate(), burst in burst(), mode in mode(),
@@ -188,7 +188,7 @@ proptest! {
         prop_assert_eq!(colors(early, &arrivals), colors(marker, &arrivals));
     }
 
-    /// With three levels and color-aware, the marker of 1999 equals the published srTCM.
+    /// With three levels and in color-aware mode, the marker of 1999 equals the published srTCM.
     #[test]
     fn early_tcm_on_three_levels_is_the_single_rate_tcm(
         arrivals in arrivals(), cir in rate(), cbs in burst(), ebs in burst(), mode in mode(),
@@ -201,7 +201,7 @@ proptest! {
     }
 }
 
-/// The bits of each color, for `seconds` of packets of 1000 bytes at `kilobits` kb/s.
+/// The bits of each color. Packets of 1000 bytes arrive at `kilobits` kb/s for `seconds` seconds.
 fn constant_rate(config: Value, kilobits: u64, seconds: u64) -> [u64; Color::COUNT] {
     let mut meter = meter(config);
     let gap = Time::from_picoseconds(8_000 * 1_000_000_000_000 / (kilobits * 1_000));
@@ -213,7 +213,7 @@ fn constant_rate(config: Value, kilobits: u64, seconds: u64) -> [u64; Color::COU
     bits
 }
 
-/// Checks that `bits` equals `rate`·`seconds` plus at most one `burst`. The tolerance is a packet.
+/// Checks that `bits` equals `rate`·`seconds` plus at most one `burst`. The tolerance is one packet.
 fn assert_long_run(bits: u64, rate: u64, burst: u64, seconds: u64, what: &str) {
     let (earned, packet) = (rate * seconds, 8_000);
     let most = earned + burst * 8;
@@ -230,7 +230,7 @@ fn bucket_meters_share_out_an_overload_by_their_rates() {
     assert_long_run(yellow, 0, 3_000, 100, "srTCM yellow: C is never full again, so E never fills");
     assert_eq!(green + yellow + red, offered);
 
-    // In the long run a loan is paid back, so the limit adds to the total only once.
+    // In the long run, borrowed tokens are paid back, so the debt limit increases the total only once.
     let config = json!({"token-bucket-with-debt": {"rate": "1Mb/s", "burst": "5kB", "debt-limit": "3kB"}});
     let [green, _, red, ..] = constant_rate(config, 4_000, 100);
     assert!(
@@ -249,13 +249,13 @@ fn bucket_meters_share_out_an_overload_by_their_rates() {
     let [green, yellow, red, ..] = constant_rate(config, 4_000, 100);
     assert_long_run(green, 1_000_000, 5_000, 100, "RFC 4115 green");
     // The tokens of C suffice for the packets at 0, 2, … 10 ms (5000 B + 250 B every 2 ms - 1000 B each). E
-    // is full and loses its tokens until the first yellow packet, at 12 ms.
+    // is full up to the first yellow packet at 12 ms, and the tokens that arrive before are lost.
     let lost = 2_000_000 * 12 / 1_000;
     assert_long_run(yellow + lost, 2_000_000, 5_000, 100, "RFC 4115 yellow");
     assert_eq!(green + yellow + red, offered);
 }
 
-/// Checks a share of 50,000 packets that should be `expected`. Five standard deviations of the binomial
+/// Checks that the fraction of 50,000 packets is near `expected`. Five standard deviations of the binomial
 /// distribution are below 0.0112.
 fn assert_share(bits: u64, offered: u64, expected: f64, what: &str) {
     let share = bits as f64 / offered as f64;
@@ -264,7 +264,7 @@ fn assert_share(bits: u64, offered: u64, expected: f64, what: &str) {
 
 #[test]
 fn sliding_window_meters_share_out_an_overload_by_their_target_rates() {
-    // The load is 4 Mb/s for 100 s, or 50,000 packets. The estimate settles at 4 Mb/s within a second.
+    // The load is 4 Mb/s for 100 s, which is 50,000 packets. The estimate reaches 4 Mb/s within a second.
     let offered = 400_000_000;
     let config = json!({"tsw3cm": {"ctr": "1Mb/s", "ptr": "3Mb/s", "avg-interval": "100ms"}});
     let [green, yellow, red, ..] = constant_rate(config, 4_000, 100);
@@ -277,7 +277,7 @@ fn sliding_window_meters_share_out_an_overload_by_their_target_rates() {
     assert_share(green, offered, 0.25, "TSW2CM green");
     assert_eq!(green + red, offered);
 
-    // Below the target all packets are green.
+    // Below the target rate, all packets are green.
     let config = json!({"tsw2cm": {"ctr": "5Mb/s", "avg-interval": "100ms"}});
     assert_eq!(constant_rate(config, 4_000, 10)[0], 40_000_000);
 }

@@ -1,6 +1,6 @@
-//! Meters count in units of their rate, with 64-bit words where those are exact. The tests compare them with
-//! plain arithmetic of 128 bits in 10⁻¹² bit. Rates, bursts, silences and lengths are on both sides of every
-//! limit.
+//! Meters count in units that depend on their rate, and use 64-bit words if these are exact. The tests
+//! compare them with plain 128-bit arithmetic in 10⁻¹² bit. Rates, bursts, silences and lengths are below and
+//! above each limit.
 
 use crate::plain::meters::{Arrival, PlainMeter};
 use perhop_qos::random::Streams;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::profile::{arrivals_of, bits, bytes, colors, mode};
 
-/// Checks that the meter of `config` gives `arrivals` the colors of plain arithmetic.
+/// Checks that the meter of `config` assigns the same colors to `arrivals` as plain arithmetic.
 fn compare(config: Value, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
     let found = colors(config.clone(), arrivals);
     let mut plain = PlainMeter::from_config(&serde_json::from_value(config).unwrap(), &Streams::new(1, 0));
@@ -34,7 +34,7 @@ fn rate() -> impl Strategy<Value = u64> {
     let round = (1_u64..=400, 0_u32..10).prop_map(|(digits, zeros)| digits * 10_u64.pow(zeros));
     prop_oneof![4 => round, 4 => 1_u64..400_000_000_000, 1 => 1_u64..100, 1 => 1_u64..u64::MAX / 2]
 }
-/// For a rate without a common factor with 8·10¹², a bucket of 2,305,843 bytes is the largest that fits 64
+/// If the rate has no common factor with 8·10¹², a bucket of 2,305,843 bytes is the largest that fits in 64
 /// bits.
 fn burst() -> impl Strategy<Value = u64> {
     prop_oneof![
@@ -102,10 +102,10 @@ proptest! {
     /// skipped.
     #[test]
     fn time_sliding_windows(
-        arrivals in arrivals(), ctr in rate(), more in rate(), interval in 1_u64..10_000, two in any::<bool>(),
+        arrivals in arrivals(), ctr in rate(), more in rate(), interval in 1_u64..10_000, two_colors in any::<bool>(),
     ) {
         let interval = format!("{interval}ms");
-        compare(if two {
+        compare(if two_colors {
             json!({"tsw2cm": {"ctr": bits(ctr), "avg-interval": interval}})
         } else {
             json!({"tsw3cm": {"ctr": bits(ctr), "ptr": bits(ctr + more), "avg-interval": interval}})

@@ -1,4 +1,4 @@
-//! Differences and common properties of the MRED family, with random traffic.
+//! Tests of the common properties of the MRED family and of the differences in it, with random traffic.
 
 use crate::traffic;
 use crate::traffic::{DRAIN, Traffic, run};
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 const ALL: [Averages; 4] =
     [Averages::Single, Averages::Coupled, Averages::CoupledSampled, Averages::Decoupled];
 
-/// A configuration with `count` precedences, of which precedence 0 has the highest thresholds.
+/// A configuration with `count` precedences. Precedence 0 has the highest thresholds.
 fn config(averages: Averages, count: usize) -> MredConfig {
     let precedence = |index| PrecedenceConfig {
         min: QueueSize::Packets(2 * (count - index) as u64),
@@ -74,10 +74,10 @@ proptest! {
         }
     }
 
-    /// The highest average of RIO-C counts the whole queue at every arrival, as WRED's average does.
+    /// The highest average of RIO-C counts the whole queue at each arrival, like the average of WRED.
     #[test]
     fn the_highest_coupled_average_equals_the_single_one(traffic in traffic()) {
-        // All thresholds are far above the queue, so both keep every packet.
+        // All thresholds are far above the queue length, so both buffer managers keep all packets.
         let keep_all = |averages| MredConfig {
             precedences: vec![PrecedenceConfig {
                 min: QueueSize::Packets(1_000),
@@ -103,8 +103,8 @@ proptest! {
             run(&mut build(&config(averages, 4)), &traffic, |_, _, _, buffer, queue| {
                 longest = longest.max(queue.packets as f64);
                 for average in buffer.averages() {
-                    // The tolerance is one step of the average, because the last step is rounded up if the
-                    // weight is not a power of two.
+                    // The tolerance is one step of the average. If the weight is not a power of two, the last
+                    // step is rounded up.
                     assert!((0.0..=longest + 2e-9).contains(&average), "{averages:?}: {average} of {longest}");
                 }
             });
@@ -135,7 +135,7 @@ proptest! {
         }
     }
 
-    /// The two definitions of RIO-C differ while the queue changes, and agree in a steady queue.
+    /// The two definitions of RIO-C differ while the queue changes. They agree in a steady queue.
     #[test]
     fn both_readings_of_rio_c_agree_in_a_steady_queue(held in prop::array::uniform4(1..50u64)) {
         let mut packets_of = [0; Color::COUNT];

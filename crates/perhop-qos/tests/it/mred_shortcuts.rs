@@ -1,5 +1,5 @@
-//! Multi-level RED has a fast path for a single deciding average, and skips departures that no average
-//! samples. Neither changes a verdict or a bit of an average.
+//! Multi-level RED has a fast path for a single deciding average, and ignores departures that no average
+//! samples. The tests check that both shortcuts change no verdict and no bit of an average.
 
 use crate::plain::red::{Fate, PlainAverages, PlainRed};
 use crate::traffic;
@@ -11,7 +11,8 @@ use perhop_qos::{Color, DropCause, Packet, QueueSize, Verdict};
 use proptest::prelude::*;
 use serde_json::json;
 
-/// A power of two, so that the length of a packet divided by an equal mean length is exactly 1.
+/// The length of packets. It is a power of two, so that the length divided by an equal mean length is exactly
+/// 1.
 const LENGTH: u32 = 512;
 
 fn traffic() -> impl Strategy<Value = Traffic> {
@@ -21,7 +22,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
     }))
 }
 
-/// All choices of a configuration, except the averages and the options that exclude the fast path.
+/// All options of a configuration, except the averages and the options that exclude the fast path.
 fn configs() -> impl Strategy<Value = MredConfig> {
     let one_of = |names: &'static [&'static str]| prop::sample::select(names);
     let rules = (
@@ -56,7 +57,7 @@ fn build(config: &MredConfig, averages: Averages) -> Mred {
 
 proptest! {
     /// With packets of the mean length, a probability per byte equals a probability per packet. An additional
-    /// test whose thresholds are never reached drops nothing. Both options prevent the fast path.
+    /// test with thresholds that are never reached drops no packets. Both options exclude the fast path.
     #[test]
     fn the_fast_path_of_one_average_equals_the_full_algorithm(config in configs(), traffic in traffic()) {
         let run_all = |config: &MredConfig| {
@@ -95,14 +96,14 @@ proptest! {
                 expected.departure(now, packet, queue);
             }
             for (index, (found, expected)) in buffer.averages().iter().zip(&expected.values).enumerate() {
-                // A missing or additional sample, or a sample of another queue, changes the averages far
+                // A missing or additional sample, or a sample of another queue, would change the averages far
                 // more.
                 let tolerance = 1e-7 * expected.max(1.0);
                 assert!((found - expected).abs() <= tolerance, "{averages:?} {index}: {found}, not {expected}");
             }
         });
     }
-    /// The decisions of Floyd and Jacobson, in floating point with the same random numbers.
+    /// The decisions of Floyd and Jacobson, in floating point and with the same random numbers.
     #[test]
     fn verdicts_match_the_published_algorithm(
         config in configs(),

@@ -1,5 +1,5 @@
-//! Pauses of single queues at a port: other classes are served, and a class that is never paused is served as
-//! without `pause`.
+//! Tests of pauses of single queues at a port: other classes are served, and a class that is never paused is
+//! served like a class without `pause`.
 
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
@@ -13,21 +13,21 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 const SCHEDULERS: [&str; 5] = ["priority", "drr", "wrr", "scfq", "three-parameter"];
-/// The schedulers whose order does not depend on when they choose. The others choose the next packet when its
-/// predecessor leaves the queue, as at any port with a shaper.
+/// The schedulers whose order does not depend on the time of the choice. All others choose the next packet
+/// when the previous packet leaves the queue, like at any port with a shaper.
 const STATELESS: [&str; 2] = ["priority", "scfq"];
 const CLASSES: u8 = 3;
 
 fn build(queueing: &Value) -> Result<Port, ConfigError> {
     let queueing: QueueingConfig = serde_json::from_value(queueing.clone()).unwrap();
-    // One byte takes one microsecond.
+    // At this rate, a byte is sent in one microsecond.
     let rate = Rate::from_bits_per_second(8_000_000);
     let headers = HeaderStack::EMPTY;
     let wire = WireConfig { rate, framing: Framing::Raw, headers, ring: RingConfig::default() };
     Port::build(Some(&queueing), &wire, &[], &Streams::new(1, 0))
 }
 
-/// Classes by codepoint, with `pause` or without.
+/// Classes by codepoint, with or without `pause`.
 fn queueing(scheduler: &str, pause: Option<&Value>) -> Value {
     let share = |class: u8| match scheduler {
         "priority" => json!({"level": class}),
@@ -63,7 +63,7 @@ fn packet(number: usize, class: u8, length: u32) -> Packet {
     Packet { dscp, payload: number as u64, ..Packet::new(FlowKey::default(), length) }
 }
 
-/// A packet after a gap of microseconds, or a pause or the end of a pause of its class.
+/// A packet after a gap of microseconds, or the start or end of a pause of its class.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Packet(u32),
@@ -73,9 +73,9 @@ enum Event {
 
 type Step = (u64, u8, Event);
 
-/// Sends the packets of `steps` through `port`, with the pauses among them if it can be paused. At the end
-/// all classes resume. Checks after each step that a packet waits only where its class is paused or the wire
-/// is taken.
+/// Sends the packets of `steps` through `port`, with the pauses if the port supports them. At the end, all
+/// classes resume. Checks after each step that a packet waits only if its class is paused or the wire is
+/// busy.
 fn drive(port: &mut Port, steps: &[Step], is_pausable: bool) -> Sent {
     let (mut sent, mut now, mut leaving) = (Sent::default(), Time::ZERO, Packet::default());
     let mut paused = [false; CLASSES as usize];
@@ -157,7 +157,7 @@ proptest! {
         let mut sent: Vec<u64> = drive(&mut port, &steps, true).0.into_iter().map(|(number, _)| number).collect();
         let all = steps.iter().enumerate().filter(|(_, (_, _, event))| matches!(event, Event::Packet(_)));
         let all: Vec<u64> = all.map(|(number, _)| number as u64).collect();
-        // Each class is first in, first out.
+        // Each class sends its packets in order of arrival.
         for class in 0..CLASSES {
             let of_class = |number: &&u64| steps[**number as usize].1 == class;
             prop_assert!(sent.iter().filter(of_class).is_sorted());
@@ -209,7 +209,7 @@ fn settings_that_cannot_work_are_refused() {
         }
     });
     assert!(fifo.contains("serves classes in order of arrival"), "{fifo}");
-    // One class holds no other class back.
+    // With only one class, no other class is blocked.
     let mut alone = queueing("scfq", Some(&json!({})));
     alone["scheduler"] = json!("fifo");
     alone["classes"].as_array_mut().unwrap().truncate(1);

@@ -1,5 +1,5 @@
-//! PIE compared with plain implementations of its two sources, packet by packet, with the theory of its
-//! equilibrium, and with measurements of Linux.
+//! PIE compared packet by packet with plain implementations of its two sources, and compared with the theory
+//! of its equilibrium and with measurements of Linux.
 
 use crate::plain::pie::{Fate, Kernel, MILLISECOND, PlainPie, Rfc};
 use perhop_qos::buffer::{AnyBuffer, BufferConfig, BufferManager};
@@ -16,8 +16,8 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
-/// An event at a queue after a pause in microseconds. Either packets arrive, with their bytes and whether
-/// they are ECN-capable, or several packets leave with a gap in microseconds.
+/// An event at a queue after a pause in microseconds. Either packets arrive (their bytes, and whether they
+/// are ECN-capable), or several packets leave with a gap in microseconds.
 #[derive(Clone, Debug)]
 enum Happening {
     Arrive { after_us: u64, count: usize, length: u32, capable: bool },
@@ -39,7 +39,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     prop::collection::vec(prop_oneof![arrive, leave], 1..300)
 }
 
-/// A buffer manager and its model.
+/// A buffer manager and the plain implementation.
 struct Pair<'p> {
     buffer: AnyBuffer,
     plain: &'p mut dyn PlainPie,
@@ -79,12 +79,12 @@ impl Pair<'_> {
     fn assert_probability(&self) {
         let AnyBuffer::Pie(pie) = &self.buffer else { panic!("not PIE") };
         let (found, expected) = (pie.probability(), self.plain.probability());
-        // Both implementations round the RFC's fractions, in different orders.
+        // The two implementations round the fractions of the RFC in different orders.
         assert!((found - expected).abs() <= 1e-9, "{found}, expected {expected} at {}", self.now);
     }
 }
 
-/// Runs both and returns the number of packets that were dropped early or marked.
+/// Runs both implementations. Returns the number of packets that were dropped early or marked.
 fn run(config: &Value, framing: Framing, plain: &mut dyn PlainPie, happenings: &[Happening]) -> usize {
     let config: BufferConfig = serde_json::from_value(json!({"pie": config})).unwrap();
     let drain = Rate::from_bits_per_second(10_000_000);
@@ -175,8 +175,9 @@ fn assert_linux(is_ethernet: bool, update_us: u64, ecn: bool, happenings: &[Happ
     run(&config, framing, &mut kernel(header, update_us, ecn), happenings)
 }
 
-/// A fixed seed, so that all machines run the same cases. Both implementations round the RFC's fractions in a
-/// different order. In about one of a thousand cases, a value is at a bound, and they decide differently.
+/// A fixed seed, so that all machines run the same cases. The two implementations round the fractions of the
+/// RFC in different orders. In about one of a thousand cases, a value is at a bound, and the implementations
+/// decide differently.
 fn same_cases() -> ProptestConfig {
     ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() }
 }
@@ -205,8 +206,8 @@ proptest! {
     }
 }
 
-/// A minute of bursts overloads the queue, then silence follows, repeatedly. Thousands of updates are
-/// skipped. The comparison covers dropped and marked packets.
+/// Bursts overload the queue for a minute, and then silence follows, repeatedly. Thousands of updates are
+/// skipped. The test compares dropped and marked packets.
 #[test]
 fn both_laws_hold_through_congestion_and_silence() {
     let mut happenings = Vec::new();
@@ -232,13 +233,13 @@ fn both_laws_hold_through_congestion_and_silence() {
     assert!(assert_linux(true, 15_000, true, &happenings) > 2000);
 }
 
-/// The measurements of one run through a port.
+/// The measurements of one run of a port.
 #[derive(Default)]
 struct Found {
     counted_from: Time,
     arrivals: u64,
     drops: u64,
-    /// The departure time of each packet and its sojourn time, ms.
+    /// The departure time and the sojourn time, ms, of each packet.
     sojourns: Vec<(Time, f64)>,
 }
 
@@ -257,7 +258,7 @@ impl Observer for Found {
 }
 
 impl Found {
-    /// The sojourn times, ms, of the packets that left in an interval.
+    /// The sojourn times, ms, of the packets that left in this interval.
     fn waits(&self, from: f64, to: f64) -> impl Iterator<Item = f64> + Clone + '_ {
         let between = Time::from_seconds_f64(from)..Time::from_seconds_f64(to);
         self.sojourns.iter().filter(move |(at, _)| between.contains(at)).map(|(_, ms)| *ms)
@@ -273,8 +274,9 @@ impl Found {
     }
 }
 
-/// Sends frames of 1000 bytes, including the Ethernet header of 14 bytes, every `apart_ns` from `first` on to
-/// a wire of 10 Mb/s. The result has the mean drop probability from 20 s on, sampled every 100 ms.
+/// Sends frames of 1000 bytes, including the Ethernet header of 14 bytes, to a wire of 10 Mb/s. The first
+/// frame arrives at `first`, and the next ones every `apart_ns`. Also returns the mean drop probability from
+/// 20 s on, sampled every 100 ms.
 fn frames(pie: &Value, first: Time, apart_ns: u64, seconds: u64, seed: u64) -> (Found, f64) {
     let queueing: QueueingConfig =
         serde_json::from_value(json!({"classes": [{"name": "all", "buffer": {"pie": pie}}]})).unwrap();
@@ -306,7 +308,7 @@ fn frames(pie: &Value, first: Time, apart_ns: u64, seconds: u64, seed: u64) -> (
     (found, probabilities / f64::from(samples))
 }
 
-/// The measurements of Linux for each seed.
+/// The measurements of Linux, one for each seed.
 fn readings(metric: &str) -> Vec<f64> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests/readings/linux-pie.csv");
     let text = std::fs::read_to_string(path).unwrap();
@@ -334,8 +336,8 @@ fn unresponsive_overload_agrees_with_measurements_of_linux() {
     let runs: Vec<(Found, f64)> = (1..=3)
         .map(|seed| {
             let phase = Time::from_microseconds(100_000 + 211 * seed);
-            // Two packets arrive every 1.333 ms. A packet that arrives while another leaves still finds it in
-            // the queue.
+            // Two packets arrive every 1.333 ms. A packet that arrives while another one is leaving still
+            // finds it in the queue.
             frames(&json!({"law": "linux"}), phase, 666_666, 300, seed)
         })
         .collect();
@@ -364,7 +366,7 @@ fn unresponsive_overload_agrees_with_measurements_of_linux() {
     }
 }
 
-/// Under constant overload, the only stable state is the target delay with the loss λ p = λ − C.
+/// Under constant overload, the only stable state has the target delay and the loss λ p = λ − C.
 #[test]
 fn the_rfcs_law_settles_at_its_target_with_the_required_loss() {
     for delay in ["departure-rate", "sojourn"] {
@@ -374,7 +376,7 @@ fn the_rfcs_law_settles_at_its_target_with_the_required_loss() {
             let (loss, mean) = (found.drops as f64 / found.arrivals as f64, found.mean(20.0, 200.0));
             assert!((loss - 0.2).abs() < 0.001, "{delay}: loss {loss}");
             assert!((probability - 0.2).abs() < 0.005, "{delay}: probability {probability}");
-            // A measurement of 16384 bytes ends with the 17th packet and includes all its bytes.
+            // A measurement of 16384 bytes ends with the 17th packet and includes all bytes of this packet.
             let bias = if delay == "sojourn" { 1.0 } else { 16384.0 / (17.0 * 986.0) };
             let expected_ms = target_ms * bias;
             assert!((mean / expected_ms - 1.0).abs() < 0.01, "{delay}: {mean} ms, expected {expected_ms}");

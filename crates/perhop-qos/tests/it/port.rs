@@ -1,5 +1,5 @@
-//! The port from the perspective of a driver: conservation, the transmit ring, the pace of the wire, and the
-//! times of polls.
+//! Tests of the port from the perspective of a driver: no packet is lost, the transmit ring, the pace of the
+//! wire, and the times of polls.
 
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
@@ -11,7 +11,7 @@ use perhop_qos::{ByteSize, DropCause, Dscp, FlowKey, Observer, Packet, Port, Rat
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Counts the reported events.
+/// Counts the events that are reported.
 #[derive(Default)]
 struct Counts {
     enqueued: u64,
@@ -33,7 +33,7 @@ impl Observer for Counts {
 }
 
 const ONE_PACKET: RingConfig = RingConfig::Packets(1);
-/// Five particles of 576 bytes, which have room for two packets of 1028.
+/// A ring of five particles of 576 bytes, which has room for two packets of 1028 bytes.
 const FIVE_PARTICLES: RingConfig = RingConfig::Particles {
     count: 5,
     size: ByteSize::from_bytes(576),
@@ -50,7 +50,7 @@ fn port(queueing: &Value, wire: &WireConfig) -> Port {
     policy.build_port(wire, &[], &Streams::new(1, 0)).unwrap()
 }
 
-/// Four classes by DSCP, ten packets each, with these shares.
+/// Ten packets for each of four classes by DSCP, with these shares.
 fn classes(scheduler: &str, shares: [Value; 4]) -> Value {
     let class = |(index, share): (usize, Value)| {
         json!({
@@ -68,7 +68,7 @@ fn packet(class: u8, length: u32) -> Packet {
     Packet { dscp: Dscp::new(class * 8).unwrap(), ..Packet::new(FlowKey::default(), length) }
 }
 
-/// A packet and the time at which it is on the wire.
+/// A packet, and the times at which it is sent.
 #[derive(Debug, PartialEq)]
 struct Transmission {
     packet: Packet,
@@ -76,15 +76,15 @@ struct Transmission {
     ends: Time,
 }
 
-/// Returns the packet that leaves `port` at `now`, if any.
+/// Returns the packet that leaves `port` at `now`, if there is one.
 fn poll(port: &mut Port, now: Time, observer: impl Observer) -> Option<Transmission> {
     let mut packet = Packet::default();
     let Departure { starts, ends } = port.poll_transmit(now, &mut packet, observer)?;
     Some(Transmission { packet, starts, ends })
 }
 
-/// Drives `port` as the simulator does, until all packets are sent. It sleeps until [`Port::poll_timeout`] or
-/// the next arrival. Checks conservation and the ring after every step.
+/// Drives `port` like the simulator until all packets are sent: sleeps until [`Port::poll_timeout`] or the
+/// next arrival. Checks after each step that no packet is lost, and checks the ring.
 fn drive(port: &mut Port, arrivals: &[(Time, Packet)], counts: &mut Counts) -> Vec<Transmission> {
     let mut sent: Vec<Transmission> = Vec::new();
     let (mut now, mut next) = (Time::ZERO, 0);
@@ -162,8 +162,8 @@ fn packets_back_to_back_take_exactly_their_wire_times() {
     for (rate, framing, length, picoseconds) in [
         (10_000_000_000, Framing::EthernetWire, 1500, 1_230_400),
         (2_000_000, Framing::Aal5Mux, 1028, 4_664_000_000),
-        // 1066 wire bytes at 1.7 Mb/s do not take a whole number of picoseconds. The time is rounded down
-        // once per packet.
+        // The time of 1066 wire bytes at 1.7 Mb/s is not a whole number of picoseconds. It is rounded down
+        // once for each packet.
         (1_700_000, Framing::EthernetHeader, 1052, 5_016_470_588),
     ] {
         for ring in [ONE_PACKET, RingConfig::Packets(16)] {
@@ -178,8 +178,8 @@ fn packets_back_to_back_take_exactly_their_wire_times() {
 
 #[test]
 fn two_long_packets_in_the_ring_precede_the_first_of_higher_priority() {
-    // Two best-effort packets of 1028 bytes occupy four particles; the fifth is too small for a third packet.
-    // EF is sent after both packets, whose cells take 4.664 ms each. Its own cells follow.
+    // Two best-effort packets of 1028 bytes use four particles. The fifth particle is too small for a third
+    // packet. The EF packet is sent after both packets, whose cells take 4.664 ms each.
     let queueing = json!({ "scheduler": "priority", "classes": [
         { "name": "ef", "match": { "dscp": 8 } },
         { "name": "best-effort" },
@@ -196,9 +196,9 @@ fn two_long_packets_in_the_ring_precede_the_first_of_higher_priority() {
     }
 }
 
-/// The number of packets that are sent, and that the policer drops. `packets` packets of 1000 bytes arrive
-/// every `gap` milliseconds at a wire that sends one in 1 ms. The policer of their class allows half of this
-/// rate.
+/// The number of packets that are sent, and the number that the policer drops. `packets` packets of 1000
+/// bytes arrive every `gap` milliseconds. The wire sends one in 1 ms. The policer of their class permits half
+/// of this rate.
 fn policed(when: &str, gap: u64, packets: u64) -> (usize, u64) {
     struct Policed(u64);
     impl Observer for Policed {
@@ -229,16 +229,16 @@ fn policed(when: &str, gap: u64, packets: u64) -> (usize, u64) {
 
 #[test]
 fn a_policer_acts_always_or_only_when_the_port_is_congested() {
-    // 8 Mb/s of 1000-byte packets fill the wire without a queue: the tokens, 4 Mb/s and 2000 bytes, suffice
-    // for the packets at 0, 1 and 2 ms (2000, 1500, 1000 bytes) and then for every second one. The wire is
-    // free at each arrival.
+    // Packets of 1000 bytes at 8 Mb/s fill the wire, but no queue builds up. The tokens, 2000 bytes and 4
+    // Mb/s, suffice for the packets at 0, 1 and 2 ms (2000, 1500, 1000 bytes), and then for every second
+    // packet. The wire is free at each arrival.
     assert_eq!(policed("always", 1, 20), (11, 9));
     assert_eq!(policed("congested", 1, 20), (20, 0));
-    // At half that rate both policers pass all packets.
+    // At half of that rate, both policers pass all packets.
     assert_eq!(policed("always", 2, 20), (20, 0));
     assert_eq!(policed("congested", 2, 20), (20, 0));
-    // All packets arrive at once. The tokens suffice for two packets. The third finds no tokens and a busy
-    // wire.
+    // All packets arrive at once. The tokens suffice for two packets. For the third packet, there are no
+    // tokens and the wire is busy.
     assert_eq!(policed("congested", 0, 20), (2, 18));
 }
 
@@ -257,26 +257,30 @@ fn a_port_reports_its_next_poll() {
     assert_eq!(port.poll_timeout(), Some(at(500)), "the ring is full: when it has room");
     assert_eq!(poll(&mut port, at(500), ()), None);
     assert_eq!(port.poll_timeout(), Some(at(1000)), "the shaper holds back: when it lets go");
-    assert_eq!(poll(&mut port, at(700), ()), None, "polling early does no harm");
+    assert_eq!(poll(&mut port, at(700), ()), None, "an early poll changes nothing");
     assert_eq!(poll(&mut port, at(1000), ()).unwrap().starts, at(1000));
     assert_eq!(poll(&mut port, at(1000), ()), None);
-    assert_eq!(port.poll_timeout(), Some(at(1500)), "no instant of the past");
-    assert_eq!(poll(&mut port, at(3000), ()).unwrap().starts, at(3000), "polling late is late");
+    assert_eq!(port.poll_timeout(), Some(at(1500)), "not in the past");
+    assert_eq!(
+        poll(&mut port, at(3000), ()).unwrap().starts,
+        at(3000),
+        "after a late poll, the packet starts late"
+    );
     assert_eq!(port.poll_timeout(), None, "nothing waits; packets in the ring need no poll");
 }
 
 #[test]
 fn wfq_counts_what_the_wire_takes_not_seconds() {
-    // Cells carry 40-byte packets at 75 % of the rate in IP bytes, 49-byte packets at less than half. With a
-    // virtual time in seconds, the fluid server would be empty between arrivals, at 60 % of the pace of the
-    // wire. The port would then serve in order of arrival.
+    // With cells, packets of 40 bytes are sent at 75 % of the rate in IP bytes, and packets of 49 bytes at
+    // less than half. If the virtual time counted seconds, the fluid server would be empty between arrivals,
+    // at 60 % of the pace of the wire, and the port would serve in order of arrival.
     let queueing = json!({ "scheduler": "wfq", "classes": [
         { "name": "light", "match": { "dscp": 8 }, "share": { "weight": 1 } },
         { "name": "heavy", "share": { "weight": 4 } },
     ] });
     let mut port = port(&queueing, &wire(2_000_000, Framing::Aal5Mux, ONE_PACKET));
-    // One packet of 49 bytes takes two cells, 424 us. Each class offers a packet every 500 us. Together they
-    // have 1.7 times the rate of the wire, but only 0.78 of it in IP bytes.
+    // A packet of 49 bytes needs two cells, 424 us. Each class offers a packet every 500 us. Together they
+    // offer 1.7 times the rate of the wire, but only 0.78 times this rate in IP bytes.
     let arrivals: Vec<(Time, Packet)> = (0..4000u64)
         .map(|index| (Time::from_microseconds(250 * index), packet((index % 2) as u8, 49)))
         .collect();
@@ -286,8 +290,8 @@ fn wfq_counts_what_the_wire_takes_not_seconds() {
     for transmission in in_time.skip(200) {
         if transmission.packet.dscp == Dscp::DEFAULT { heavy += 1 } else { light += 1 }
     }
-    // Class `heavy` demands 2000 packets/s and gets its share of 4/5 of 2358, which is 1887. Class `light`
-    // gets the rest.
+    // Class `heavy` demands 2000 packets/s and receives its share of 4/5 of 2358, which is 1887. Class
+    // `light` receives the remaining rate.
     let ratio = f64::from(heavy) / f64::from(light);
     assert!((3.7..4.3).contains(&ratio), "{heavy} of the heavy class, {light} of the light one");
 }

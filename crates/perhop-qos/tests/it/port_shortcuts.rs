@@ -1,6 +1,6 @@
-//! The shortcuts of a port do not change its results: the path around the queue, precomputed departures,
-//! omitted polls, decisions of a single scheduler without a tree, and the reuse of the previous packet's
-//! division.
+//! Tests that the shortcuts of a port do not change its results: the path around the queue, precomputed
+//! departures, omitted polls, choices of a single scheduler without a tree, and the stored transmission time
+//! of the previous packet.
 
 use crate::replay::{Arrival, Log, Way, arrivals, replay};
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -35,8 +35,8 @@ fn port(queueing: Option<&Value>, wire: &WireConfig) -> Port {
     port_with(queueing, wire, &Streams::new(3, 0))
 }
 
-/// The port whose classes draw the random numbers of the classes of `inside(_, queueing)`. The hash key of a
-/// flow is such a number, and it decides which of two equally long queues FQ-CoDel shortens.
+/// A port whose classes draw the random numbers of the classes in `inside(_, queueing)`. The hash key of a
+/// flow is such a random number. It determines which of two equally long queues FQ-CoDel shortens.
 fn port_with_inner_streams(queueing: &Value, wire: &WireConfig) -> Port {
     port_with(Some(queueing), wire, &Streams::new(3, 0).child(OUTER))
 }
@@ -47,7 +47,7 @@ fn port_with(queueing: Option<&Value>, wire: &WireConfig, streams: &Streams) -> 
     Port::build(queueing.as_ref(), wire, &[], streams).unwrap()
 }
 
-/// A buffer of every kind, with three drop precedences if it supports several.
+/// Buffer managers of all kinds, with three drop precedences if they support several.
 fn buffers() -> Vec<Value> {
     let precedences = json!([
         {"min": "3 packets", "max": "9 packets", "max-probability": 0.1},
@@ -117,7 +117,7 @@ fn pie(mut options: Value) -> Value {
     json!({"pie": options})
 }
 
-/// Ports of one queue, with every buffer manager and all drop precedences; `None` is the default port of a
+/// Ports with one queue, for all buffer managers and all drop precedences. `None` is the default port of a
 /// scenario.
 fn single_queues() -> Vec<Option<Value>> {
     let precedences = [
@@ -137,7 +137,7 @@ fn single_queues() -> Vec<Option<Value>> {
     all
 }
 
-/// The single queues whose buffer managers do not act at the head.
+/// The single queues whose buffer managers do not drop or mark packets at the head.
 fn decided_on_arrival() -> Vec<Option<Value>> {
     let asks = |queueing: &Option<Value>| {
         queueing.as_ref().is_some_and(|queueing| !may_drop("wfq", &queueing["classes"][0]["buffer"]))
@@ -168,7 +168,7 @@ fn ports_with_more_to_decide() -> Vec<Value> {
         cake(json!({"tins": "precedence", "bandwidth": "4Mb/s"})),
         cake(json!({"tins": "precedence", "bandwidth": "4Mb/s", "ingress": true, "wash": true})),
         json!({"limit": "2 packets", "classes": [{"name": "all", "buffer": tail_drop}]}),
-        // The limit is smaller than most packets, so that even an empty queue refuses them.
+        // The limit is smaller than most packets, so even an empty queue refuses them.
         json!({"limit": "900B", "classes": [{"name": "all", "buffer": tail_drop}]}),
         json!({"scheduler": "scfq", "classes": [
             {"name": "some", "match": {"dscp": 8}, "buffer": tail_drop}, {"name": "rest", "buffer": buffers()[2]},
@@ -181,7 +181,7 @@ fn memory() -> Value {
     json!({"unit-bytes": 256, "shared": 20, "reserved": 2, "limit": 18, "port-fall": {"start": 6, "end": 12}})
 }
 
-/// `memory` whose pool other ports may share.
+/// `memory` with a pool that other ports can share.
 fn shared(mut memory: Value) -> Value {
     memory["pool"] = json!("chip");
     memory
@@ -189,18 +189,18 @@ fn shared(mut memory: Value) -> Value {
 
 const SCHEDULERS: [&str; 8] =
     ["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter"];
-/// Schedulers whose choice changes no state. In contrast, a choice of WRR or DRR can begin the next turn, and
-/// a nested scheduler chooses when its previous packet leaves, not when the next packet may leave.
+/// The schedulers whose choice changes no state. In contrast, a choice of WRR or DRR can begin the next turn.
+/// A nested scheduler makes its choice when its previous packet leaves, not when the next packet may leave.
 const WITHOUT_TURNS: [&str; 6] = ["fifo", "priority", "scfq", "wfq", "wf2q-plus", "three-parameter"];
 
-/// Four classes by codepoint under `scheduler`, with shares from `weights` if the scheduler has shares.
+/// Four classes by codepoint under `scheduler`. If the scheduler has shares, they are derived from `weights`.
 fn classes(scheduler: &str, weights: [u32; 4], buffer: &Value) -> Value {
     let class = |(index, weight): (usize, u32)| {
         let share = match scheduler {
             "priority" if index == 0 => json!({"cap": {"rate": "2Mb/s", "burst": "3kB"}}),
             "fifo" | "priority" => json!({}),
             "drr" => json!({"quantum": format!("{}B", 300 * weight)}),
-            // Some classes have no minimum, and the sum of the minima can exceed the rate of the wire.
+            // Some classes have no minimum. The sum of the minima can exceed the rate of the wire.
             "three-parameter" if weight > 1 => {
                 json!({"minimum": format!("{}kb/s", 500 * weight), "weight": weight})
             }
@@ -212,7 +212,7 @@ fn classes(scheduler: &str, weights: [u32; 4], buffer: &Value) -> Value {
     json!({"scheduler": scheduler, "classes": classes})
 }
 
-/// `queueing` with its last class shaped, or nested in a class of its own.
+/// Returns `queueing`. Its last class has a shaper or is nested in another class.
 fn shaped_or_nested(mut queueing: Value, nested: bool) -> Value {
     let last = &mut queueing["classes"][3];
     if nested {
@@ -229,7 +229,7 @@ fn shaped_or_nested(mut queueing: Value, nested: bool) -> Value {
 /// The name of the class around a scheduler.
 const OUTER: &str = "all";
 
-/// `queueing` as the only class of `outer`.
+/// Returns `queueing` as the only class of `outer`.
 fn inside(outer: &str, queueing: &Value) -> Value {
     json!({"scheduler": outer, "classes": [{"name": OUTER, "queueing": queueing}]})
 }
@@ -274,7 +274,7 @@ proptest! {
         prop_assert_eq!(replay(port(queueing.as_ref(), &wire), &arrivals, Way::Straight), plain);
     }
 
-    /// A driver may poll a port before its timeout. Such polls change nothing.
+    /// A driver may poll a port before its timeout. Such polls must not change the results.
     #[test]
     fn polling_too_often_changes_nothing(
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
@@ -292,7 +292,8 @@ proptest! {
         prop_assert_eq!(replay(port(Some(&queueing), &wire), &arrivals, Way::Restless), plain);
     }
 
-    /// A port of one scheduler updates its heads on enqueue and departure; a nested scheduler looks them up.
+    /// A port with one scheduler updates its heads when packets join and leave. A nested scheduler reads
+    /// them.
     #[test]
     fn a_scheduler_alone_decides_as_inside_another(
         scheduler in prop::sample::select(WITHOUT_TURNS.to_vec()),
@@ -309,7 +310,7 @@ proptest! {
         prop_assert_eq!(replay(port_with_inner_streams(&alone, &wire), &arrivals, Way::Plain), plain);
     }
 
-    /// A scheduler at any depth of the tree takes no shortcut that changes a decision.
+    /// A scheduler makes the same choices at any depth of the tree.
     #[test]
     fn a_scheduler_inside_another_decides_as_inside_two(
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
@@ -326,7 +327,8 @@ proptest! {
         prop_assert_eq!(replay(port_with_inner_streams(&once, &wire), &arrivals, Way::Plain), plain);
     }
 
-    /// A port with a single queue has no choice, and equals a port with a scheduler above that queue.
+    /// A port with a single queue makes no choice. It equals a port with a scheduler that has only this
+    /// queue.
     #[test]
     fn one_queue_is_a_scheduler_with_one_child(
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
@@ -335,7 +337,7 @@ proptest! {
         arrivals in arrivals(),
     ) {
         let wire = raw(ring);
-        // The names of the classes select RED's random stream.
+        // The names of the classes determine the random stream of RED.
         let class = json!({"name": "all", "buffer": buffers()[usize::from(bytes)]});
         let alone = json!({"classes": [class]});
         let plain = replay(port(Some(&inside(scheduler, &alone)), &wire), &arrivals, Way::Plain);
@@ -343,7 +345,7 @@ proptest! {
     }
 }
 
-/// Keeps the times of every packet on the wire.
+/// Stores the times of each packet on the wire.
 #[derive(Default)]
 struct OnWire(Vec<(u32, Departure)>);
 
@@ -354,8 +356,8 @@ impl Observer for OnWire {
 }
 
 proptest! {
-    /// The port stores the time of the previous packet. There are few lengths, so that equal lengths follow
-    /// each other.
+    /// The port stores the transmission time of the previous packet. The packets have few different lengths,
+    /// so that equal lengths often follow each other.
     #[test]
     fn every_packet_takes_its_own_time_on_the_wire(
         rate in 1..40_000_000_000u64,
@@ -383,17 +385,16 @@ proptest! {
     }
 }
 
-/// The events of `port` for each packet, and the final averages. A departure precedes an arrival at the same
-/// instant.
+/// The events of `port` for each packet, and the final averages. At one instant, departures precede arrivals.
 fn precomputed_or_polled(mut port: Port, arrivals: &[Arrival], precomputes: bool) -> (Vec<String>, Vec<f64>) {
     let (mut log, mut now) = (Log::default(), Time::ZERO);
-    // The last poll finds that all packets have left.
+    // When the last poll is made, all packets have left.
     let last = (Time::from_seconds(10), Packet::new(FlowKey::default(), 500));
     for (number, (gap, packet)) in arrivals.iter().chain([&last]).enumerate() {
         now += *gap;
         let mut packet = Packet { payload: number as u64, ..*packet };
         if precomputes {
-            // As in the simulator: a packet that finds an open, idle port passes at once.
+            // As in the simulator, a packet that finds an idle port may bypass the queue.
             match port.cut_through_departure(now, packet.length).filter(|_| port.allows_cut_through()) {
                 Some(departure) => port.cut_through(&packet, departure, &mut log),
                 None => _ = port.precompute_departure(now, &mut packet, &mut log),
@@ -422,12 +423,12 @@ proptest! {
     #[test]
     fn precomputed_departures_equal_polled_ones(
         queueing in prop::sample::select(decided_on_arrival()),
-        // At 1.7 Mb/s a byte does not take a whole number of picoseconds.
+        // At 1.7 Mb/s, the time of a byte is not a whole number of picoseconds.
         rate in prop::sample::select(vec![8_000_000, 1_700_000]),
         arrivals in arrivals(),
     ) {
         let rate = Rate::from_bits_per_second(rate);
-        // A clone would share the memory of the port.
+        // The port is built twice, because a clone would share its memory.
         let built = || port(queueing.as_ref(), &WireConfig { rate, ..raw(RingConfig::default()) });
         prop_assert!(built().precomputes_departures());
         let polled = precomputed_or_polled(built(), &arrivals, false);
@@ -441,6 +442,6 @@ fn departures_that_depend_on_later_arrivals_are_not_precomputed() {
         let port = port(Some(queueing), &raw(RingConfig::default()));
         assert!(!port.precomputes_departures(), "{queueing}");
     }
-    // Packets move from the queue to the ring before the wire is free.
+    // In a ring of two packets, packets leave the queue before the wire is free.
     assert!(!port(None, &raw(RingConfig::Packets(2))).precomputes_departures());
 }

@@ -1,4 +1,4 @@
-//! RED compared with theory: the gaps between drops at a constant probability, and the fixed point of a queue
+//! RED compared with theory: the gaps between drops at a constant probability, and the equilibrium of a queue
 //! under constant overload.
 
 use perhop_qos::buffer::{
@@ -27,14 +27,15 @@ fn queue_of(packets: u64) -> Occupancy {
     Occupancy { packets, packets_of: [packets, 0, 0, 0, 0, 0, 0, 0], ..Occupancy::default() }
 }
 
-/// Checks that `found` is `expected` within the fraction `tolerance`.
+/// Checks that `found` differs from `expected` by at most the fraction `tolerance`.
 fn assert_near(found: f64, expected: f64, tolerance: f64, what: impl std::fmt::Display) {
     assert!((found / expected - 1.0).abs() < tolerance, "{what}: {found}, expected {expected}");
 }
 
-/// RED for a constant queue of packets of 1000 bytes: its probability is 0.05 at 20 packets.
+/// RED for a queue of packets of 1000 bytes whose length is an argument. The drop probability is 0.05 at 20
+/// packets.
 fn red_of_the_queue(drop_spacing: DropSpacing, seed: u64) -> impl FnMut(u64) -> Verdict {
-    // The average equals the queue from the first arrival on.
+    // The average equals the length of the queue from the first arrival on.
     let config = MredConfig {
         drop_spacing: Some(drop_spacing),
         averaging: Some(AveragingConfig::Weight(1.0)),
@@ -45,7 +46,8 @@ fn red_of_the_queue(drop_spacing: DropSpacing, seed: u64) -> impl FnMut(u64) -> 
     move |packets| buffer.admit(Time::ZERO, &packet, Color::GREEN, &queue_of(packets))
 }
 
-/// Gaps between drops at a constant drop probability of 0.05. A gap of 1 means two consecutive drops.
+/// The gaps between drops at a constant drop probability of 0.05. A gap of 1 means that two consecutive
+/// packets are dropped.
 fn gaps(drop_spacing: DropSpacing, count: usize) -> Vec<usize> {
     let mut admit = red_of_the_queue(drop_spacing, 1);
     let (mut gaps, mut gap) = (Vec::new(), 0);
@@ -60,8 +62,9 @@ fn gaps(drop_spacing: DropSpacing, count: usize) -> Vec<usize> {
     gaps
 }
 
-/// Pearson's statistic of `gaps` against `expected`, and its 99.9 % quantile (Wilson & Hilferty 1931).
-/// `expected` has the probabilities of gaps from 0 on; the last entry is for all longer gaps.
+/// Pearson's statistic of `gaps` for the distribution `expected`, and its 99.9 % quantile (Wilson & Hilferty
+/// 1931). `expected` has the probabilities of the gaps from 0 on. Its last entry is the probability of all
+/// longer gaps.
 fn chi_square(gaps: &[usize], expected: &[f64]) -> (f64, f64) {
     let mut observed = vec![0.0; expected.len()];
     for gap in gaps {
@@ -82,7 +85,8 @@ fn chi_square(gaps: &[usize], expected: &[f64]) -> (f64, f64) {
     (statistic, degrees * root.powi(3))
 }
 
-/// Probabilities of the gaps 0, 1, 2 … for p = 0.05. The last entry is for all longer gaps.
+/// The probabilities of the gaps 0, 1, 2 … for p = 0.05. The last entry is the probability of all longer
+/// gaps.
 fn law(drop_spacing: DropSpacing) -> Vec<f64> {
     let inside = |range: std::ops::Range<usize>| {
         let width = range.len() as f64;
@@ -125,7 +129,8 @@ fn gaps_between_drops_follow_their_law_and_no_other() {
     }
 }
 
-/// With p = 0.05: uniform (1 + 1/p)/2, counted first 1/p / 2, geometric 1/p, wait (1/p + 2/p − 1)/2.
+/// With p = 0.05, the mean gaps are: uniform (1 + 1/p)/2, counted first 1/p / 2, geometric 1/p, wait (1/p +
+/// 2/p − 1)/2.
 #[test]
 fn mean_gaps_differ_by_a_factor_of_three() {
     for (rule, expected) in [
@@ -142,8 +147,8 @@ fn mean_gaps_differ_by_a_factor_of_three() {
     }
 }
 
-/// Each period above `min` starts a new count. With five packets at p = 0.05, a quarter of the periods has a
-/// drop, regardless of the number of earlier periods without a drop.
+/// Each period above `min` starts a new count. With five packets at p = 0.05, a packet is dropped in a
+/// quarter of the periods, regardless of the number of earlier periods without a drop.
 #[test]
 fn below_min_the_past_is_forgotten() {
     for drop_spacing in [DropSpacing::Uniform, DropSpacing::UniformPerDrop] {
@@ -154,7 +159,7 @@ fn below_min_the_past_is_forgotten() {
             (0..5).any(|_| admit(20) != Verdict::Pass)
         });
         let share = drops.count() as f64 / f64::from(visits);
-        // Five standard deviations.
+        // The tolerance is five standard deviations.
         assert!((share - 0.25).abs() < 0.011, "{drop_spacing:?}: {share}");
     }
 }
@@ -165,7 +170,7 @@ struct Overload {
     mean_average: f64,
 }
 
-/// Packets of 1000 bytes at `load` times the port's rate for 300 s. The last 200 s are measured.
+/// Sends packets of 1000 bytes at `load` times the port's rate for 300 s. The last 200 s are measured.
 fn overload(config: MredConfig, load: f64) -> Overload {
     let rate = Rate::from_bits_per_second(8_000_000);
     let class = ClassConfig {
@@ -201,8 +206,8 @@ fn overload(config: MredConfig, load: f64) -> Overload {
     }
 }
 
-/// A constant overload must lose the fraction 1 − C/λ. If random drops can lose it, the average settles where
-/// the mean gap of p is 1/(1 − C/λ).
+/// Under a constant overload, the fraction 1 − C/λ must be dropped. If random drops suffice, the average
+/// settles at the probability p whose mean gap is 1/(1 − C/λ).
 #[test]
 fn overload_settles_where_random_drops_lose_the_excess() {
     let loss = 1.0 - 1.0 / 1.05;
@@ -220,8 +225,8 @@ fn overload_settles_where_random_drops_lose_the_excess() {
     }
 }
 
-/// If random drops cannot lose 1 − C/λ (the probability just below max is too small), the average settles at
-/// max and forced drops lose the rest.
+/// If random drops do not suffice for 1 − C/λ (the probability just below max is too small), the average
+/// settles at max, and the other packets are forced drops.
 #[test]
 fn heavy_overload_settles_at_the_maximum_threshold() {
     for load in [2.0, 5.0] {
@@ -233,7 +238,8 @@ fn heavy_overload_settles_at_the_maximum_threshold() {
     }
 }
 
-/// Gentle RED loses the same fraction without forced drops: `max + (p − max_p)/(1 − max_p) · max`.
+/// Gentle RED drops the same fraction without forced drops. The average settles at `max + (p − max_p)/(1 −
+/// max_p) · max`.
 #[test]
 fn gentle_overload_settles_above_the_maximum_threshold() {
     let config = MredConfig {
@@ -249,7 +255,7 @@ fn gentle_overload_settles_above_the_maximum_threshold() {
 }
 
 /// Floyd and Jacobson 1993, figure 2: the probability is 0 up to `min`, `max-probability` at `max`, and 1
-/// above. Floyd's gentle variant of 2000 reaches 1 at twice `max`.
+/// above it. With Floyd's gentle variant of 2000, the probability reaches 1 at twice `max`.
 #[test]
 fn drop_curves_have_the_corners_of_the_published_figure() {
     let corners = |above_max| {
@@ -263,8 +269,9 @@ fn drop_curves_have_the_corners_of_the_published_figure() {
 }
 
 /// Floyd and Jacobson 1993, figure 2: counting continues while `min_th ≤ avg`. An average equal to `min`
-/// therefore keeps the count, although no packet is dropped at `min`. With p = 0.05 and method 2, a drop is
-/// due after 19 kept packets, half of which arrive at `min` here. R of the other rule is at most 1.
+/// therefore does not reset the count, although no packet is dropped at `min`. With p = 0.05 and method 2, a
+/// drop is due after 19 kept packets. In this test, half of them arrive at `min`. The number R of the other
+/// rule is at most 1.
 #[test]
 fn at_min_the_past_is_not_forgotten() {
     for drop_spacing in [DropSpacing::Uniform, DropSpacing::UniformPerDrop] {

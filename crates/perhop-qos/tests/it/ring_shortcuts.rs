@@ -1,5 +1,5 @@
-//! The transmit ring stores the packet that leaves next and the occupied room instead of searching its
-//! packets. The tests compare it with a list that searches.
+//! The transmit ring stores the packet that leaves next and the number of used particles, so that it need not
+//! search its packets. The tests compare it with a list that searches.
 
 use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
 use perhop_qos::units::{ByteSize, Time};
@@ -8,10 +8,10 @@ use proptest::prelude::*;
 /// A ring that stores only its packets.
 struct List {
     config: RingConfig,
-    /// The time at which each packet frees its particles, and their number. If the ring hands packets over in
-    /// batches, it has only the packets that are handed over.
+    /// For each packet, the time at which it frees its particles, and their number. If packets are handed
+    /// over in batches, the list contains only packets that are handed over.
     packets: Vec<(Time, u64)>,
-    /// The packets after them, gathered for the next batch.
+    /// The packets after them, which are gathered for the next batch.
     gathered: Vec<(Time, u64)>,
 }
 
@@ -42,7 +42,8 @@ impl List {
             RingConfig::Particles { admission, .. } => admission,
         }
     }
-    /// Whether two batches of two particles fit in addition to the packets that are handed over.
+    /// Whether the ring has room for two batches of two particles in addition to the packets that are handed
+    /// over.
     fn takes_a_batch(&self) -> bool {
         self.used() == 0 || self.used() + 4 <= self.capacity()
     }
@@ -51,8 +52,8 @@ impl List {
             self.packets.append(&mut self.gathered);
         }
     }
-    /// Advances to `now`. Packets leave in order, when their transmission has ended or, for rings of waiting
-    /// packets, has begun.
+    /// Advances to `now`. Packets leave the ring in order: when their transmission has ended, or, in rings of
+    /// waiting packets, when it has begun.
     fn advance(&mut self, now: Time) {
         while self.packets.first().is_some_and(|(frees, _)| *frees <= now) {
             self.hand_over();
@@ -73,7 +74,7 @@ impl List {
         }
         self.gathered.push(packet);
     }
-    /// Whether this number of particles joins the gathered batch.
+    /// Whether a packet of `particles` particles joins the gathered batch.
     fn joins(&self, particles: u64) -> bool {
         self.gathered.is_empty() || self.in_batch() + particles <= 2
     }
@@ -123,7 +124,7 @@ proptest! {
             if is_drained && is_noted_alone {
                 drained_at = now + Time::from_microseconds(takes);
                 ring.push_alone(length, drained_at);
-                // A packet that is sent at once does not enter a ring for waiting packets.
+                // In a ring of waiting packets, a packet that is sent at once is not included.
                 if !list.is_first_bit() {
                     list.push(length, now, drained_at);
                 }

@@ -1,6 +1,6 @@
-//! Marks for scalable senders next to RED, compared with a plain model in floating point. Scalable senders
-//! have RFC 8257's threshold or RFC 9332's ramp. All other packets have Floyd and Jacobson's decisions, which
-//! the marks do not affect.
+//! Marks for scalable senders next to RED, compared with a plain model in floating point. Packets of scalable
+//! senders are marked by the threshold of RFC 8257 or the ramp of RFC 9332. The decisions about all other
+//! packets are those of Floyd and Jacobson, and the marks do not affect them.
 
 use crate::plain::red::{Fate, PlainRed};
 use crate::traffic;
@@ -29,14 +29,14 @@ fn traffic() -> impl Strategy<Value = Traffic> {
     }))
 }
 
-/// A threshold or a ramp: start and width, in `unit`.
+/// A threshold or a ramp: its start and its width, in `unit`.
 #[derive(Clone, Copy, Debug)]
 struct PlainMarks {
     unit: &'static str,
     any_ect: bool,
     from: u64,
     width: u64,
-    /// The accumulated sum, in fractions of a mark.
+    /// The sum of probabilities since the last mark.
     sum: f64,
 }
 
@@ -58,8 +58,8 @@ impl PlainMarks {
         let ecn = packet.marks.ecn();
         ecn == Ecn::Capable1 || ecn == Ecn::CongestionExperienced || self.any_ect && ecn == Ecn::Capable0
     }
-    /// Whether a packet at this depth, in the unit of the configuration, is marked. The result is `None` if
-    /// it depends on the last digit of the sum.
+    /// Whether a packet at this depth, in the unit of the configuration, is marked. `None` if this depends on
+    /// the last digit of the sum.
     fn marks(&mut self, depth: f64) -> Option<bool> {
         let beyond = depth - self.from as f64;
         if self.width == 0 || beyond >= self.width as f64 || beyond <= 0.0 {
@@ -88,7 +88,7 @@ fn marks() -> impl Strategy<Value = PlainMarks> {
     })
 }
 
-/// The packets in the queue with their arrival times.
+/// The packets in the queue, with their arrival times.
 #[derive(Default)]
 struct Waiting {
     packets: Vec<(Packet, Time)>,

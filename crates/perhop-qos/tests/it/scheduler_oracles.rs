@@ -1,6 +1,7 @@
-//! The schedulers compared with their proved properties: GPS shares, delay and fairness bounds, conformance.
+//! The schedulers compared with their proved properties: shares of GPS, bounds on delay and fairness,
+//! conformance.
 //!
-//! Wires run at 8 Mb/s: one byte per microsecond.
+//! Wires run at 8 Mb/s, one byte per microsecond.
 
 use crate::bounds::{BYTES_PER_SECOND, RATE, served};
 use crate::fluid;
@@ -19,7 +20,7 @@ const FAIR: [SchedulerConfig; 5] = [
     SchedulerConfig::Hfsc,
 ];
 
-/// Packets for `classes` classes. There are up to 80 packets with gaps that fill and empty the queues, or 300
+/// Packets for `classes` classes: either up to 80 packets with gaps that fill and empty the queues, or 300
 /// packets at once.
 fn traces(classes: usize) -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![3 => Just(0u64), 4 => 1..1_000_000u64, 1 => 1_000_000..6_000_000u64];
@@ -36,7 +37,7 @@ fn traces(classes: usize) -> impl Strategy<Value = Vec<Arrival>> {
     )
 }
 
-/// Trees of two schedulers, with up to three shapers.
+/// Trees of two schedulers with up to three shapers.
 fn trees() -> impl Strategy<Value = Tree> {
     let place = prop_oneof![(0..4usize).prop_map(Place::Outer), (0..3usize).prop_map(Place::Inner)];
     // Peak shaping needs an excess burst.
@@ -55,8 +56,8 @@ fn weights(classes: usize) -> impl Strategy<Value = Vec<f64>> {
     proptest::collection::vec((1..=10u32).prop_map(f64::from), classes)
 }
 
-/// `count` packets of `length` bytes for `queue`. One packet arrives every `every`; all arrive at once if
-/// `every` is zero.
+/// `count` packets of `length` bytes for `queue`. One packet arrives in each interval of `every`, or all
+/// arrive at once if `every` is zero.
 fn train(queue: usize, length: u32, count: u64, every: Time) -> impl Iterator<Item = Arrival> {
     (0..count).map(move |index| Arrival { at: every * index, queue, length })
 }
@@ -83,8 +84,9 @@ fn assert_shares(config: &QueueingConfig, arrivals: &[Arrival], expected: &[f64]
 
 #[test]
 fn long_run_shares_are_those_of_gps() {
-    // Packets have very different lengths. The third class demands 50 or 20 kB/s, less than its share. The
-    // fourth class is absent or saturated. The others share the rest by weight.
+    // The packets of the classes have very different lengths. The third class demands 50 or 20 kB/s, which is
+    // less than its share. The fourth class is absent or saturated. The other classes share the remaining
+    // rate by weight.
     let lengths = [1500, 200, 500, 900];
     let weights = [1.0, 3.0, 2.0, 4.0];
     for scheduler in FAIR {
@@ -107,7 +109,7 @@ fn long_run_shares_are_those_of_gps() {
                     }
                 }
                 let expected = fluid::water_filling(&demands, &weights, BYTES_PER_SECOND);
-                // Each end of the window is off by at most the packets and quanta of one round.
+                // At each end of the window, the bytes differ by at most the packets and quanta of one round.
                 assert_shares(&queueing(scheduler, &weights), &merge(arrivals), &expected, 5_000.0);
             }
         }
@@ -145,8 +147,8 @@ fn bandwidths_are_weights() {
 
 #[test]
 fn nested_shares_multiply() {
-    // The outer classes share 1:1, and the inner classes of the first 3:1, which gives 3/8, 1/8 and 1/2. The
-    // test has every scheduler inside every other scheduler.
+    // The outer classes share 1:1, and the inner classes of the first one 3:1, so the shares are 3/8, 1/8 and
+    // 1/2. The test runs each scheduler inside each other scheduler.
     for outer in FAIR {
         for inner in FAIR {
             let mut config = queueing(outer, &[1.0, 1.0]);
@@ -163,7 +165,7 @@ fn nested_shares_multiply() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-    /// The checks of [`send`] for every scheduler, and its proved properties.
+    /// The checks of [`send`], and the proved properties of each scheduler.
     #[test]
     fn every_scheduler_conserves_packets_is_work_conserving_and_keeps_its_bounds(
         arrivals in traces(4),
@@ -174,23 +176,23 @@ proptest! {
         }
     }
 
-    /// A scheduler inside a scheduler, with shapers at both levels, does not lose or reorder packets.
+    /// With a scheduler inside a scheduler and shapers at both levels, no packets are lost or reordered.
     #[test]
     fn nested_and_shaped_trees_lose_nothing(arrivals in traces(6), tree in trees()) {
         tree.check(&arrivals);
         Tree { shapes: Vec::new(), ..tree }.check(&arrivals);
     }
 
-    /// Bennett & Zhang 1996: while all classes are backlogged, WF2Q, and therefore WF2Q+, is never more than
-    /// (1 − φ_i) L_i ahead of the fluid server. WFQ can be ahead by half a round.
+    /// Bennett & Zhang 1996: while all classes are backlogged, WF2Q, and therefore also WF2Q+, is never ahead
+    /// of the fluid server by more than (1 − φ_i) L_i. WFQ can be ahead by half a round.
     #[test]
     fn wf2q_plus_is_never_a_packet_ahead(weights in weights(4), lengths in [40..=LONGEST, 40..=LONGEST, 40..=LONGEST, 40..=LONGEST]) {
         let trains = (0..4).flat_map(|queue| train(queue, lengths[queue], 300_000 / u64::from(lengths[queue]), Time::ZERO));
         let departures = send(&queueing(SchedulerConfig::Wf2qPlus, &weights), RATE, &merge(trains));
         let sum: f64 = weights.iter().sum();
         let mut sent = [0.0; 4];
-        // Before 290 ms, no class can become empty, because even the whole wire would not have sent the 300
-        // kB of a class.
+        // Before 290 ms, all classes are backlogged, because even the whole wire could not have sent the 300
+        // kB of one class.
         for departure in departures.iter().take_while(|departure| departure.ends < Time::from_milliseconds(290)) {
             sent[departure.queue] += f64::from(departure.length);
             let part = weights[departure.queue] / sum;
@@ -201,7 +203,7 @@ proptest! {
         }
     }
 
-    /// A shaper's output conforms in every interval, and no packet could have left a picosecond earlier.
+    /// The output of a shaper conforms in every interval, and no packet could have left a picosecond earlier.
     #[test]
     fn a_shaper_conforms_without_unnecessary_delay(
         arrivals in traces(2), rate in 1_000_000..7_000_000u64, burst in u64::from(LONGEST)..5000,
@@ -238,7 +240,8 @@ fn a_cap_bounds_priority_in_every_interval() {
     let mut config = queueing(SchedulerConfig::Priority, &[1.0, 1.0]);
     config.classes[0].share.cap =
         Some(CapConfig { rate: Rate::from_bits_per_second(cap_rate), burst: ByteSize::from_bytes(burst) });
-    // Both classes are saturated. The capped class gets its cap, and the other class gets the rest.
+    // Both classes are saturated. The class with a cap sends at its cap, and the other class has the
+    // remaining rate.
     let both = merge((0..2).flat_map(|queue| train(queue, 500, 4000, Time::ZERO)));
     assert_shares(&config, &both, &[250e3, 750e3], 3_500.0);
     let departures = send(&config, RATE, &both);
@@ -254,14 +257,16 @@ fn a_cap_bounds_priority_in_every_interval() {
             assert!((count + 1) as f64 * 500.0 <= allowed + 1e-6);
         }
     }
-    // Alone, the class gets the whole wire: `send` checks that the wire is work-conserving.
+    // If the other class is silent, the class has the whole wire: `send` checks that the wire is
+    // work-conserving.
     let alone = merge(train(0, 500, 1000, Time::ZERO));
     assert_eq!(send(&config, RATE, &alone).last().unwrap().ends, Time::from_milliseconds(500));
 }
 
 #[test]
 fn a_class_below_its_shaper_rate_keeps_its_share() {
-    // Short packets compete with long packets, 1:1. Both are shaped to three quarters of the wire.
+    // A class with short packets and a class with long packets share 1:1. Both have shapers of three quarters
+    // of the wire.
     for scheduler in [SchedulerConfig::Drr, SchedulerConfig::Scfq, SchedulerConfig::Wf2qPlus] {
         let mut config = queueing(scheduler, &[1.0, 1.0]);
         config.classes[0].shape = Some(shape(6_000_000, 3000));

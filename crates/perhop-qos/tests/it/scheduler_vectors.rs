@@ -1,4 +1,4 @@
-//! Runs every case of `vectors/scheduler/*.toml` through the scheduler tree.
+//! Runs all cases of `vectors/scheduler/*.toml` through the scheduler tree.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use perhop_qos::policy::QueueingConfig;
 use perhop_qos::units::{Rate, Time};
 use serde::Deserialize;
 
-/// One byte takes one microsecond.
+/// At this rate, a byte is sent in one microsecond.
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 
 #[derive(Deserialize)]
@@ -17,9 +17,9 @@ struct Case {
     name: String,
     queueing: QueueingConfig,
     arrivals: Vec<Packets>,
-    /// Class and number of each packet, in order of departure.
+    /// The class and the number of each packet, in order of departure.
     order: String,
-    /// The end of each transmission; not checked if absent.
+    /// The times at which transmissions end. Not checked if absent.
     #[serde(default)]
     ends: Vec<Time>,
 }

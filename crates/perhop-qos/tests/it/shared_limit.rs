@@ -1,4 +1,4 @@
-//! A limit on the total backlog of a scheduler's queues.
+//! Tests of a limit on the total backlog of a scheduler's queues.
 
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 
 fn build(queueing: &Value) -> Result<Port, ConfigError> {
     let queueing: QueueingConfig = serde_json::from_value(queueing.clone()).unwrap();
-    // One byte takes one microsecond.
+    // At this rate, a byte is sent in one microsecond.
     let rate = Rate::from_bits_per_second(8_000_000);
     let headers = HeaderStack::EMPTY;
     let wire = WireConfig { rate, framing: Framing::Raw, headers, ring: RingConfig::default() };
     Port::build(Some(&queueing), &wire, &[], &Streams::new(1, 0))
 }
 
-/// The fates of packets, by their payload.
+/// The fate of each packet, with its payload.
 #[derive(Debug, Default, PartialEq)]
 struct Fates {
     dropped: Vec<(u64, DropCause)>,
@@ -35,7 +35,7 @@ impl Observer for Fates {
     }
 }
 
-/// Sends `arrivals` through `port`; `check` inspects it before and after each arrival.
+/// Sends `arrivals` through `port`. `check` is called before and after each arrival.
 fn drive(
     port: &mut Port,
     arrivals: &[(Time, Packet)],
@@ -85,7 +85,7 @@ fn classes(own: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Packets and IP bytes in `queues` of `port`.
+/// The number of packets and IP bytes in `queues` of `port`.
 fn held(port: &Port, queues: std::ops::Range<usize>) -> (u64, u64) {
     let occupancies = port.queues()[queues].iter().map(|queue| *queue.occupancy());
     occupancies.fold((0, 0), |(packets, bytes), held| (packets + held.packets, bytes + held.bytes))
@@ -94,17 +94,17 @@ fn held(port: &Port, queues: std::ops::Range<usize>) -> (u64, u64) {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-    /// Queues that share a limit, served in order of arrival, are one queue with that limit.
+    /// Queues that share a limit and are served in order of arrival equal one queue with that limit.
     #[test]
     fn a_shared_limit_with_fifo_equals_one_queue(arrivals in arrivals(), limit in limits()) {
         let shared = json!({"limit": limit, "scheduler": "fifo", "classes": classes("1000 packets")});
-        let one = json!({"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": limit}}}]});
+        let single = json!({"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": limit}}}]});
         let fates = |queueing| drive(&mut build(&queueing).unwrap(), &arrivals, |_, _, _, _| {});
-        prop_assert_eq!(fates(shared), fates(one));
+        prop_assert_eq!(fates(shared), fates(single));
     }
 
-    /// Every dropped packet exceeded the limit, and no packet within the limit was dropped. This holds under
-    /// every scheduler, with a limit around all queues or around some of them.
+    /// Each dropped packet exceeded the limit, and no packet within the limit was dropped. This is true for
+    /// all schedulers, and for limits around all queues or around some of them.
     #[test]
     fn only_packets_above_the_limit_are_dropped(
         arrivals in arrivals(), outer in 1..12u64, inner in 300..4000u64,
@@ -125,7 +125,7 @@ proptest! {
         prop_assert_eq!(fates.dropped.len() + fates.sent.len(), arrivals.len());
     }
 
-    /// If the limits of the queues are reached first, a shared limit has no effect.
+    /// If the limits of the queues are always reached first, a shared limit has no effect.
     #[test]
     fn a_limit_that_is_never_reached_changes_nothing(arrivals in arrivals()) {
         let without = json!({"scheduler": "scfq", "classes": classes("3 packets")});
@@ -145,7 +145,7 @@ fn a_policer_comes_before_the_limit() {
         let dscp = Dscp::new(8 * class).unwrap();
         (Time::ZERO, Packet { dscp, payload: index as u64, ..Packet::new(FlowKey::default(), 100) })
     };
-    // The policer passes two packets of class 1. It drops the third itself, and all later ones.
+    // The policer passes two packets of class 1. It drops the third packet itself, and all later packets.
     let arrivals: Vec<(Time, Packet)> = [1, 1, 1, 0, 0, 1].iter().enumerate().map(arrival).collect();
     let fates = drive(&mut port, &arrivals, |_, _, _, _| {});
     assert_eq!(fates.dropped, [(2, DropCause::Policed), (4, DropCause::QueueFull), (5, DropCause::Policed)]);

@@ -1,4 +1,4 @@
-//! Runs `vectors/memory/*.toml`, and a port whose queues share memory.
+//! Runs `vectors/memory/*.toml`, and tests ports whose queues share memory.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ struct Case {
     step: Vec<Step>,
 }
 
-/// A queue of port `port`; all ports have the settings of the memory.
+/// A queue of port `port`. All ports have the settings of the memory.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct QueueOfCase {
@@ -38,19 +38,19 @@ struct QueueOfCase {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Step {
     event: Event,
-    /// Rounds of one packet for each of these queues.
+    /// The queues of a round. In each round, each of them receives or sends one packet.
     queues: Vec<usize>,
     count: usize,
     length: u32,
     #[serde(default)]
     precedence: Color,
-    /// The number of admitted packets of all rounds. Only for arrivals.
+    /// The number of packets that are admitted in all rounds. Only for arrivals.
     admitted: Option<usize>,
-    /// The only cause of the drops, if there are any.
+    /// The cause of all drops, if there are any.
     cause: Option<String>,
     /// The units of all queues after the step.
     units: Vec<u64>,
-    /// The units of the ports in addition to the reserved units of queues.
+    /// The units of each port in addition to the reserved units of its queues.
     ports: Option<Vec<u64>>,
     /// The free units of the pool.
     free: Option<u64>,
@@ -122,7 +122,7 @@ fn every_vector_holds() {
     assert!(checked > 10, "only {checked} cases found");
 }
 
-/// Counts drops by cause, and sent packets of each queue.
+/// Counts the drops by cause, and the sent packets of each queue.
 #[derive(Default)]
 struct Fates {
     dropped: [u64; DropCause::COUNT],
@@ -153,9 +153,9 @@ fn build_in(queueing: &Value, pools: &mut MemoryPools) -> Result<Port, perhop_qo
     policy.build_port_in(&wire, &[], &Streams::new(1, 0), pools)
 }
 
-/// By hand: packets of 1500 bytes take 1518 bytes, which are 6 units. Queue 0 has room for 20 packets in its
-/// own units and 5 in the pool of 60 units. Queue 1 has room for the remaining 5. The queue without memory
-/// has 64 packets.
+/// A computation by hand: packets of 1500 bytes need 1518 bytes, which are 6 units. Queue 0 has room for 20
+/// packets in its own units and for 5 packets in the pool of 60 units. Queue 1 has room for the other 5
+/// packets of the pool. The queue without memory has room for 64 packets.
 #[test]
 fn queues_of_a_port_draw_on_one_memory() {
     let mut port = build(&json!({
@@ -183,20 +183,20 @@ fn queues_of_a_port_draw_on_one_memory() {
         now = port.poll_timeout().unwrap_or(now);
     }
     assert_eq!(fates.sent, [25, 5, 64]);
-    // All units have been released to the pool.
+    // All units of the pool are free again.
     for _ in 0..100 {
         port.enqueue(now, &mut packet("af11"), &mut fates);
     }
     assert_eq!(dropped(&fates, DropCause::SharedMemory), 75 + 95 + 90);
 }
 
-/// A queue that takes all free units of `memory`.
+/// A port with a queue that can use all free units of `memory`.
 fn greedy(memory: &Value) -> Value {
     json!({"memory": memory, "classes": [{"name": "all", "buffer": {"shared-memory": {}}}]})
 }
 
-/// By hand: 60 units have room for 10 packets of 6 units. The units that one port uses are available to the
-/// other port only after a departure.
+/// A computation by hand: 60 units have room for 10 packets of 6 units. The other port can use the units of
+/// one port only after a departure.
 #[test]
 fn ports_with_the_same_pool_share_it() {
     let mut pools = MemoryPools::default();
@@ -217,7 +217,7 @@ fn ports_with_the_same_pool_share_it() {
     let pool_of = |port: &Port| port.shared_pool();
     assert!(pool_of(&ports[0]).is_some() && pool_of(&ports[0]) == pool_of(&ports[1]));
     assert!(pool_of(&apart).is_some() && pool_of(&apart) != pool_of(&ports[0]) && pool_of(&alone).is_none());
-    // Other ports of a shared pool must see departures in time.
+    // Other ports of a shared pool must be notified of departures when they happen.
     assert!(!ports[0].precomputes_departures() && alone.precomputes_departures());
     assert!(Port::is_memory_conserved(ports.iter().chain([&apart, &alone])));
     assert!(!Port::is_memory_conserved([&ports[0]]), "the other port has units of the pool, too");
@@ -242,7 +242,7 @@ fn ports_of_a_pool_describe_it_alike() {
         let error = build_in(&with(field, value), &mut pools).unwrap_err();
         assert!(error.path.join(".") == "queueing.memory.pool" && error.help.is_some(), "{error}");
     }
-    // The settings of the ports may differ.
+    // Other settings of the ports may be different.
     build_in(&with("limit", json!(9)), &mut pools).unwrap();
 }
 

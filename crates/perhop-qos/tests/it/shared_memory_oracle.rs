@@ -1,4 +1,4 @@
-//! Shared memory compared with plain arithmetic: every count is a sum over the packets that wait.
+//! Shared memory compared with plain arithmetic, in which each count is a sum over the queued packets.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,11 @@ use perhop_qos::random::Streams;
 use perhop_qos::{Color, DropCause, FlowKey, Packet, Time, Verdict};
 use proptest::prelude::*;
 
-/// Two pools; ports 0 and 1 draw on the first, port 2 on the second. Each port has two queues.
+/// The pool of each port: ports 0 and 1 use the first pool, and port 2 the second. Each port has two queues.
 const POOL_OF_PORT: [usize; 3] = [0, 0, 1];
 const QUEUES: usize = 6;
 
-/// The packets that wait in each queue, and the settings.
+/// The packets in each queue, and the settings.
 struct Plain {
     memory: MemoryConfig,
     queues: Vec<SharedMemoryConfig>,
@@ -30,11 +30,11 @@ impl Plain {
     fn used(&self, queue: usize) -> i128 {
         self.waiting[queue].iter().map(|length| self.units(*length)).sum()
     }
-    /// The units of `queue` in addition to its reserved units when it holds `used`.
+    /// The units of `queue` in addition to its reserved units, if it uses `used` units.
     fn shared(&self, queue: usize, used: i128) -> i128 {
         (used - i128::from(self.queues[queue].reserved)).max(0)
     }
-    /// The units of `port` in addition to the reserved units of its queues, if `queue` has `held`.
+    /// The units of `port` in addition to the reserved units of its queues, if `queue` uses `held` units.
     fn port(&self, port: usize, queue: usize, held: i128) -> i128 {
         let used = |other: usize| if other == queue { held } else { self.used(other) };
         (0..QUEUES).filter(|other| other / 2 == port).map(|other| self.shared(other, used(other))).sum()
@@ -45,7 +45,7 @@ impl Plain {
         let used: i128 = ports.map(|port| (self.port(port, queue, held) - reserved).max(0)).sum();
         i128::from(self.memory.shared) - used
     }
-    /// The verdict on a packet, computed with division and integers.
+    /// The verdict on a packet, computed with integer divisions.
     fn verdict(&self, queue: usize, length: u32, precedence: usize) -> Verdict {
         let config = &self.queues[queue];
         let (port, pool) = (queue / 2, POOL_OF_PORT[queue / 2]);
@@ -84,7 +84,7 @@ impl Plain {
     }
 }
 
-/// The limit when `used` units are in use.
+/// The limit while `used` units are in use.
 fn limit_at(fall: Option<FallConfig>, limit: i128, minimum: i128, used: i128) -> i128 {
     let Some(FallConfig { start, end, slope }) = fall else { return limit };
     let (start, end) = (i128::from(start), i128::from(end));
@@ -139,7 +139,7 @@ fn queue() -> impl Strategy<Value = SharedMemoryConfig> {
                 limit: limit.map(|limit| limit.0),
                 alpha,
                 port_minimum: limit.map(part),
-                pool_minimum: limit.map(|(limit, one, other)| part((limit, other, one))),
+                pool_minimum: limit.map(|(limit, first, second)| part((limit, second, first))),
                 thresholds,
                 profiles: None,
             }
@@ -147,7 +147,7 @@ fn queue() -> impl Strategy<Value = SharedMemoryConfig> {
     )
 }
 
-/// An arrival at a queue (length and drop precedence), or a departure from it.
+/// An arrival at a queue (its length and drop precedence), or a departure from the queue.
 type Event = (usize, Option<(u32, usize)>);
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
@@ -204,8 +204,8 @@ proptest! {
 }
 
 proptest! {
-    /// Choudhury and Hahne 1998, section III: with the factor α, each of `busy` queues that are always
-    /// offered packets holds α / (1 + α × busy) of the memory, rounded to whole units.
+    /// Choudhury and Hahne 1998, section III: with the factor α, each of `busy` queues that always have
+    /// arriving packets uses α / (1 + α × busy) of the memory, rounded to whole units.
     #[test]
     fn busy_queues_hold_equal_parts_of_a_dynamic_limit(
         busy in 1..=QUEUES,

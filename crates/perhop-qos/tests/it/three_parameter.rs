@@ -1,7 +1,7 @@
 //! The three-parameter scheduler compared with known shares and delays, with SCFQ, and with a plain model
-//! that checks every class for every choice.
+//! that checks all classes for each choice.
 //!
-//! Wires run at 8 Mb/s: one byte per microsecond.
+//! Wires run at 8 Mb/s, one byte per microsecond.
 
 use crate::fluid;
 use crate::wire::{Arrival, Departure, send};
@@ -11,11 +11,11 @@ use perhop_qos::units::{ByteSize, Rate, Time};
 use proptest::prelude::*;
 
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
-/// Bytes per second of [`RATE`].
+/// The bytes per second of [`RATE`].
 const BYTES_PER_SECOND: f64 = 1e6;
 const LONGEST: u32 = 1500;
 
-/// A class with a minimum in bytes per second (none if the number is 0) and a weight.
+/// A class with a minimum in bytes per second (0 for no minimum) and a weight.
 fn class(minimum: u64, weight: f64) -> ClassConfig {
     let minimum = (minimum > 0).then(|| Rate::from_bits_per_second(8 * minimum));
     ClassConfig {
@@ -34,8 +34,8 @@ fn shape(kilobits: u64) -> ShapeConfig {
     ShapeConfig { rate, burst, excess: ByteSize::default(), form: ShapeForm::Average }
 }
 
-/// Arrivals of `demands`, in bytes per second, for `seconds`. Each class has packets of its entry of
-/// `lengths`. Packets of an infinite demand arrive at once.
+/// The arrivals of `demands`, in bytes per second, for `seconds`. The packets of each class have the length
+/// in `lengths`. If the demand is infinite, all packets arrive at once.
 fn arrivals(demands: &[f64], lengths: &[u32], seconds: f64) -> Vec<Arrival> {
     let mut arrivals = Vec::new();
     for (queue, (demand, length)) in demands.iter().zip(lengths).enumerate() {
@@ -50,7 +50,7 @@ fn arrivals(demands: &[f64], lengths: &[u32], seconds: f64) -> Vec<Arrival> {
     arrivals
 }
 
-/// The rate of each class for these `demands`: its minimum, and a share of the rest by weight.
+/// The rate of each class for these `demands`: its minimum, and a share of the remaining rate by weight.
 fn shares(demands: &[f64], minima: &[u64], weights: &[f64], rate: f64) -> Vec<f64> {
     let granted: Vec<f64> =
         demands.iter().zip(minima).map(|(demand, minimum)| demand.min(*minimum as f64)).collect();
@@ -59,7 +59,7 @@ fn shares(demands: &[f64], minima: &[u64], weights: &[f64], rate: f64) -> Vec<f6
     granted.iter().zip(excess).map(|(granted, excess)| granted + excess).collect()
 }
 
-/// Bytes per second that `queue` got from 0.5 s to 1.5 s.
+/// The bytes per second that `queue` sent from 0.5 s to 1.5 s.
 fn measured(departures: &[Departure], queue: usize) -> f64 {
     let sent_by = |now: Time| {
         let of_queue = departures.iter().filter(|departure| departure.queue == queue);
@@ -82,7 +82,7 @@ const ALWAYS: f64 = f64::INFINITY;
 
 #[test]
 fn minimum_and_excess_add_up() {
-    // 1 MB/s, of which minima take 600 kB/s; 400 kB/s are shared 1:1:2.
+    // The minima use 600 kB/s of 1 MB/s. The other 400 kB/s are shared 1:1:2.
     let (minima, weights) = ([100_000, 500_000, 0], [1.0, 1.0, 2.0]);
     let config = three_parameter(&minima, &weights);
     let trace = arrivals(&[ALWAYS; 3], &[1500, 200, 700], 2.0);
@@ -94,7 +94,7 @@ fn unused_minima_are_excess() {
     let (minima, weights, lengths) =
         ([300_000, 400_000, 100_000, 0], [1.0, 2.0, 1.0, 3.0], [1500, 300, 700, 1000]);
     let config = three_parameter(&minima, &weights);
-    // The first two classes demand less than their minimum, slightly more, or are saturated.
+    // The first two classes demand less than their minimum, slightly more, or any amount.
     for first in [0.1, 100e3, 350e3, ALWAYS] {
         for second in [50e3, 450e3, ALWAYS] {
             let demands = [first, second, ALWAYS, ALWAYS];
@@ -105,7 +105,8 @@ fn unused_minima_are_excess() {
 }
 
 /// Cisco, ASR 9000 Modular Quality of Service Configuration Guide (OL-23108-02), example 4: on a T1, class A
-/// has 30 % and 80 % of the rest, but at most 50 %. Class B has 60 % and 10 % of the rest.
+/// has 30 % and a share of 80 % of the excess, but at most 50 % of the link. Class B has 60 % and a share of
+/// 10 % of the excess.
 #[test]
 fn the_three_parameters_of_a_class() {
     let of_wire = |percent: u64| percent * 10_000;
@@ -115,20 +116,21 @@ fn the_three_parameters_of_a_class() {
     let percent = |shares: [f64; 3]| shares.map(|share| share * 10_000.0);
     let with = |demands: [f64; 3]| arrivals(&demands, &lengths, 2.0);
     assert_shares(&config, &with([ALWAYS; 3]), &percent([38.0, 61.0, 1.0]), 3000.0);
-    // Without B, class A would get 30 % and eight ninths of 70 %. Its shaper limits it to half the wire.
+    // Without B, class A would have 30 % and eight ninths of the other 70 %. Its shaper limits it to half of
+    // the wire.
     assert_shares(&config, &with([ALWAYS, 0.1, ALWAYS]), &percent([50.0, 0.0, 50.0]), 3000.0);
 }
 
 #[test]
 fn a_minimum_holds_under_a_shaper_and_inside_another_scheduler() {
-    // A quarter of the wire: minima of 50 and 100 kB/s leave 100 kB/s.
+    // The class has a quarter of the wire. Minima of 50 and 100 kB/s leave 100 kB/s.
     let mut config = QueueingConfig { classes: vec![ClassConfig::default()], ..Default::default() };
     config.classes[0].shape = Some(shape(2000));
     config.classes[0].queueing = Some(three_parameter(&[50_000, 100_000, 0], &[1.0, 1.0, 2.0]));
     let lengths = [1500, 500, 900];
     assert_shares(&config, &arrivals(&[ALWAYS; 3], &lengths, 2.0), &[75e3, 125e3, 50e3], 4000.0);
     assert_shares(&config, &arrivals(&[0.1, ALWAYS, ALWAYS], &lengths, 2.0), &[0.0, 150e3, 100e3], 4000.0);
-    // A class with strict priority takes half of the wire first.
+    // A class with strict priority uses half of the wire.
     let priority = ClassConfig { name: "priority".into(), ..Default::default() };
     let others = ClassConfig { queueing: config.classes[0].queueing.take(), ..Default::default() };
     config =
@@ -139,11 +141,11 @@ fn a_minimum_holds_under_a_shaper_and_inside_another_scheduler() {
 
 #[test]
 fn minima_beyond_the_wire_are_kept_in_proportion() {
-    // The minima add up to 3 MB/s, so a class without a minimum sends nothing.
+    // The minima add up to 3 MB/s on a wire of 1 MB/s, so a class without a minimum sends nothing.
     let config = three_parameter(&[600_000, 1_500_000, 900_000, 0], &[1.0; 4]);
     let trace = arrivals(&[ALWAYS; 4], &[1500, 300, 700, 100], 2.0);
     assert_shares(&config, &trace, &[200e3, 500e3, 300e3, 0.0], 3000.0);
-    // A class that becomes backlogged late gets its share at once.
+    // A class that becomes backlogged late receives its share at once.
     let late = |arrival: &Arrival| Arrival {
         at: if arrival.queue == 0 { Time::from_milliseconds(400) } else { Time::ZERO },
         ..*arrival
@@ -153,8 +155,8 @@ fn minima_beyond_the_wire_are_kept_in_proportion() {
     assert_shares(&config, &trace, &[200e3, 500e3, 300e3, 0.0], 3000.0);
 }
 
-/// While a class with strict priority occupies the wire for half a second, no other class is served. After
-/// that, the classes get a quarter of a second of the missed minima.
+/// While a class with strict priority uses the wire for half a second, no other class is served. After that,
+/// the classes receive a quarter of a second of the missed minima.
 #[test]
 fn long_missed_minima_are_forgotten() {
     let inner = three_parameter(&[600_000, 0], &[1.0, 1.0]);
@@ -164,13 +166,13 @@ fn long_missed_minima_are_forgotten() {
     trace.splice(0..0, (0..500).map(|_| Arrival { at: Time::ZERO, queue: 0, length: 1000 }));
     let departures = send(&config, RATE, &trace);
     let first = departures.iter().find(|departure| departure.queue == 2).unwrap();
-    // The missed service is 0.25 s × 600 kB/s and the head, or 150.5 kB. The class gets it at the 400 kB/s
-    // that the minimum leaves.
+    // The missed service is 0.25 s × 600 kB/s and the head, or 150.5 kB. The first class receives it at the
+    // 400 kB/s that remain while its minimum continues.
     let expected = 0.5 + 150.5 / 400.0;
     assert!((first.starts.as_seconds() - expected).abs() < 0.003, "{first:?}");
 }
 
-/// Up to 80 packets for `classes` classes, with gaps that fill and empty the queues.
+/// Up to 80 packets for `classes` classes. The gaps between them fill and empty the queues.
 fn traces(classes: usize) -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![3 => Just(0u64), 4 => 1..1_000_000u64, 1 => 1_000_000..6_000_000u64];
     prop::collection::vec((gap, 0..classes, 40..=LONGEST), 1..80).prop_map(|packets| {
@@ -186,14 +188,14 @@ fn traces(classes: usize) -> impl Strategy<Value = Vec<Arrival>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-    /// While all classes are backlogged, each has sent its configured share at any time, within three
-    /// packets.
+    /// While all classes are backlogged, the bytes that each has sent differ from its configured share by at
+    /// most three packets at any time.
     #[test]
     fn every_class_stays_near_its_share(
         parts in prop::array::uniform4(0..10u64), weights in prop::array::uniform4(1..10u32), length in 100..=LONGEST,
     ) {
         let weights = weights.map(f64::from);
-        // The parts add up to at most 36 of 40.
+        // The minima are at most 36 of 40 parts of the wire.
         let minima = parts.map(|part| 25_000 * part);
         let expected = shares(&[ALWAYS; 4], &minima, &weights, BYTES_PER_SECOND);
         let trace = arrivals(&[ALWAYS; 4], &[length; 4], 0.5);
@@ -210,8 +212,8 @@ proptest! {
         }
     }
 
-    /// Stoica, Zhang & Ng 1997: if the wire can satisfy all minima, no packet ends later than it would alone
-    /// at its class's minimum, plus the time of the longest packet on the wire.
+    /// Stoica, Zhang & Ng 1997: if the wire can satisfy all minima, no packet ends later than at the minimum
+    /// of its class alone, plus the time of the longest packet on the wire.
     #[test]
     fn no_guarantee_is_late_by_more_than_a_packet(
         arrivals in traces(4), parts in prop::array::uniform4(1..10u64), weights in prop::array::uniform4(1..10u32),
@@ -247,8 +249,8 @@ proptest! {
     }
 }
 
-/// Checks every class for every choice. Minima and weights are chosen so that tags and times in picoseconds
-/// are integers.
+/// A plain model that checks all classes for each choice. Minima and weights are chosen so that tags and
+/// times in picoseconds are integers.
 #[derive(Default)]
 struct Plain {
     classes: Vec<PlainClass>,
@@ -258,9 +260,9 @@ struct Plain {
 
 #[derive(Clone, Default)]
 struct PlainClass {
-    /// Picoseconds that a byte takes at the minimum, if there is one.
+    /// The picoseconds of a byte at the minimum, if there is a minimum.
     byte: Option<u64>,
-    /// The amount by which a byte increases the tag.
+    /// The amount that a byte adds to the tag.
     charge: u128,
     tag: u128,
     start: u64,
@@ -302,7 +304,7 @@ impl Plain {
         self.stood += clock.saturating_sub(latest);
         clock.min(latest)
     }
-    /// Records the heads that are due, in order of their start.
+    /// Records which heads are due, in the order of their start times.
     fn advance(&mut self, now: Time) -> u64 {
         loop {
             let clock = self.clock(now);
@@ -355,7 +357,7 @@ impl Plain {
     }
 }
 
-/// Minima in bytes per second that give a byte a whole number of picoseconds.
+/// Minima in bytes per second at which the time of a byte is a whole number of picoseconds.
 const MINIMA: [u64; 6] = [0, 1_000, 50_000, 200_000, 1_000_000, 4_000_000];
 
 proptest! {
@@ -364,13 +366,14 @@ proptest! {
     #[test]
     fn choices_agree_with_a_linear_search(
         classes in prop::collection::vec((prop::sample::select(MINIMA.to_vec()), 0..3u32), 1..12),
-        // There are few lengths, so that deadlines and tags are often equal, and a few long pauses.
+        // There are only a few different lengths, so that deadlines and tags are often equal, and a few long
+        // pauses.
         steps in prop::collection::vec(
             (0u32..8, 0usize..12, 1u32..4, prop_oneof![8 => 0..3u64, 1 => 0..300u64]), 1..400),
     ) {
         let mut minima: Vec<u64> = classes.iter().map(|(minimum, _)| *minimum).collect();
         let mut weights: Vec<u32> = classes.iter().map(|(_, power)| 1 << power).collect();
-        // An additional class, which never sends, makes the sum a power of two.
+        // An additional class, which never sends, makes the sum of the weights a power of two.
         let sum: u32 = weights.iter().sum();
         minima.push(0);
         weights.push((sum + 1).next_power_of_two() - sum);
@@ -387,7 +390,7 @@ proptest! {
             match (step, choice) {
                 (0..=3, _) => {
                     let is_head = plain.classes[child].head == 0;
-                    // A packet can be counted before or after it becomes known as the head.
+                    // A packet can be counted before or after it is reported as the head.
                     if is_head && step > 1 {
                         scheduler.head_changed(child, length);
                     }
@@ -400,7 +403,7 @@ proptest! {
                         plain.classes[child].set_head(length);
                     }
                 }
-                // A child holds back its packets, offers them again, or offers a different packet.
+                // The child holds its packets back, offers them again, or offers another packet.
                 (4, _) if plain.classes[child].waiting > 0 => {
                     let head = if plain.classes[child].head == length { 0 } else { length };
                     scheduler.head_changed(child, head);

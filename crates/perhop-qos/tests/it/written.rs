@@ -1,4 +1,4 @@
-//! A configuration that is written and read again is equal.
+//! Tests that a configuration is equal after it is written and read again.
 
 use perhop_qos::Color;
 use perhop_qos::cake::CakeConfig;
@@ -16,7 +16,7 @@ fn colors_have_names() {
     assert_eq!(format!("{:>6}|{:<4}|", Color::RED, Color::new(3)), "   red|dp3 |");
 }
 
-/// The color of the excess is written unless it is the default, red.
+/// The color of excess packets is written unless it is the default, red.
 #[test]
 fn written_meters_equal_read_meters() {
     let bucket = json!({"rate": "1Mb/s", "burst": "5kB"});
@@ -37,7 +37,7 @@ fn written_meters_equal_read_meters() {
     }
 }
 
-/// The hash of flows is written unless it is the default, the header fields.
+/// The flow hash is written unless it is the default, the header fields.
 #[test]
 fn a_written_cake_keeps_its_hash_of_flows() {
     for (hash, expected) in [("headers", None), ("socket", Some(json!("socket")))] {

@@ -1,7 +1,7 @@
-//! The proved properties of the schedulers, checked for all packets that a wire sent: delay bounds, fairness
-//! bounds, and shares within a round. Shared by property tests and fuzzing.
+//! The proved properties of the schedulers, checked for all packets that a wire has sent: delay bounds,
+//! fairness bounds, and shares within a round. Property tests and fuzzing share these checks.
 //!
-//! Wires run at 8 Mb/s: one byte per microsecond.
+//! Wires run at 8 Mb/s, one byte per microsecond.
 
 #![allow(clippy::doc_markdown)] // formulas
 
@@ -12,12 +12,12 @@ use super::fluid;
 use super::wire::{Arrival, Departure};
 
 pub(crate) const RATE: Rate = Rate::from_bits_per_second(8_000_000);
-/// Bytes per second of [`RATE`].
+/// The bytes per second of [`RATE`].
 pub(crate) const BYTES_PER_SECOND: f64 = 1e6;
-/// Bytes of a quantum of DRR for a weight of 1.
+/// The bytes of a DRR quantum for a weight of 1.
 pub(crate) const QUANTUM: f64 = 500.0;
 
-/// Checks all proved properties of `scheduler`, whose classes have these `weights`.
+/// Checks all proved properties of `scheduler` with the `weights` of its classes.
 ///
 /// # Panics
 /// A property does not hold.
@@ -33,11 +33,11 @@ pub(crate) fn check(
             assert!(departures.iter().map(|departure| departure.arrival).is_sorted(), "first in, first out");
         }
         SchedulerConfig::Priority => priority(arrivals, departures),
-        // A round sends `weight` packets of each class, and the weights are integers here. Between two turns
-        // of a class, each other class has one turn, so no class is ahead by more than a round.
+        // A round sends `weight` packets of each class, and the weights in these tests are integers. Between
+        // two turns of a class, each other class has one turn, so no class is ahead by more than a round.
         SchedulerConfig::Wrr => fairness(arrivals, departures, |queue, _| 1.0 / weights[queue], |_| 0.5),
-        // Shreedhar & Varghese 1995, theorem: the bytes that two backlogged classes sent per quantum differ
-        // by at most 2 Max + Q, in units of the smallest quantum Q.
+        // Shreedhar & Varghese 1995, theorem: the numbers of bytes that two backlogged classes have sent for
+        // each byte of their quanta differ by at most 2 Max + Q, in units of the smallest quantum Q.
         SchedulerConfig::Drr => {
             let smallest = weights.iter().copied().fold(f64::INFINITY, f64::min);
             let bound = f64::from(arrivals.iter().map(|arrival| arrival.length).max().unwrap_or(0))
@@ -66,7 +66,8 @@ fn longest(arrivals: &[Arrival], queue: Option<usize>) -> f64 {
     f64::from(packets.map(|arrival| arrival.length).max().unwrap_or(0))
 }
 
-/// Bytes of `queue` that the wire has sent by `now`, including those sent so far of the packet on it.
+/// The bytes of `queue` that the wire has sent by `now`, including the part of the current packet that has
+/// been sent.
 pub(crate) fn served(departures: &[Departure], queue: Option<usize>, now: Time) -> f64 {
     let of_queue = departures.iter().filter(|departure| queue.is_none_or(|queue| departure.queue == queue));
     of_queue
@@ -74,7 +75,7 @@ pub(crate) fn served(departures: &[Departure], queue: Option<usize>, now: Time) 
         .sum()
 }
 
-/// A packet waits for at most one packet of a lower level, which is on the wire.
+/// A packet of a higher level waits for at most one packet of a lower level, the packet that is being sent.
 fn priority(arrivals: &[Arrival], departures: &[Departure]) {
     for lower in departures {
         let overtaken = departures.iter().find(|higher| {
@@ -86,18 +87,18 @@ fn priority(arrivals: &[Arrival], departures: &[Departure]) {
     }
 }
 
-/// Parekh & Gallager 1993, theorem 1: each packet ends at most the time of the longest packet after its end
-/// in the fluid server.
+/// Parekh & Gallager 1993, theorem 1: each packet ends at most one longest packet time later than in the
+/// fluid server.
 fn wfq_delay(weights: &[f64], arrivals: &[Arrival], departures: &[Departure]) {
     let fluid = fluid::finish_times(arrivals, weights, BYTES_PER_SECOND);
     for departure in departures {
         let bound = fluid[departure.arrival] + longest(arrivals, None) / BYTES_PER_SECOND;
-        // The fluid model uses floating point, which needs a tolerance of one picosecond.
+        // The fluid model uses floating point, so the tolerance is one picosecond.
         assert!(departure.ends.as_seconds() <= bound + 1e-12, "{departure:?}: {bound}");
     }
 }
 
-/// Bennett & Zhang 1997 on WF2Q+, bit worst-case fair index: between a packet's arrival a and its end d,
+/// Bennett & Zhang 1997 on WF2Q+, bit worst-case fair index: from the arrival a of a packet to its end d,
 /// W_i(a, d) ≥ φ_i W(a, d) − (L_i + (L − L_i) φ_i).
 fn worst_case_fair(weights: &[f64], arrivals: &[Arrival], departures: &[Departure]) {
     for departure in departures {
@@ -111,8 +112,8 @@ fn worst_case_fair(weights: &[f64], arrivals: &[Arrival], departures: &[Departur
     }
 }
 
-/// Goyal, Vin & Cheng 1996 on SCFQ: a packet ends no later than its guaranteed-rate clock,
-/// G = max(a, G of the previous packet) + L / ρ_i, plus one longest packet of every other class.
+/// Goyal, Vin & Cheng 1996 on SCFQ: a packet ends no later than its guaranteed-rate clock, G = max(a, G of
+/// the previous packet) + L / ρ_i, plus the time of one longest packet of each other class.
 fn scfq_delay(weights: &[f64], arrivals: &[Arrival], departures: &[Departure]) {
     let longest = |queue| longest(arrivals, Some(queue)) / BYTES_PER_SECOND;
     let mut clocks = vec![0.0f64; weights.len()];
@@ -125,9 +126,9 @@ fn scfq_delay(weights: &[f64], arrivals: &[Arrival], departures: &[Departure]) {
     }
 }
 
-/// In every interval in which two classes are backlogged, the sent amounts differ by at most the sum of the
-/// bounds of both. `counts` returns the amount of a packet of a class and a length. `bound` returns the bound
-/// of a class.
+/// Checks that in each interval in which two classes are backlogged, the amounts that they send differ by at
+/// most the sum of their bounds. `counts` returns the amount for a packet of a class and a length. `bound`
+/// returns the bound of a class.
 fn fairness(
     arrivals: &[Arrival],
     departures: &[Departure],
@@ -136,10 +137,10 @@ fn fairness(
 ) {
     let queues = 1 + arrivals.iter().map(|arrival| arrival.queue).max().unwrap_or(0);
     let busy: Vec<_> = (0..queues).map(|queue| busy_periods(arrivals, departures, queue)).collect();
-    for (one, other) in (0..queues).flat_map(|queue| (0..queue).map(move |other| (queue, other))) {
-        let bound = bound(one) + bound(other);
+    for (queue, other) in (0..queues).flat_map(|queue| (0..queue).map(move |other| (queue, other))) {
+        let bound = bound(queue) + bound(other);
         for (left, right) in
-            busy[one].iter().flat_map(|left| busy[other].iter().map(move |right| (left, right)))
+            busy[queue].iter().flat_map(|left| busy[other].iter().map(move |right| (left, right)))
         {
             let (from, to) = (left.0.max(right.0), left.1.min(right.1));
             let inside = |departure: &&Departure| departure.starts >= from && departure.starts <= to;
@@ -149,13 +150,13 @@ fn fairness(
                 for departure in &inside[first..] {
                     let sent = counts(departure.queue, departure.length);
                     ahead += match departure.queue {
-                        queue if queue == one => sent,
-                        queue if queue == other => -sent,
+                        sender if sender == queue => sent,
+                        sender if sender == other => -sent,
                         _ => 0.0,
                     };
                     assert!(
                         ahead.abs() <= bound + 1e-6,
-                        "{one} and {other}: {ahead} of {bound} at {departure:?}"
+                        "{queue} and {other}: {ahead} of {bound} at {departure:?}"
                     );
                 }
             }

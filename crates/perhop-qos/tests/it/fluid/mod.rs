@@ -1,15 +1,15 @@
-//! Generalized processor sharing as a fluid, simulated independently. It is the reference for the packet
-//! schedulers. It uses floating point and no tags or virtual times.
+//! Generalized processor sharing as a fluid, in an independent simulation. It is the reference for the packet
+//! schedulers. It uses floating point, and neither tags nor virtual times.
 
 use std::collections::VecDeque;
 
 use super::wire::Arrival;
 
-/// The times, in seconds, at which the fluid server finishes each packet. The server has `rate` bytes per
+/// The times in seconds at which the fluid server finishes each packet. The server sends `rate` bytes per
 /// second and serves all backlogged classes at the same time, in proportion to `weights`.
 pub(crate) fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> Vec<f64> {
     let mut finish = vec![f64::NAN; arrivals.len()];
-    // The waiting packets of each class, each with its unserved bytes.
+    // The queued packets of each class, and the bytes of each packet that are not yet served.
     let mut held: Vec<VecDeque<(usize, f64)>> = vec![VecDeque::new(); weights.len()];
     let (mut now, mut next) = (0.0, 0);
     loop {
@@ -43,8 +43,8 @@ pub(crate) fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> 
     }
 }
 
-/// The rate of each class by water-filling: each class demands its entry of `demands` and gets at most its
-/// weighted share of the rate that the other classes leave.
+/// The rate of each class by water-filling. Each class demands its entry of `demands`. It receives at most
+/// its weighted share of the rate that the other classes do not use.
 pub(crate) fn water_filling(demands: &[f64], weights: &[f64], rate: f64) -> Vec<f64> {
     let mut shares = vec![f64::NAN; demands.len()];
     loop {

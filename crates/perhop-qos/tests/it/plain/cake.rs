@@ -1,6 +1,6 @@
-//! CAKE in plain code. It searches all flows to find one, counts the loads of hosts, checks all queues for
-//! the longest, and has signed nanoseconds as in Linux. The time of a byte must be a whole number of
-//! nanoseconds.
+//! A plain implementation of CAKE. It searches all flows to find one, counts the flows of each host again,
+//! compares all queues to find the longest, and uses signed nanoseconds like Linux. The time of a byte must
+//! be a whole number of nanoseconds.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,8 +11,8 @@ use perhop_qos::{DropCause, FlowKey, Packet, Time};
 /// The settings that the tests vary.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// Nanoseconds per byte of the whole wire; 0 without a bandwidth. `tins` has nanoseconds per byte and the
-    /// weight of each tin.
+    /// The nanoseconds per byte of the whole wire, or 0 without a bandwidth. `tins` has the nanoseconds per
+    /// byte and the weight of each tin.
     pub(crate) byte_ns: i64,
     pub(crate) tins: Vec<(i64, i64)>,
     pub(crate) quanta: Vec<u32>,
@@ -20,8 +20,8 @@ pub(crate) struct Settings {
     pub(crate) overhead: u32,
     pub(crate) memory: u64,
     pub(crate) ingress: bool,
-    /// Whether flows from one source share the source's part. `destinations` is the same for flows to one
-    /// destination.
+    /// Whether flows from one source share the bandwidth of the source. `destinations` is the same for flows
+    /// to one destination.
     pub(crate) sources: bool,
     pub(crate) destinations: bool,
     /// Whether acknowledgments are filtered (`Some`), and whether the filter is aggressive.
@@ -76,11 +76,11 @@ pub(crate) struct Plain {
     failsafe: i64,
     turn: usize,
     random: Stream,
-    /// TCP headers by packet number.
+    /// The TCP headers, by the number of the packet.
     pub(crate) headers: BTreeMap<u64, TcpHeader>,
 }
 
-/// The fates of packets, by their numbers.
+/// The fate of a packet, with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Sent(usize, u64, bool),
@@ -115,7 +115,7 @@ impl Cobalt {
     fn control(&self, from: i64, interval: i64) -> i64 {
         from + ((i128::from(interval) * i128::from(self.root)) >> 32) as i64
     }
-    /// Returns the marks, the drops by `CoDel` and the drops by BLUE.
+    /// Returns whether the packet is marked, dropped by `CoDel`, and dropped by BLUE.
     fn should_drop(
         &mut self,
         tin: (i64, i64, i64),
@@ -173,14 +173,14 @@ impl Cobalt {
     }
 }
 
-/// The distance from `from` to `to` modulo 2^32: from -2^31 to below 2^31.
+/// The difference `to` − `from` modulo 2^32, from -2^31 to below 2^31.
 fn distance(from: u32, to: u32) -> i64 {
     let ahead = i64::from(to) - i64::from(from);
     (ahead + (1 << 31)).rem_euclid(1 << 32) - (1 << 31)
 }
 
-/// Whether `earlier` adds nothing to `latest`: `latest` acknowledges each block of `earlier` within a single
-/// block.
+/// Whether `latest` makes the blocks of `earlier` redundant: each block of `earlier` is within a single block
+/// of `latest`.
 fn is_superseded(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     let plain = [TcpHeader::ACK, TcpHeader::ACK | TcpHeader::ECE, TcpHeader::ACK | TcpHeader::CWR, 0xd0];
     if !plain.contains(&earlier.flags) || earlier.has_payload || earlier.has_others {
@@ -207,7 +207,7 @@ fn is_superseded(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     ahead >= 0 && earlier.blocks().iter().all(is_known) && (ahead > 0 || more)
 }
 
-/// `cake_ack_filter`: the packet that is dropped from a queue whose last packet has just joined.
+/// `cake_ack_filter`: returns the packet that is dropped from a queue whose last packet has just joined.
 pub(crate) fn needless(queue: &[Option<TcpHeader>], aggressive: bool) -> Option<usize> {
     let (latest, before) = queue.split_last()?;
     let latest = latest.as_ref()?;
@@ -257,9 +257,9 @@ impl Plain {
         self.tins.iter().flat_map(|tin| &tin.flows).map(|flow| flow.packets.len()).sum()
     }
 
-    fn bulk(&self, tin: usize, of: impl Fn(&FlowKey) -> Address, host: Address) -> i64 {
+    fn bulk(&self, tin: usize, host_of: impl Fn(&FlowKey) -> Address, host: Address) -> i64 {
         let bulk = self.tins[tin].flows.iter().filter(|flow| flow.set == Set::Bulk);
-        bulk.filter(|flow| of(&flow.key) == host).count().cast_signed() as i64
+        bulk.filter(|flow| host_of(&flow.key) == host).count().cast_signed() as i64
     }
     fn quantum(&mut self, tin: usize, flow: usize) -> i64 {
         let key = self.tins[tin].flows[flow].key;
@@ -307,7 +307,7 @@ impl Plain {
         fates
     }
 
-    /// The acknowledgment that the last packet of a flow makes redundant.
+    /// Drops the acknowledgment that the last packet of a flow makes redundant.
     fn filter(&mut self, now: i64, tin: usize, index: usize) -> Vec<Fate> {
         let Some(aggressive) = self.settings.ack_filter else { return Vec::new() };
         let packets: Vec<Packet> =

@@ -1,5 +1,5 @@
-//! A second implementation of `CoDel`, by calls of `dequeue`. It follows the pseudocode of RFC 8289 §5.5 and
-//! §5.6, or `codel_impl.h` of Linux with its 32-bit numbers.
+//! A second implementation of `CoDel`, which is called through `dequeue`. It follows the pseudocode of RFC
+//! 8289 §5.5 and §5.6, or `codel_impl.h` of Linux with its 32-bit numbers.
 
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     pub(crate) marks: bool,
 }
 
-/// The queue of the RFC, times in picoseconds.
+/// The queue of the RFC. Times are in picoseconds.
 pub(crate) struct RfcQueue {
     pub(crate) settings: Settings,
     pub(crate) packets: VecDeque<Plain>,
@@ -115,13 +115,13 @@ impl RfcQueue {
     }
 }
 
-/// The queue of Linux. The system booted long before the run, so the time of the last drop never counts as
-/// recent.
+/// The queue of Linux. The system was booted long before the run, so the time of the last drop never counts
+/// as recent.
 pub(crate) struct LinuxQueue {
     pub(crate) settings: Settings,
-    /// The header of the link, bytes.
+    /// The length of the link's header, bytes.
     pub(crate) header: u64,
-    /// The backlog of other queues that this queue counts in addition, bytes.
+    /// The backlog of other queues that is added to the backlog of this queue, bytes.
     pub(crate) besides: u64,
     pub(crate) packets: VecDeque<Plain>,
     first_above_time: u32,

@@ -1,5 +1,5 @@
-//! `DualPI2` written plainly, with its two queues, its scheduler and a timer: RFC 9332 appendix A, and Linux'
-//! `sch_dualpi2.c`.
+//! A plain implementation of `DualPI2`, with its two queues, its scheduler and a timer: RFC 9332 appendix A,
+//! and `sch_dualpi2.c` of Linux.
 
 use std::collections::VecDeque;
 
@@ -7,12 +7,12 @@ use perhop_qos::packet::Ecn;
 use perhop_qos::random::Stream;
 use perhop_qos::{Packet, Time};
 
-/// The fate of a packet, by its `payload`, and its time.
+/// The fate of a packet: its time, and the `payload` of the packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fate {
     Full(Time, u64),
     Dropped(Time, u64),
-    /// Sent; with a CE mark or unchanged.
+    /// The packet was sent, with a CE mark (true) or unchanged.
     Sent(Time, u64, bool),
 }
 
@@ -22,10 +22,10 @@ pub(crate) struct Waits {
     pub(crate) packet: Packet,
 }
 
-/// The queue that is served next when both have packets.
+/// The rule that selects the next queue if both have packets.
 #[derive(Clone, Copy)]
 pub(crate) enum Turn {
-    /// Weights of the classic and of the low-latency queue.
+    /// The weights of the classic and of the low-latency queue.
     Weights(i64, i64),
     Shift(Time),
 }
@@ -34,7 +34,7 @@ pub(crate) enum Turn {
 pub(crate) trait Marker {
     fn interval(&self) -> Time;
     fn update(&mut self, classic_s: Option<f64>, low_s: Option<f64>);
-    /// Decides about the head. Returns `None` if it is dropped, otherwise whether it is marked.
+    /// Decides about the head. Returns `None` if the head is dropped, otherwise whether it is marked.
     fn decide(&mut self, is_low: bool, head: &Waits, now: Time, left: &Queues) -> Option<bool>;
     fn probability(&self) -> f64;
 }
@@ -59,17 +59,17 @@ pub(crate) struct Plain<M> {
     pub(crate) queues: Queues,
     pub(crate) turn: Turn,
     pub(crate) credit: i64,
-    /// The bytes that a packet counts in addition to its IP bytes, and the bytes that it occupies on the
+    /// The bytes that are counted for a packet in addition to its IP bytes, and that are sent with it on the
     /// wire.
     pub(crate) header: u64,
     pub(crate) wire_header: u64,
     pub(crate) limit: usize,
-    /// Codepoints whose packets take the low-latency queue and are not marked there.
+    /// The codepoints whose packets join the low-latency queue and are not marked there.
     pub(crate) others: Vec<u8>,
-    /// Whether ECT(0) takes the low-latency queue as well.
+    /// Whether packets with ECT(0) join the low-latency queue, too.
     pub(crate) any_ect: bool,
     pub(crate) next_update: Time,
-    /// The time at which the wire is free, and the time per byte.
+    /// The time at which the wire is free, and the transmission time of a byte.
     pub(crate) free_at: Time,
     pub(crate) byte: Time,
     pub(crate) fates: Vec<Fate>,
@@ -149,8 +149,8 @@ impl<M: Marker> Plain<M> {
                 (None, _, _) => true,
                 (_, None, _) => false,
                 (_, _, Turn::Weights(..)) => self.credit <= 0,
-                // The queue whose head has waited longer; the wait of the low-latency packet is increased by
-                // the shift.
+                // The queue whose head has waited longer is served. The shift is added to the wait of the
+                // low-latency head.
                 (Some(classic), Some(low), Turn::Shift(shift)) => {
                     now.saturating_sub(classic.since) <= now.saturating_sub(low.since) + shift
                 }
@@ -247,7 +247,7 @@ impl Marker for Rfc {
 pub(crate) struct Kernel {
     pub(crate) pi2_target: i128,
     pub(crate) tupdate: Time,
-    /// The factor alpha in 256ths.
+    /// The factor alpha in units of 1/256.
     pub(crate) alpha: i128,
     pub(crate) beta: i128,
     pub(crate) header: u64,
@@ -272,14 +272,14 @@ impl Marker for Kernel {
         self.tupdate
     }
     fn update(&mut self, classic: Option<f64>, low: Option<f64>) {
-        // Times of these tests are whole nanoseconds.
+        // In these tests, all times are whole nanoseconds.
         let nanoseconds = |seconds: Option<f64>| (seconds.unwrap_or(0.0) * 1e9).round() as i128;
         let qdelay = nanoseconds(classic).max(nanoseconds(low));
         let gain = |parts: i128| parts * MAX_PROB / 4 / 1_000_000_000;
         let delta =
             (qdelay - self.pi2_target) * gain(self.alpha) + (qdelay - self.last_qdelay) * gain(self.beta);
         self.last_qdelay = qdelay;
-        // The division rounds towards 0 for both signs.
+        // The division rounds towards 0, both for positive and for negative numbers.
         self.prob = (self.prob + delta / 64).clamp(0, MAX_PROB);
     }
     fn decide(&mut self, is_low: bool, head: &Waits, now: Time, left: &Queues) -> Option<bool> {

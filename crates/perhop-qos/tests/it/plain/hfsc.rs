@@ -1,7 +1,7 @@
-//! HFSC step by step as in Linux (6.1, `net/sched/sch_hfsc.c`). It maintains sorted lists of eligible times,
-//! virtual times and fit times, whereas perhop checks all classes.
+//! HFSC step by step as in Linux (6.1, `net/sched/sch_hfsc.c`). This implementation maintains sorted lists of
+//! eligible times, virtual times and fit times, whereas perhop checks all classes.
 
-/// `{m1, d, m2}`: bits per second, picoseconds, bits per second.
+/// A curve `{m1, d, m2}`: bits per second, picoseconds, bits per second.
 pub(crate) type Curve = (u128, u128, u128);
 
 const BYTE: u128 = 8_000_000_000_000;
@@ -65,7 +65,7 @@ impl Sc {
     }
 }
 
-/// A class with its parent's number; the root is the first class and has no parent.
+/// A class with the number of its parent. The root is the first class and has no parent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Class {
     parent: Option<usize>,
@@ -73,7 +73,7 @@ pub(crate) struct Class {
     eligible: Sc,
     fsc: Option<Sc>,
     usc: Option<Sc>,
-    /// Lengths of the waiting packets, beginning with the head.
+    /// The lengths of the queued packets, beginning with the head.
     queue: std::collections::VecDeque<u32>,
     cumul: u128,
     total: u128,
@@ -89,7 +89,7 @@ pub(crate) struct Class {
     myf: u128,
     f: u128,
     cfmin: u128,
-    /// Children in the order of virtual times, and of fit times.
+    /// The inner classes in the order of their virtual times, and (`cf_tree`) of their fit times.
     vt_tree: Vec<usize>,
     cf_tree: Vec<usize>,
 }
@@ -126,7 +126,8 @@ impl Hfsc {
         }
     }
 
-    /// Returns the class whose head leaves now and its length, or the time until which none may send.
+    /// Returns the class whose head leaves now and the length of the head, or the time until which no class
+    /// may send.
     pub(crate) fn dequeue(&mut self, now: u128) -> Result<(usize, u32), u128> {
         let claims = self.eltree.iter().take_while(|leaf| self.classes[**leaf].e <= now).copied();
         let realtime = claims.reduce(|best, leaf| if self.d(leaf) < self.d(best) { leaf } else { best });

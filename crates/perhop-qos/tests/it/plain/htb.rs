@@ -1,7 +1,7 @@
-//! Hierarchical token bucket by its rules. For every packet, the class that may send is computed again from
-//! the modes of the classes and the backlogs. Only the turns are stored, as in Linux.
+//! Hierarchical token bucket according to its rules. For each packet, the class that may send is computed
+//! again from the modes and the backlogs of the classes. Only the turns are stored, as in Linux.
 //!
-//! The rules are those of `net/sched/sch_htb.c` of Linux 6.1; times are whole nanoseconds.
+//! The rules are those of `net/sched/sch_htb.c` of Linux 6.1. Times are whole nanoseconds.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -33,28 +33,28 @@ struct Class {
     ceil_tokens: i64,
     checked: i64,
     mode: Mode,
-    /// The time at which the mode of the class is checked again.
+    /// The time at which the mode of the class is checked next.
     due: Option<i64>,
     deficit: [i64; 8],
 }
 
-/// Classes that take turns at a priority: the classes of a level that may send, or the classes that borrow
-/// from a class.
+/// The classes that take turns at a priority: the classes of a level that may send, or the classes that
+/// borrow from a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Ring {
     Row(usize, usize),
     Inside(usize, usize),
 }
 
-/// The class whose turn it is, and the class whose turn it was when it left the ring.
+/// The class whose turn it is, and the class that left the ring during its turn.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     at: Option<usize>,
     left: Option<usize>,
 }
 
-/// HTB and the waiting packets. The numbers of classes follow the configuration, and a class precedes its
-/// inner classes.
+/// HTB and the queued packets. Classes are numbered in the order of the configuration, and each class
+/// precedes its inner classes.
 pub(crate) struct Plain {
     classes: Vec<Class>,
     queues: Vec<VecDeque<u32>>,
@@ -62,7 +62,7 @@ pub(crate) struct Plain {
     turns: BTreeMap<Ring, Turn>,
 }
 
-/// The next action.
+/// The result of a call: the packet that is sent, or the time to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Sent(usize, u32),
@@ -133,7 +133,7 @@ impl Plain {
         self.changing(|plain| plain.queues[queue].push_back(length));
     }
 
-    /// The packet that the wire gets at `now`, in nanoseconds.
+    /// The packet that the wire sends at `now`, nanoseconds.
     pub(crate) fn next(&mut self, now: i64) -> Next {
         if let Some(direct) = self.direct
             && let Some(length) = self.queues[direct].pop_front()
@@ -151,7 +151,7 @@ impl Plain {
                 }
             }
         }
-        Next::Wait(self.classes.iter().filter_map(|class| class.due).min().expect("somebody is waited for"))
+        Next::Wait(self.classes.iter().filter_map(|class| class.due).min().expect("a class waits for tokens"))
     }
 
     fn events(&mut self, level: usize, now: i64) {
@@ -165,7 +165,7 @@ impl Plain {
         }
     }
 
-    /// The mode of a class, and the time at which it is checked again.
+    /// Updates the mode of a class, and the time at which it is checked next.
     fn look(&mut self, number: usize, now: i64, since: i64) {
         let class = &self.classes[number];
         let (own, ceil) = (class.tokens + since, class.ceil_tokens + since);
@@ -214,7 +214,7 @@ impl Plain {
         class.checked = now;
         let (mode, due) = (class.mode, class.due);
         self.look(number, now, 0);
-        // If a class keeps its mode, it also keeps the time of its next check.
+        // If the mode of a class does not change, the time of its next check does not change either.
         if self.classes[number].mode == mode {
             self.classes[number].due = due;
         }
@@ -244,8 +244,8 @@ impl Plain {
         (0..self.classes.len()).filter(is_in).collect()
     }
 
-    /// Makes a change and updates the turns. If the change removes the class whose turn it is, a row passes
-    /// the turn on at once, but a class stores the removed class.
+    /// Makes a change and updates the turns. If the change removes the class whose turn it is, a row advances
+    /// its turn at once, but a class stores the removed class.
     fn changing<T>(&mut self, change: impl FnOnce(&mut Plain) -> T) {
         change(self);
         let rings: Vec<Ring> = self.turns.keys().copied().collect();
@@ -284,7 +284,7 @@ impl Plain {
                 path.push(Ring::Inside(number, priority));
                 continue;
             }
-            // All classes have had their turns. A row starts again, and the turn of a class ends.
+            // All classes have had their turns. The turns of a row start again, and the turn of a class ends.
             turn.at = Some(members[0]);
             if path.len() > 1 {
                 path.pop();

@@ -1,24 +1,24 @@
-//! Every meter in plain arithmetic: tokens are 10⁻¹² bit in 128 bits, so that the tokens of a picosecond and
-//! of a byte are integers. Estimates of rates are in floating point.
+//! All meters in plain arithmetic. Tokens are 10⁻¹² bit in 128 bits, so the tokens of a picosecond and of a
+//! byte are integers. Estimates of rates are in floating point.
 
 use perhop_qos::meter::{ColorMode, MeterConfig};
 use perhop_qos::random::{Stream, Streams};
 use perhop_qos::units::PICOSECONDS_PER_SECOND;
 use perhop_qos::{ByteSize, Color, QueueSize, Rate, Time};
 
-/// Tokens for one byte, in 10⁻¹² bit.
+/// The tokens of a byte, in 10⁻¹² bit.
 pub(crate) const BYTE: u128 = 8_000_000_000_000;
 
-/// A packet on arrival. Times do not decrease.
+/// An arriving packet. Times do not decrease.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) at: Time,
-    /// IP bytes.
+    /// The length of the packet, IP bytes.
     pub(crate) length: u32,
     pub(crate) color: Color,
 }
 
-/// One bucket, in 10⁻¹² bit.
+/// One bucket. Tokens are in 10⁻¹² bit.
 struct Bucket {
     rate: u128,
     size: u128,
@@ -37,7 +37,7 @@ impl Bucket {
         self.last = self.last.max(now);
         earned
     }
-    /// Adds `earned` and returns the overflow.
+    /// Adds `earned` and returns the tokens that exceed the size.
     fn add(&mut self, earned: u128) -> u128 {
         let fits = earned.min(self.size - self.tokens);
         self.tokens += fits;
@@ -56,8 +56,8 @@ impl Bucket {
     }
 }
 
-/// The committed access rate as documented (docs/algorithms/committed-access-rate.md): tokens below 0 are a
-/// debt.
+/// The committed access rate according to its documentation (docs/algorithms/committed-access-rate.md).
+/// Tokens below 0 are a debt.
 struct Lending {
     rate: i128,
     burst: i128,
@@ -103,8 +103,7 @@ impl Window {
     }
     fn update(&mut self, now: Time, length: u32) -> f64 {
         let bits = self.rate * self.interval + 8.0 * f64::from(length);
-        // The times are subtracted first, because a product with a late time in seconds would lose the last
-        // digits.
+        // The times are subtracted first. A product with a late time in seconds would lose the last digits.
         self.rate = bits / (seconds(now - self.front) + self.interval);
         self.front = now;
         self.rate
@@ -134,14 +133,14 @@ enum Kind {
         excess: Bucket,
     },
     Levels(Vec<Bucket>),
-    /// The color of a packet on arrival is its label.
+    /// The color of an arriving packet is its label.
     Hierarchical {
         labels: Vec<u8>,
         premium: Bucket,
         all: Bucket,
         debt: u128,
     },
-    /// The colors above 0 bit/s, above the first limit, and so on.
+    /// The color above 0 bit/s, the color above the first limit, and so on.
     Window {
         window: Window,
         limits: Vec<(f64, Color)>,
@@ -169,15 +168,15 @@ impl PlainMeter {
         PlainMeter { kind: kind(config, streams), mode }
     }
 
-    /// The color of a packet. It is `None` if it depends on the last digit of a fraction. After that, the
-    /// meters cannot be compared.
+    /// The color of a packet. `None` if the color depends on the last digit of a fraction. After that, the
+    /// two meters cannot be compared.
     pub(crate) fn color(&mut self, arrival: &Arrival) -> Option<Color> {
         let Arrival { at, length, color } = *arrival;
         let color = if self.mode == ColorMode::ColorBlind { Color::GREEN } else { color };
         Some(match &mut self.kind {
-            Kind::Two(bucket, excess) => two(bucket.at(at).take(length), *excess),
-            Kind::Packets(bucket, excess) => two(bucket.at(at).take(1), *excess),
-            Kind::Lending(bucket, excess) => two(bucket.conforms(at, length), *excess),
+            Kind::Two(bucket, excess) => two_colors(bucket.at(at).take(length), *excess),
+            Kind::Packets(bucket, excess) => two_colors(bucket.at(at).take(1), *excess),
+            Kind::Lending(bucket, excess) => two_colors(bucket.conforms(at, length), *excess),
             Kind::SingleRate { committed, excess } => {
                 // RFC 2697 §3: tokens that overflow the first bucket go to the second.
                 let earned = committed.earned(at);
@@ -236,7 +235,7 @@ fn kind(config: &MeterConfig, streams: &Streams) -> Kind {
     match config {
         MeterConfig::TokenBucket(config) => Kind::Two(Bucket::full(config.rate, config.burst), config.excess),
         MeterConfig::PacketRate(config) => {
-            // This meter counts one byte per packet.
+            // This meter counts each packet as one byte.
             let QueueSize::Packets(burst) = config.burst else { panic!("a burst in packets") };
             let rate = Rate::from_bits_per_second(8 * config.rate.as_packets_per_second());
             Kind::Packets(Bucket::full(rate, ByteSize::from_bytes(burst)), config.excess)
@@ -285,11 +284,12 @@ fn kind(config: &MeterConfig, streams: &Streams) -> Kind {
     }
 }
 
-fn two(conforms: bool, excess: Color) -> Color {
+fn two_colors(conforms: bool, excess: Color) -> Color {
     if conforms { Color::GREEN } else { excess }
 }
 
-/// The rule of RFC 2697 and RFC 4115 for a packet of this color, with both buckets filled.
+/// The rule of RFC 2697 and RFC 4115 for a packet of this color. Tokens have already been added to both
+/// buckets.
 fn committed_first(color: Color, length: u32, committed: &mut Bucket, excess: Option<&mut Bucket>) -> Color {
     if color == Color::GREEN && committed.take(length) {
         return Color::GREEN;
@@ -298,7 +298,8 @@ fn committed_first(color: Color, length: u32, committed: &mut Bucket, excess: Op
     if color <= Color::YELLOW && excess.take(length) { Color::YELLOW } else { color.max(Color::RED) }
 }
 
-/// RFC 2859 §4: the color has the probability that a number below `rate` is above a limit.
+/// RFC 2859 §4: a packet has a color with the probability that a random number below `rate` is above the
+/// limit of the color.
 fn drawn(rate: f64, limits: &[(f64, Color)], random: &mut Stream) -> Option<Color> {
     let near = |number: f64| limits.iter().any(|(limit, _)| (number / limit - 1.0).abs() < 1e-9);
     if near(rate) {

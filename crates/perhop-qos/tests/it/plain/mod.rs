@@ -1,4 +1,4 @@
-//! Plain implementations of algorithms. They follow the descriptions of their sources and are not optimized.
+//! Plain implementations of algorithms. They follow the descriptions in their sources and are not optimized.
 //! Property tests and fuzzing (`crates/perhop-fuzz-targets`) compare the crate with them.
 
 pub(crate) mod cake;

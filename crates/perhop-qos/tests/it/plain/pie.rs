@@ -1,18 +1,18 @@
-//! PIE as its sources describe it, with a timer that fires at every update: RFC 8033 appendices A and B in
-//! floating point, and Linux's `sch_pie.c` in integers that are too wide to overflow.
+//! PIE according to its sources, with a timer that fires at each update: RFC 8033 appendices A and B in
+//! floating point, and `sch_pie.c` of Linux in integers that are too wide to overflow.
 
 use perhop_qos::random::Stream;
 use perhop_qos::{Packet, Time, Verdict};
 
-/// The packets of a queue: arrival time and IP bytes.
+/// The packets of a queue, each with its arrival time.
 pub(crate) type Held<'h> = &'h [(Time, Packet)];
 
-/// An implementation of PIE that receives every update, arrival and departure in order.
+/// An implementation of PIE. It is called for all updates, arrivals and departures in order.
 pub(crate) trait PlainPie {
     fn first_update(&self) -> Time;
     fn update_interval(&self) -> Time;
     fn update(&mut self, held: Held);
-    /// Whether the packet joins, marked or not.
+    /// Returns whether the packet joins, and whether it is marked.
     fn arrives(&mut self, now: Time, packet: &Packet, held: Held) -> Fate;
     /// Called when the first packet of `before` has left.
     fn left(&mut self, now: Time, before: Held);
@@ -165,11 +165,11 @@ pub(crate) struct Kernel {
     pub(crate) target: i128,
     pub(crate) tupdate_us: u64,
     pub(crate) limit: usize,
-    /// The factor alpha in sixteenths, as tc passes it.
+    /// The factor alpha in units of 1/16, as tc passes it.
     pub(crate) alpha: i128,
     pub(crate) beta: i128,
     pub(crate) ecn: bool,
-    /// The counted header bytes: 14 on an Ethernet link.
+    /// The bytes of the header that is counted: 14 on an Ethernet link.
     pub(crate) header: u32,
     pub(crate) random: Stream,
     pub(crate) prob: i128,
@@ -189,7 +189,7 @@ fn psched(time: Time) -> i128 {
 
 impl PlainPie for Kernel {
     fn first_update(&self) -> Time {
-        // The slot of 8 ms after 500 ms.
+        // A timer of 500 ms fires in the slot of 8 ms after this time.
         Time::from_milliseconds(63 * 8)
     }
     fn update_interval(&self) -> Time {
@@ -199,7 +199,7 @@ impl PlainPie for Kernel {
         let backlog = bytes(held, self.header);
         let (qdelay, old, oldprob) = (self.qdelay, self.qdelay_old, self.prob);
         let mut update_prob = !(qdelay == 0 && backlog != 0);
-        // The divisor is 2, and 4 times as large for each further factor of ten.
+        // The divisor is 2 at first. It is 4 times as large for each further factor of ten.
         let divisor = match oldprob {
             p if p < MAX_PROB / 1_000_000 => 2048,
             p if p < MAX_PROB / 100_000 => 512,

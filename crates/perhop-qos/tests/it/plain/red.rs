@@ -1,5 +1,5 @@
-//! Multi-level RED in floating point, as in Floyd and Jacobson 1993. Each average checks for every event
-//! whether it counts the packet.
+//! Multi-level RED in floating point, as in Floyd and Jacobson 1993. For each event, each average is checked
+//! for whether it counts the packet.
 
 use perhop_qos::buffer::{AboveMaxConfig, Averages, DropSpacing, IdleConfig, MredConfig, UpdateConfig};
 use perhop_qos::queue::Occupancy;
@@ -17,17 +17,17 @@ pub(crate) struct PlainAverages<'a> {
 }
 
 impl PlainAverages<'_> {
-    /// The averages of a queue that drains at `drain`.
+    /// Creates the averages of a queue that drains at `drain`.
     pub(crate) fn new(config: &MredConfig, averages: Averages, drain: Rate) -> PlainAverages<'_> {
         let count = if averages == Averages::Single { 1 } else { config.precedences.len() };
         let (values, idle_since) = (vec![0.0; count], vec![Time::ZERO; count]);
         PlainAverages { config, averages, drain, values, idle_since }
     }
-    /// The precedence whose thresholds apply to a packet of `color`.
+    /// The index of the precedence whose thresholds apply to a packet of `color`.
     fn precedence(&self, color: Color) -> usize {
         color.index().min(self.config.precedences.len() - 1)
     }
-    /// Whether the average `index` counts packets of `color`.
+    /// Whether average `index` counts packets of `color`.
     fn counts(&self, index: usize, color: Color) -> bool {
         let precedence = self.precedence(color);
         match self.averages {
@@ -40,7 +40,7 @@ impl PlainAverages<'_> {
     fn counting(&self, packet: &Packet) -> Vec<usize> {
         (0..self.values.len()).filter(|index| self.counts(*index, packet.color)).collect()
     }
-    /// The backlog of `queue` that the average `index` counts.
+    /// The packets or bytes in `queue` that average `index` counts.
     fn held(&self, index: usize, queue: &Occupancy) -> f64 {
         let by_precedence = match self.config.precedences[0].min {
             QueueSize::Packets(_) => queue.packets_of,
@@ -73,7 +73,7 @@ impl PlainAverages<'_> {
                 continue;
             }
             let silence = now.saturating_sub(self.idle_since[index]).as_picoseconds() as f64;
-            // The order of operations matters: whole numbers of packets must be equal in both
+            // The order of operations matters, because whole numbers of packets must be equal in both
             // implementations.
             let mean = self.config.mean_packet_size.as_bytes() as f64;
             let packets_per_second = self.drain.as_bits_per_second() as f64 / (8.0 * mean);
@@ -101,14 +101,14 @@ impl PlainAverages<'_> {
     }
 }
 
-/// Averages and decisions, without sparing, marks, lengths and limits.
+/// The averages and decisions. Sparing, marks, lengths and limits are not included.
 pub(crate) struct PlainRed<'a> {
     pub(crate) averages: PlainAverages<'a>,
-    /// Packets kept by precedence since the last drop, or since the average rose above `min`.
+    /// For each precedence, the packets kept since the last drop, or since the average rose above `min`.
     kept: Vec<f64>,
-    /// 1 after a drop since the average rose above `min`.
+    /// For each precedence, 1 if a packet has been dropped since the average rose above `min`.
     dropped: Vec<f64>,
-    /// The number R of [`DropSpacing::UniformPerDrop`] by precedence, if one was drawn.
+    /// For each precedence, the number R of [`DropSpacing::UniformPerDrop`], if it has been drawn.
     number: Vec<Option<f64>>,
     random: Stream,
 }
@@ -121,16 +121,16 @@ pub(crate) enum Fate {
     Forced,
 }
 
-/// The difference up to which averages count as equal. The averages of the crate have 31 binary digits, and
-/// these have 53.
+/// The tolerance for equal averages. The averages of the crate have 31 binary digits, and those of this file
+/// 53.
 const AVERAGES: f64 = 1e-6;
 const PROBABILITIES: f64 = 1e-5;
-/// Smaller probabilities can be 0 in the crate, because its fractions are integers. In that case, the crate
-/// draws no number.
+/// The smallest probability that is compared. The crate uses fractions of integers, so a smaller probability
+/// can be 0 there, and no random number is drawn.
 const LEAST_PART: f64 = 1e-8;
 
 impl PlainRed<'_> {
-    /// Creates the model, which draws from a copy of the random stream of the buffer manager under test.
+    /// Creates the model. It draws random numbers from a copy of the stream of the buffer manager under test.
     pub(crate) fn new(config: &MredConfig, averages: Averages, drain: Rate, random: Stream) -> PlainRed<'_> {
         let count = config.precedences.len();
         let averages = PlainAverages::new(config, averages, drain);
@@ -148,8 +148,8 @@ impl PlainRed<'_> {
         self.averages.deciding(packet.color, queue)
     }
 
-    /// The fate of `packet`, which finds `queue`. It is `None` if it depends on the last digits of an
-    /// average. After that, both implementations cannot be compared.
+    /// The fate of `packet`, which finds `queue`. `None` if it depends on the last digits of an average.
+    /// After that, the two implementations cannot be compared.
     pub(crate) fn arrival(&mut self, now: Time, packet: &Packet, queue: &Occupancy) -> Option<Fate> {
         self.averages.arrival(now, packet, queue);
         let (index, average) =
@@ -165,7 +165,7 @@ impl PlainRed<'_> {
             (self.kept[index], self.number[index], self.dropped[index]) = (0.0, None, 0.0);
             return Some(Fate::Kept);
         }
-        // Floyd and Jacobson 1993, figure 2; above `max` Floyd's "gentle" recommendation of 2000.
+        // Floyd and Jacobson 1993, figure 2. Above `max`, Floyd's "gentle" recommendation of 2000.
         let probability = if average < max {
             thresholds.max_probability * (average - min) / (max - min)
         } else if config.above_max == Some(AboveMaxConfig::Gentle) && average < 2.0 * max {
@@ -185,19 +185,19 @@ impl PlainRed<'_> {
         Some(if drops { Fate::Drawn } else { Fate::Kept })
     }
 
-    /// Whether a packet is drawn with this probability, spread over the arrivals.
+    /// Whether a packet is drawn at this probability with the configured drop spacing.
     fn draws(&mut self, index: usize, probability: f64) -> Option<bool> {
         let kept = self.kept[index];
         let random = &mut self.random;
         let mut uniform = || random.bits() as f64 / 2f64.powi(64);
-        // The probability is a fraction. A packet is drawn if a random number from 0 to 1, times the
-        // denominator, is below the numerator.
+        // The probability is a fraction. A packet is drawn if the denominator times a random number from 0 to
+        // 1 is below the numerator.
         let denominator = match self.averages.config.spacing().unwrap() {
             // Section 7: p / (1 − n p), where n packets were not marked.
             DropSpacing::Uniform => 1.0 - kept * probability,
             // Figure 2, where count is incremented first: an earlier drop counts as a kept packet.
             DropSpacing::CountedFirst => 1.0 - (kept + self.dropped[index]) * probability,
-            // As for `Uniform`, but dsRED of ns-2 has no guard.
+            // Like `Uniform`, but dsRED of ns-2 has no guard.
             DropSpacing::Unguarded => {
                 let denominator = 1.0 - (kept + self.dropped[index]) * probability;
                 if denominator.abs() < PROBABILITIES {

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::plain::meters::Arrival;
 
-/// 1 to 79 packets `gap` picoseconds apart, each of `length` IP bytes and any of four colors.
+/// 1 to 79 packets. Each arrives `gap` picoseconds after the previous one and has `length` IP bytes and any
+/// of four colors.
 pub(crate) fn arrivals_of(
     gap: impl Strategy<Value = u64>,
     length: impl Strategy<Value = u32>,
@@ -45,7 +46,7 @@ pub(crate) fn measure(meter: &mut impl Meter, arrival: &Arrival) -> Color {
     meter.measure(arrival.at, &packet)
 }
 
-/// The colors that the meter of `config` gives.
+/// The colors that the meter of `config` assigns.
 pub(crate) fn colors(config: Value, arrivals: &[Arrival]) -> Vec<Color> {
     let mut meter = meter(config);
     arrivals.iter().map(|arrival| measure(&mut meter, arrival)).collect()

@@ -1,4 +1,4 @@
-//! Arrivals, and a port that is driven in different ways.
+//! Random arrivals, and a port that is driven in different ways.
 
 use perhop_qos::observer::{Observer, Place};
 use perhop_qos::packet::{Dscp, Ecn, FlowKey};
@@ -6,7 +6,7 @@ use perhop_qos::port::{Departure, Port, Sent};
 use perhop_qos::{Color, DropCause, Packet, Time};
 use proptest::prelude::*;
 
-/// All events of a port in order. Two ports with equal logs behave in the same way.
+/// All events of a port in order. Two ports with equal logs have the same behavior.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Log(pub(crate) Vec<String>);
 
@@ -28,7 +28,7 @@ impl Observer for Log {
     }
 }
 
-/// The calls by which a driver uses a port.
+/// The calls that a driver makes to a port.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Way {
     /// `enqueue`, then `poll_transmit` until it returns `None`, then a sleep until `poll_timeout`.
@@ -45,7 +45,7 @@ pub(crate) type Arrival = (Time, Packet);
 /// Up to 150 packets of four codepoints, all colors, four flows, with and without ECN. Most of them arrive in
 /// bursts.
 pub(crate) fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
-    // At 8 Mb/s, 1000 bytes take 1000 us, so some packets arrive when the previous packet leaves.
+    // At 8 Mb/s, 1000 bytes are sent in 1000 us, so some packets arrive when the previous packet leaves.
     let gap = prop_oneof![3 => Just(0u64), 2 => Just(1000), 4 => 0..900u64, 1 => 0..9_000u64];
     let length = prop_oneof![2 => Just(1000u32), 1 => Just(40u32), 3 => 40..1500u32];
     let packet = (
@@ -70,7 +70,7 @@ pub(crate) fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
-/// Sends `arrivals` through `port` until all are sent. Returns the events, and the bits of the final
+/// Sends `arrivals` through `port` until all packets have left. Returns the events, and the bits of the final
 /// averages.
 pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Vec<u64>) {
     let (mut log, mut now) = (Log::default(), Time::ZERO);
@@ -85,7 +85,7 @@ pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Ve
                 Sent::Queued
             }
         };
-        // The packets ahead of a dropped packet may leave at the same instant.
+        // The packets before a dropped packet may leave at the same instant.
         if !matches!(sent, Sent::Transmitted(_)) {
             poll(&mut port, now, way, &mut log);
         }
@@ -98,7 +98,7 @@ pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Ve
     (log, averages)
 }
 
-/// Runs `port` until `until`, with polls only when due.
+/// Runs `port` up to `until`, with polls only when they are due.
 fn sleep(port: &mut Port, mut now: Time, until: Time, way: Way, log: &mut Log) {
     while let Some(wake) = port.poll_timeout().filter(|wake| *wake < until) {
         if way == Way::Restless && wake > now {

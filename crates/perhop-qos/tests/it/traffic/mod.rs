@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 pub(crate) const DRAIN: Rate = Rate::from_bits_per_second(8_000_000);
 
-/// An event at a queue: after a pause, a packet arrives, or a packet leaves if the queue has one.
+/// An event at a queue after a pause: a packet arrives, or a packet leaves if the queue contains one.
 pub(crate) type Traffic = Vec<(Time, Option<Packet>)>;
 
 pub(crate) fn traffic(packet: impl Strategy<Value = Packet>) -> impl Strategy<Value = Traffic> {
@@ -16,8 +16,8 @@ pub(crate) fn traffic(packet: impl Strategy<Value = Packet>) -> impl Strategy<Va
     prop::collection::vec((pause.prop_map(Time::from_microseconds), happening), 1..400)
 }
 
-/// Runs `traffic` through `buffer` and a queue. `watch` receives the time and packet of each arrival or
-/// departure, the buffer, and the queue at the buffer's decision.
+/// Runs `traffic` through `buffer` and a queue. `watch` is called with the time and the packet of each
+/// arrival or departure, the buffer manager, and the occupancy of the queue at its decision.
 pub(crate) fn run(
     buffer: &mut Mred,
     traffic: &Traffic,

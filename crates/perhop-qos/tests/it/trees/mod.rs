@@ -1,5 +1,5 @@
-//! Random trees of schedulers with shares and shapers, with shared checks of their required properties, for
-//! property tests and fuzzing.
+//! Random trees of schedulers with shares and shapers, and checks of the properties that they must have.
+//! Property tests and fuzzing use them.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{SchedulerConfig, ServiceCurveConfig, ShapeConfig, ShapeForm, ShareConfig};
@@ -8,7 +8,7 @@ use perhop_qos::units::{ByteSize, Rate};
 use super::bounds::{self, QUANTUM, RATE};
 use super::wire::{Arrival, send};
 
-/// IP bytes of the longest packet.
+/// The length of the longest packet, IP bytes.
 pub(crate) const LONGEST: u32 = 1500;
 
 pub(crate) const ALL: [SchedulerConfig; 12] = [
@@ -26,8 +26,8 @@ pub(crate) const ALL: [SchedulerConfig; 12] = [
     SchedulerConfig::GuaranteeExcess,
 ];
 
-/// Classes of `scheduler` with these weights. A weight of 1 is a quantum of [`QUANTUM`] bytes of DRR, and a
-/// minimum of a twentieth of the wire, so that the minima can exceed the rate of the wire.
+/// Classes of `scheduler` with these weights. A weight of 1 corresponds to a DRR quantum of [`QUANTUM`]
+/// bytes, and to a minimum of a twentieth of the wire, so that the minima can exceed the rate of the wire.
 pub(crate) fn queueing(scheduler: SchedulerConfig, weights: &[f64]) -> QueueingConfig {
     let class = |weight: &f64| ClassConfig { share: share(scheduler, *weight), ..Default::default() };
     QueueingConfig { scheduler, classes: weights.iter().map(class).collect(), ..Default::default() }
@@ -44,7 +44,7 @@ fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
         SchedulerConfig::ThreeParameter => {
             ShareConfig { minimum: rate(400_000.0), weight: Some(weight), ..Default::default() }
         }
-        // The wire is work-conserving if every class may borrow.
+        // With classes that may all borrow, the wire is work-conserving.
         SchedulerConfig::Cbq => ShareConfig { fraction: Some(weight / 20.0), ..Default::default() },
         SchedulerConfig::Hfsc => {
             let link_share = rate(400_000.0).map(|m2| ServiceCurveConfig { m1: None, d: None, m2 });
@@ -60,20 +60,20 @@ fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
     }
 }
 
-/// A shaper with `rate` b/s and a burst of `burst` bytes.
+/// A shaper with a rate of `rate` b/s and a burst of `burst` bytes.
 pub(crate) fn shape(rate: u64, burst: u64) -> ShapeConfig {
     let (rate, burst) = (Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst));
     ShapeConfig { rate, burst, excess: ByteSize::default(), form: ShapeForm::Average }
 }
 
-/// A class of a [`Tree`], by its number.
+/// The number of a class of a [`Tree`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     Outer(usize),
     Inner(usize),
 }
 
-/// A scheduler, a second one inside its second class, and shapers.
+/// A scheduler, a second scheduler inside its second class, and shapers.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     pub(crate) outer: SchedulerConfig,
@@ -88,23 +88,23 @@ impl Tree {
         Tree { outer: scheduler, weights: weights.to_vec(), inner: None, shapes: Vec::new() }
     }
 
-    /// Whether the policy language allows the tree. The fluid model of WFQ cannot hold back classes, but HTB
-    /// and guarantee-excess do.
+    /// Whether the policy language permits the tree. The fluid model of WFQ cannot hold classes back, but HTB
+    /// and guarantee-excess do this.
     pub(crate) fn is_allowed(&self) -> bool {
         let inner = self.inner.as_ref().map(|(scheduler, _)| *scheduler);
         let holds_back = [Some(SchedulerConfig::Htb), Some(SchedulerConfig::GuaranteeExcess)];
         self.outer != SchedulerConfig::Wfq || !holds_back.contains(&inner)
     }
 
-    /// The configuration without the shapers that the policy language rejects at their place.
+    /// The configuration, without the shapers that the policy language rejects in their class.
     fn config(&self) -> QueueingConfig {
         let mut config = queueing(self.outer, &self.weights);
         if let Some((scheduler, weights)) = &self.inner {
             config.classes[1].queueing = Some(queueing(*scheduler, weights));
         }
-        // Nested CBQ, HFSC and HTB form a single hierarchy, so no class between them can be shaped.
+        // Nested CBQ, HFSC and HTB are a single hierarchy, so a class between them cannot have a shaper.
         let is_one = config.classes[1].link_shared(self.outer).is_some();
-        // The clock of WFQ assumes a wire that sends without pauses, so no shaper is allowed inside.
+        // The clock of WFQ requires a wire that sends without pauses, so shapers are not permitted inside it.
         for (place, shape) in self.shapes.iter().filter(|_| self.outer != SchedulerConfig::Wfq) {
             match *place {
                 Place::Outer(class) if class != 1 || !is_one => config.classes[class].shape = Some(*shape),
@@ -120,8 +120,8 @@ impl Tree {
         config
     }
 
-    /// Sends `arrivals` through the tree, with the checks of [`send`], and checks the proved properties if
-    /// the tree has only one scheduler.
+    /// Sends `arrivals` through the tree with the checks of [`send`]. If the tree has only one scheduler,
+    /// also checks its proved properties.
     ///
     /// # Panics
     /// A check fails.

@@ -1,5 +1,5 @@
-//! A wire above a scheduler tree: it sends one packet after the other and checks the properties of every
-//! scheduler at each step.
+//! A wire that polls a scheduler tree. It sends one packet after the other and checks the properties of all
+//! schedulers at each step.
 
 use perhop_qos::accounting::Accounting;
 use perhop_qos::policy::QueueingConfig;
@@ -15,7 +15,7 @@ pub(crate) struct Arrival {
     pub(crate) length: u32,
 }
 
-/// A packet that was sent; `arrival` is its index among the arrivals.
+/// A packet that was sent. `arrival` is its index among the arrivals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
     pub(crate) arrival: usize,
@@ -25,15 +25,15 @@ pub(crate) struct Departure {
     pub(crate) ends: Time,
 }
 
-/// Sends all of `arrivals` (in order of time) through the schedulers of `config` on a wire of `rate`.
+/// Sends all `arrivals` (in order of time) through the schedulers of `config` on a wire of `rate`.
 ///
-/// Checks that a repeated choice is the same, that every queue is first in, first out, that each packet is
+/// Checks that a repeated choice is the same, that each queue sends in order of arrival, that each packet is
 /// sent once, and that the wire is idle only if no packet waits or shapers hold back all packets.
 pub(crate) fn send(config: &QueueingConfig, rate: Rate, arrivals: &[Arrival]) -> Vec<Departure> {
     send_counted(config, rate, arrivals, Accounting::IP)
 }
 
-/// Does the same as [`send`], with schedulers and a wire that count packets by `accounting`.
+/// Sends all `arrivals` like [`send`], with schedulers and a wire that count bytes by `accounting`.
 pub(crate) fn send_counted(
     config: &QueueingConfig,
     rate: Rate,
@@ -107,7 +107,7 @@ fn check(arrivals: &[Arrival], departures: &[Departure], queues: usize) {
     assert_eq!(sent, (0..arrivals.len()).collect::<Vec<_>>(), "every packet is sent once");
 }
 
-/// For every leaf class, depth first, whether the class or an enclosing class is shaped, limited, has a
+/// For each leaf class, depth first: whether the class or a class that contains it has a shaper, a limit or a
 /// ceiling, or may not borrow.
 fn shaped_leaves(config: &QueueingConfig) -> Vec<bool> {
     fn collect(config: &QueueingConfig, above: Option<()>, leaves: &mut Vec<bool>) {

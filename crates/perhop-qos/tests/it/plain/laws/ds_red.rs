@@ -48,8 +48,8 @@ impl DsRed {
     fn physical(&self) -> u64 {
         self.virtual_queues.iter().map(|queue| queue.packets).sum()
     }
-    /// Decays average `index` for idle time and takes a sample. Returns `None` if the idle time is close to a
-    /// whole number of packets.
+    /// Decays average `index` over its idle time, or takes a sample. Returns `None` if the idle time is close
+    /// to a whole number of packets.
     fn average(&mut self, index: usize, now: f64) -> Option<()> {
         let held: u64 = match self.mode {
             Mode::RioC => self.virtual_queues[..=index].iter().map(|queue| queue.packets).sum(),
@@ -132,7 +132,7 @@ impl Implementation for DsRed {
                 queues[index..].iter_mut().take_while(empty).for_each(start);
             }
             Mode::RioD => start(&mut queues[index]),
-            // The other precedences do not matter.
+            // The idle times of the other precedences are not used.
             Mode::Wred => start(&mut queues[0]),
         }
     }

@@ -28,14 +28,14 @@ pub(crate) struct Linux {
     stab: Vec<u8>,
     cell_log: u32,
     dps: Vec<VirtualRed>,
-    /// The average of all queues together, in modes with a single average.
+    /// The average of all queues together, for the modes that have a single average.
     shared: RedVars,
 }
 
 struct VirtualRed {
     min: u64,
     max: u64,
-    /// `max_P` divided by the width, in 2⁻³².
+    /// `max_P` divided by the width, in units of 2⁻³².
     max_p_delta: u64,
     /// `qcount` and `qR`.
     count: i64,
@@ -44,7 +44,7 @@ struct VirtualRed {
     backlog: u64,
 }
 
-/// `qavg` and `qidlestart` (microseconds; `None` while not idle).
+/// `qavg` and `qidlestart` (microseconds, or `None` while the queue is not idle).
 #[derive(Clone, Copy, Default)]
 struct RedVars {
     average: u64,
@@ -59,7 +59,7 @@ impl Linux {
         (avpkt, bytes_per_second): (u64, u64),
         random: Stream,
     ) -> Linux {
-        // `tc_calc_xmittime` in ticks of 64 ns, then natural logarithms per tick.
+        // Computes `tc_calc_xmittime` in ticks of 64 ns, and then the natural logarithm per tick.
         let ticks = (((1e6 * avpkt as f64 / bytes_per_second as f64) as u64 as f64) * 15.625) as u64 as f64;
         let per_tick = -(1.0 - 1.0 / (1_u64 << wlog) as f64).ln() / ticks;
         let mut cell_log = 0;
@@ -111,7 +111,7 @@ impl Linux {
             return Some(true);
         }
         let reached = ((average - dp.min) >> wlog) * dp.count as u64;
-        // The last digit can differ, because it comes from a different division.
+        // The last digit can differ, because it results from another division.
         if reached.abs_diff(dp.number) <= 1 {
             return None;
         }
@@ -126,7 +126,7 @@ impl Linux {
     }
 }
 
-/// Microseconds, rounded down: `ktime_us_delta` of times in whole microseconds.
+/// Returns microseconds, rounded down, like `ktime_us_delta` for times in whole microseconds.
 fn microseconds(now: f64) -> u64 {
     (now * 1e6).round() as u64
 }

@@ -1,5 +1,5 @@
-//! The implementations that `law` names. Each has its own queue and the arithmetic of its source: floating
-//! point in ns-2 (single precision in dsRED), and integers in Linux.
+//! The implementations that `law` can name. Each has its own queue and uses the arithmetic of its source:
+//! floating point in ns-2 (single precision in dsRED), and integers in Linux.
 
 pub(crate) mod ds_red;
 pub(crate) mod linux;
@@ -7,16 +7,16 @@ pub(crate) mod ns_red;
 
 use perhop_qos::random::Stream;
 
-/// The fate of a packet. It is `None` if it depends on the last digits of an average. After that, two
-/// implementations cannot be compared.
+/// The fate of a packet: whether it joins. `None` if this depends on the last digits of an average. After
+/// that, the two implementations cannot be compared.
 pub(crate) type Fate = Option<bool>;
 
 /// The interface of an implementation of RED. Time is in seconds.
 pub(crate) trait Implementation {
     /// Whether a packet of `length` bytes and precedence `index` joins.
     fn enque(&mut self, now: f64, index: usize, length: u32) -> Fate;
-    /// Called when the link is free and requests the next packet. `head` has the index and length of the
-    /// head, if any.
+    /// Called when the link is free and polls for the next packet. `head` has the index and length of the
+    /// head, if there is one.
     fn deque(&mut self, now: f64, head: Option<(usize, u32)>);
     /// The averages, in packets or bytes.
     fn averages(&self) -> Vec<f64>;
@@ -32,7 +32,7 @@ pub(crate) struct Curve {
     pub(crate) max_p: f64,
 }
 
-/// Compares a number with a probability, at the precision of the other implementation.
+/// Compares a random number with a probability. `None` if the result depends on the precision of the numbers.
 pub(crate) fn falls_below(chance: f64, random: &mut Stream) -> Fate {
     if chance <= 0.0 || chance >= 1.0 {
         return Some(chance >= 1.0);
@@ -41,9 +41,9 @@ pub(crate) fn falls_below(chance: f64, random: &mut Stream) -> Fate {
     ((number - chance).abs() > 1e-4 * chance.max(1e-3)).then_some(number < chance)
 }
 
-/// Whether two numbers are too close to be ordered in another precision.
-pub(crate) fn near(one: f64, other: f64) -> bool {
-    (one - other).abs() < 1e-4 * other.abs().max(1e-3)
+/// Whether two numbers are so close that their order depends on the precision.
+pub(crate) fn near(number: f64, other: f64) -> bool {
+    (number - other).abs() < 1e-4 * other.abs().max(1e-3)
 }
 
 /// Floyd & Jacobson 1993, Figure 2, with the count of section 7. `q_time` is set only when the queue becomes

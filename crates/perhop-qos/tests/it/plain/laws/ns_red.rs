@@ -12,16 +12,16 @@ pub(crate) struct NsRed {
     pub(crate) weight: f64,
     pub(crate) gentle: bool,
     pub(crate) wait: bool,
-    /// `bytes_`: whether bytes divided by the mean size count.
+    /// `bytes_`: whether the count is in bytes, divided by the mean size.
     pub(crate) bytes: bool,
     /// `queue_in_bytes_`.
     pub(crate) queue_in_bytes: bool,
     pub(crate) use_mark_p: bool,
     pub(crate) ns1_compat: bool,
     pub(crate) mean: u32,
-    /// Packets, or bytes if the queue counts bytes.
+    /// The limit in packets, or in bytes if the queue counts bytes.
     pub(crate) limit: u64,
-    /// Packets of the mean size per second.
+    /// The number of packets of the mean size that are sent in a second.
     pub(crate) ptc: f64,
     pub(crate) random: Stream,
     pub(crate) state: NsState,
@@ -67,7 +67,7 @@ impl NsRed {
         };
         p.min(1.0)
     }
-    /// `modify_p`; `None` near the point where its formula changes.
+    /// `modify_p`. `None` near the point at which its formula changes.
     fn modified(&self, p: f64, length: u32) -> Option<f64> {
         let count = if self.bytes {
             (self.state.count_bytes / u64::from(self.mean)) as f64
@@ -157,14 +157,14 @@ impl Implementation for NsRed {
 pub(crate) struct NsRio {
     pub(crate) inside: NsRed,
     pub(crate) all: NsRed,
-    /// `idle_` and `in_idle_`; both have one `idletime_`.
+    /// `idle_` and `in_idle_`. Both use the same `idletime_`.
     pub(crate) idle: [bool; 2],
     pub(crate) idle_time: f64,
 }
 
 impl NsRio {
-    /// The drop logic for a packet that `red` has counted. Returns whether the drop is forced, and whether it
-    /// is random.
+    /// The drop decision for a packet that `red` has counted. Returns whether the drop is forced, and whether
+    /// it is random.
     fn judge(red: &mut NsRed, length: u32, random: &mut Stream) -> Option<(bool, bool)> {
         let average = red.state.average;
         let forced_from = if red.gentle { 2.0 * red.curve.max } else { red.curve.max };
@@ -208,7 +208,7 @@ impl Implementation for NsRio {
             }
         }
         let full = self.all.held() >= self.all.limit;
-        // Both share one random generator.
+        // Both use the same random generator.
         let mut random = self.all.random.clone();
         let red = if index == 0 { &mut self.inside } else { &mut self.all };
         red.state.count += 1;
