@@ -1,6 +1,6 @@
-//! Buffer managers under any sequence of arrivals and departures. The models are the limits of tail drop,
-//! and, for RED and its family, Floyd and Jacobson's algorithm in floating point with the same random
-//! numbers.
+//! Buffer managers under any sequence of arrivals and departures, compared with models. The model of tail
+//! drop checks the limits. The model of RED and its family is Floyd and Jacobson's algorithm in floating
+//! point, with the same random numbers.
 
 use arbitrary::Arbitrary;
 use perhop_qos::buffer::{AnyBuffer, Averages, BufferConfig, BufferManager, MredConfig};
@@ -20,7 +20,7 @@ struct Input {
     rules: [u8; 4],
     in_bytes: bool,
     gentle: bool,
-    /// Thresholds, or limits.
+    /// Thresholds (`min` and width) of RED, or limits of tail drop.
     sizes: [(u8, u8); 3],
     precedences: u8,
     weight: u16,
@@ -63,8 +63,8 @@ impl Input {
         }))
         .expect("random early detection")
     }
-    /// Runs the buffer manager. `judge` returns the expected fate of each packet, or `None` to end the
-    /// comparison.
+    /// Runs the buffer manager and compares each verdict with `model`. Stops when the model has no expected
+    /// verdict.
     fn run(&self, buffer: &mut AnyBuffer, model: &mut impl Model) {
         let (mut queue, mut now) = (Queue::new(&PrecedenceSource::Color), Time::ZERO);
         for happening in self.happenings.iter().take(400) {
@@ -109,7 +109,7 @@ impl Model for PlainRed<'_> {
     }
 }
 
-/// Tail drop with a limit in packets or bytes for every precedence; the last limit applies to all higher
+/// Tail drop with a limit in packets or bytes for each precedence. The last limit also applies to all higher
 /// precedences.
 struct TailDrop {
     limits: Vec<u64>,
@@ -137,7 +137,7 @@ impl Model for TailDrop {
     }
 }
 
-/// Compares buffer managers with their plain models, on the arrivals and departures in `bytes`.
+/// Compares buffer managers with their models, for the arrivals and departures in `bytes`.
 pub fn buffer(bytes: &[u8]) -> Outcome {
     structured(bytes, check)
 }
@@ -162,7 +162,7 @@ fn check(input: &Input) -> Outcome {
         json!({"weighted-tail-drop": {"limits": written}})
     };
     let config: BufferConfig = serde_json::from_value(config).expect("tail drop");
-    let mut buffer = config.build(DRAIN, &streams).expect("its limits are above 0");
+    let mut buffer = config.build(DRAIN, &streams).expect("all limits are above 0");
     let scale = if input.in_bytes { 500 } else { 1 };
     let limits = limits.iter().map(|limit| u64::from(*limit) * scale).collect();
     input.run(&mut buffer, &mut TailDrop { limits, in_bytes: input.in_bytes, waiting: Vec::new() });

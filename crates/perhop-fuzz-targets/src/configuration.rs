@@ -1,12 +1,13 @@
-//! Any bytes as a router's configuration: it is parsed and converted for every profile. Every line has a
-//! state, and every policy of every port can be built.
+//! Reads arbitrary bytes as a router's configuration and converts it for every profile. Every line must have
+//! a state, and perhop must be able to build every policy of every port.
 
 use crate::outcome::Outcome;
 
 #[path = "../../perhop-ios/tests/it/accounted/mod.rs"]
 mod accounted;
 
-/// Reads and converts `bytes` as a router's configuration: every line has a state, every policy can be built.
+/// Reads and converts `bytes` as a router's configuration. Every line must have a state, and perhop must be
+/// able to build every policy.
 pub fn configuration(bytes: &[u8]) -> Outcome {
     accounted::check(&String::from_utf8_lossy(bytes));
     Outcome::Kept

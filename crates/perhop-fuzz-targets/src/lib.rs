@@ -1,7 +1,7 @@
-//! The fuzz targets: functions that take any bytes and panic if an invariant does not hold.
+//! The fuzz targets: functions that read arbitrary bytes and panic if an invariant is violated.
 //!
-//! `fuzz/` passes them to libFuzzer; `tests/it` of this crate replays their seeds, and random inputs, in an
-//! ordinary test. The plain models and the proved bounds come from the tests of the other crates.
+//! `fuzz/` runs them with libFuzzer. `tests/it` of this crate runs them on their seeds and on random inputs
+//! in an ordinary test. The plain models and the proved bounds are in the tests of the other crates.
 
 mod buffer;
 mod capture;
@@ -31,7 +31,7 @@ pub use tcp::tcp;
 /// A function that panics if its input reveals a fault.
 pub type Target = fn(&[u8]) -> Outcome;
 
-/// Every target by its name, which is the name of its file in `fuzz/fuzz_targets`.
+/// Every target and its name, which is also the name of its file in `fuzz/fuzz_targets`.
 pub const TARGETS: [(&str, Target); 10] = [
     ("buffer", buffer),
     ("capture", capture),

@@ -1,5 +1,5 @@
-//! Every meter under any sequence of packets, compared with plain arithmetic; meters per flow compared with a
-//! single one.
+//! Every meter under any sequence of packets, compared with plain arithmetic. Meters per flow are compared
+//! with a single meter.
 
 use arbitrary::Arbitrary;
 use perhop_qos::meter::{FlowMeters, Meter, MeterConfig};
@@ -70,7 +70,7 @@ fn config(input: &Input) -> Value {
     }
 }
 
-/// Compares meters with plain arithmetic, on the packets in `bytes`.
+/// Compares meters with plain arithmetic, for the packets in `bytes`.
 pub fn meter(bytes: &[u8]) -> Outcome {
     structured(bytes, check)
 }
@@ -78,8 +78,8 @@ pub fn meter(bytes: &[u8]) -> Outcome {
 fn check(input: &Input) -> Outcome {
     let config: MeterConfig = serde_json::from_value(config(input)).expect("a meter");
     let streams = Streams::new(1, 0);
-    let mut meter = config.build(&streams).expect("its numbers are in range");
-    let mut of_flow = FlowMeters::new(&config, &streams).expect("its numbers are in range");
+    let mut meter = config.build(&streams).expect("all numbers are in range");
+    let mut per_flow = FlowMeters::new(&config, &streams).expect("all numbers are in range");
     let (mut plain, mut now) = (PlainMeter::from_config(&config, &streams), Time::ZERO);
     let is_random = matches!(config, MeterConfig::Tsw2cm(_) | MeterConfig::Tsw3cm(_));
     for (number, (gap, length, color)) in input.packets.iter().take(200).enumerate() {
@@ -93,10 +93,10 @@ fn check(input: &Input) -> Outcome {
         let Some(expected) = plain.color(&arrival) else { break };
         assert_eq!(found, expected, "packet {number} of {config:?}");
         if !is_random {
-            assert_eq!(of_flow.measure(now, &packet), found, "packet {number}, a meter of its flow");
-            // Another flow does not use its tokens.
+            assert_eq!(per_flow.measure(now, &packet), found, "packet {number}, the meter of the flow");
+            // A packet of another flow uses no tokens of this flow.
             packet.source_port = 1;
-            of_flow.measure(now, &packet);
+            per_flow.measure(now, &packet);
         }
     }
     Outcome::Kept

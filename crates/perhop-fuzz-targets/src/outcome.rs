@@ -1,4 +1,4 @@
-//! The result of a target for an input, and the reader of structures from bytes.
+//! The result of a target for one input, and the conversion of bytes to structures.
 
 use arbitrary::{Arbitrary, Unstructured};
 
@@ -11,8 +11,8 @@ pub enum Outcome {
     Refused,
 }
 
-/// Runs `target` on the structure that `bytes` encode for `arbitrary`; returns a refusal if there are too few
-/// bytes.
+/// Runs `target` on the structure that `arbitrary` decodes from `bytes`. Returns [`Outcome::Refused`] if
+/// there are too few bytes.
 pub(crate) fn structured<T: for<'bytes> Arbitrary<'bytes>>(
     bytes: &[u8],
     target: impl FnOnce(&T) -> Outcome,

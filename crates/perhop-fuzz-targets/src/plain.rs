@@ -1,4 +1,4 @@
-//! The plain models from the tests of `perhop-qos`, with which targets compare.
+//! The plain models from the tests of `perhop-qos`, with which targets compare results.
 
 #[path = "../../perhop-qos/tests/it/plain/meters.rs"]
 pub(crate) mod meters;

@@ -1,6 +1,6 @@
-//! A port of any policy under any sequence of arrivals and polls, compared with a model that only counts:
-//! each packet that arrived is sent, dropped or waiting; no packet leaves before its arrival, twice, or at
-//! the same time as another packet.
+//! A port with any policy under any sequence of arrivals and polls, compared with a model that only counts
+//! packets. Each packet that arrived is sent, dropped or waiting. No packet leaves before its arrival, twice,
+//! or at the same time as another packet.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -69,11 +69,11 @@ impl Observer for &mut Counts {
     }
 }
 
-/// Policies of the examples, the studies and the configurations in the tests.
+/// Policies from the examples, the studies and the configurations in the tests.
 static POLICIES: LazyLock<Vec<PolicyConfig>> =
-    LazyLock::new(|| serde_json::from_str(include_str!("policies.json")).expect("the policies are sound"));
+    LazyLock::new(|| serde_json::from_str(include_str!("policies.json")).expect("the policies are valid"));
 
-/// Compares a port with a model that counts, on the arrivals and polls in `bytes`.
+/// Compares a port with a model that counts packets, for the arrivals and polls in `bytes`.
 pub fn port(bytes: &[u8]) -> Outcome {
     structured(bytes, check)
 }
@@ -112,7 +112,8 @@ fn check(input: &Input) -> Outcome {
         }
         while port.poll_transmit(now, &mut packet, &mut counts).is_some() {}
         assert_eq!(counts.arrived, counts.sent + counts.dropped + port.backlog());
-        // A packet that is dropped at the head of its queue was enqueued and not dequeued.
+        // A packet that is dropped at the head of its queue was enqueued and not dequeued, so its bytes
+        // remain in the count.
         assert!(counts.bytes.values().all(|bytes| *bytes >= 0));
     }
     // No packet waits forever. A port that is polled at the requested times sends all its packets.

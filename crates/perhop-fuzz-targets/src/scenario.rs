@@ -1,5 +1,5 @@
-//! Any bytes as a scenario: an accepted scenario runs, accounts for every packet, and gives the same results
-//! in both engines.
+//! Reads arbitrary bytes as a scenario. A valid scenario must run, count every packet, and have the same
+//! results in both engines.
 
 use std::path::Path;
 
@@ -12,14 +12,15 @@ use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 
 use crate::outcome::Outcome;
 
-/// The maximum duration, and the maximum numbers of packets, flows and result bytes, for any scenario.
+/// The longest simulated duration, and the numbers of packets, flows and result bytes above which a scenario
+/// is rejected.
 const DURATION: Time = Time::from_milliseconds(200);
 const MOST_PACKETS: f64 = 20_000.0;
 const MOST_FLOWS: u32 = 50;
 const MOST_BYTES: f64 = 50e6;
 
-/// Loads `bytes` as a scenario and runs it in both engines: their results are equal, and no packet is
-/// unaccounted for.
+/// Loads `bytes` as a scenario and runs it in both engines. The results must be equal, and every packet must
+/// be counted.
 pub fn scenario(bytes: &[u8]) -> Outcome {
     let Ok(text) = std::str::from_utf8(bytes) else { return Outcome::Refused };
     let Ok(document) = Document::parse(text, "fuzz.yaml") else { return Outcome::Kept };
@@ -40,20 +41,20 @@ pub fn scenario(bytes: &[u8]) -> Outcome {
             conserved(&fast);
             // The table `queues` may differ: samples of the fast engine show the state before departures that
             // it has precomputed. All other tables are equal.
-            for (quick, other) in
-                fast.tables.iter().zip(&plain.tables).filter(|(quick, _)| quick.name != "queues")
+            for (by_fast, by_plain) in
+                fast.tables.iter().zip(&plain.tables).filter(|(table, _)| table.name != "queues")
             {
-                assert_eq!(format!("{quick:?}"), format!("{other:?}"));
+                assert_eq!(format!("{by_fast:?}"), format!("{by_plain:?}"));
             }
         }
         (Err(_), Err(_)) => {}
-        (fast, plain) => panic!("one engine refuses: {:?}, {:?}", fast.err(), plain.err()),
+        (fast, plain) => panic!("only one of the engines fails: {:?}, {:?}", fast.err(), plain.err()),
     }
     Outcome::Kept
 }
 
-/// The approximate number of packets of `scenario`; infinite if it has many flows, or takes packets from
-/// files.
+/// The approximate number of packets of `scenario`. It is infinite if the scenario has many flows or reads
+/// packets from files.
 fn packets(scenario: &Scenario) -> f64 {
     let packets = |traffic: &TrafficConfig| match &traffic.source {
         SourceConfig::Trace(_) | SourceConfig::Pcap(_) => f64::INFINITY,
@@ -63,7 +64,7 @@ fn packets(scenario: &Scenario) -> f64 {
     scenario.traffic.iter().map(packets).sum()
 }
 
-/// Offered = delivered + dropped + in the network, for every class.
+/// Checks that offered = delivered + dropped + in the network for every class.
 fn conserved(results: &Results) {
     let table = results.table("classes").expect("a table of classes");
     let column = |name: &str| match table.column(name) {

@@ -1,6 +1,6 @@
-//! Schedulers, nested and shaped, under any sequence of packets: the wire is never idle while a packet may be
-//! sent, every packet is sent once, and every queue is sent in order. A single scheduler keeps its proved
-//! bounds.
+//! Nested and shaped schedulers under any sequence of packets. The wire is never idle while a packet may be
+//! sent, every packet is sent once, and every queue is sent in order. A single scheduler does not exceed its
+//! proved bounds.
 
 use arbitrary::Arbitrary;
 use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm};
@@ -68,7 +68,8 @@ impl Input {
     }
 }
 
-/// Sends the packets in `bytes` through a tree of schedulers: no bound is violated, and no packet is lost.
+/// Sends the packets in `bytes` through a tree of schedulers. No bound may be violated, and no packet may be
+/// lost.
 pub fn scheduler(bytes: &[u8]) -> Outcome {
     structured(bytes, check)
 }

@@ -1,6 +1,6 @@
-//! A TCP connection of any profile over a path that loses, delays, reorders and duplicates segments
-//! arbitrarily: every byte is delivered once and in order, both directions close, and every segment is
-//! permitted.
+//! A TCP connection of any profile over a path that loses, delays, reorders and duplicates any segments.
+//! Every byte is delivered once and in order, both directions close, and every segment is permitted by the
+//! protocol.
 
 use arbitrary::Arbitrary;
 use perhop_qos::QueueSize;
@@ -60,7 +60,7 @@ fn config(input: &Input) -> TcpConfig {
     }
 }
 
-/// The segments that an end has sent, as seen on the wire.
+/// The segments that one end has sent on the wire.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     /// The offset after the last byte sent.
@@ -69,15 +69,15 @@ struct Seen {
     has_closed: bool,
 }
 
-/// Checks `segment`: a sender sends exactly the bytes of its application, and does not revoke an
-/// acknowledgment; a receiver acknowledges only data that were sent.
+/// Checks `segment`. A sender must send exactly the bytes of its application and must not revoke an
+/// acknowledgment. A receiver must acknowledge only data that were sent.
 fn look(seen: &mut [Seen; 2], from: usize, segment: &Segment, written: [u64; 2]) {
     let peer = seen[1 - from];
     let own = &mut seen[from];
     let end = segment.sequence + u64::from(segment.length);
     own.has_closed |= segment.flags.contains(Flags::FIN);
     if segment.length == 0 {
-        // The end of the stream counts as a byte.
+        // The FIN counts as one byte.
         let most = written[from] + u64::from(own.has_closed);
         assert!(segment.sequence <= most, "{segment:?} beyond {most}");
     } else {
@@ -96,7 +96,7 @@ fn look(seen: &mut [Seen; 2], from: usize, segment: &Segment, written: [u64; 2])
     }
 }
 
-/// Runs a TCP connection over the path that `bytes` describe: every byte arrives once and in order.
+/// Runs a TCP connection over the path that `bytes` describe. Every byte must arrive once and in order.
 pub fn tcp(bytes: &[u8]) -> Outcome {
     structured(bytes, check)
 }
@@ -106,7 +106,7 @@ fn check(input: &Input) -> Outcome {
     let [request, response] = [input.request, input.response].map(u64::from);
     let mut seen = [Seen::default(); 2];
     let mut fates = input.fates.iter().copied().take(300);
-    // Most segments are on time, and one in eight is lost.
+    // Of eight segments, about four are on time, three are late, and one is lost.
     let late = |fate: u8| Time::from_microseconds(10_000 + 500 * u64::from(fate >> 3));
     let mut pair = Pair::new(&parameters, |from, segment: &Segment| {
         look(&mut seen, from, segment, [request, response]);

@@ -12,7 +12,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files that match `pattern`, a path from the root of the repository with one `*` in its last part.
+/// Returns the files that match `pattern`, a path from the root of the repository with one `*` in its last
+/// part.
 fn matching(pattern: &str) -> Vec<PathBuf> {
     let (folder, name) = pattern.rsplit_once('/').expect("a folder");
     let (prefix, suffix) = name.split_once('*').expect("an asterisk");
@@ -27,8 +28,8 @@ fn matching(pattern: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The inputs with which fuzzing of `target` begins (`FUZZ_SEEDS_*` in the Makefile), or generated frames for
-/// the target without files.
+/// Returns the seeds of `target`, with which fuzzing begins (`FUZZ_SEEDS_*` in the Makefile). The target
+/// `frame` has no seed files and uses generated frames.
 pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
     if target == "frame" {
         let udp = frames::packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 100);
@@ -46,7 +47,7 @@ pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
     files.map(|path| fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))).collect()
 }
 
-/// Random inputs, which are equal for equal seeds.
+/// Random inputs. Equal seeds of the generator result in equal inputs.
 pub(crate) struct Inputs<'seeds> {
     seeds: &'seeds [Vec<u8>],
     random: Stream,
@@ -57,7 +58,7 @@ impl<'seeds> Inputs<'seeds> {
         Inputs { seeds, random: Streams::new(seed, 0).child(target).stream() }
     }
 
-    /// The next input: if seeds exist, seven of eight inputs are damaged seeds.
+    /// Returns the next input. If the target has seeds, seven of eight inputs are damaged seeds.
     pub(crate) fn draw(&mut self) -> Vec<u8> {
         if self.seeds.is_empty() || self.below(8) == 0 {
             let most = 16 << self.below(9);

@@ -1,7 +1,8 @@
-//! Every fuzz target on its seeds and on random inputs, in an ordinary test: a panic of the target fails the
-//! test.
+//! Every fuzz target runs on its seeds and on random inputs in an ordinary test. A panic of the target fails
+//! the test.
 //!
-//! `PERHOP_REPLAY_SEED` draws other inputs, `PERHOP_REPLAY_RUNS` sets how many each target gets.
+//! `PERHOP_REPLAY_SEED` selects other random inputs. `PERHOP_REPLAY_RUNS` sets the number of random inputs
+//! for each target.
 
 use std::env;
 use std::fs;
@@ -13,7 +14,7 @@ use perhop_fuzz_targets::{Outcome, TARGETS, Target};
 use crate::inputs::{Inputs, seeds};
 
 /// Declares one test for each target, and the list of their names. The number in each line is the number of
-/// random inputs. With it, each target takes about two seconds of CPU time.
+/// random inputs. It is chosen so that each target needs about two seconds of CPU time.
 macro_rules! replayed {
     ($($target:ident: $runs:literal,)*) => {
         const REPLAYED: &[&str] = &[$(stringify!($target)),*];
@@ -39,7 +40,7 @@ replayed! {
     tcp: 1000,
 }
 
-/// The number in the environment's `variable`.
+/// Reads the number in the environment variable `variable`.
 fn number(variable: &str, default: u64) -> u64 {
     match env::var(variable) {
         Ok(text) => text.parse().unwrap_or_else(|error| panic!("{variable} is {text:?}: {error}")),
@@ -71,11 +72,11 @@ fn replay(name: &str, target: Target, runs: u64) {
         kept += u64::from(outcome == Outcome::Kept);
     }
     println!("{name}: {kept} reached the tested code");
-    // Otherwise the test would check nothing.
+    // A target that rejects all inputs checks nothing.
     assert!(kept > 0, "{name}: none of {runs} inputs reached the tested code");
 }
 
-/// Every target that libFuzzer runs is replayed under its own name.
+/// Every target of libFuzzer is also replayed here under its own name.
 #[test]
 fn every_target_is_replayed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/fuzz_targets");
