@@ -1,8 +1,8 @@
 //! [`Blocks`]: the blocks of a pcapng file in order, in the form that the parser accepts.
 //!
-//! A list of options does not have to end with `opt_endofopt`, because the length of a block also ends it
-//! (draft-ietf-opsawg-pcapng §3.5). `pcap_file` rejects such lists, so [`Blocks`] adds the option. It passes
-//! only blocks that concern packets to `pcap_file`.
+//! A list of options does not have to end with `opt_endofopt`, because the length of a block also ends the
+//! list (draft-ietf-opsawg-pcapng §3.5). `pcap_file` rejects such lists, so [`Blocks`] adds the option.
+//! [`Blocks`] passes only blocks that concern packets to `pcap_file`.
 
 use std::borrow::Cow;
 
@@ -14,42 +14,43 @@ const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// Type and length before a block's body, and the length after it, bytes.
+/// The length of the fields before a block's body (type and length), bytes.
+/// The field after the body, of `TAIL` bytes, repeats the length.
 const HEAD: usize = 8;
 const TAIL: usize = 4;
-/// `opt_endofopt`: code and length 0.
+/// The option `opt_endofopt`: code 0 and length 0.
 const END_OF_OPTIONS: [u8; 4] = [0; 4];
 
-/// The rest of a pcapng file.
+/// The blocks of a pcapng file that have not been read.
 pub(crate) struct Blocks<'a> {
     rest: &'a [u8],
     order: Endianness,
 }
 
 impl<'a> Blocks<'a> {
-    /// Begins with the first block of `file`.
+    /// Starts to read at the first block of `file`.
     pub(crate) fn new(file: &'a [u8]) -> Blocks<'a> {
         Blocks { rest: file, order: Endianness::Little }
     }
 
-    /// Returns the number at `offset` in the rest of the file.
+    /// Returns the number at `offset` in the unread part of the file.
     fn number(&self, offset: usize) -> Option<u32> {
         number(self.rest, offset, self.order)
     }
-    /// Returns the length of the next block; `None` if the block is incomplete.
+    /// Returns the length of the next block. Returns `None` if the block is incomplete.
     fn length(&self) -> Option<usize> {
         self.number(4)
             .map(|length| length as usize)
             .filter(|length| (HEAD + TAIL..=self.rest.len()).contains(length))
     }
-    /// Removes the next block from the rest. Returns the block and its kind.
+    /// Removes the next block from the unread part of the file. Returns the block and its kind.
     fn take(&mut self) -> (u32, Cow<'a, [u8]>) {
         if self.rest.starts_with(&SECTION_HEADER.to_be_bytes()) {
             let is_big = self.rest.get(HEAD..HEAD + 4) == Some(&[0x1a, 0x2b, 0x3c, 0x4d]);
             self.order = if is_big { Endianness::Big } else { Endianness::Little };
         }
         let (Some(kind), Some(length)) = (self.number(0), self.length()) else {
-            // The incomplete rest of the file is passed on, so that the parser reports the error.
+            // The incomplete block is passed on, so that the parser reports the error.
             return (ENHANCED_PACKET, Cow::Borrowed(std::mem::take(&mut self.rest)));
         };
         let (block, rest) = self.rest.split_at(length);
@@ -60,7 +61,7 @@ impl<'a> Blocks<'a> {
 
 impl<'a> Iterator for Blocks<'a> {
     type Item = Cow<'a, [u8]>;
-    /// The next block that concerns packets.
+    /// Returns the next block that concerns packets.
     fn next(&mut self) -> Option<Cow<'a, [u8]>> {
         while !self.rest.is_empty() {
             let (kind, block) = self.take();
@@ -80,7 +81,7 @@ fn number(bytes: &[u8], offset: usize, order: Endianness) -> Option<u32> {
     Some(if order == Endianness::Big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
 }
 
-/// Returns `block`, with an end of options if its options have none.
+/// Returns `block`. If its list of options lacks `opt_endofopt`, this option is added.
 fn ended(kind: u32, block: &[u8], order: Endianness) -> Cow<'_, [u8]> {
     let end = block.len() - TAIL;
     match options(kind, block, order).map(|start| lacks_end(&block[..end], start, order)) {
@@ -93,13 +94,14 @@ fn ended(kind: u32, block: &[u8], order: Endianness) -> Cow<'_, [u8]> {
     }
 }
 
-/// The offset of the options of a block of this `kind`; `None` if it has no options.
+/// Returns the offset of the options of a block of this `kind`. Returns `None` if blocks of this kind have no
+/// options.
 fn options(kind: u32, block: &[u8], order: Endianness) -> Option<usize> {
     match kind {
         SECTION_HEADER => Some(HEAD + 16),
         INTERFACE_DESCRIPTION => Some(HEAD + 8),
-        // The block has the interface, the time (8 bytes), the captured length, the original length, and the
-        // data padded to 4 bytes.
+        // The options follow the interface, the time (8 bytes), the captured length, the original length, and
+        // the data, which are padded to a multiple of 4 bytes.
         PACKET | ENHANCED_PACKET => {
             let captured = number(block, HEAD + 12, order)? as usize;
             Some(HEAD + 20 + captured.checked_next_multiple_of(4)?)
@@ -108,12 +110,12 @@ fn options(kind: u32, block: &[u8], order: Endianness) -> Option<usize> {
     }
 }
 
-/// Whether the options of `block`, which begin at `start`, end exactly with the block and without an end of
-/// options.
+/// Whether the options of `block`, which begin at `start`, end exactly at the end of the block, without
+/// `opt_endofopt`.
 fn lacks_end(block: &[u8], start: usize, order: Endianness) -> bool {
     let mut at = start;
     while let Some(head) = number(block, at, order) {
-        // Code and length have two bytes each.
+        // The code and the length are 2 bytes each.
         let (code, length) = match order {
             Endianness::Big => (head >> 16, head & 0xffff),
             Endianness::Little => (head & 0xffff, head >> 16),

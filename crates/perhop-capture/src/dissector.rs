@@ -8,9 +8,9 @@ use perhop_qos::packet::{Address, Dscp, Ecn, FlowKey, Packet, Protocol};
 use crate::headers::TcpFields;
 use crate::link_layer::Carried;
 
-/// The descriptor of the IP packet in a frame, and the fixed part of its TCP header, if any; `None` without
-/// an IP packet. `on_wire` is the length of the frame, which is used if the header does not contain the
-/// length of the packet.
+/// Returns the descriptor of the IP packet in a frame, and the fixed part of its TCP header, if any. Returns
+/// `None` if the frame contains no IP packet. `on_wire` is the length of the frame without its link headers,
+/// bytes. It is used if the IP header does not contain the length of the packet.
 pub(crate) fn dissect(carried: &Carried, on_wire: u32) -> Option<(Packet, Option<TcpFields>)> {
     let Carried { ether_type, bytes, cos, exp } = *carried;
     let sliced = LaxSlicedPacket::from_ether_type(ether_type, bytes);
@@ -56,8 +56,8 @@ pub(crate) fn dissect(carried: &Carried, on_wire: u32) -> Option<(Packet, Option
 /// Protocols whose header begins with two port numbers: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 
-/// The flow of a packet between `ends`, whose transport header is at the start of `carried`. A fragment that
-/// does not begin with this header has no ports.
+/// The flow of a packet between `ends`. `carried` begins with the transport header. It is `None` for
+/// fragments without this header, and the flow then has no ports.
 fn flow_key([source, destination]: [IpAddr; 2], protocol: u8, carried: Option<&[u8]>) -> FlowKey {
     let ports = carried.filter(|_| WITH_PORTS.contains(&protocol));
     let (source_port, destination_port) = match ports.and_then(|bytes| bytes.first_chunk::<4>()) {

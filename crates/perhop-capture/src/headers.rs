@@ -9,13 +9,13 @@ use etherparse::{
 };
 use perhop_qos::packet::{Address, Packet, Protocol};
 
-/// The time to live of a packet that leaves its host, as set by Linux and BSD (RFC 1700).
+/// The time to live of a packet when it leaves its host, as set by Linux and BSD (RFC 1700).
 const TIME_TO_LIVE: u8 = 64;
 
 /// The parts of a transport header that are not in the packet descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// A UDP datagram, or a protocol of which only the number is known.
+    /// A UDP datagram, or a packet of another protocol, whose header is not simulated.
     Plain,
     /// A TCP segment.
     Tcp(TcpFields),
@@ -32,7 +32,7 @@ pub struct FragmentFields {
     pub offset: u16,
     /// Whether more fragments follow.
     pub has_more: bool,
-    /// IP bytes of the whole datagram.
+    /// The IP length of the whole datagram, bytes.
     pub datagram: u32,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Headers {
     /// The length of the whole packet, IP bytes. It is the length in the descriptor, or the length of the
     /// headers if they are longer.
     pub(crate) length: usize,
-    /// Whether the bytes after the headers are known. They are zeros.
+    /// Whether the bytes after the headers are known. If they are known, they are zeros.
     pub(crate) has_payload: bool,
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn headers(packet: &Packet, transport: &Transport) -> Headers {
     let least = ends.header_length() + inner.len();
     let length = (packet.length as usize).max(least);
     let carried = length - ends.header_length();
-    // The length and the checksum of UDP are in the first fragment and cover the whole datagram.
+    // The length and the checksum of UDP are in the first fragment. They are valid for the whole datagram.
     let whole = match transport {
         Transport::Fragment(fields) => (fields.datagram as usize).saturating_sub(ends.header_length()),
         _ => carried,
@@ -113,7 +113,7 @@ pub(crate) fn headers(packet: &Packet, transport: &Transport) -> Headers {
     Headers { bytes, length, has_payload: place.is_some() || is_udp }
 }
 
-/// The IPv4 header `bytes` with the fragment fields.
+/// Returns the IPv4 header `bytes` with the fragment fields.
 fn fragment_header(bytes: &[u8], fields: &FragmentFields) -> Option<Vec<u8>> {
     let (mut header, _) = Ipv4Header::from_slice(bytes).ok()?;
     header.identification = fields.identification;
@@ -135,12 +135,12 @@ pub(crate) fn udp_checksum(packet: &Packet, length: u32, bytes: &[u8]) -> [u8; 2
     Ends::from_packet(packet).checksum(Protocol::UDP, length, bytes)
 }
 
-/// The time to live of `packet`, which routers have decremented.
+/// The time to live of `packet` after the decrements by routers.
 pub(crate) fn time_to_live(packet: &Packet) -> u8 {
     TIME_TO_LIVE.saturating_sub(packet.hops)
 }
 
-/// Both addresses, of the same family.
+/// Both addresses of a packet. They have the same family.
 enum Ends {
     V4([[u8; 4]; 2]),
     V6([[u8; 16]; 2]),
@@ -152,7 +152,7 @@ impl Ends {
             [IpAddr::V4(source), IpAddr::V4(destination)] => {
                 Ends::V4([source.octets(), destination.octets()])
             }
-            // If the families differ, IPv4 addresses have their mapped form.
+            // If the families differ, the IPv4 address is mapped to IPv6.
             _ => Ends::V6(
                 [packet.source, packet.destination].map(|end| Ipv6Addr::from_bits(end.to_bits()).octets()),
             ),
@@ -173,7 +173,7 @@ impl Ends {
                     total_len: Ipv4Header::MIN_LEN as u16 + payload_length,
                     time_to_live: hops,
                     protocol: IpNumber(packet.protocol.0),
-                    // RFC 6864 §4.1: a datagram that is never fragmented needs no identification.
+                    // RFC 6864 §4.1: a packet that is never fragmented needs no identification.
                     dont_fragment: true,
                     dscp: IpDscp::try_new(dscp).unwrap_or_default(),
                     ecn: IpEcn::try_new(ecn).unwrap_or_default(),
@@ -244,7 +244,7 @@ fn tcp_header(packet: &Packet, fields: &TcpFields) -> Vec<u8> {
         options.push(TcpOptionElement::MaximumSegmentSize(size));
     }
     if let Some((value, echo)) = fields.timestamps {
-        // RFC 7323 appendix A: the option is padded in front.
+        // RFC 7323 appendix A: two bytes of padding precede the option.
         options.extend([
             TcpOptionElement::Noop,
             TcpOptionElement::Noop,
@@ -278,7 +278,7 @@ mod tests {
             ..Packet::new(key, length)
         }
     }
-    /// The packet with its payload of zeros.
+    /// Returns the bytes of the packet with a payload of zeros.
     fn packet_of_zeros(packet: &Packet, transport: &Transport) -> Vec<u8> {
         let Headers { mut bytes, length, .. } = headers(packet, transport);
         bytes.resize(length, 0);
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!((header.total_len, rest.len()), (100, 80));
     }
 
-    /// Two fragments of 500 bytes of UDP, which another implementation of IP reassembles.
+    /// Another implementation of IP reassembles two fragments of a UDP datagram of 500 bytes.
     #[test]
     fn another_implementation_reassembles_fragments() {
         let fields = FragmentFields { identification: 77, offset: 0, has_more: true, datagram: 520 };

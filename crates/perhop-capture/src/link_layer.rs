@@ -1,7 +1,7 @@
-//! The link-layer header of an IP packet. It is written according to the framing of a link, and read
-//! according to the link type of a file.
+//! The link-layer header of an IP packet. The framing of a link determines the header that is written. The
+//! link type of a file determines the header that is read.
 //!
-//! The numbers are those of <https://www.tcpdump.org/linktypes.html>.
+//! The numbers of link types are defined at <https://www.tcpdump.org/linktypes.html>.
 
 use etherparse::EtherType;
 use perhop_qos::framing::Framing;
@@ -32,9 +32,9 @@ const MPLS_UNICAST: EtherType = EtherType(0x8847);
 
 /// The length of the shortest Ethernet frame without FCS that needs no padding (IEEE 802.3 §3.2.8), bytes.
 const LEAST_ETHERNET: usize = 60;
-/// IEEE 802 LLC and SNAP header of a routed PDU, up to the `EtherType` (RFC 2684 §5.1).
+/// The IEEE 802 LLC and SNAP header of a routed PDU, up to the `EtherType` (RFC 2684 §5.1).
 const LLC_SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00];
-/// LLC and SNAP header of a bridged Ethernet frame without FCS, up to its padding (RFC 2684 §5.2).
+/// The LLC and SNAP header of a bridged Ethernet frame without FCS, up to the padding (RFC 2684 §5.2).
 const LLC_BRIDGED: [u8; 8] = [0xaa, 0xaa, 0x03, 0x00, 0x80, 0xc2, 0x00, 0x07];
 
 /// The link type of a capture on a link of this `framing`, whose frames carry a `unit`.
@@ -42,7 +42,8 @@ pub(crate) fn link_type(framing: Framing, unit: Unit) -> u32 {
     match framing {
         // With VC multiplexing, only a trailer is added to the packet (RFC 2684 §6.1).
         Framing::Raw | Framing::Aal5Mux => match unit {
-            // Wireshark has no link type for labels without a header, so a protocol number precedes them.
+            // Wireshark has no link type for labels without a header, so a PPP protocol number is added
+            // before them.
             Unit::PointToPoint | Unit::Labeled => PPP,
             Unit::Frame | Unit::BridgedFrame => ETHERNET,
             Unit::FrameRelay => FRAME_RELAY,
@@ -55,7 +56,7 @@ pub(crate) fn link_type(framing: Framing, unit: Unit) -> u32 {
     }
 }
 
-/// The number of bytes of a `unit` that are not in a capture: the padding of a bridged frame without LLC.
+/// The number of bytes of a `unit` that a capture omits: the padding of a bridged frame without LLC.
 pub(crate) fn left_out(framing: Framing, unit: Unit) -> usize {
     if framing == Framing::Aal5Mux && unit == Unit::BridgedFrame { 2 } else { 0 }
 }
@@ -70,7 +71,7 @@ pub(crate) fn write_header(framing: Framing, [from, to]: [u32; 2], unit: Unit, f
             frame.extend(station_address(from));
             frame.extend(unit.ether_type());
         }
-        // RFC 1662 §3.1: address of all stations, unnumbered information. RFC 1661 §2: the protocol.
+        // RFC 1662 §3.1: all-stations address and unnumbered information. RFC 1661 §2: protocol number.
         Framing::Ppp => {
             frame.extend([0xff, 0x03]);
             frame.extend(unit.ppp_number());
@@ -88,7 +89,7 @@ pub(crate) fn write_header(framing: Framing, [from, to]: [u32; 2], unit: Unit, f
     }
 }
 
-/// The length of a frame of `length` bytes with padding.
+/// Returns the length of a frame after padding. `length` is the length before padding, bytes.
 pub(crate) fn padded(framing: Framing, length: usize) -> usize {
     match framing {
         Framing::EthernetFrame | Framing::EthernetWire => length.max(LEAST_ETHERNET),
@@ -111,7 +112,7 @@ impl<'a> Carried<'a> {
     fn new(ether_type: EtherType, bytes: &'a [u8]) -> Carried<'a> {
         Carried { ether_type, bytes, ..Carried::default() }
     }
-    /// Removes VLAN tags, PPPoE and labels.
+    /// Removes VLAN tags, the PPPoE header and labels.
     fn opened(mut self) -> Option<Carried<'a>> {
         loop {
             let bytes = self.bytes;
@@ -122,11 +123,11 @@ impl<'a> Carried<'a> {
                     self.cos = self.cos.or(LinkMark::new(bytes.first()? >> 5));
                     ether_type(bytes, 2)?
                 }
-                // RFC 2516 §4: six bytes of header.
+                // RFC 2516 §4: the header has six bytes.
                 PPPOE_SESSION => point_to_point(bytes.get(6..)?)?,
                 MPLS_UNICAST => {
-                    // RFC 3032 §2.1: an entry has 20 bits of label, 3 of traffic class, 1 for the bottom of
-                    // the stack, and 8 of time to live.
+                    // RFC 3032 §2.1: a label stack entry has 20 bits of label, 3 bits of traffic class, 1 bit
+                    // for the bottom of the stack, and 8 bits of time to live.
                     let bottom = bytes.chunks_exact(4).position(|entry| entry[2] & 1 == 1)?;
                     self.exp = self.exp.or(LinkMark::new(bytes[2] >> 1 & 7));
                     internet(&bytes[4 * (bottom + 1)..])?
@@ -137,8 +138,8 @@ impl<'a> Carried<'a> {
     }
 }
 
-/// Returns the payload of a `frame` of `link_type`; `None` if it is not a network protocol. The error has the
-/// number of an unknown link type.
+/// Returns the payload of a `frame` of `link_type`. Returns `None` if the payload is not a network protocol,
+/// and an error if the link type is unknown.
 pub(crate) fn payload(link_type: u32, frame: &[u8]) -> Result<Option<Carried<'_>>, ()> {
     let found = match link_type {
         ETHERNET => ether_type(frame, 12),
@@ -152,7 +153,7 @@ pub(crate) fn payload(link_type: u32, frame: &[u8]) -> Result<Option<Carried<'_>
         MPLS => Some((MPLS_UNICAST, frame)),
         FRAME_RELAY => frame_relay(frame),
         RAW | IPV4 | IPV6 => internet(frame),
-        // The frame begins with the address family of the machine that wrote the file, in its byte order.
+        // The frame begins with the address family, in the byte order of the machine that wrote the file.
         NULL | LOOP => frame.get(4..).and_then(internet),
         _ => return Err(()),
     };
@@ -164,8 +165,8 @@ fn ether_type(frame: &[u8], offset: usize) -> Option<(EtherType, &[u8])> {
     let (number, rest) = frame.get(offset..)?.split_first_chunk()?;
     Some((EtherType(u16::from_be_bytes(*number)), rest))
 }
-/// Reads the PPP protocol number, which may be compressed to one byte (RFC 1661 §6.5), and a multilink header
-/// of an unfragmented packet (RFC 1990 §3) with long sequence numbers.
+/// Reads the PPP protocol number, which may be compressed to one byte (RFC 1661 §6.5). Also reads a multilink
+/// header with long sequence numbers (RFC 1990 §3) if the packet is not fragmented.
 fn point_to_point(frame: &[u8]) -> Option<(EtherType, &[u8])> {
     match frame {
         [0x00, 0x21, rest @ ..] | [0x21, rest @ ..] => Some((EtherType::IPV4, rest)),
@@ -175,7 +176,7 @@ fn point_to_point(frame: &[u8]) -> Option<(EtherType, &[u8])> {
         _ => None,
     }
 }
-/// RFC 2427 §3: reads the payload after an address of two bytes and the protocol's identifier.
+/// Reads the payload after the address of two bytes and the protocol identifier (RFC 2427 §3).
 fn frame_relay(frame: &[u8]) -> Option<(EtherType, &[u8])> {
     match frame {
         [_, _, 0x03, 0xcc, rest @ ..] => Some((EtherType::IPV4, rest)),
@@ -183,7 +184,7 @@ fn frame_relay(frame: &[u8]) -> Option<(EtherType, &[u8])> {
         _ => None,
     }
 }
-/// Reads the version in the first four bits.
+/// Reads the IP version in the first four bits of `packet`.
 fn internet(packet: &[u8]) -> Option<(EtherType, &[u8])> {
     match packet.first()? >> 4 {
         4 => Some((EtherType::IPV4, packet)),

@@ -20,11 +20,12 @@ use crate::link_layer;
 pub struct Observed {
     /// The time in nanoseconds since the epoch of the file.
     pub time: u64,
-    /// Index of its interface in [`Capture::interfaces`].
+    /// The index of the interface of the packet in [`Capture::interfaces`].
     pub interface: usize,
-    /// Five-tuple, IP length, codepoint, ECN field, and CoS and EXP if the frame has a tag and labels.
+    /// Five-tuple, IP length, codepoint and ECN field. Also CoS if the frame has a VLAN tag, and EXP if it
+    /// has labels.
     pub packet: Packet,
-    /// The fixed part of its TCP header, if any.
+    /// The fixed part of the TCP header, if any.
     pub tcp: Option<TcpFields>,
 }
 
@@ -33,7 +34,7 @@ pub struct Observed {
 pub struct Capture {
     /// The IP packets, in order of time.
     pub packets: Vec<Observed>,
-    /// Names of the interfaces that the file describes; empty if the file has no name.
+    /// Names of the interfaces that the file describes. A name is empty if the file does not contain it.
     pub interfaces: Vec<String>,
     /// The number of frames without an IP packet.
     pub others: u64,
@@ -46,7 +47,7 @@ pub enum Unreadable {
     Unknown,
     /// The file ends inside a packet, after this number of complete packets.
     Truncated(u64),
-    /// The file is damaged after this number of packets, for this reason.
+    /// The file is damaged after this number of packets. The text is the reason.
     Damaged(u64, String),
     /// The link type with this number is not known.
     LinkType(u32),
@@ -71,10 +72,10 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// First bytes of a pcap file, in either byte order, with microseconds and nanoseconds.
+/// The first bytes of a pcap file with microseconds and with nanoseconds, in both byte orders.
 const PCAP: [[u8; 4]; 4] =
     [[0xa1, 0xb2, 0xc3, 0xd4], [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d], [0x4d, 0x3c, 0xb2, 0xa1]];
-/// First bytes of a pcapng file.
+/// The first bytes of a pcapng file.
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
 /// The IP packets in `file`, sorted by time. Frames without an IP packet are counted and skipped.
@@ -94,7 +95,7 @@ pub fn read(file: &[u8]) -> Result<Capture, Unreadable> {
 fn read_pcap(file: &[u8]) -> Result<Capture, Unreadable> {
     let (mut rest, parser) = PcapParser::new(file).map_err(|error| broken(0, &error))?;
     let header = parser.header();
-    // The upper half may contain a flag for frames that end with a check sequence.
+    // The upper 16 bits may contain a flag for frames that end with an FCS.
     let link_type = u32::from(header.datalink) & 0xffff;
     let unit = if header.ts_resolution == TsResolution::NanoSecond { 1 } else { 1000 };
     let mut capture = Capture { interfaces: vec![String::new()], ..Capture::default() };
@@ -114,7 +115,7 @@ fn read_pcapng(file: &[u8]) -> Result<Capture, Unreadable> {
     let section = blocks.next().unwrap_or_default();
     let (_, mut parser) = PcapNgParser::new(&section).map_err(|error| broken(0, &error))?;
     let mut capture = Capture::default();
-    // Interface numbers restart in each section.
+    // The numbers of interfaces begin at 0 again in each section.
     let mut first = 0;
     let mut frames = 0;
     for block in blocks {
@@ -129,7 +130,7 @@ fn read_pcapng(file: &[u8]) -> Result<Capture, Unreadable> {
                 continue;
             }
             Block::EnhancedPacket(packet) => {
-                // The parser assumes that all times are nanoseconds.
+                // The parser assumes that all times are in nanoseconds, so this value is the number of units.
                 let units = packet.timestamp.as_nanos() as u64;
                 (packet.interface_id as usize, units, packet.original_len, &packet.data)
             }
@@ -167,8 +168,9 @@ fn name_of(interface: &InterfaceDescriptionBlock) -> String {
     name.unwrap_or_default()
 }
 
-/// The nanoseconds of a time of `units` at `interface`. The default unit is microseconds. Otherwise, the unit
-/// is a negative power of ten, or of two if the first bit is set.
+/// Converts a time of `units` at `interface` to nanoseconds. Without a resolution, a unit is a microsecond.
+/// Otherwise, the resolution is an exponent: a unit is this negative power of ten, or of two if the first bit
+/// is set.
 fn time_of(interface: &InterfaceDescriptionBlock, units: u64) -> u64 {
     let (mut resolution, mut offset) = (6, 0);
     for option in &interface.options {
@@ -186,7 +188,7 @@ fn time_of(interface: &InterfaceDescriptionBlock, units: u64) -> u64 {
     (nanoseconds as u64).wrapping_add(offset.wrapping_mul(1_000_000_000))
 }
 
-/// A frame of a file.
+/// A frame as stored in a file.
 struct Raw<'a> {
     time: u64,
     interface: usize,

@@ -1,5 +1,5 @@
-//! The headers of a link around an IP packet, in the order of its stack and with the fields that a receiver
-//! checks.
+//! The headers of a link around an IP packet. They are in the order of the link's stack and have the fields
+//! that a receiver checks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -12,17 +12,17 @@ use perhop_qos::packet::{FlowKey, Packet, Protocol};
 
 use crate::headers::{Headers, ip_header, time_to_live, udp_checksum};
 
-/// The kind of a unit, which is the outermost header. The protocol number in the header before it depends on
-/// the kind.
+/// The kind of a unit, which its outermost header determines. The header in front of the unit has a protocol
+/// number for this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// An IP packet.
     Packet(IpVersion),
     /// MPLS labels.
     Labeled,
-    /// A VLAN tag, possibly with an inner tag.
+    /// One VLAN tag, or two tags if `twice` is set.
     Tagged { twice: bool },
-    /// A session of PPPoE.
+    /// A PPPoE session header.
     Session,
     /// A multilink header.
     Multilink,
@@ -32,12 +32,12 @@ pub(crate) enum Unit {
     Frame,
     /// An Ethernet frame in AAL5.
     BridgedFrame,
-    /// A frame of frame relay.
+    /// A frame-relay frame.
     FrameRelay,
 }
 
 impl Unit {
-    /// The outermost unit of packets with these headers; without headers, an IP packet.
+    /// Returns the outermost unit of packets with these headers. Without headers, it is an IP packet.
     pub(crate) fn outermost(stack: &HeaderStack) -> Unit {
         match stack.headers() {
             [.., Header::Vlan(_), Header::Vlan(_)] => Unit::Tagged { twice: true },
@@ -59,7 +59,7 @@ impl Unit {
             Unit::Packet(IpVersion::Ipv6) => 0x86dd,
             Unit::Labeled => 0x8847,
             Unit::Tagged { twice: false } => 0x8100,
-            // IEEE 802.1Q table 9-1: the outer tag is a service tag.
+            // IEEE 802.1Q table 9-1: the outer of two tags is a service tag.
             Unit::Tagged { twice: true } => 0x88a8,
             Unit::Session => 0x8864,
             Unit::Frame | Unit::BridgedFrame => 0x6558,
@@ -81,27 +81,27 @@ impl Unit {
 
 /// A packet with its headers.
 pub(crate) struct Encapsulated {
-    /// The first bytes: all visible headers.
+    /// All visible headers, from the first byte on.
     pub(crate) start: Vec<u8>,
-    /// The total length.
+    /// The total length, bytes.
     pub(crate) length: usize,
-    /// Whether the bytes after `start` are known. They are zeros.
+    /// Whether the bytes after `start` are known. If they are known, they are zeros.
     pub(crate) has_payload: bool,
-    /// Its outermost unit.
+    /// The outermost unit.
     pub(crate) unit: Unit,
 }
 
-/// The data for header fields that do not depend on the stack.
+/// The values of header fields that do not depend on the stack.
 pub(crate) struct Around<'a> {
     /// The packet inside.
     pub(crate) packet: &'a Packet,
-    /// The numbers of the sending and the receiving station, for addresses.
+    /// The numbers of the sending and the receiving station, from which addresses are derived.
     pub(crate) stations: [u32; 2],
     /// The number of earlier packets in this direction of the link.
     pub(crate) sequence: u32,
 }
 
-/// Ports of UDP below tunnels: VXLAN (RFC 7348 §5), L2TP (RFC 2661 §8.1), ESP (RFC 3948 §2).
+/// UDP ports of VXLAN (RFC 7348 §5), L2TP (RFC 2661 §8.1) and ESP (RFC 3948 §2).
 const VXLAN_PORT: u16 = 4789;
 const L2TP_PORT: u16 = 1701;
 const NAT_TRAVERSAL_PORT: u16 = 4500;
@@ -111,14 +111,15 @@ const DYNAMIC_PORT: u16 = 49_152;
 const FIRST_LABEL: u32 = 16;
 const UDP: u8 = 17;
 
-/// A locally administered address (IEEE 802 §8.4). Each end of each link has its own.
+/// The locally administered Ethernet address of a station (IEEE 802 §8.4). Each end of each link is a
+/// station.
 pub(crate) fn station_address(station: u32) -> [u8; 6] {
     let [a, b, c, d] = station.to_be_bytes();
     [0x02, 0x00, a, b, c, d]
 }
 
 impl Around<'_> {
-    /// Puts the headers of `stack` around the packet with these `headers`.
+    /// Adds the headers of `stack` to the packet with these `headers`.
     pub(crate) fn encapsulate(&self, headers: Headers, stack: &HeaderStack) -> Encapsulated {
         let Headers { bytes, length, has_payload } = headers;
         let version = if bytes[0] >> 4 == 4 { IpVersion::Ipv4 } else { IpVersion::Ipv6 };
@@ -146,21 +147,22 @@ impl Around<'_> {
             Header::Esp(esp) => self.esp(&inside, esp),
             Header::Vxlan(vxlan) => {
                 let id = (vxlan.id << 8).to_be_bytes();
-                // RFC 7348 §5: only the flag of a valid network identifier is set.
+                // RFC 7348 §5: the only flag that is set is the flag of a valid network identifier.
                 let bytes = [&[0x08, 0, 0, 0][..], &id, &self.ethernet(unit)].concat();
                 self.in_udp(inside.behind(&bytes, unit), vxlan.over, [DYNAMIC_PORT, VXLAN_PORT])
             }
             Header::L2tp(l2tp) => self.l2tp(inside, l2tp),
             Header::Mlppp(multilink) => inside.behind(&self.multilink(multilink, unit), Unit::Multilink),
             Header::Pppoe => {
-                // RFC 2516 §4: version, type and code, the session, and the length of the following bytes.
+                // RFC 2516 §4: version, type and code, then the session, then the length of the following
+                // bytes.
                 let length = (inside.length + 2) as u16;
                 let bytes = [[0x11, 0], [0, 1], length.to_be_bytes(), unit.ppp_number()].concat();
                 inside.behind(&bytes, Unit::Session)
             }
             Header::Ppp => inside.behind(&unit.ppp_number(), Unit::PointToPoint),
             Header::FrameRelay => {
-                // RFC 2427 §3: circuit 100, unnumbered information, the protocol's identifier.
+                // RFC 2427 §3: circuit 100, unnumbered information, protocol identifier.
                 let protocol = if unit == Unit::Packet(IpVersion::Ipv6) { 0x8e } else { 0xcc };
                 inside.behind(&[0x18, 0x41, 0x03, protocol], Unit::FrameRelay)
             }
@@ -171,7 +173,7 @@ impl Around<'_> {
         }
     }
 
-    /// An Ethernet header in front of `inside`.
+    /// Returns the Ethernet header for `inside`.
     fn ethernet(&self, inside: Unit) -> Vec<u8> {
         let [from, to] = self.stations.map(station_address);
         [&to[..], &from, &inside.ether_type()].concat()
@@ -189,7 +191,7 @@ impl Around<'_> {
         entries.chain([0; 4].into_iter().take(if control_word { 4 } else { 0 })).collect()
     }
 
-    /// Returns the GRE header and the outer IP header around `inside` (RFC 2784 §2.1, RFC 2890 §2).
+    /// Returns the GRE header for `inside` (RFC 2784 §2.1, RFC 2890 §2).
     fn gre(&self, gre: GreTunnel, inside: &Encapsulated) -> Vec<u8> {
         let flags = [(gre.checksum, 0x80), (gre.key, 0x20), (gre.sequence, 0x10)];
         let flags = flags.into_iter().filter(|(is_there, _)| *is_there).fold(0, |all, (_, flag)| all | flag);
@@ -211,8 +213,8 @@ impl Around<'_> {
         bytes
     }
 
-    /// Returns the multilink header. RFC 1990 §3: the whole packet is one fragment, which is the first and
-    /// the last.
+    /// Returns the multilink header. The packet is not fragmented, so the header has the flags of a first and
+    /// of a last fragment (RFC 1990 §3).
     fn multilink(&self, Multilink { sequence, .. }: Multilink, inside: Unit) -> Vec<u8> {
         let header = match sequence {
             MultilinkSequence::Long => (0xc000_0000 | self.sequence & 0x00ff_ffff).to_be_bytes().to_vec(),
@@ -226,7 +228,7 @@ impl Around<'_> {
         let mut bytes = Vec::new();
         match l2tp.version {
             L2tpVersion::V2 => {
-                // RFC 2661 §3.1: the header is that of a data message of tunnel 1, session 1.
+                // RFC 2661 §3.1: the header of a data message of tunnel 1, session 1.
                 let flags = if l2tp.length { 0x40 } else { 0 } | if l2tp.sequence { 0x08 } else { 0 };
                 bytes.extend([flags, 2]);
                 let after = 4 + 2 + if l2tp.sequence { 4 } else { 0 };
@@ -243,7 +245,7 @@ impl Around<'_> {
                 self.in_udp(inside.behind(&bytes, unit), l2tp.over, [L2TP_PORT; 2])
             }
             L2tpVersion::V3 => {
-                // RFC 3931 §4.1.1, §4.6: session 1, cookie, sublayer with the bit for sequence numbers.
+                // RFC 3931 §4.1.1, §4.6: session 1, cookie, and a sublayer with the bit for sequence numbers.
                 bytes.extend(1u32.to_be_bytes());
                 bytes.extend(vec![0; usize::from(l2tp.cookie)]);
                 if l2tp.sequence {
@@ -254,16 +256,19 @@ impl Around<'_> {
         }
     }
 
-    /// Adds ESP. RFC 4303 §2: the index and the sequence number are visible, and the rest is encrypted.
+    /// Adds the ESP header. The security parameters index and the sequence number are visible, and the
+    /// following bytes are encrypted (RFC 4303 §2).
     fn esp(&self, inside: &Encapsulated, esp: Esp) -> Encapsulated {
         let length = HeaderStack::new(&[Header::Esp(esp)])
             .map_or(inside.length, |stack| stack.bytes(inside.length as u64) as usize);
-        // In transport mode ESP follows the existing header, regardless of the version in the scenario.
+        // In transport mode, ESP follows the IP header of the packet. The version in the scenario has no
+        // effect.
         let header = match (esp.mode, inside.unit) {
             (EspMode::Transport, Unit::Packet(version)) => version.header_bytes() as usize,
             _ => esp.over.header_bytes() as usize,
         };
-        // RFC 4303 §2.1: indices 0 to 255 are reserved. §2.2: the first packet of a sender has the number 1.
+        // RFC 4303 §2.1: the values 0 to 255 of the security parameters index are reserved. §2.2: the first
+        // packet of a sender has the number 1.
         let index = 256 + self.stations[0];
         let visible = [index.to_be_bytes(), self.sequence.wrapping_add(1).to_be_bytes()].concat();
         let payload = Encapsulated {
@@ -287,13 +292,13 @@ impl Around<'_> {
         }
     }
 
-    /// Puts `inside` into UDP between the ends of the tunnel.
+    /// Adds a UDP header and an IP header with the addresses of the tunnel's ends to `inside`.
     fn in_udp(&self, inside: Encapsulated, over: IpVersion, ports: [u16; 2]) -> Encapsulated {
         self.in_ip(self.behind_udp(inside, over, ports), over, Protocol::UDP)
     }
 
-    /// Puts a UDP header (RFC 768) in front of `inside`. Over IPv4, tunnels send no checksum (RFC 7348 §5,
-    /// RFC 3948 §2.1).
+    /// Adds a UDP header (RFC 768) to `inside`. Over IPv4, tunnels send no checksum (RFC 7348 §5, RFC 3948
+    /// §2.1).
     fn behind_udp(&self, inside: Encapsulated, over: IpVersion, [from, to]: [u16; 2]) -> Encapsulated {
         let length = inside.length + 8;
         let header = [from.to_be_bytes(), to.to_be_bytes(), (length as u16).to_be_bytes(), [0; 2]].concat();
@@ -306,7 +311,7 @@ impl Around<'_> {
         datagram
     }
 
-    /// Puts `inside` into an IP packet between the ends of the tunnel.
+    /// Adds an IP header with the addresses of the tunnel's ends to `inside`.
     fn in_ip(&self, inside: Encapsulated, over: IpVersion, protocol: Protocol) -> Encapsulated {
         let header = ip_header(&self.outer(over, protocol), inside.length as u16);
         inside.behind(&header, Unit::Packet(over))
@@ -321,14 +326,15 @@ impl Around<'_> {
 }
 
 impl Encapsulated {
-    /// Adds `header` in front of the packet. The outermost unit is then `unit`.
+    /// Adds `header` in front of the packet. The new outermost unit is `unit`.
     fn behind(self, header: &[u8], unit: Unit) -> Encapsulated {
         let start = [header, &self.start].concat();
         Encapsulated { start, length: self.length + header.len(), unit, ..self }
     }
 }
 
-/// The address of a tunnel's end, from the networks for benchmarks (RFC 2544 appendix C.2.2, RFC 5180 §8).
+/// The address of an end of a tunnel, from the networks for benchmarks (RFC 2544 appendix C.2.2, RFC 5180
+/// §8).
 fn tunnel_end(version: IpVersion, station: u32) -> IpAddr {
     match version {
         IpVersion::Ipv4 => IpAddr::V4(Ipv4Addr::from_bits(0xc612_0000 | (station + 1) & 0x0001_ffff)),

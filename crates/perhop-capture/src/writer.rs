@@ -1,4 +1,4 @@
-//! [`Writer`]: writes pcapng, one file for one link.
+//! [`Writer`]: writes the packets of one link to a pcapng file.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ use crate::headers::{Transport, headers};
 use crate::link_layer;
 use crate::stack::{Around, Encapsulated, Unit};
 
-/// The stored part of each frame. The length on the wire is always stored.
+/// The part of each frame that is stored. The length on the wire is always stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SnapLength {
     /// Only the headers, because simulated payload is all zeros.
@@ -31,7 +31,7 @@ pub enum SnapLength {
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name: `C1->E3`.
+    /// The name: `C1->E3`.
     pub name: String,
     /// The framing of the link.
     pub framing: Framing,
@@ -52,28 +52,28 @@ pub struct Frame<'a> {
     pub time: Time,
     /// The packet.
     pub packet: &'a Packet,
-    /// Its transport header.
+    /// The transport header.
     pub transport: &'a Transport,
     /// The comment of the frame.
     pub comment: Option<&'a str>,
 }
 
-/// Writes frames into a pcapng file. The same frames result in the same bytes on every machine.
+/// Writes frames to a pcapng file. The same frames result in the same bytes on every machine.
 pub struct Writer<W: Write> {
     output: PcapNgWriter<W>,
     interfaces: Vec<Interface>,
-    /// The number of frames of each interface.
+    /// The number of written frames of each interface.
     written: Vec<u32>,
     snap_length: SnapLength,
-    /// The buffer of the current frame, which is reused.
+    /// The bytes of the current frame. The buffer is reused.
     frame: Vec<u8>,
 }
 
-/// The number of decimal digits of a second in times. Nine digits are nanoseconds.
+/// The number of decimal digits of fractions of a second. Nine digits are nanoseconds.
 const RESOLUTION: u8 = 9;
 
 impl<W: Write> Writer<W> {
-    /// Starts a file of `interfaces` on `output`. `comment` applies to the whole file.
+    /// Starts a file with these `interfaces` on `output`. `comment` applies to the whole file.
     ///
     /// # Errors
     /// Writing to `output` fails.
@@ -95,7 +95,7 @@ impl<W: Write> Writer<W> {
         for Interface { name, framing, headers, rate, .. } in &interfaces {
             let block = InterfaceDescriptionBlock {
                 linktype: DataLink::from(link_layer::link_type(*framing, Unit::outermost(headers))),
-                // In pcapng, 0 means unlimited.
+                // In pcapng, 0 means that the length is not limited.
                 snaplen: match snap_length {
                     SnapLength::Headers => 0,
                     SnapLength::Bytes(bytes) => bytes,
@@ -112,7 +112,7 @@ impl<W: Write> Writer<W> {
         Ok(Writer { output, interfaces, written, snap_length, frame: Vec::new() })
     }
 
-    /// Writes `frame`. Times must not decrease.
+    /// Writes `frame`. Times must not decrease from frame to frame.
     ///
     /// # Errors
     /// Writing to the output fails.

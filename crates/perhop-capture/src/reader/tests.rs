@@ -1,4 +1,4 @@
-//! Reads every kind of file and link layer, and damaged files.
+//! Reads files of every kind with every link layer, and damaged files.
 
 use InterfaceDescriptionOption::{IfTsOffset, IfTsResol};
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -10,14 +10,15 @@ use super::*;
 use crate::headers::Transport;
 use crate::writer::{Frame, Interface, SnapLength, Writer};
 
-/// UDP from 192.0.2.1 port 5004 to 198.51.100.7 port 9 with EF and ECT(0). It has 60 IP bytes, of which 28
-/// are stored.
+/// A UDP packet from 192.0.2.1 port 5004 to 198.51.100.7 port 9 with EF and ECT(0). It has 60 IP bytes, of
+/// which the file stores 28.
 const PACKET: [u8; 28] = [
     0x45, 0xba, 0, 60, 0, 0, 0x40, 0, 63, 17, 0, 0, 192, 0, 2, 1, 198, 51, 100, 7, 0x13, 0x8c, 0, 9, 0, 40,
     0, 0,
 ];
 
-/// A pcap file of one frame that arrived at 7 s and `fraction` units and had 74 bytes on the wire.
+/// Creates a pcap file of one frame. The frame arrived at 7 s and `fraction` units and had 74 bytes on the
+/// wire.
 fn pcap(magic: u32, big: bool, link_type: u32, fraction: u32, frame: &[u8]) -> Vec<u8> {
     let number = |value: u32| if big { value.to_be_bytes() } else { value.to_le_bytes() };
     let half = |value: u16| if big { value.to_be_bytes() } else { value.to_le_bytes() };
@@ -90,7 +91,7 @@ fn every_known_link_layer_is_removed() {
 #[test]
 fn lengths_are_those_of_the_header_or_of_the_wire() {
     let mut packet = PACKET;
-    // The sender left the length empty, because a network card would split the packet.
+    // The sender did not set the length, because a network card splits the packet later.
     packet[2..4].fill(0);
     assert_eq!(only(&pcap(0xa1b2_c3d4, false, 101, 0, &packet)).packet.length, 74);
 }
@@ -125,7 +126,7 @@ fn errors_of_a_file_are_reported() {
     }
 }
 
-/// A pcapng file of packets at these times. Each packet is in two parts of the network.
+/// Creates a pcapng file with a packet at each of these times. The packets alternate between two interfaces.
 fn pcapng(times: &[u64]) -> Vec<u8> {
     let interface = |name: &str, framing| Interface {
         name: name.to_owned(),
@@ -193,7 +194,8 @@ proptest! {
     }
 }
 
-/// A pcapng file of one packet, whose blocks have options with and without an end.
+/// Creates a pcapng file of one packet. The lists of options in its blocks end with `opt_endofopt` if `end`
+/// is true.
 fn optional(big: bool, end: bool) -> Vec<u8> {
     let number = |value: u32| if big { value.to_be_bytes() } else { value.to_le_bytes() };
     let half = |value: u16| if big { value.to_be_bytes() } else { value.to_le_bytes() };
@@ -212,7 +214,7 @@ fn optional(big: bool, end: bool) -> Vec<u8> {
     let interface = [&half(101)[..], &half(0), &number(0), &option(2, b"eth0")].concat();
     let length = number(PACKET.len() as u32);
     let packet = [&number(0)[..], &number(0), &number(5), &length, &number(60), &PACKET, &option(1, b"no")];
-    // Statistics of the interface, which the reader ignores.
+    // The file also contains statistics of the interface, which the reader ignores.
     let statistics = [&number(0)[..], &[0; 8], &half(4), &half(8), &[0; 8]].concat();
     [block(0x0a0d_0d0a, &section), block(1, &interface), block(6, &packet.concat()), block(5, &statistics)]
         .concat()
@@ -241,10 +243,10 @@ fn tags_and_labels_give_their_marks() {
     let macs = [0; 12];
     for (around, cos, exp) in [
         (&[0x81, 0, 0xa0, 5, 8, 0][..], Some(5), None),
-        // The outer tag counts, regardless of its protocol number.
+        // The CoS is that of the outer tag, regardless of the protocol number of this tag.
         (&[0x88, 0xa8, 0x60, 5, 0x81, 0, 0xe0, 6, 8, 0], Some(3), None),
         (&[0x91, 0, 0x20, 5, 0x81, 0, 0xe0, 6, 8, 0], Some(1), None),
-        // With two labels, the top label is read.
+        // If a frame has two labels, the EXP is that of the top label.
         (&[0x88, 0x47, 0, 1, 0x0c, 63, 0, 1, 0x05, 63], None, Some(6)),
         (&[0x81, 0, 0x40, 5, 0x88, 0x47, 0, 1, 0x09, 63], Some(2), Some(4)),
         (&[0x81, 0, 0x40, 5, 0x88, 0x64, 0x11, 0, 0, 1, 0, 62, 0, 0x21], Some(2), None),

@@ -1,5 +1,5 @@
-//! Frames with the headers of a link have the length that the simulator counts, and are read back with their
-//! marks.
+//! Frames with the headers of a link have the length that the simulator counts. The reader reads them with
+//! their marks.
 
 use std::net::IpAddr;
 
@@ -33,7 +33,7 @@ fn packet([source, destination]: [&str; 2], length: u32) -> Packet {
     packet
 }
 
-/// A file with complete `packets`, as they cross a link.
+/// Writes a file with the complete frames of `packets` on a link.
 fn written(framing: Framing, headers: HeaderStack, packets: &[Packet]) -> Vec<u8> {
     let rate = Rate::from_bits_per_second(1_000_000);
     let interface = Interface { name: "a->b".to_owned(), framing, headers, rate, stations: [4, 5] };
@@ -47,7 +47,7 @@ fn written(framing: Framing, headers: HeaderStack, packets: &[Packet]) -> Vec<u8
     writer.finish().unwrap()
 }
 
-/// The frames of a file, each of which must be complete.
+/// Returns the frames of a file. Each frame must be complete.
 fn frames(file: &[u8]) -> Vec<Vec<u8>> {
     let (mut rest, mut parser) = PcapNgParser::new(file).unwrap();
     let mut frames = Vec::new();
@@ -62,7 +62,7 @@ fn frames(file: &[u8]) -> Vec<Vec<u8>> {
     frames
 }
 
-/// Every kind of header, with options and without.
+/// Returns every kind of header, with options and without.
 fn kinds() -> Vec<Header> {
     let esp = |cipher, integrity, mode, nat_t| {
         Header::Esp(Esp { cipher, integrity, mode, nat_t, over: IpVersion::Ipv4 })
@@ -95,7 +95,7 @@ fn kinds() -> Vec<Header> {
     ]
 }
 
-/// The stacks of up to two headers, and some of three, that are valid on `framing`.
+/// Returns the stacks of up to two headers that are valid on `framing`, and some stacks of three headers.
 fn stacks(framing: Framing) -> Vec<HeaderStack> {
     let kinds = kinds();
     let mut found = vec![HeaderStack::EMPTY];
@@ -112,7 +112,7 @@ fn stacks(framing: Framing) -> Vec<HeaderStack> {
     found
 }
 
-/// Bytes that a wire counts but a capture does not contain: check sequence, preamble and gap, and flags.
+/// The number of bytes that a wire counts but a capture omits: FCS, preamble and gap, and flags.
 fn left_out(framing: Framing, headers: &HeaderStack) -> u64 {
     let of_framing = match framing {
         Framing::EthernetFrame => 4,
@@ -122,21 +122,21 @@ fn left_out(framing: Framing, headers: &HeaderStack) -> u64 {
     };
     let of_headers = match (headers.headers().last(), framing) {
         (Some(Header::FrameRelay), _) => 2 + 1,
-        // The padding before a bridged frame, which no link type announces.
+        // A capture omits the padding before a bridged frame, because no link type includes it.
         (Some(Header::Bridged), Framing::Aal5Mux) => 2,
         _ => 0,
     };
     of_framing + of_headers
 }
 
-/// Bytes that only captures contain: the protocol number that announces labels if no other field announces
-/// them.
+/// The number of bytes that only captures contain: a protocol number before labels, if no other field
+/// identifies the labels.
 fn announced(framing: Framing, headers: &HeaderStack) -> u64 {
     let is_bare = matches!(framing, Framing::Raw | Framing::Aal5Mux);
     if is_bare && matches!(headers.headers().last(), Some(Header::Mpls(_))) { 2 } else { 0 }
 }
 
-/// The bytes that a wire counts, without the cells of ATM and the trailer of AAL5.
+/// The number of bytes that a wire counts, without the overhead of ATM cells and the trailer of AAL5.
 fn counted(framing: Framing, headers: &HeaderStack, ip: u64) -> u64 {
     let carried = headers.bytes(ip);
     match framing {
@@ -165,7 +165,7 @@ fn frame_lengths_match_the_wire() {
     assert!(seen > 3000, "{seen}");
 }
 
-/// Whether the reader reads the packet behind `header`.
+/// Whether the reader reads the packet after `header`.
 fn is_transparent(header: &Header) -> bool {
     match header {
         Header::Mpls(mpls) => !mpls.control_word,
@@ -232,7 +232,8 @@ fn esp_shows_its_index_and_counts() {
     let headers = HeaderStack::new(&[Header::Esp(esp)]).unwrap();
     let found = frames(&written(Framing::Raw, headers, &[packet(V4, 100), packet(V4, 100)]));
     for (number, frame) in (1..).zip(&found) {
-        // The codepoint and ECN field are those of the packet (RFC 4301 §5.1.2.1), and the protocol is 50.
+        // ESP copies the codepoint and the ECN field of the packet (RFC 4301 §5.1.2.1). Its protocol number
+        // is 50.
         assert_eq!((frame[0], frame[1], frame[9]), (0x45, 0xba, 50));
         assert_eq!(frame[20..28], [0, 0, 1, 4, 0, 0, 0, number]);
         assert!(frame[28..].iter().all(|byte| *byte == 0), "encrypted fields cannot be read");
