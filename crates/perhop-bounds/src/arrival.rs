@@ -1,24 +1,25 @@
-//! [`Arrival`]: an upper bound of the arrivals in any span of time (Le Boudec and Thiran, "Network Calculus",
+//! [`Arrival`]: an upper bound of the arrivals in any time span (Le Boudec and Thiran, "Network Calculus",
 //! 2001, §1.2).
 
-/// An arrival curve. In any closed span of `t` seconds, at most `min (burst + rate · t)` arrives, the minimum
-/// over its token buckets. The curve is concave and piecewise linear. Its owner defines the unit: bytes of a
-/// layer, or packets.
+/// An arrival curve. In any closed span of `t` seconds, at most the minimum of `burst + rate · t` over the
+/// token buckets arrives. The curve is concave and piecewise linear. The code that creates the curve defines
+/// its unit: bytes of a layer, or packets.
 ///
-/// Bounds are computed in floating point and widened once, at the end ([`crate::deviation::widened`]).
+/// Bounds are computed in floating point. Each result is widened once, at the end
+/// ([`crate::deviation::widened`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrival {
-    /// The buckets that are the minimum in some interval, by decreasing rate and increasing burst. The list
-    /// is never empty.
+    /// The buckets that are the minimum in some time span, in order of decreasing rate and increasing burst.
+    /// The list is never empty.
     buckets: Vec<Bucket>,
 }
 
 /// A token bucket.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
-    /// The amount at once.
+    /// The amount that may arrive at once.
     pub burst: f64,
-    /// The amount per second.
+    /// The amount that may arrive per second.
     pub rate: f64,
 }
 
@@ -29,15 +30,15 @@ impl Bucket {
 }
 
 impl Arrival {
-    /// The curve of no arrivals.
+    /// Creates the curve of no arrivals.
     pub fn nothing() -> Arrival {
         Arrival::token_bucket(0.0, 0.0)
     }
-    /// The curve of one token bucket: `burst` at once, and then `rate` per second.
+    /// Creates the curve of one token bucket: `burst` at once, and then `rate` per second.
     pub fn token_bucket(burst: f64, rate: f64) -> Arrival {
         Arrival { buckets: vec![Bucket { burst, rate }] }
     }
-    /// The token buckets of the curve, the fastest first.
+    /// The token buckets of the curve, in order of decreasing rate.
     pub fn buckets(&self) -> &[Bucket] {
         &self.buckets
     }
@@ -53,7 +54,8 @@ impl Arrival {
     pub fn rate(&self) -> f64 {
         self.buckets.iter().map(|bucket| bucket.rate).fold(f64::INFINITY, f64::min)
     }
-    /// The shortest span in which `amount` may arrive. The span is infinite if this amount never arrives.
+    /// The shortest span in which `amount` may arrive, seconds. The span is infinite if this amount never
+    /// arrives.
     pub fn time_until(&self, amount: f64) -> f64 {
         let span = |bucket: &Bucket| {
             let missing = amount - bucket.burst;
@@ -61,7 +63,7 @@ impl Arrival {
         };
         self.buckets.iter().map(span).fold(0.0, f64::max)
     }
-    /// The sum of both curves.
+    /// Returns the sum of both curves.
     pub fn plus(&self, other: &Arrival) -> Arrival {
         let pairs = self.buckets.iter().flat_map(|bucket| {
             other
@@ -71,17 +73,17 @@ impl Arrival {
         });
         Arrival::least_of(pairs.collect())
     }
-    /// The minimum of both curves.
+    /// Returns the minimum of both curves.
     pub fn within(&self, other: &Arrival) -> Arrival {
         Arrival::least_of(self.buckets.iter().chain(&other.buckets).copied().collect())
     }
-    /// Converts the curve to another unit: each present unit is `factor` new units.
+    /// Converts the curve to another unit. One old unit is `factor` new units.
     pub fn scaled(&self, factor: f64) -> Arrival {
         let scaled = |bucket: &Bucket| Bucket { burst: bucket.burst * factor, rate: bucket.rate * factor };
         Arrival { buckets: self.buckets.iter().map(scaled).collect() }
     }
-    /// The curve after a path whose delays differ by up to `seconds`: `α(t + seconds)` (Le Boudec and Thiran
-    /// 2001, theorem 1.4.3, with the delay bound as the service).
+    /// Returns the curve after a path whose delays differ by up to `seconds`: `α(t + seconds)` (Le Boudec and
+    /// Thiran 2001, theorem 1.4.3, with the delay bound as the service).
     pub fn after(&self, seconds: f64) -> Arrival {
         let later = |bucket: &Bucket| Bucket { burst: bucket.at(seconds), rate: bucket.rate };
         Arrival { buckets: self.buckets.iter().map(later).collect() }
@@ -92,14 +94,14 @@ impl Arrival {
         self.buckets.windows(2).map(crossing)
     }
 
-    /// The minimum of `buckets`, without buckets that are never the smallest.
+    /// Returns the minimum of `buckets`. Buckets that are never the smallest are omitted.
     fn least_of(mut buckets: Vec<Bucket>) -> Arrival {
         buckets.sort_by(|first, second| {
             second.rate.total_cmp(&first.rate).then(first.burst.total_cmp(&second.burst))
         });
         let mut kept: Vec<Bucket> = Vec::with_capacity(buckets.len());
         for bucket in buckets {
-            // A slower bucket with at most the same burst is below a faster one everywhere.
+            // A slower bucket whose burst is not larger is always below the faster bucket.
             while kept.last().is_some_and(|last| last.burst >= bucket.burst) {
                 kept.pop();
             }
@@ -117,7 +119,7 @@ impl Arrival {
     }
 }
 
-/// The span after which `slower` permits less than `faster`.
+/// The span after which `slower` permits less than `faster`, seconds.
 fn crosses(faster: Bucket, slower: Bucket) -> f64 {
     (slower.burst - faster.burst) / (faster.rate - slower.rate)
 }

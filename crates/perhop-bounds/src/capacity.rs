@@ -1,4 +1,4 @@
-//! The limits of queues.
+//! The limits on the contents of queues.
 
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
@@ -6,7 +6,7 @@ use perhop_qos::units::QueueSize;
 
 use crate::lengths::{Lengths, Measure};
 
-/// The limits that the queue of `class` has itself.
+/// Returns the limits of the queue of `class` itself.
 pub fn limits_of(class: &ClassConfig) -> Vec<QueueSize> {
     let fair = class.fair_queueing.as_ref().map(|fair| fair.limit);
     let buffer = match (&class.buffer, fair) {
@@ -17,15 +17,15 @@ pub fn limits_of(class: &ClassConfig) -> Vec<QueueSize> {
     buffer.into_iter().chain(fair).collect()
 }
 
-/// The limit of a buffer manager on its queue; `None` if it has none.
+/// Returns the limit that a buffer manager sets for its queue, if it sets one.
 fn buffer_limit(buffer: &BufferConfig) -> Option<QueueSize> {
     match buffer {
         BufferConfig::TailDrop(config) => Some(config.limit),
         BufferConfig::FillProfile(config) => Some(config.limit),
-        // Only the limit is certain. The target delay is not a bound.
+        // The limit is always respected. The target delay is not a bound.
         BufferConfig::Pie(config) => Some(config.limit),
         BufferConfig::DualPi2(config) => config.fixed_limit(),
-        // The largest limit of a drop precedence.
+        // The bound is the largest limit of all drop precedences.
         BufferConfig::WeightedTailDrop(config) => {
             let same_unit = config.limits.windows(2).all(|pair| pair[0].same_unit(pair[1]));
             config.limits.iter().copied().max_by_key(|limit| limit.count()).filter(|_| same_unit)
@@ -38,13 +38,13 @@ fn buffer_limit(buffer: &BufferConfig) -> Option<QueueSize> {
         BufferConfig::Codel(config) => Some(config.limit),
         BufferConfig::FqCodel(config) => Some(config.limit),
         BufferConfig::FqPie(config) => Some(config.limit),
-        // The limit is an amount of memory and not a number of packets.
+        // These limits are amounts of memory, not of packets or bytes in the queue.
         BufferConfig::Cake(_) | BufferConfig::SharedMemory(_) => None,
     }
 }
 
-/// The limits of every queue of `config`, depth first: the limits of the queue itself, and the limits of the
-/// enclosing schedulers.
+/// Returns the limits of every queue of `config`, depth first. Each queue has its own limits and the limits
+/// of the schedulers around it.
 pub fn limits_of_all(config: &QueueingConfig) -> Vec<(&ClassConfig, Vec<QueueSize>)> {
     let mut all = Vec::new();
     for class in &config.classes {
@@ -59,10 +59,10 @@ pub fn limits_of_all(config: &QueueingConfig) -> Vec<(&ClassConfig, Vec<QueueSiz
     all
 }
 
-/// The largest amount in `measure` that a queue under `limits` contains, with packets of `lengths`.
+/// The largest amount, in `measure`, of packets of `lengths` in a queue with `limits`.
 pub fn largest_content(limits: &[QueueSize], lengths: &Lengths, measure: Measure) -> Option<f64> {
     let content = |limit: &QueueSize| match *limit {
-        // No queue reaches this number of packets, so it is not a limit.
+        // This number means that the number of packets is not limited.
         QueueSize::Packets(u64::MAX) => f64::INFINITY,
         QueueSize::Packets(packets) => packets as f64 * measure.most(lengths),
         QueueSize::Bytes(bytes) => bytes as f64 * measure.per(Measure::Ip, lengths),

@@ -1,4 +1,5 @@
-//! The effect of conditioners on streams: the possible headers and outcomes, and their arrival curves.
+//! The effect of conditioners on streams: the headers and outcomes that are possible, and their arrival
+//! curves.
 
 use perhop_qos::accounting::Accounting;
 use perhop_qos::action::{Action, Outcome};
@@ -21,26 +22,27 @@ pub struct Conditioners<'a> {
     pub stages: &'a [ConditionerConfig],
     /// The interfaces of the node.
     pub interfaces: &'a [String],
-    /// The unit that the meters count.
+    /// The bytes that the meters count for a packet.
     pub accounting: Accounting,
-    /// The number of the first limit of these conditioners. Each stage has [`IDS_PER_STAGE`] limits.
+    /// The number of the first limit that these conditioners create. Each stage has [`IDS_PER_STAGE`]
+    /// numbers.
     pub first_id: usize,
 }
 
-/// The number of limits of a stage: one for each color, and one for all packets that pass.
+/// The number of limits of a stage: one for each color, and one for all packets that the stage passes.
 pub const IDS_PER_STAGE: usize = Color::COUNT + 1;
 
-/// The bounds of a color after a meter.
+/// The bounds of the packets that a meter gives one color.
 struct Metered {
     color: Color,
-    /// The arrival curve of this color; `None` if it is unbounded.
+    /// The arrival curve of this color. `None` means unbounded.
     own: Option<Arrival>,
-    /// The arrival curve of this color and all lower colors together.
+    /// The arrival curve of this color and all lower colors together. `None` means unbounded.
     cumulative: Option<Arrival>,
 }
 
 impl Conditioners<'_> {
-    /// Returns the streams after the stages.
+    /// Returns the streams after all stages.
     ///
     /// # Errors
     /// A stage of the conditioners cannot be built.
@@ -63,7 +65,7 @@ impl Conditioners<'_> {
         Ok(passed)
     }
 
-    /// The outcomes of `stage` for the packets of `stream`, with the packets of each outcome.
+    /// Returns each outcome of `stage` that is possible for packets of `stream`, together with these packets.
     fn condition(
         &self,
         place: usize,
@@ -84,7 +86,7 @@ impl Conditioners<'_> {
         Ok(outcomes)
     }
 
-    /// The effect of `stage` on the packets that match it.
+    /// Applies `stage` to the packets that match it.
     fn treat(
         &self,
         place: usize,
@@ -111,7 +113,7 @@ impl Conditioners<'_> {
         let worst = treated
             .iter()
             .filter(|(outcome, ..)| *outcome != Outcome::Drop)
-            .map(|(_, one, _)| one.color)
+            .map(|(_, metered, _)| metered.color)
             .max();
         let together = metered
             .iter()
@@ -120,9 +122,9 @@ impl Conditioners<'_> {
         let first = self.first_id + place * IDS_PER_STAGE;
         let is_packets = matches!(stage.meter, Some(MeterConfig::PacketRate(_)));
         let measure = if is_packets { Measure::Packets } else { Measure::Counted(self.accounting) };
-        let limited = |(outcome, one, packet): (Outcome, &Metered, Packet)| {
+        let limited = |(outcome, metered, packet): (Outcome, &Metered, Packet)| {
             let mut treated = Stream { packet, ..stream.clone() };
-            let limits = [(first + one.color.index(), &one.own), (first + Color::COUNT, &together)];
+            let limits = [(first + metered.color.index(), &metered.own), (first + Color::COUNT, &together)];
             for (id, curve) in limits {
                 let Some(curve) = curve else { continue };
                 match stage.per {
@@ -148,7 +150,7 @@ fn outcome(stage: &ConditionerConfig, color: Color) -> Outcome {
     }
 }
 
-/// The colors that `meter` may give to a packet of `color`, from the lowest, with their bounds.
+/// The colors that `meter` may set for a packet of `color`, with their bounds. The lowest color is first.
 fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
     let any = |color| Metered { color, own: None, cumulative: None };
     let Some(meter) = meter else { return vec![any(color)] };
@@ -187,8 +189,9 @@ fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
             let (green, yellow) = (bucket(config.cir, config.cbs), bucket(config.eir, config.ebs));
             three_colors(green.clone(), &yellow, green.plus(&yellow))
         }
-        // Green packets use the tokens of all packets, or leave a debt. The debt is at most the premium burst
-        // if the premium rate is at most the rate of these tokens.
+        // A green packet uses tokens of the bucket for all packets. If a premium packet needs more tokens
+        // than this bucket has, the difference becomes a debt. The debt is at most the premium burst if the
+        // premium rate is not higher than `rate`.
         MeterConfig::Hierarchical(config) => {
             let burst = config.burst.as_bytes().saturating_add(config.premium_burst.as_bytes());
             let green = if config.premium_rate <= config.rate {
@@ -199,7 +202,7 @@ fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
             };
             vec![within(Color::GREEN, &green, green.clone()), any(Color::YELLOW), any(Color::RED)]
         }
-        // An average rate gives no bound for a span.
+        // An average rate does not bound the arrivals in a short span.
         MeterConfig::Tsw2cm(_)
         | MeterConfig::Tsw3cm(_)
         | MeterConfig::RateBased(_)

@@ -4,37 +4,37 @@
 use crate::arrival::Arrival;
 use crate::service::Service;
 
-/// The delay in seconds, which is the greatest horizontal distance between the curves; `None` if it is
+/// The delay in seconds: the greatest horizontal distance between the curves. Returns `None` if it is
 /// unbounded.
 pub fn delay(arrival: &Arrival, service: &Service) -> Option<f64> {
     if arrival.rate() > service.rate() {
         return None;
     }
     let corners = arrival.corners().map(|corner| arrival.at(corner)).chain(service.corners());
-    // Between the corners the delay is linear in the amount, so its maximum is at a corner. Amounts up to the
-    // burst arrive at once.
+    // Between two corners, the delay is a linear function of the amount, so the maximum is at a corner.
+    // Amounts up to the burst arrive at once.
     let amounts = corners.filter(|amount| amount.is_finite()).chain([arrival.burst()]);
     let late = |amount: f64| service.time(amount) - arrival.time_until(amount);
     let greatest = amounts.filter(|amount| *amount >= arrival.burst()).map(late).fold(0.0, f64::max);
     greatest.is_finite().then_some(greatest)
 }
 
-/// The [`delay`] of arrivals in whole multiples of `grain`, for packets of one length.
+/// The [`delay`] if packets of one length arrive, so that all amounts are multiples of `grain`.
 pub fn delay_of_grains(arrival: &Arrival, service: &Service, grain: f64) -> Option<f64> {
     delay(arrival, service)?;
     let corners = arrival.corners().map(|corner| arrival.at(corner)).chain(service.corners());
     let late = |grains: f64| service.time(grains * grain) - arrival.time_until(grains * grain);
-    // A rounding error must not lose a packet of the initial burst.
-    let whole = |amount: f64| (amount / grain + 1e-9).floor().max(1.0);
-    // The delay is concave in the amount. Its maximum over whole packets is therefore next to its maximum
-    // over all amounts.
-    let at_once = whole(arrival.burst());
-    let nearest = corners.filter(|amount| amount.is_finite()).map(whole);
+    // A rounding error must not remove a packet from the initial burst.
+    let whole_grains = |amount: f64| (amount / grain + 1e-9).floor().max(1.0);
+    // The delay is a concave function of the amount. The maximum over whole packets is therefore at an amount
+    // next to the maximum over all amounts.
+    let at_once = whole_grains(arrival.burst());
+    let nearest = corners.filter(|amount| amount.is_finite()).map(whole_grains);
     let all = nearest.flat_map(|grains| [grains, grains + 1.0]).chain([at_once, at_once + 1.0]);
     Some(all.filter(|grains| *grains >= at_once).map(late).fold(0.0, f64::max))
 }
 
-/// The backlog in the unit of the curves, which is the greatest vertical distance between them; `None` if it
+/// The backlog in the unit of the curves: the greatest vertical distance between them. Returns `None` if it
 /// is unbounded.
 pub fn backlog(arrival: &Arrival, service: &Service) -> Option<f64> {
     if arrival.rate() > service.rate() {
@@ -48,9 +48,9 @@ pub fn backlog(arrival: &Arrival, service: &Service) -> Option<f64> {
     greatest.is_finite().then_some(greatest)
 }
 
-/// Increases a bound by the largest error of floating point: one part in 10⁷, and 10⁻⁹ (a nanosecond, or a
-/// billionth of a byte). Weights of schedulers are multiples of 2⁻⁴⁸ of their sum, so the weight of a class
-/// with 2⁻²⁴ of the sum has an error of up to one part in 10⁷.
+/// Increases a bound by the largest possible rounding error: one part in 10⁷, plus 10⁻⁹ (a nanosecond, or a
+/// billionth of a byte). Weights of schedulers are multiples of 2⁻⁴⁸ of their sum. A weight of 2⁻²⁴ of the
+/// sum therefore has an error of up to one part in 10⁷.
 pub fn widened(bound: f64) -> f64 {
     bound * (1.0 + 1e-7) + 1e-9
 }
@@ -76,8 +76,8 @@ mod tests {
         let (arrival, service) = (Arrival::token_bucket(1400.0, 1e5), Service::rate_latency(5e5, 2e-3));
         assert!((delay(&arrival, &service).unwrap() - 4.8e-3).abs() < 1e-12);
         assert!((delay_of_grains(&arrival, &service, 1000.0).unwrap() - 4e-3).abs() < 1e-12);
-        // If packets arrive at the rate of the service, each has the delay of the first. At a higher rate the
-        // delay is unbounded.
+        // If packets arrive at the rate of the service, each has the same delay as the first. At a higher
+        // rate, the delay is unbounded.
         let even = Arrival::token_bucket(1400.0, 5e5);
         assert!((delay_of_grains(&even, &service, 1000.0).unwrap() - 4.8e-3).abs() < 1e-3);
         assert_eq!(delay_of_grains(&Arrival::token_bucket(1400.0, 6e5), &service, 1000.0), None);
@@ -85,18 +85,19 @@ mod tests {
 
     #[test]
     fn a_peak_rate_and_two_lines() {
-        // The specification of a flow in RFC 2212: M = 1500, p = 10⁶, b = 5500, r = 10⁵. The buckets 1500 +
-        // 10⁶ t and 5500 + 10⁵ t cross at 4.444… ms, at 5944.4 bytes.
+        // This flow has the specification M = 1500, p = 10⁶, b = 5500, r = 10⁵ (RFC 2212). The buckets 1500 +
+        // 10⁶ t and 5500 + 10⁵ t cross at 4.444… ms, at an amount of 5944.4 bytes.
         let arrival = Arrival::token_bucket(1500.0, 1e6).within(&Arrival::token_bucket(5500.0, 1e5));
         let service = Service::rate_latency(5e5, 1e-3);
         // The formula of RFC 2212: (b − M)(p − R) / R (p − r) + M / R + latency.
         let formula = 4000.0 * 5e5 / (5e5 * 9e5) + 1500.0 / 5e5 + 1e-3;
         assert!((delay(&arrival, &service).unwrap() - formula).abs() < 1e-12);
-        // The second line is twice as fast and starts after 3 ms. Both lines reach 2000 bytes at 5 ms.
+        // The rate of the second line is twice as high, and its latency is 3 ms. Both lines reach 2000 bytes
+        // at 5 ms.
         let both = service.or(&Service::rate_latency(1e6, 3e-3));
-        let of_two = delay(&arrival, &both).unwrap();
-        // The delay is 3 ms + 5.944 ms − 4.444 ms at 5944.4 bytes, and 5 ms − 0.5 ms at 2000 bytes.
-        assert!((of_two - 4.5e-3).abs() < 1e-9, "{of_two}");
-        assert!(widened(of_two) > of_two);
+        let with_both = delay(&arrival, &both).unwrap();
+        // The delay is 3 + 5.944 − 4.444 ms at 5944.4 bytes, and 5 − 0.5 ms at 2000 bytes.
+        assert!((with_both - 4.5e-3).abs() < 1e-9, "{with_both}");
+        assert!(widened(with_both) > with_both);
     }
 }

@@ -1,4 +1,4 @@
-//! [`Entry`]: traffic of a scenario in one direction, with its path.
+//! [`Entry`]: the traffic of a scenario's entry in one direction, and its path.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -13,27 +13,27 @@ use perhop_scenario::{Scenario, SourceConfig, TrafficConfig};
 use crate::source::sent;
 use crate::stream::Stream;
 
-/// An entry of a scenario's traffic, or the replies to it.
+/// An entry of a scenario's traffic, or the replies to its packets.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The index of the entry in the scenario's traffic.
     pub traffic: usize,
-    /// Whether the packets are replies of the receivers.
+    /// Whether the packets are replies that the receivers send.
     pub answers: bool,
     /// The class of the traffic in results.
     pub class: String,
-    /// The directions of links on the path.
+    /// The links of the path, each in one direction.
     pub path: Vec<LinkId>,
     /// The streams that enter the first link.
     pub streams: Vec<Stream>,
-    /// Whether routers may fragment the packets.
+    /// Whether routers may fragment the packets of the entry.
     pub may_cut: bool,
 }
 
-/// The entries of the traffic of `scenario`, and the replies to them.
+/// Returns the entries of `scenario`'s traffic, and an entry for the replies to each.
 ///
 /// # Errors
-/// A file cannot be read, or a host has no route to another one.
+/// A file cannot be read, or one host has no route to another host.
 pub fn entries(scenario: &Scenario, base: &Path, topology: &mut Topology) -> Result<Vec<Entry>, ConfigError> {
     let mut entries = Vec::new();
     for (index, traffic) in scenario.traffic.iter().enumerate() {
@@ -43,7 +43,7 @@ pub fn entries(scenario: &Scenario, base: &Path, topology: &mut Topology) -> Res
     Ok(entries)
 }
 
-/// The entry of `traffic`, and the entry of the replies.
+/// Returns the entry of `traffic` and the entry of its replies.
 fn traffic_entries(
     scenario: &Scenario,
     base: &Path,
@@ -57,8 +57,8 @@ fn traffic_entries(
     let back = topology.path(to, from)?.ok_or_else(no_route)?;
     let ends = [topology.address(from)?, topology.address(to)?];
     let longest = longest_segment_packet(scenario, topology, forth.iter().chain(&back), ends[0]);
-    // Flows of one entry differ only in their ports. If no policy reads ports, all flows of the entry are one
-    // stream. A recording is replayed once.
+    // Flows of one entry differ only in their ports. If no policy matches ports, all flows of the entry form
+    // one stream. A recording is replayed by a single flow.
     let replays = matches!(traffic.source, SourceConfig::Pcap(_));
     let flow_count = if replays { 1 } else { traffic.flows() };
     let (streams, flows) = if replays || !reads_ports(scenario) { (1, flow_count) } else { (flow_count, 1) };
@@ -89,7 +89,7 @@ fn traffic_entries(
     Ok(both.into_iter().filter(|entry| !entry.streams.is_empty()).collect())
 }
 
-/// Whether a policy matches by ports.
+/// Whether a policy of the scenario matches ports.
 fn reads_ports(scenario: &Scenario) -> bool {
     scenario.policies.values().any(|policy| {
         let stages = policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref());
@@ -118,8 +118,8 @@ const IPV4_HEADER: u32 = 20;
 /// The length of an IPv6 header, bytes (RFC 8200 §3).
 const IPV6_HEADER: u32 = 40;
 
-/// The longest IP packet of a TCP connection whose directions cross `links`. Both ends determine it when the
-/// connection is set up (`build/lengths.rs` of `perhop-sim`).
+/// The longest IP packet of a TCP connection whose two directions use `links`, bytes. Both ends negotiate it
+/// when the connection is set up (`build/lengths.rs` of `perhop-sim`).
 fn longest_segment_packet<'a>(
     scenario: &Scenario,
     topology: &Topology,

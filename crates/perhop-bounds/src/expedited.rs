@@ -4,42 +4,42 @@
 
 use perhop_qos::units::{Rate, Time};
 
-/// Arrival and departure of a packet at a node.
+/// The arrival and the departure of a packet at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay {
-    /// Arrival of the last bit.
+    /// The time at which the last bit arrived.
     pub arrived: Time,
-    /// Departure of the last bit.
+    /// The time at which the last bit departed.
     pub left: Time,
-    /// IP bytes.
+    /// The length, IP bytes.
     pub length: u32,
 }
 
-/// The error terms of expedited forwarding, seconds.
+/// The error terms of expedited forwarding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Errors {
-    /// E_a of the aggregate: the largest delay of the n-th departure after the ideal n-th departure.
+    /// E_a of the aggregate: the largest delay of the n-th departure after the ideal n-th departure, seconds.
     pub aggregate: f64,
-    /// E_p of single packets: the largest delay of a packet after its ideal departure.
+    /// E_p of single packets: the largest delay of a packet after its ideal departure, seconds.
     pub packet: f64,
 }
 
-/// Returns E_a and E_p of `stays`: all packets, in any order, of one EF class at an output with the
-/// configured `rate`. `None` without packets.
+/// Returns E_a and E_p for `stays`: all packets of one EF class at an output with the configured `rate`, in
+/// any order. Returns `None` if there are no packets.
 ///
-/// They are the smallest terms for which the trace meets the equations of RFC 3246. Packets in the node
-/// before the first stay are unknown.
+/// The results are the smallest terms for which the trace satisfies the equations of RFC 3246. Packets that
+/// were in the node before the first stay are unknown.
 pub fn errors(stays: &[Stay], rate: Rate) -> Option<Errors> {
     let mut by_arrival = stays.to_vec();
     by_arrival.sort_by_key(|stay| stay.arrived);
     let mut by_departure = stays.to_vec();
     by_departure.sort_by_key(|stay| stay.left);
-    // RFC 3246 §2.2, eq_1 and eq_2: compare the j-th arrival with the j-th departure. The size is that of the
-    // packet that departs.
+    // RFC 3246 §2.2, eq_1 and eq_2 compare the j-th arrival with the j-th departure. The length is that of
+    // the departing packet.
     let in_order = by_arrival.iter().zip(&by_departure);
     let aggregate =
         lateness(in_order.map(|(arrives, departs)| Stay { arrived: arrives.arrived, ..*departs }), rate)?;
-    // eq_3 and eq_4 compare each packet with its own departure, in order of arrival.
+    // In eq_3 and eq_4, each packet is compared with its own departure, in order of arrival.
     let packet = lateness(by_arrival.iter().copied(), rate)?;
     Some(Errors { aggregate, packet })
 }
@@ -72,9 +72,9 @@ mod tests {
 
     #[test]
     fn four_packets_by_hand() {
-        // The first packet is 2 late: f_1 = 0 + 10 = 10, d_1 = 12. The second is 6 late: f_2 = max(5, min(12,
-        // 10)) + 10 = 20, d_2 = 26. The third is 1 early: f_3 = max(40, min(26, 20)) + 5 = 45, d_3 = 44. The
-        // fourth is 1 late: f_4 = max(41, min(44, 45)) + 10 = 54, d_4 = 55.
+        // The first packet is 2 ms late: f_1 = 0 + 10 = 10, d_1 = 12. The second is 6 ms late: f_2 = max(5,
+        // min(12, 10)) + 10 = 20, d_2 = 26. The third is 1 ms early: f_3 = max(40, min(26, 20)) + 5 = 45, d_3
+        // = 44. The fourth is 1 ms late: f_4 = max(41, min(44, 45)) + 10 = 54, d_4 = 55.
         let stays = [stay(0, 12, 10), stay(5, 26, 10), stay(40, 44, 5), stay(41, 55, 10)];
         let Errors { aggregate, packet } = errors(&stays, RATE).unwrap();
         assert!((aggregate - 6e-3).abs() < 1e-12 && (packet - 6e-3).abs() < 1e-12, "{aggregate} {packet}");
@@ -82,9 +82,9 @@ mod tests {
 
     #[test]
     fn a_packet_that_was_overtaken() {
-        // The second packet overtakes the first. In order of departures no packet is late: f_1 = 0 + 10 = 10,
-        // d_1 = 10; f_2 = max(1, 10) + 10 = 20, d_2 = 20. In order of arrivals the first packet is 10 late
-        // (F_1 = 10, D_1 = 20), and the second is early: F_2 = max(1, min(20, 10)) + 10 = 20, D_2 = 10.
+        // The second packet overtakes the first. In order of departures, no packet is late: f_1 = 0 + 10 =
+        // 10, d_1 = 10; f_2 = max(1, 10) + 10 = 20, d_2 = 20. In order of arrivals, the first packet is 10 ms
+        // late (F_1 = 10, D_1 = 20), and the second is early: F_2 = max(1, min(20, 10)) + 10 = 20, D_2 = 10.
         let stays = [stay(0, 20, 10), stay(1, 10, 10)];
         let Errors { aggregate, packet } = errors(&stays, RATE).unwrap();
         assert!(aggregate.abs() < 1e-12 && (packet - 10e-3).abs() < 1e-12, "{aggregate} {packet}");

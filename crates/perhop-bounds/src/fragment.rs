@@ -1,4 +1,4 @@
-//! Datagrams that an interface fragments (RFC 791 §2.3).
+//! Fragments of datagrams at an interface (RFC 791 §2.3).
 
 use crate::lengths::{Lengths, Measure};
 use crate::stream::Stream;
@@ -8,8 +8,8 @@ const HEADER: u32 = 20;
 /// The unit of fragment offsets, bytes (RFC 791 §3.1).
 const UNIT: u32 = 8;
 
-/// The packets that an interface with this `mtu` sends for `stream`: short packets unchanged, and fragments
-/// of longer ones if fragmentation is permitted.
+/// Returns the packets that an interface with this `mtu` sends for `stream`. Short packets are unchanged.
+/// Longer packets are replaced by fragments if `may_cut` is true.
 pub(crate) fn fragments(stream: Stream, mtu: Option<u32>, may_cut: bool) -> Vec<Stream> {
     let Some(mtu) = mtu.filter(|mtu| *mtu < stream.lengths.most()) else { return vec![stream] };
     let some = |fits: bool| Lengths::among(stream.lengths.each().filter(|length| (*length <= mtu) == fits));
@@ -22,14 +22,14 @@ pub(crate) fn fragments(stream: Stream, mtu: Option<u32>, may_cut: bool) -> Vec<
             f64::from(length + (count - 1) * HEADER) / f64::from(length)
         });
         let mut first = stream.with_lengths(Lengths::Between(HEADER + 1, room + HEADER));
-        // All fragments of a packet arrive together, so the curve is scaled to their bytes. Limits in other
-        // units are removed, because they count whole packets.
+        // All fragments of a packet arrive together, so the curve is scaled to the bytes of the fragments.
+        // Limits in other units are removed, because they count unfragmented packets.
         first.own = stream.own.map(|own| own.scaled(grown));
         first.limits.retain(|limit| limit.measure == Measure::Ip);
         for limit in &mut first.limits {
             limit.curve = limit.curve.scaled(grown);
         }
-        // Only the first fragment of a datagram contains ports.
+        // Only the first fragment of a datagram contains the ports.
         let mut others = first.clone();
         (others.packet.source_port, others.packet.destination_port) = (0, 0);
         pieces.extend([first, others]);
@@ -55,7 +55,8 @@ mod tests {
             own: Some(Arrival::token_bucket(1500.0, 0.0)),
             limits: Vec::new(),
         };
-        // 1480 bytes in pieces of 552 are three fragments, with 40 more bytes of headers.
+        // A payload of 1480 bytes needs three fragments with at most 552 bytes of payload each. The two
+        // additional headers have 40 bytes.
         let pieces = fragments(stream.clone(), Some(576), true);
         assert_eq!(pieces.len(), 3);
         assert_eq!(pieces[0].lengths, Lengths::exactly(100));

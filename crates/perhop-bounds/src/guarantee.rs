@@ -12,28 +12,29 @@ use crate::turns::Turns;
 pub struct Guarantee {
     /// The unit of the amounts.
     pub measure: Measure,
-    /// The service that a packet and the backlog at its arrival get, regardless of earlier service.
+    /// The service for the packets that wait when a packet arrives, including this packet. It is valid
+    /// regardless of earlier service.
     pub strict: Result<Service, String>,
-    /// The service that a packet gets together with all packets that arrived since the class was last empty.
+    /// The service for all packets that arrived since the class was last empty.
     pub plain: Result<Plain, String>,
-    /// The rules from which the guarantee is derived, from the wire inward.
+    /// The rules from which the guarantee is derived, in order from the wire to the class.
     pub rules: Vec<Rule>,
 }
 
-/// The service since a class was last empty.
+/// The service that a class has received since it was last empty.
 #[derive(Clone, Debug)]
 pub enum Plain {
     /// A service curve.
     Line(Service),
-    /// A staircase of turns.
+    /// The service in turns, a staircase.
     Turns(Turns),
-    /// A service curve of this class and other classes together, and the arrivals of the others. All packets
-    /// are served first come, first served.
+    /// A service curve of this class and other classes together, and the arrivals of these other classes. All
+    /// of them are served first come, first served.
     Together(Service, Arrival),
 }
 
 impl Plain {
-    /// The largest delay of departures after arrivals, seconds. `grain` is the amount of one packet if all
+    /// The largest delay from arrival to departure, seconds. `grain` is the amount of one packet if all
     /// packets have the same amount.
     pub fn delay(&self, arrival: &Arrival, grain: Option<f64>) -> Option<f64> {
         match self {
@@ -42,7 +43,7 @@ impl Plain {
             Plain::Together(service, others) => deviation::delay(&arrival.plus(others), service),
         }
     }
-    /// The service curve of the class alone.
+    /// The service curve of this class alone.
     pub fn line(&self) -> Service {
         match self {
             Plain::Line(service) => service.clone(),
@@ -52,7 +53,7 @@ impl Plain {
     }
 }
 
-/// The largest delay with the service curve `service`, seconds.
+/// The largest delay with `service`, seconds.
 pub fn line_delay(arrival: &Arrival, service: &Service, grain: Option<f64>) -> Option<f64> {
     match grain {
         Some(grain) => deviation::delay_of_grains(arrival, service, grain),
@@ -61,12 +62,12 @@ pub fn line_delay(arrival: &Arrival, service: &Service, grain: Option<f64>) -> O
 }
 
 impl Guarantee {
-    /// No guarantee, with its `reason`.
+    /// Creates an absent guarantee, with its `reason`.
     pub fn none(measure: Measure, reason: &str) -> Guarantee {
         let reason = reason.to_owned();
         Guarantee { measure, strict: Err(reason.clone()), plain: Err(reason), rules: Vec::new() }
     }
-    /// This guarantee in `measure` for packets of these `lengths`.
+    /// Converts the guarantee to `measure`, for packets of these `lengths`.
     pub fn counted(self, measure: Measure, lengths: &Lengths) -> Guarantee {
         let factor = self.measure.per(measure, lengths);
         let line = |service: Service| service.shared(factor, 0.0);

@@ -1,4 +1,5 @@
-//! The guarantees of `guarantee-excess`: rates by level, and the rate that all other queues leave.
+//! The guarantees of `guarantee-excess`: the guaranteed rates by level, and the rate that remains after all
+//! other queues.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{Cells, ShapeConfig, ShapeForm, ShareConfig};
@@ -13,21 +14,21 @@ use crate::schedule::Above;
 use crate::service::Service;
 use crate::shaping;
 
-/// The default size of a bucket, bytes, of `guarantee-excess`.
+/// The default size of a token bucket of `guarantee-excess`, bytes.
 const BURST: u64 = 3200;
 
-/// The bucket of a guaranteed rate or of a maximum.
+/// The token bucket of a guaranteed rate or of a maximum.
 fn bucket(rate: Rate, burst: Option<ByteSize>) -> ShapeConfig {
     let burst = burst.unwrap_or(ByteSize::from_bytes(BURST));
     ShapeConfig { rate, burst, excess: ByteSize::from_bytes(0), form: ShapeForm::Average }
 }
 
-/// Whether a class is always within its guarantee, because its maximum is not higher.
+/// Whether a class never exceeds its guaranteed rate, because its maximum is not higher.
 fn is_always_guaranteed(share: &ShareConfig) -> bool {
     share.rate.zip(share.ceil).is_some_and(|(rate, ceil)| rate >= ceil)
 }
 
-/// The bucket of the guarantee of a class; `None` without a guarantee.
+/// The token bucket of the guaranteed rate of a class, if it has one.
 fn guarantee_of(share: &ShareConfig) -> Option<ShapeConfig> {
     match (share.rate, share.ceil) {
         (Some(rate), Some(ceil)) if rate >= ceil => Some(bucket(ceil, share.ceil_burst)),
@@ -36,7 +37,7 @@ fn guarantee_of(share: &ShareConfig) -> Option<ShapeConfig> {
 }
 
 impl<'a> Walk<'a, '_> {
-    /// Bounds the classes of `config`, the first of whose queues has number `first`.
+    /// Bounds the classes of `config`. Its first queue has number `first`.
     pub(crate) fn guarantee_excess(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
         let active = self.active(config, first);
         if let Some(node) = active.iter().find(|active| active.child.class.queueing.is_some()) {
@@ -49,9 +50,9 @@ impl<'a> Walk<'a, '_> {
             };
         }
         let mut order: Vec<&Active> = active.iter().collect();
-        // The first levels are processed first, because their delays bound the traffic that the other levels
-        // wait for. Within a level, classes that are always within their guarantee come first, because only
-        // their traffic limits them.
+        // The first levels are processed first, because their delays bound the traffic that other levels must
+        // wait for. Within a level, classes that never exceed their guaranteed rate are processed first,
+        // because their known delays improve the bounds of the other classes.
         order.sort_by_key(|active| {
             let share = &active.child.class.share;
             (share.level.unwrap_or(0), !is_always_guaranteed(share))
@@ -69,7 +70,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Bounds the classes inside the only node with traffic: its maximum limits all of them.
+    /// Bounds the classes inside the only node that has traffic. The maximum of this node limits all of them.
     fn only_node(&mut self, node: &Active<'a>, above: &Above) {
         let class = node.child.class;
         let Some(inner) = &class.queueing else { return };
@@ -92,12 +93,13 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// The guarantee of a queue by its rate.
+    /// Returns the guarantee of a queue by its guaranteed rate.
     ///
-    /// Within its guarantee, a queue waits only for packets of its level and of higher levels that are within
-    /// their guarantees: at most their buckets and their arrivals, in any order. This is the service of a
-    /// queue whose packets are released by a bucket of the guaranteed rate ([`shaping::among`]). Packets that
-    /// are sent as excess leave earlier and use none of the guarantee.
+    /// A packet within this rate waits only for packets of the same and of higher levels that are within
+    /// their own guaranteed rates. The amount of these packets is bounded by their token buckets and by their
+    /// arrivals, in any order. The queue therefore has the same service as a queue with a shaper of the
+    /// guaranteed rate ([`shaping::among`]). Packets that are sent as excess depart earlier and use no tokens
+    /// of the guaranteed rate.
     fn guaranteed(&self, above: &Above, own: &Active, others: &[&Active]) -> Guarantee {
         let share = &own.child.class.share;
         let Some(counted) = counted(above, share) else { return Guarantee::none(above.counted, CELLS) };
@@ -110,7 +112,7 @@ impl<'a> Walk<'a, '_> {
             let level = share.level.unwrap_or(0);
             let is_before = |other: &&&Active| other.child.class.share.level.unwrap_or(0) <= level;
             let mut before = others.iter().filter(is_before).map(|other| self.within_guarantee(above, other));
-            let before = before.try_fold(Arrival::nothing(), |sum, one| Some(sum.plus(&one?)));
+            let before = before.try_fold(Arrival::nothing(), |sum, arrivals| Some(sum.plus(&arrivals?)));
             let left = above.strict.less(&before.ok_or(CELLS)?);
             if !left.is_some() {
                 return Err(NOTHING_LEFT);
@@ -122,9 +124,9 @@ impl<'a> Walk<'a, '_> {
                 rules: Vec::new(),
             };
             let inside = Above { counted, ..above.clone() };
-            // The other queues may leave less than the guaranteed rate. A bucket of a lower rate covers a
-            // part of the same packets, so the queue then has at least a guarantee of the rate that they
-            // leave.
+            // The rate that remains after the other queues may be lower than the guaranteed rate. A token
+            // bucket with a lower rate admits a part of the same packets. The queue therefore has at least
+            // the guarantee of the remaining rate.
             let per_counted = above.measure.per(counted, lengths);
             let left = left.lines().iter().map(|line| (line.rate / per_counted * 8.0).floor() as u64);
             let rates = left.map(|left| left.min(rate.rate.as_bits_per_second())).filter(|bits| *bits > 0);
@@ -141,8 +143,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// The packets of `other` with its level in any span, in the unit of `above`: its bucket, and its
-    /// arrivals if its delay is known.
+    /// The packets of `other` that are within its guaranteed rate in any span, in the unit of `above`. They
+    /// are bounded by the token bucket, and by the arrivals if the delay of `other` is known.
     fn within_guarantee(&self, above: &Above, other: &Active) -> Option<Arrival> {
         let share = &other.child.class.share;
         let Some(rate) = guarantee_of(share) else { return Some(Arrival::nothing()) };
@@ -151,13 +153,13 @@ impl<'a> Walk<'a, '_> {
         Some(arrivals.map_or(curve.clone(), |arrivals| arrivals.within(&curve)))
     }
 
-    /// The service that all other queues leave to a queue without a maximum, in any order; `None` if they
-    /// may take everything.
+    /// The service that remains for a queue without a maximum after all other queues, in any order. Returns
+    /// `None` if the other queues may use the whole rate.
     ///
     /// While a queue without a maximum has packets, the scheduler sends. Consider the time since all such
-    /// queues were last empty. Each of them has sent at most its arrivals. A queue with a maximum may have
-    /// had packets at the start: it sends at most its bucket, or its arrivals in this time and in its delay
-    /// before.
+    /// queues were last empty. Each of them has sent at most its arrivals in this time. A queue with a
+    /// maximum may have had packets at the start of this time. It has sent at most the amount of its token
+    /// bucket, and at most the arrivals in this time and in its delay before this time.
     fn rest(&self, above: &Above, own: &Active, others: &[&Active]) -> Option<Service> {
         let is_held = |class: &ClassConfig| class.share.ceil.is_some() || class.shape.is_some();
         if is_held(own.child.class) {
@@ -170,22 +172,22 @@ impl<'a> Walk<'a, '_> {
             let maximum = curve(above, other, &bucket(ceil, class.share.ceil_burst))?;
             Some(arrivals.map_or(maximum.clone(), |arrivals| arrivals.within(&maximum)))
         });
-        let taken = taken.try_fold(Arrival::nothing(), |sum, one| Some(sum.plus(&one?)));
+        let taken = taken.try_fold(Arrival::nothing(), |sum, arrivals| Some(sum.plus(&arrivals?)));
         Some(above.strict.less(&taken?)).filter(Service::is_some)
     }
 }
 
-/// The curve of a bucket of a class, in the unit of `above`.
+/// The arrival curve of a token bucket of a class, in the unit of `above`.
 fn curve(above: &Above, class: &Active, bucket: &ShapeConfig) -> Option<Arrival> {
     let counted = counted(above, &class.child.class.share)?;
     let lengths = &class.child.lengths;
-    // A packet longer than the bucket leaves when the bucket is full.
+    // A packet that is longer than the bucket is sent when the bucket is full.
     let burst = (bucket.burst.as_bytes() as f64).max(counted.most(lengths));
     let curve = Arrival::token_bucket(burst, bucket.rate.as_bits_per_second() as f64 / 8.0);
     Some(curve.scaled(above.measure.per(counted, lengths)))
 }
 
-/// The bytes that the rates of a class count; `None` for cells.
+/// The bytes that the rates of a class count for a packet. Returns `None` if they count cells.
 fn counted(above: &Above, share: &ShareConfig) -> Option<Measure> {
     let link = share.link_layer.unwrap_or_default();
     let Measure::Counted(accounting) = above.counted else { return None };

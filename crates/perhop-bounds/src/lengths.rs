@@ -8,21 +8,21 @@ use perhop_qos::policy::WireConfig;
 /// The possible lengths of packets, IP bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lengths {
-    /// The listed lengths; never empty.
+    /// A list of lengths, which is never empty.
     Few(BTreeSet<u32>),
-    /// Every length from the first to the second.
+    /// All lengths from the first number to the second.
     Between(u32, u32),
 }
 
-/// The largest number of lengths that are stored one by one.
+/// The largest number of lengths that are stored individually.
 const MOST_KEPT: usize = 64;
 
 impl Lengths {
-    /// Creates the set of one length, `length` IP bytes.
+    /// Creates a set that contains only `length`, IP bytes.
     pub fn exactly(length: u32) -> Lengths {
         Lengths::Few(BTreeSet::from([length]))
     }
-    /// Creates the set of `lengths`; `None` if they are empty.
+    /// Creates a set of `lengths`. Returns `None` if there are none.
     pub fn among(lengths: impl IntoIterator<Item = u32>) -> Option<Lengths> {
         let few: BTreeSet<u32> = lengths.into_iter().collect();
         let (least, most) = (*few.first()?, *few.last()?);
@@ -42,11 +42,11 @@ impl Lengths {
             Lengths::Between(_, most) => *most,
         }
     }
-    /// The only length, if there is exactly one.
+    /// The length of all packets, if all have the same length.
     pub fn only(&self) -> Option<u32> {
         (self.least() == self.most()).then(|| self.least())
     }
-    /// The union of both sets.
+    /// Returns the union of both sets.
     pub fn union(&self, other: &Lengths) -> Lengths {
         match (self, other) {
             (Lengths::Few(_), Lengths::Few(_)) => Lengths::among(self.each().chain(other.each())),
@@ -77,12 +77,12 @@ pub enum Measure {
     Packets,
     /// The bytes that a policy's meters, shapers and schedulers count.
     Counted(Accounting),
-    /// Wire bytes, with headers and framing.
+    /// Wire bytes, including headers and framing.
     Wire(WireConfig),
 }
 
 impl Measure {
-    /// The amount of a packet of `length` IP bytes.
+    /// The amount of one packet of `length` IP bytes.
     pub fn amount(self, length: u32) -> f64 {
         match self {
             Measure::Ip => f64::from(length),
@@ -91,14 +91,15 @@ impl Measure {
             Measure::Wire(wire) => wire.bytes(u64::from(length)) as f64,
         }
     }
-    /// The largest ratio of the amount in this unit to the amount in `other`, over packets of these lengths.
+    /// The largest ratio of the amount in this unit to the amount in `other`, over packets of `lengths`.
     pub fn per(self, other: Measure, lengths: &Lengths) -> f64 {
         if self == other {
             return 1.0;
         }
         lengths.greatest(|length| self.amount(length) / other.amount(length))
     }
-    /// The amount of the longest packet. Framing never adds fewer bytes to a longer packet.
+    /// The amount of the longest packet. It is the largest amount, because a longer packet never has fewer
+    /// bytes of framing.
     pub fn most(self, lengths: &Lengths) -> f64 {
         self.amount(lengths.most())
     }
@@ -125,7 +126,8 @@ mod tests {
             ring: RingConfig::default(),
         };
         let lengths = Lengths::among([40, 1500]).unwrap();
-        // A packet of 40 bytes needs one cell of 53 bytes, 41 bytes need two cells, and 1500 bytes need 32.
+        // A packet of 40 bytes needs one cell of 53 bytes, a packet of 41 bytes needs two cells, and a packet
+        // of 1500 bytes needs 32.
         assert_eq!(Measure::Wire(wire).per(Measure::Ip, &lengths), 53.0 / 40.0);
         assert_eq!(Measure::Wire(wire).per(Measure::Ip, &Lengths::Between(40, 1500)), 106.0 / 41.0);
         assert_eq!(Measure::Ip.per(Measure::Wire(wire), &lengths), 1500.0 / (32.0 * 53.0));

@@ -1,9 +1,9 @@
-//! Guaranteed rates, worst-case delays and backlogs of every class of a network, by network calculus, for all
-//! traffic that keeps to its contract.
+//! Guaranteed rates, worst-case delays and backlogs of every class of a network, computed by network
+//! calculus. They are valid for all traffic that conforms to its contract.
 //!
-//! Reading order: [`arrival`] and [`service`], the curves; [`deviation`], the distance between them;
-//! [`schedule`], the guarantees of each scheduler of `perhop-qos`; [`port`], the queues of one port;
-//! [`network`], the ports along the path of every stream.
+//! Reading order: [`arrival`] and [`service`] (the curves), [`deviation`] (the distance between them),
+//! [`schedule`] (the guarantees of each scheduler of `perhop-qos`), [`port`] (the queues of one port), and
+//! [`network`] (the ports on the path of every stream).
 
 pub mod arrival;
 pub mod capacity;

@@ -1,8 +1,8 @@
 //! [`bounds`]: the bounds of every queue of a scenario's network, and of every class from end to end.
 //!
-//! A port is processed when all streams that arrive at it are known. A stream that leaves a port has the
-//! packets that arrived. The delays of the port increase its burst (Le Boudec and Thiran 2001, theorem
-//! 1.4.3), within the capacity of the link.
+//! A port is processed when all streams that arrive at it are known. A stream that leaves a port consists of
+//! the packets that arrived. The delays of the port increase the burst of the stream (Le Boudec and Thiran
+//! 2001, theorem 1.4.3), up to the capacity of the link.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,15 +46,16 @@ pub struct QueueRow {
     pub port: String,
     /// Name of the queue in results.
     pub queue: String,
-    /// The traffic entries whose packets arrive at the queue, and whether the packets are replies.
+    /// The traffic entries whose packets arrive at the queue. The second value is whether these packets are
+    /// replies.
     pub traffic: Vec<(usize, bool)>,
     /// The limit of the queue as text.
     pub limit: Option<String>,
-    /// The bounds.
+    /// The bounds of the queue.
     pub bound: QueueBound,
 }
 
-/// Computes the bounds of `scenario`, whose router configurations have been converted to policies. Paths of
+/// Computes the bounds of `scenario`. Router configurations must already be converted to policies. Paths of
 /// traffic files are relative to `base`.
 ///
 /// # Errors
@@ -100,21 +101,21 @@ struct PathPosition {
 struct Network<'a> {
     scenario: &'a Scenario,
     topology: Topology<'a>,
-    /// The streams that arrive at each direction of a link.
+    /// The streams that arrive at each direction of a link, until the port of this direction is processed.
     waiting: BTreeMap<LinkIndex, Vec<(PathPosition, Stream)>>,
     queues: Vec<(LinkIndex, usize, QueueRow)>,
     paths: Paths,
-    /// The number of limits that have been created.
+    /// The number of limits that have been created. It is the number of the next limit.
     ids: usize,
 }
 
 type LinkIndex = usize;
 
-/// An order of the directions of links.
+/// An order of the directions of all links.
 struct Order {
-    /// Directions in the order in which every path crosses them.
+    /// The directions in an order in which every path crosses them.
     known: Vec<LinkId>,
-    /// Directions for which no such order exists, because paths form a cycle.
+    /// The directions for which no such order exists, because the paths form a cycle.
     circular: Vec<LinkId>,
 }
 
@@ -140,7 +141,7 @@ fn in_order(entries: &[Entry], count: usize) -> Order {
     Order { known, circular }
 }
 
-/// The port of a link.
+/// A port, with its link and its policy.
 struct Site<'a> {
     link: LinkId,
     config: &'a LinkConfig,
@@ -167,22 +168,22 @@ impl<'a> Network<'a> {
         Site { link, config, wire: config.wire(&near), near, far, ends, output }
     }
 
-    /// The reason why the queues at the port of `link` have no bounds, if their settings decide it.
+    /// The reason why the queues at the port of `link` have no bounds, if the settings of the port imply one.
     fn obstacle(&self, link: LinkId) -> Option<&'static str> {
         let queueing = self.site(link).output.and_then(|policy| policy.queueing.as_ref())?;
         let is_on = |pause: Option<PauseConfig>| pause.is_some_and(|pause| pause.mode == PauseMode::On);
         queueing.pauses().into_iter().any(is_on).then_some(PAUSED)
     }
 
-    /// Adds `stream`, which is at this position of the path of `entry`, to the streams of its next port.
+    /// Adds `stream`, which is at this position of the path of `entry`, to the streams at its next port.
     fn add_stream(&mut self, entry: &Entry, position: PathPosition, stream: Stream) {
         if let Some(link) = entry.path.get(position.hop) {
             self.waiting.entry(link.index()).or_default().push((position, stream));
         }
     }
 
-    /// Computes the bounds of the port of `link`. With an `obstacle`, the delays are unbounded for this
-    /// reason.
+    /// Computes the bounds of the port of `link`. If there is an `obstacle`, the delays are unbounded for
+    /// this reason.
     fn port(&mut self, link: LinkId, entries: &[Entry], obstacle: Option<&str>) -> Result<(), ConfigError> {
         let Some(coming) = self.waiting.remove(&link.index()) else { return Ok(()) };
         let site = self.site(link);
@@ -205,11 +206,11 @@ impl<'a> Network<'a> {
         for (place, (bound, queue)) in bounds.into_iter().zip(queued).enumerate() {
             let Some(mut bound) = bound else { continue };
             if !site.config.rate_changes.is_empty() {
-                // The limit of a queue bounds its delay only at a constant rate.
+                // At a variable rate, the limit of a queue does not bound its delay.
                 bound.delay = Err("the rate of the link changes during the run".to_owned());
             }
             if self.obstacle(link).is_some() {
-                // The limit of a queue bounds its delay only while it is served.
+                // During a pause, the limit of a queue does not bound its delay.
                 bound.delay = Err(PAUSED.to_owned());
             }
             if let (Some(obstacle), Err(reason)) = (obstacle, &mut bound.delay) {
@@ -243,7 +244,7 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// Applies the policers that drop regardless of congestion.
+    /// Applies the policers that drop packets regardless of congestion.
     fn police(&mut self, site: &Site, queued: &mut [Vec<(PathPosition, Stream)>]) -> Result<(), ConfigError> {
         let Some(queueing) = site.output.and_then(|policy| policy.queueing.as_ref()) else { return Ok(()) };
         let measure = Measure::Counted(Site::accounting(site.output)?);
@@ -262,7 +263,7 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// The queues of each shaper of `port`, and the limit on the output of the shaper after the transmit
+    /// Returns the queues of each shaper of `port`, and the limit of the shaper's output after the transmit
     /// ring.
     fn shaped(&mut self, port: &Port) -> Vec<(std::ops::Range<usize>, Limit)> {
         let lengths = stream::lengths(port.streams.iter().flatten());
@@ -275,7 +276,7 @@ impl<'a> Network<'a> {
         shapers(queueing, 0, measure.most(&lengths)).into_iter().map(limit).collect()
     }
 
-    /// Records that all streams of `queue` have crossed it.
+    /// Records that all streams in `queue` crossed this queue.
     fn cross(&mut self, site: &Site, place: usize, queue: &[(PathPosition, Stream)], bound: &QueueBound) {
         let streams = queue.iter().map(|(_, stream)| stream);
         let population =
@@ -295,7 +296,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The streams at each queue of the port at `site`.
+    /// Returns the streams at each queue of the port at `site`.
     fn queued(
         &mut self,
         site: &Site,
@@ -328,8 +329,8 @@ impl<'a> Network<'a> {
         Ok(queued)
     }
 
-    /// The streams that leave the port at `site` (`leaving`), after the link and the input conditioners at
-    /// its far end.
+    /// Returns the streams at the far end of the link, after its input conditioners. `leaving` are the
+    /// streams that leave the port at `site`.
     fn arrived(
         &mut self,
         site: &Site,
@@ -362,8 +363,8 @@ impl<'a> Network<'a> {
     }
 }
 
-/// The arrival curve behind a wire, wire bytes. One packet arrives at once, and each further packet after its
-/// transmission time. These times are rounded down to a picosecond.
+/// The arrival curve after a wire, in wire bytes. One packet arrives at once. Each further packet arrives
+/// after its transmission time, which is rounded down to a picosecond.
 fn carried(wire: &WireConfig, lengths: &Lengths) -> Arrival {
     let (measure, rate) = (Measure::Wire(*wire), wire.rate.as_bits_per_second());
     let bytes = rate as f64 / 8.0;
@@ -373,7 +374,7 @@ fn carried(wire: &WireConfig, lengths: &Lengths) -> Arrival {
     Arrival::token_bucket(measure.most(lengths), bytes * early)
 }
 
-/// The queues that packets of `stream` enter, by packet length.
+/// Divides `stream` by packet length and returns the queue of each part.
 fn by_queue(classifier: &PortClassifier, stream: &Stream) -> Vec<(usize, Stream)> {
     let mut queues: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     for length in stream.lengths.each() {

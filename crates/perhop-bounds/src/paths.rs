@@ -13,19 +13,19 @@ use crate::stream::Stream;
 /// A queue that a stream crossed.
 #[derive(Clone, Debug)]
 pub struct Crossed {
-    /// Index of the direction of a link.
+    /// The index of the direction of a link.
     pub port: usize,
-    /// Number of the queue at the port of this direction.
+    /// The number of the queue at the port of this direction.
     pub queue: usize,
     /// The largest delay of the queue, seconds.
     pub delay: Result<f64, String>,
     /// The propagation delay of the wire, seconds.
     pub propagation: f64,
-    /// The service curve in IP bytes, if packets leave in the order of arrival.
+    /// The service curve in IP bytes, if packets depart in the order of arrival.
     pub service: Option<Service>,
     /// The arrival curve in IP bytes.
     pub arrival: Option<Arrival>,
-    /// All streams that cross the queue: their entries and flows.
+    /// All streams that cross the queue: their entries and their flows.
     pub population: Vec<(usize, String)>,
     /// The lengths of the packets of the queue.
     pub lengths: Lengths,
@@ -34,7 +34,7 @@ pub struct Crossed {
 /// The queues that each stream crosses.
 #[derive(Clone, Debug)]
 pub struct Paths {
-    /// The class and the last hop of each entry, and whether routers may fragment its packets.
+    /// The class and the last hop of each entry, and whether routers may fragment the packets of the entry.
     entries: Vec<(String, usize, bool)>,
     /// The queues that packets may cross, by entry and hop.
     crossed: Vec<BTreeMap<usize, Vec<Crossed>>>,
@@ -45,17 +45,17 @@ pub struct Paths {
 pub struct EndToEnd {
     /// The class of traffic.
     pub class: String,
-    /// The time in seconds from the sending of a packet to its last bit at the receiver, or the reason why
-    /// this time is unbounded.
+    /// The time from the start of sending a packet to the arrival of its last bit at the receiver, seconds,
+    /// or the reason why this time is unbounded.
     pub delay: Result<f64, String>,
     /// The number of ports on the path.
     pub hops: usize,
-    /// Whether a burst was counted once over several ports.
+    /// Whether the burst was counted only once for several ports.
     pub pays_once: bool,
 }
 
 impl Paths {
-    /// Creates the paths of `entries`, without crossed queues.
+    /// Creates the paths of `entries`. No stream has crossed a queue yet.
     pub fn new(entries: &[Entry]) -> Paths {
         let known = entries.iter().map(|entry| (entry.class.clone(), entry.path.len(), entry.may_cut));
         Paths { entries: known.collect(), crossed: vec![BTreeMap::new(); entries.len()] }
@@ -64,7 +64,7 @@ impl Paths {
     pub fn may_cut(&self, entry: usize) -> bool {
         self.entries[entry].2
     }
-    /// The identity of the set of streams at a queue: the entries and their flows.
+    /// Identifies the set of streams at a queue by their entries and flows.
     pub fn population<'a>(&self, streams: impl Iterator<Item = (usize, &'a Stream)>) -> Vec<(usize, String)> {
         let name = |(entry, stream): (usize, &Stream)| {
             (entry, format!("{} {}", stream.packet.flow_key(), stream.lengths.most()))
@@ -74,14 +74,14 @@ impl Paths {
         all.dedup();
         all
     }
-    /// Records that packets of an entry crossed a queue at `hop`.
+    /// Records that packets of `entry` crossed a queue at `hop`.
     pub fn cross(&mut self, entry: usize, hop: usize, crossed: Crossed) {
         let here = self.crossed[entry].entry(hop).or_default();
         if !here.iter().any(|known| (known.port, known.queue) == (crossed.port, crossed.queue)) {
             here.push(crossed);
         }
     }
-    /// The bounds of the classes in the order of their first entries.
+    /// Returns the bounds of the classes in the order of their first entries.
     pub fn end_to_end(&self) -> Vec<EndToEnd> {
         let mut rows: Vec<EndToEnd> = Vec::new();
         for (entry, (class, hops, _)) in self.entries.iter().enumerate() {
@@ -104,7 +104,7 @@ impl Paths {
         rows
     }
 
-    /// Returns the delay of an entry, and whether a burst was counted once over several ports.
+    /// Returns the delay of an entry, and whether the burst was counted only once for several ports.
     fn entry_delay(&self, entry: usize, hops: usize) -> (Result<f64, String>, bool) {
         let mut at_each = Vec::new();
         for hop in 0..hops {
@@ -131,7 +131,7 @@ impl Paths {
     }
 }
 
-/// The delay along `path`. A run of queues with the same streams counts a burst once.
+/// The delay along `path`, seconds. In a sequence of queues with the same streams, the burst is counted once.
 fn delay_in_runs(path: &[&Crossed]) -> Option<f64> {
     let (mut sum, mut first) = (0.0, 0);
     while first < path.len() {
@@ -143,13 +143,13 @@ fn delay_in_runs(path: &[&Crossed]) -> Option<f64> {
     Some(sum)
 }
 
-/// The delay of a run of queues with the same streams. It is the delay of their services in sequence, or the
-/// sum of their delays if that is less.
+/// The delay of a sequence of queues with the same streams, seconds. It is the delay of their services in
+/// series, or the sum of their delays if the sum is smaller.
 fn run_delay(run: &[&Crossed]) -> Option<f64> {
     let lengths = &run[0].lengths;
     let (longest, grain) = (f64::from(lengths.most()), lengths.only().map(f64::from));
     let late = |crossed: &&Crossed| crossed.delay.clone().ok().map(|delay| delay + crossed.propagation);
-    let summed = run.iter().map(late).try_fold(0.0, |sum, one| Some(sum + one?))?;
+    let summed = run.iter().map(late).try_fold(0.0, |sum, delay| Some(sum + delay?))?;
     let propagation: f64 = run.iter().map(|crossed| crossed.propagation).sum();
     let services = run
         .iter()

@@ -22,18 +22,18 @@ use crate::stream::{self, Stream};
 /// One port and the arrivals at each of its queues.
 #[derive(Clone, Debug)]
 pub struct Port<'a> {
-    /// The classes of the port; `None` for a single queue.
+    /// The classes of the port. `None` means that the port has a single queue.
     pub queueing: Option<&'a QueueingConfig>,
     /// The wire of the port.
     pub wire: WireConfig,
     /// The bytes that the policy of the port counts.
     pub accounting: Accounting,
-    /// The streams that arrive at each queue, depth first.
+    /// The streams that arrive at each queue, in depth-first order of the queues.
     pub streams: Vec<Vec<Stream>>,
 }
 
 impl Port<'_> {
-    /// Computes the bounds of the queues of the port; `None` for a queue without traffic.
+    /// Computes the bounds of the queues of the port. A queue without traffic has none.
     pub fn bounds(&self) -> Vec<Option<QueueBound>> {
         let mut bounds: Vec<Option<QueueBound>> = vec![None; self.streams.len()];
         let all: Vec<&Stream> = self.streams.iter().flatten().collect();
@@ -71,7 +71,7 @@ impl Port<'_> {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// The capacity of the wire behind its transmit ring.
+    /// Returns the capacity of the wire, which packets reach through the transmit ring.
     fn above(&self, lengths: &Lengths) -> Above {
         let (measure, counted) = (Measure::Wire(self.wire), Measure::Counted(self.accounting));
         let rate = self.wire.rate.as_bits_per_second() as f64 / 8.0;
@@ -113,11 +113,11 @@ impl Port<'_> {
                 let holds = match admission {
                     RingAdmission::Strict => most(count),
                     RingAdmission::Overshoot => most(count) + longest,
-                    // The ring contains the batch that was handed over last and the batch that is gathered.
+                    // The ring contains the batch that was added last and the batch that is being collected.
                     RingAdmission::Batches => most(count.saturating_sub(4)) + 2.0 * most(2).max(longest),
                 };
-                // The packet on the wire has freed its particles and does not count in the ring, so it is
-                // added.
+                // The packet on the wire has already released its particles, so the ring does not count it.
+                // It is therefore added.
                 let sent = if release == RingRelease::FirstBit { longest } else { 0.0 };
                 holds.max(longest) + sent
             }
@@ -139,7 +139,7 @@ fn may_hold_back(config: &QueueingConfig) -> bool {
         })
 }
 
-/// Whether the scheduler may hold back a class that is alone.
+/// Whether the scheduler may delay the packets of a class that is the only class with packets.
 fn may_hold_alone(config: &QueueingConfig) -> bool {
     matches!(
         config.scheduler,
@@ -155,7 +155,7 @@ fn has_policer_at_congestion(config: &QueueingConfig) -> bool {
     any(config, &|class| class.police.is_some_and(|police| police.when == PoliceWhen::Congested))
 }
 
-/// The arrival curve of the packets that a class may send with priority.
+/// The arrival curve of the packets that a class with this cap may send with priority.
 fn cap_curve(cap: &CapConfig) -> Arrival {
     Arrival::token_bucket(cap.burst.as_bytes() as f64, cap.rate.as_bits_per_second() as f64 / 8.0)
 }
@@ -173,10 +173,10 @@ const NO_BOUND_FOR_HFSC: &str = "perhop computes no bound for hfsc, which combin
 /// The reason why a tin of CAKE has no guarantee.
 const NO_BOUND_FOR_CAKE: &str = "no bound is known for cake, where flows and hosts share a tin";
 
-/// The recursive pass over the schedulers of a port, from the wire inward.
+/// The recursive traversal of the schedulers of a port, from the wire to the classes.
 pub(crate) struct Walk<'a, 'b> {
     port: &'a Port<'a>,
-    /// The class and the limits of each queue.
+    /// The configuration and the limits of the class of each queue.
     leaves: &'b [(&'b ClassConfig, Vec<QueueSize>)],
     bounds: &'b mut Vec<Option<QueueBound>>,
 }
@@ -189,15 +189,15 @@ pub(crate) struct Active<'c> {
 }
 
 impl<'a> Walk<'a, '_> {
-    /// Computes the bounds of the classes of `config`, whose first queue has number `first`.
+    /// Computes the bounds of the classes of `config`. Its first queue has number `first`.
     pub(crate) fn node(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
         if config.scheduler == SchedulerConfig::GuaranteeExcess {
             return self.guarantee_excess(config, first, above);
         }
         let active = self.active(config, first);
         let children: Vec<Child> = active.iter().map(|member| member.child.clone()).collect();
-        // The levels are processed from the highest one, because the delays of higher levels bound the
-        // traffic that lower levels wait for.
+        // The levels are processed from the highest to the lowest, because the delays of higher levels bound
+        // the traffic that lower levels must wait for.
         let mut order: Vec<usize> = (0..active.len()).collect();
         if config.scheduler == SchedulerConfig::Priority {
             order.sort_by_key(|index| {
@@ -225,7 +225,8 @@ impl<'a> Walk<'a, '_> {
         active.collect()
     }
 
-    /// The guarantee of the scheduler of `config` to child `index`, without its shaper.
+    /// Returns the guarantee of the scheduler of `config` to child `index`, without the effect of the child's
+    /// shaper.
     fn scheduled(
         &self,
         config: &QueueingConfig,
@@ -254,12 +255,13 @@ impl<'a> Walk<'a, '_> {
             Scheduler::Cbq => Guarantee::none(above.counted, NO_BOUND_FOR_CBQ),
             Scheduler::Hfsc => Guarantee::none(above.counted, NO_BOUND_FOR_HFSC),
             Scheduler::Htb => Guarantee::none(above.counted, NO_BOUND_FOR_HTB),
-            // `guarantee_excess` bounds a tree of this kind as a whole.
+            // `guarantee_excess` computes the bounds of all classes of such a tree together.
             Scheduler::GuaranteeExcess => Guarantee::none(above.counted, "a class of a tree"),
         }
     }
 
-    /// Computes the bounds of a class with the guarantee `scheduled`: of its queue, or of its inner classes.
+    /// Computes the bounds of a class: of its queue, or of its inner classes. `scheduled` is the guarantee of
+    /// the scheduler to the class.
     pub(crate) fn class(&mut self, active: &Active<'a>, scheduled: Guarantee, above: &Above, is_alone: bool) {
         let Active { child: Child { class, lengths }, first, count } = active;
         let guarantee = match &class.shape {
@@ -292,7 +294,7 @@ impl<'a> Walk<'a, '_> {
         self.node(inner, *first, &inside);
     }
 
-    /// Computes the bound of queue `place`, whose class has this `guarantee`.
+    /// Computes the bounds of queue `place`, whose class has this `guarantee`.
     pub(crate) fn leaf(&mut self, place: usize, guarantee: Guarantee) {
         let (class, limits) = &self.leaves[place];
         let streams = &self.port.streams[place];
@@ -312,7 +314,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// The arrivals that a policer passes while packets wait, IP bytes.
+    /// The packets that a policer passes while packets wait, IP bytes.
     fn policer(&self, police: &PoliceConfig, streams: &[Stream]) -> Option<Arrival> {
         let rate = police.rate.as_bits_per_second() as f64 / 8.0;
         let curve = Arrival::token_bucket(police.burst.as_bytes() as f64 + rate * PICOSECOND, rate);
@@ -320,8 +322,9 @@ impl<'a> Walk<'a, '_> {
         Some(curve.scaled(Measure::Ip.per(Measure::Counted(self.port.accounting), &lengths)))
     }
 
-    /// The packets of `active` that other classes must wait for in a span, in `measure`. If `delayed`, they
-    /// include the packets that wait at its start, and the result is `None` if their delay is unbounded.
+    /// The packets of `active` that other classes must wait for in any span, in `measure`. If `delayed` is
+    /// true, they include the packets that wait when the span starts. The result is then `None` if the delay
+    /// of `active` is unbounded.
     pub(crate) fn competing_arrivals(
         &self,
         active: &Active,
@@ -348,7 +351,8 @@ impl<'a> Walk<'a, '_> {
         Some(sum)
     }
 
-    /// The guarantee of strict priority for child `index`, whose level is below the levels of `before`.
+    /// Returns the guarantee of strict priority for child `index`. The children `before` have higher levels,
+    /// and the children `below` have lower levels.
     fn level(
         &self,
         above: &Above,
@@ -389,7 +393,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Whether the class never exceeds `cap` while it has priority. The packets that depart in a span arrived
-    /// in this span, or before it by at most the delay of the class.
+    /// in this span, or earlier by at most the delay of the class.
     fn stays_within_cap(
         &self,
         cap: &CapConfig,
@@ -412,7 +416,7 @@ impl<'a> Walk<'a, '_> {
             && leaves.corners().chain([0.0]).all(|corner| leaves.at(corner) <= cap.at(corner))
     }
 
-    /// The guarantee of first come, first served for child `index`.
+    /// Returns the guarantee of first come, first served for child `index`.
     fn first_come(&self, above: &Above, active: &[Active], index: usize) -> Guarantee {
         if active
             .iter()
@@ -430,23 +434,23 @@ impl<'a> Walk<'a, '_> {
         schedule::together(above, others)
     }
 
-    /// Records that the queues `places` have no bound, for `reason`.
+    /// Records that the queues `places` have no bound, and the `reason`.
     pub(crate) fn set_unbounded(&mut self, places: std::ops::Range<usize>, reason: &str) {
         for place in places {
             self.leaf(place, Guarantee::none(Measure::Ip, reason));
         }
     }
 
-    /// Improves the bound of queue `place` by the service `rest` that the other queues leave, in the unit of
-    /// `above`.
+    /// Improves the bounds of queue `place` with `rest`, the service that remains after all other queues, in
+    /// the unit of `above`.
     pub(crate) fn improve(&mut self, place: usize, rest: &Service, above: &Above) {
         if let Some(bound) = &mut self.bounds[place] {
             bound.improve(&self.port.streams[place], rest, above.measure, self.port.wire);
         }
     }
 
-    /// Improves the bound of every queue by the rate that the other queues leave. The wire must never be idle
-    /// while packets wait.
+    /// Improves the bounds of every queue with the rate that remains after all other queues. Requires that
+    /// the wire is never idle while packets wait.
     fn improve_by_rest_of_rate(&mut self, above: &Above) {
         let carried: Vec<Option<Arrival>> =
             self.port.streams.iter().map(|streams| stream::arrival(streams, above.measure)).collect();
@@ -462,7 +466,7 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// Whether the packets of the leaf `class` leave in the order of arrival.
+/// Whether the packets of `class`, which has no inner classes, depart in the order of arrival.
 fn is_fifo(class: &ClassConfig) -> bool {
     class.fair_queueing.is_none()
         && !matches!(class.buffer, Some(BufferConfig::DualPi2(_) | BufferConfig::Cake(_)))

@@ -1,4 +1,4 @@
-//! [`Queue`]: one queue and its arrivals, and [`QueueBound`]: its bounds.
+//! [`Queue`]: a queue and its arrivals. [`QueueBound`]: the bounds of a queue.
 
 use perhop_qos::buffer::{MemoryConfig, SharedMemoryConfig};
 use perhop_qos::policy::WireConfig;
@@ -13,31 +13,32 @@ use crate::rule::Rule;
 use crate::service::Service;
 use crate::stream::{self, Stream};
 
-/// One queue and its arrivals.
+/// A queue and its arrivals.
 #[derive(Clone, Debug)]
 pub struct Queue<'a> {
-    /// The arrivals.
+    /// The streams that arrive at the queue.
     pub streams: &'a [Stream],
-    /// The arrivals that the policer of the queue passes while packets wait, IP bytes.
+    /// The packets that the policer of the queue passes while packets wait, IP bytes.
     pub policer: Option<Arrival>,
     /// The limits of the queue.
     pub limits: &'a [QueueSize],
-    /// Whether packets of different flows leave in an order other than the order of arrival.
+    /// Whether packets of different flows may depart in another order than they arrived.
     pub is_fair: bool,
     /// The wire of the port.
     pub wire: WireConfig,
 }
 
-/// The bounds of one queue. Times in seconds, amounts in IP bytes.
+/// The bounds of a queue. Times are in seconds, and amounts in IP bytes.
 #[derive(Clone, Debug)]
 pub struct QueueBound {
-    /// The arrival curve after the policer.
+    /// The arrival curve after the policer of the queue.
     pub arrival: Option<Arrival>,
     /// Whether a policer of the queue limits `arrival`.
     pub is_policed: bool,
-    /// The long-term service rate while packets wait, bytes per second; 0 if nothing is guaranteed.
+    /// The long-term service rate while packets wait, bytes per second. It is 0 if nothing is guaranteed.
     pub rate: f64,
-    /// The time from the arrival of a packet to its last bit on the wire, or the reason why it is unbounded.
+    /// The time from the arrival of a packet until its last bit is on the wire, or the reason why this time
+    /// is unbounded.
     pub delay: Result<f64, String>,
     /// The rules from which the delay is derived.
     pub rules: Vec<Rule>,
@@ -56,7 +57,8 @@ pub struct QueueBound {
 }
 
 impl Queue<'_> {
-    /// Computes the bounds of a queue whose scheduler gives `guarantee`; `None` without arrivals.
+    /// Computes the bounds of a queue with this `guarantee` from the scheduler. Returns `None` if nothing
+    /// arrives.
     pub fn bound(&self, guarantee: Guarantee) -> Option<QueueBound> {
         let lengths = stream::lengths(self.streams)?;
         let Guarantee { measure, strict, plain, rules } = guarantee;
@@ -98,7 +100,7 @@ impl Queue<'_> {
         Some(bound)
     }
 
-    /// The arrival curve after the policer; `None` if it is unbounded.
+    /// The arrival curve after the policer. Returns `None` if it is unbounded.
     fn arrival(&self, measure: Measure, lengths: &Lengths) -> Option<Arrival> {
         let policed = self.policer.as_ref().map(|policer| policer.scaled(measure.per(Measure::Ip, lengths)));
         match (stream::arrival(self.streams, measure), policed) {
@@ -108,11 +110,11 @@ impl Queue<'_> {
     }
 }
 
-/// The largest content of a queue with these arrivals and the service `line`, in `measure`.
+/// The largest content of a queue with these arrivals and the service curve `line`, in `measure`.
 ///
-/// The queue contains whole packets. A packet leaves the queue with its first bit, but `line` counts it at
-/// its last bit, `wire / C` later. In this time, a line of rate r serves r · wire / C of the packet. The rest
-/// of its length is added to the backlog.
+/// The queue contains whole packets. A packet leaves the queue when its first bit is sent, but `line` counts
+/// the packet when its last bit is sent, `wire / C` later. In this time, a line of rate r serves r · wire / C
+/// of the packet. The difference to the packet's length is added to the backlog.
 fn in_queue(
     arrival: &Arrival,
     line: &Service,
@@ -128,10 +130,10 @@ fn in_queue(
     Some(deviation::backlog(arrival, line)? + rest)
 }
 
-/// The reason why the delay of a queue with several flow queues has no bound.
+/// The reason why a queue that consists of several flow queues has no delay bound.
 const FAIR: &str = "packets leave this queue in a different order than they arrive";
 
-/// The reason why a guaranteed curve gives no bound.
+/// The reason why a service curve gives no delay bound.
 fn exceeded(line: &Service, arrival: &Arrival) -> String {
     format!(
         "the arrivals, up to {:.0} per second, exceed the guaranteed {:.0} per second",
@@ -140,7 +142,8 @@ fn exceeded(line: &Service, arrival: &Arrival) -> String {
     )
 }
 
-/// Returns the smaller of two bounds, by the arrivals and by the limit, with its rules.
+/// Returns the smaller of two bounds, and its rules. One bound follows from the arrivals, the other one from
+/// the limit.
 fn least(
     by_arrivals: Result<f64, String>,
     by_limit: Option<f64>,
@@ -154,7 +157,7 @@ fn least(
 }
 
 impl QueueBound {
-    /// Applies `rest`, the service in `measure` that other queues leave, if it gives a smaller bound.
+    /// Improves the bounds with `rest`, the service in `measure` that remains after all other queues.
     pub fn improve(&mut self, streams: &[Stream], rest: &Service, measure: Measure, wire: WireConfig) {
         let Some(arrival) = stream::arrival(streams, measure) else { return };
         let per_ip = measure.per(Measure::Ip, &self.lengths);
@@ -176,8 +179,8 @@ impl QueueBound {
         }
     }
 
-    /// Records that the queue contains at most `bytes` and `packets`, and at most the packets that arrive in
-    /// the largest delay of a packet.
+    /// Records upper bounds of the content of the queue: `bytes` and `packets`, and the packets that arrive
+    /// during the largest delay.
     fn limit_backlog(&mut self, bytes: Option<f64>, packets: Option<f64>) {
         let arrived =
             self.arrival.as_ref().zip(self.delay.as_ref().ok()).map(|(arrival, delay)| arrival.at(*delay));
@@ -189,8 +192,8 @@ impl QueueBound {
         lower(&mut self.backlog_packets, packets.fold(f64::INFINITY, f64::min));
     }
 
-    /// Records whether the backlog may exceed the reserved part of `memory`. Only this part is certain,
-    /// because other queues may use the rest.
+    /// Records whether the backlog may exceed the reserved part of `memory`. The queue is certain to have
+    /// only this part, because other queues may use the rest.
     pub fn check_reserved(&mut self, queue: &SharedMemoryConfig, memory: Option<&MemoryConfig>) {
         let fits = memory.is_some_and(|memory| {
             let bytes = u64::from(self.lengths.most()) + u64::from(memory.overhead);
@@ -201,7 +204,7 @@ impl QueueBound {
         self.overflows = Some(!fits);
     }
 
-    /// Applies the limits of the queue.
+    /// Applies the limits of the queue to its bounds.
     fn limit(&mut self, limits: &[QueueSize]) {
         let Some(bytes) = largest_content(limits, &self.lengths, Measure::Ip) else { return };
         let packets = largest_content(limits, &self.lengths, Measure::Packets).unwrap_or(f64::INFINITY);
@@ -211,7 +214,7 @@ impl QueueBound {
         };
         self.overflows = Some(limits.iter().any(needs_more));
         lower(&mut self.backlog_bytes, bytes);
-        // A queue with a limit in bytes contains only whole packets.
+        // Packets are whole, so the number of packets is rounded down.
         lower(&mut self.backlog_packets, packets.floor());
     }
 }

@@ -12,9 +12,9 @@ use crate::service::Service;
 /// bytes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// The bounds of the queues.
+    /// The bounds of all queues.
     pub queues: Vec<QueueReport>,
-    /// The bounds of the classes, from end to end.
+    /// The bounds of all classes, from end to end.
     pub classes: Vec<ClassReport>,
 }
 
@@ -27,13 +27,15 @@ pub struct QueueReport {
     pub queue: String,
     /// The classes of traffic that arrive at the queue.
     pub classes: Vec<String>,
-    /// The guaranteed rate; `None` if there is none.
+    /// The guaranteed rate. It is `None` if the queue has no guarantee.
     pub guaranteed_bps: Option<f64>,
-    /// The token buckets of the arrivals, the fastest first; empty if they are unbounded.
+    /// The token buckets of the arrivals, in order of decreasing rate. The list is empty if the arrivals are
+    /// unbounded.
     pub arrival: Vec<Bucket>,
-    /// The lines of the service curve, the slowest first; empty if nothing is guaranteed.
+    /// The lines of the service curve, in order of increasing rate. The list is empty if nothing is
+    /// guaranteed.
     pub service: Vec<Line>,
-    /// The time from arrival to the last bit on the wire.
+    /// The time from the arrival of a packet until its last bit is on the wire.
     pub delay_s: Option<f64>,
     /// The backlog, IP bytes.
     pub backlog_bytes: Option<f64>,
@@ -52,18 +54,18 @@ pub struct QueueReport {
 /// A token bucket.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Bucket {
-    /// IP bytes at once.
+    /// The IP bytes that may arrive at once.
     pub burst_bytes: f64,
-    /// Bits per second.
+    /// The rate, bits per second.
     pub rate_bps: f64,
 }
 
-/// A rate after a latency.
+/// A rate that begins after a latency.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Line {
-    /// Bits per second.
+    /// The rate, bits per second.
     pub rate_bps: f64,
-    /// Seconds.
+    /// The latency, seconds.
     pub latency_s: f64,
 }
 
@@ -83,18 +85,18 @@ pub struct Step {
 pub struct ClassReport {
     /// Name of the class in results.
     pub class: String,
-    /// The time from sending a packet to its last bit at the receiver.
+    /// The time from the start of sending a packet to the arrival of its last bit at the receiver.
     pub delay_s: Option<f64>,
     /// The number of ports on the path.
     pub hops: usize,
-    /// Whether a burst was counted once over several ports.
+    /// Whether the burst was counted only once for several ports.
     pub pays_bursts_once: bool,
     /// The reason why the delay is unbounded.
     pub reason: Option<String>,
 }
 
 impl Report {
-    /// Converts `bounds` of `scenario`.
+    /// Converts `bounds` of `scenario` to a report.
     pub fn from_bounds(scenario: &Scenario, bounds: &Bounds) -> Report {
         let queues = bounds.queues.iter().map(|row| queue_report(scenario, row)).collect();
         let classes = bounds.paths.end_to_end().into_iter().map(|row| ClassReport {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-/// A step in the derivation of a bound. Amounts are in bytes, times in seconds; a bound is the minimum of the
-/// results of all rules that apply.
+/// A step in the derivation of a bound. Amounts are in bytes, and times in seconds. A bound is the minimum of
+/// the results of all rules that apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -27,7 +27,7 @@ pub enum Rule {
     GuaranteedRate,
     /// A shaper.
     Shaper,
-    /// The rate that all other queues leave, with any order of service.
+    /// The rate that remains after all other queues, for any order of service.
     Rest,
     /// The limit of the queue.
     QueueLimit,

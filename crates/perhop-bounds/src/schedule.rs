@@ -1,7 +1,7 @@
 //! The guarantees of each scheduler to its classes.
 //!
-//! Each function counts the bytes sent between the time at which a class becomes backlogged and the end of
-//! one of its packets. The scheduler's file in `perhop-qos` documents the order of service.
+//! Each function counts the bytes that are sent from the time at which a class becomes backlogged until the
+//! end of one of its packets. The file of the scheduler in `perhop-qos` documents the order of service.
 
 #![allow(clippy::doc_markdown)] // formulas
 
@@ -17,7 +17,7 @@ use crate::rule::Rule;
 use crate::service::Service;
 use crate::turns::Turns;
 
-/// A class with traffic. Its scheduler also serves other classes.
+/// A class with traffic, as a child of its scheduler.
 #[derive(Clone, Debug)]
 pub struct Child<'a> {
     /// The configuration of the class.
@@ -26,39 +26,40 @@ pub struct Child<'a> {
     pub lengths: Lengths,
 }
 
-/// The capacity of a scheduler.
+/// The capacity that is available to a scheduler.
 #[derive(Clone, Debug)]
 pub struct Above {
     /// The unit of the amounts: wire bytes, or the bytes that an outer shaper counts.
     pub measure: Measure,
-    /// The service since the port was empty.
+    /// The service since the port was last empty.
     pub plain: Service,
-    /// The service since any time after which packets have always waited.
+    /// The service since any time, if packets have always waited since this time.
     pub strict: Service,
     /// The bytes that policies count for a packet.
     pub counted: Measure,
-    /// Whether the scheduler is directly above the wire, so that only one packet is between them.
+    /// Whether the scheduler is directly above the wire, with at most one packet between them.
     pub is_at_wire: bool,
-    /// Whether the scheduler counts each wire byte as one byte of its rate, and the ring holds one packet.
+    /// Whether the scheduler counts each wire byte as one byte, and the transmit ring has room for one packet
+    /// only.
     pub is_raw: bool,
     /// The rules from which the capacity is derived.
     pub rules: Vec<Rule>,
 }
 
 impl Above {
-    /// The largest cost of one counted byte of `child`.
+    /// The largest amount, in `measure`, for one counted byte of `child`.
     fn cost(&self, child: &Child) -> f64 {
         self.measure.per(self.counted, &child.lengths)
     }
-    /// The cost of the longest packet of `child`.
+    /// The amount of the longest packet of `child`, in `measure`.
     fn longest(&self, child: &Child) -> f64 {
         self.measure.most(&child.lengths)
     }
-    /// The rules of the capacity and `rule`.
+    /// Returns the rules of the capacity, and `rule`.
     fn rules_and(&self, rule: Rule) -> Vec<Rule> {
         self.rules.iter().copied().chain([rule]).collect()
     }
-    /// The guarantee with these two service curves.
+    /// Creates the guarantee with these two service curves.
     pub fn guarantee(&self, measure: Measure, plain: Service, strict: Service, rule: Rule) -> Guarantee {
         let some = |service: Service| {
             let reason = "classes with priority over this one may take the whole rate";
@@ -71,7 +72,7 @@ impl Above {
             rules: self.rules_and(rule),
         }
     }
-    /// The guarantee of the whole capacity.
+    /// Returns the guarantee of a class that has the whole capacity.
     pub fn whole(&self) -> Guarantee {
         let rules = if self.rules.is_empty() { vec![Rule::Fifo] } else { self.rules.clone() };
         Guarantee {
@@ -83,24 +84,25 @@ impl Above {
     }
 }
 
-/// The weights of `children` under `scheduler`. Only their ratios matter.
+/// The weights of `children` under `scheduler`. Only the ratios of the weights matter.
 fn weights(scheduler: SchedulerConfig, children: &[Child]) -> Vec<f64> {
     children.iter().map(|child| weight(scheduler, child.class).unwrap_or(1.0)).collect()
 }
 
-/// The guarantee of self-clocked fair queueing (Golestani 1994) for child `index`.
+/// Returns the guarantee of self-clocked fair queueing (Golestani 1994) for child `index`.
 ///
-/// When the child becomes backlogged, its tag starts at the virtual time v. Every other head has a tag of at
-/// least v, so its start tag is at least v − L_j / φ_j. The packet that ends the first X bytes of the child
-/// has the tag v + X / φ. Before this packet, each other class sends at most X · φ_j / φ + L_j. This includes
-/// the packet that is on the wire when the child becomes backlogged, unless it belongs to the child and
+/// When the child becomes backlogged, its start tag is the virtual time v. The first packet of every other
+/// class has a finish tag of at least v, and therefore a start tag of at least v − L_j / φ_j. The packet with
+/// which the first X bytes of the child end has the finish tag v + X / φ. Before this packet, each other
+/// class sends at most X · φ_j / φ + L_j. This amount includes the packet that is on the wire when the child
+/// becomes backlogged, unless this packet belongs to the child and arrived in the same busy period.
 /// arrived in the same busy period.
 pub fn scfq(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let weights = weights(SchedulerConfig::Scfq, children);
-    let of_all: f64 = weights.iter().zip(children).map(|(weight, child)| weight * above.cost(child)).sum();
+    let total: f64 = weights.iter().zip(children).map(|(weight, child)| weight * above.cost(child)).sum();
     let others = children.iter().enumerate().filter(|(other, _)| *other != index);
     let ahead: f64 = others.map(|(_, child)| above.counted.most(&child.lengths) * above.cost(child)).sum();
-    let factor = of_all / weights[index];
+    let factor = total / weights[index];
     let before = if above.is_at_wire { &above.plain } else { &above.strict };
     above.guarantee(
         above.counted,
@@ -110,12 +112,12 @@ pub fn scfq(above: &Above, children: &[Child], index: usize) -> Guarantee {
     )
 }
 
-/// The guarantee of weighted fair queueing and WF2Q+ for child `index` of `all` classes, some of which have
-/// no traffic. It is the service of the fluid server plus one longest packet (Parekh and Gallager 1993,
-/// theorem 1; Bennett and Zhang 1997).
+/// Returns the guarantee of weighted fair queueing and WF2Q+ for child `index` of `all` classes, some of
+/// which have no traffic. The guarantee is the service of the fluid server, delayed by one longest packet
+/// (Parekh and Gallager 1993, theorem 1; Bennett and Zhang 1997).
 ///
-/// The backlog at the arrival of a packet does not bound the lag behind the fluid server, so no strict
-/// service curve exists.
+/// The backlog at the arrival of a packet does not bound the lag behind the fluid server. No strict service
+/// curve therefore exists.
 pub fn fluid(above: &Above, children: &[Child], index: usize, all: &[ClassConfig], rule: Rule) -> Guarantee {
     if !above.is_raw {
         let reason = "the proof for wfq and wf2q-plus needs a wire without overhead and a ring of one packet \
@@ -139,12 +141,12 @@ pub fn fluid(above: &Above, children: &[Child], index: usize, all: &[ClassConfig
     Guarantee { strict, ..above.guarantee(above.counted, line, Service::default(), rule) }
 }
 
-/// The guarantee of deficit round robin (Shreedhar and Varghese 1995) for child `index`.
+/// Returns the guarantee of deficit round robin (Shreedhar and Varghese 1995) for child `index`.
 ///
-/// In the worst case the child has its turn after all other classes. Its first X bytes end in its turn number
-/// ⌈X / Q⌉. Before this turn, each other class sends the same number of quanta and its saved deficit, which
-/// is less than its longest packet. The packet on the wire is part of another class's turn, or it belongs to
-/// the child.
+/// In the worst case, the child has its turn after all other classes. The first X bytes of the child end in
+/// its turn number ⌈X / Q⌉. Before this turn, each other class sends the same number of quanta and its saved
+/// deficit, which is smaller than its longest packet. The packet on the wire either belongs to a turn of
+/// another class, or it belongs to the child.
 pub fn drr(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let quanta = weights(SchedulerConfig::Drr, children);
     let (mut round, mut saved) = (0.0, 0.0);
@@ -165,12 +167,13 @@ pub fn drr(above: &Above, children: &[Child], index: usize) -> Guarantee {
     in_turns(above, own, above.counted, Rule::Drr, turns)
 }
 
-/// The guarantee of weighted round robin for child `index`. It follows from the rules of [`drr`] if each
-/// packet counts as 1.
+/// Returns the guarantee of weighted round robin for child `index`. It follows from the rules of [`drr`] if
+/// each packet counts as 1.
 pub fn wrr(above: &Above, children: &[Child], index: usize, all: &[ClassConfig]) -> Guarantee {
     let lengths = &children[index].lengths;
     let every: Vec<Child> = all.iter().map(|class| Child { class, lengths: lengths.clone() }).collect();
-    // Bandwidths are divided by the smallest bandwidth, so that each class sends a packet in each round.
+    // Bandwidths are divided by the smallest bandwidth, so that each class sends at least one packet in each
+    // round.
     let by_bandwidth = all.iter().any(|class| class.share.bandwidth.is_some());
     let weights = |children: &[Child]| weights(SchedulerConfig::Wrr, children);
     let smallest = weights(&every).into_iter().fold(f64::INFINITY, f64::min);
@@ -193,7 +196,7 @@ pub fn wrr(above: &Above, children: &[Child], index: usize, all: &[ClassConfig])
     in_turns(above, own, Measure::Packets, Rule::Wrr, turns)
 }
 
-/// The guarantee of a class with these `turns`.
+/// Returns the guarantee of a class that is served in these `turns`.
 fn in_turns(
     above: &Above,
     own: &Child,
@@ -201,17 +204,19 @@ fn in_turns(
     rule: Rule,
     turns: impl Fn(&Service, f64) -> Turns,
 ) -> Guarantee {
-    // The strict curve also counts the packets in a ring of more than one packet.
+    // If the ring contains more than one packet, only the strict curve counts these packets.
     let plain =
         if above.is_at_wire { turns(&above.plain, above.longest(own)) } else { turns(&above.strict, 0.0) };
     let strict = turns(&above.strict, 0.0).line();
     Guarantee { measure, plain: Ok(Plain::Turns(plain)), strict: Ok(strict), rules: above.rules_and(rule) }
 }
 
-/// The guarantee of strict priority for a level below the levels of `before` and above the levels of `below`.
+/// Returns the guarantee of strict priority for a level. The levels of `before` are above this level, and the
+/// levels of `below` are below it.
 pub fn priority(above: &Above, below: &[Child], before: &Levels) -> Guarantee {
     let plain = match &before.plain {
-        // When these levels have just become backlogged, only a packet of a lower level can be on the wire.
+        // When the levels above and this level become backlogged, only a packet of a lower level can be on
+        // the wire.
         Some(arrival) if above.is_at_wire => {
             let longest = below.iter().map(|child| above.longest(child)).fold(0.0, f64::max);
             above.plain.shared(1.0, longest).less(arrival)
@@ -225,23 +230,23 @@ pub fn priority(above: &Above, below: &[Child], before: &Levels) -> Guarantee {
 /// The arrivals of all levels above a level, in the unit of the scheduler.
 #[derive(Clone, Debug)]
 pub struct Levels {
-    /// The arrivals since a time when these levels and the level itself had no packets; `None` if this time
-    /// is unknown.
+    /// The arrivals since a time when these levels and the level itself had no packets. `None` means that
+    /// this time is unknown.
     pub plain: Option<Arrival>,
     /// The arrivals in any span.
     pub strict: Arrival,
 }
 
-/// A guarantee of three-parameter scheduling is late by at most this time, seconds. Service that was missed
-/// earlier is discarded (`PATIENCE` in the file of the scheduler).
+/// The longest time by which three-parameter scheduling can be late with a guarantee, seconds. If service is
+/// later, the class loses its credit for it (`PATIENCE` in the file of the scheduler).
 const PATIENCE: f64 = 0.25;
 
-/// The guarantee of three-parameter scheduling for child `index` with a minimum: packets are sent in the
-/// order of their deadlines (H-FSC's real-time criterion).
+/// Returns the guarantee of three-parameter scheduling for child `index`, which has a minimum rate. Packets
+/// are sent in the order of their deadlines, as in the real-time criterion of H-FSC.
 ///
-/// The work that is due by any time is at most the sum of the minimum rates. A deadline is therefore missed
-/// by at most the time for which the capacity may hold back packets, plus the time of one packet. The first
-/// deadline belongs to the previous packet of the child.
+/// The work that is due at any time is at most the sum of the minimum rates multiplied by the elapsed time. A
+/// packet therefore misses its deadline by at most the latency of the capacity plus the time of one packet.
+/// The first deadline belongs to the previous packet of the child.
 pub fn minimum(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let minimum =
         |child: &Child| child.class.share.minimum.map_or(0.0, |rate| rate.as_bits_per_second() as f64 / 8.0);
@@ -272,8 +277,8 @@ pub fn minimum(above: &Above, children: &[Child], index: usize) -> Guarantee {
     above.guarantee(above.counted, line.clone(), line, Rule::Minimum)
 }
 
-/// The guarantee of a class that is served first come, first served, together with other classes. The
-/// arrivals of these are `others`, in the unit of `above`.
+/// Returns the guarantee of a class that is served first come, first served, together with other classes.
+/// `others` are the arrivals of the other classes, in the unit of `above`.
 pub fn together(above: &Above, others: Arrival) -> Guarantee {
     Guarantee {
         measure: above.measure,

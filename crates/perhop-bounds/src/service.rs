@@ -2,18 +2,18 @@
 
 use crate::arrival::Arrival;
 
-/// A service curve of whole packets. In `t` seconds in which packets always wait, at least the maximum of
-/// `rate · (t − latency)` over all lines is sent, in complete packets. The curve is convex and piecewise
+/// A service curve for whole packets. In `t` seconds in which packets always wait, the complete packets that
+/// are sent have at least the amount `rate · (t − latency)` of every line. The curve is convex and piecewise
 /// linear.
 ///
-/// The proofs are about the inverse, [`Service::time`]. They compare a packet with any earlier packet of the
-/// same busy period: the packet ends at most `time(amount)` after the arrival of the earlier one, where
-/// `amount` is the sum of both and all packets between them (the latency-rate servers of Stiliadis and Varma,
-/// IEEE/ACM Transactions on Networking 6(5), 1998, packet by packet).
+/// The proofs use the inverse, [`Service::time`]. They compare a packet with any earlier packet of the same
+/// busy period. The packet ends at most `time(amount)` after the arrival of the earlier packet. `amount` is
+/// the sum of these two packets and all packets between them. This is the definition of latency-rate servers
+/// by Stiliadis and Varma (IEEE/ACM Transactions on Networking 6(5), 1998), applied to packets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Service {
-    /// The lines that are the maximum for some time, by increasing rate and latency. The list is empty if
-    /// nothing is guaranteed.
+    /// The lines that are the maximum for some time, in order of increasing rate and latency. The list is
+    /// empty if nothing is guaranteed.
     lines: Vec<RateLatency>,
 }
 
@@ -22,23 +22,23 @@ pub struct Service {
 pub struct RateLatency {
     /// The amount per second.
     pub rate: f64,
-    /// The latency, in which no packet may be sent, seconds.
+    /// The latency, in which possibly no packet is sent, seconds.
     pub latency: f64,
 }
 
 impl RateLatency {
-    /// The time at which `amount` has been sent, seconds.
+    /// The time until `amount` has been sent, seconds.
     pub fn time(self, amount: f64) -> f64 {
         self.latency + amount / self.rate
     }
 }
 
 impl Service {
-    /// The curve of one line: `rate` per second after `latency` seconds.
+    /// Creates the curve of one line: `rate` per second after `latency` seconds.
     pub fn rate_latency(rate: f64, latency: f64) -> Service {
         Service::largest_of(vec![RateLatency { rate, latency }])
     }
-    /// The lines, the slowest first.
+    /// The lines, in order of increasing rate.
     pub fn lines(&self) -> &[RateLatency] {
         &self.lines
     }
@@ -46,27 +46,27 @@ impl Service {
     pub fn is_some(&self) -> bool {
         !self.lines.is_empty()
     }
-    /// The long-term rate per second; 0 if nothing is guaranteed.
+    /// The long-term rate per second. It is 0 if nothing is guaranteed.
     pub fn rate(&self) -> f64 {
         self.lines.last().map_or(0.0, |line| line.rate)
     }
-    /// The amount sent after `seconds`.
+    /// The amount that is sent in the first `seconds`.
     pub fn at(&self, seconds: f64) -> f64 {
         self.lines.iter().map(|line| line.rate * (seconds - line.latency)).fold(0.0, f64::max)
     }
-    /// The longest time for `amount`, seconds; infinite if nothing is guaranteed.
+    /// The longest time until `amount` has been sent, seconds. It is infinite if nothing is guaranteed.
     pub fn time(&self, amount: f64) -> f64 {
         self.lines.iter().map(|line| line.time(amount)).fold(f64::INFINITY, f64::min)
     }
-    /// The amounts at which another line becomes the largest.
+    /// The amounts above which another line is the largest.
     pub fn corners(&self) -> impl Iterator<Item = f64> {
         let crossing = |pair: &[RateLatency]| {
             (pair[1].latency - pair[0].latency) / (1.0 / pair[0].rate - 1.0 / pair[1].rate)
         };
         self.lines.windows(2).map(crossing)
     }
-    /// The service that remains after the arrivals `before`, which are served first: `β(t) − α(t)` (Le Boudec
-    /// and Thiran 2001, §6.2.1).
+    /// Returns the service that remains after the arrivals `before`, which are served first: `β(t) − α(t)`
+    /// (Le Boudec and Thiran 2001, §6.2.1).
     pub fn less(&self, before: &Arrival) -> Service {
         let left = self.lines.iter().flat_map(|line| {
             before.buckets().iter().filter(|bucket| bucket.rate < line.rate).map(|bucket| {
@@ -76,8 +76,8 @@ impl Service {
         });
         Service::largest_of(left.collect())
     }
-    /// The service of a class. Each unit of the class takes `factor` units of this service, and the whole
-    /// amount takes `fixed` units in addition.
+    /// Returns the service of one class. Each unit of the class uses `factor` units of this service, and
+    /// `fixed` units are used once in addition.
     pub fn shared(&self, factor: f64, fixed: f64) -> Service {
         let part = |line: &RateLatency| RateLatency {
             rate: line.rate / factor,
@@ -85,13 +85,13 @@ impl Service {
         };
         Service::largest_of(self.lines.iter().map(part).collect())
     }
-    /// The larger of two guarantees. Both must be valid at all times.
+    /// Returns the larger of two guarantees. Both must be valid at all times.
     pub fn or(&self, other: &Service) -> Service {
         Service::largest_of(self.lines.iter().chain(&other.lines).copied().collect())
     }
-    /// This service and then `next`, for packets of up to `longest`. The latencies are added, the slower rate
-    /// applies, and `next` adds the time of one whole packet (pay bursts only once: Le Boudec and Thiran
-    /// 2001, theorem 1.4.6, §1.7 on packetizers).
+    /// Returns the service of this server followed by `next`, for packets of up to `longest`. The latencies
+    /// are added, the lower rate applies, and `next` adds the time of one whole packet (bursts are paid only
+    /// once: Le Boudec and Thiran 2001, theorem 1.4.6, and §1.7 on packetizers).
     pub fn then(&self, next: &Service, longest: f64) -> Service {
         let pairs = self.lines.iter().flat_map(|line| {
             next.lines.iter().map(move |after| RateLatency {
@@ -102,14 +102,14 @@ impl Service {
         Service::largest_of(pairs.collect())
     }
 
-    /// The maximum of `lines`, without lines that are never the largest.
+    /// Returns the maximum of `lines`. Lines that are never the largest are omitted.
     fn largest_of(mut lines: Vec<RateLatency>) -> Service {
         lines.sort_by(|first, second| {
             first.rate.total_cmp(&second.rate).then(second.latency.total_cmp(&first.latency))
         });
         let mut kept: Vec<RateLatency> = Vec::with_capacity(lines.len());
         for line in lines {
-            // A faster line with at most the same latency is above a slower one everywhere.
+            // A faster line whose latency is not longer is always above the slower line.
             while kept.last().is_some_and(|last| last.latency >= line.latency) {
                 kept.pop();
             }
@@ -135,8 +135,8 @@ mod tests {
 
     #[test]
     fn the_largest_of_several_lines() {
-        // The first line is 100/s at once and the second one 200/s after 1 s. An amount of 200 takes 2 s with
-        // either. The third line is below both.
+        // The first line is 100/s without latency, and the second line is 200/s after 1 s. Both lines reach
+        // an amount of 200 at 2 s. The third line is below both.
         let both = Service::rate_latency(100.0, 0.0).or(&Service::rate_latency(200.0, 1.0));
         let all = both.or(&Service::rate_latency(150.0, 0.9));
         assert_eq!(all, both);

@@ -14,13 +14,14 @@ use crate::rule::Rule;
 use crate::schedule::{Above, PICOSECOND};
 use crate::service::{RateLatency, Service};
 
-/// Rate and depth of the bucket, bytes per second and bytes as the policy counts them.
+/// The rate and the size of a shaper's token bucket, in bytes per second and bytes that the policy counts.
 fn bucket(shape: &ShapeConfig) -> (f64, f64) {
     (shaped_rate(shape) / 8.0, (shape.burst.as_bytes() + shape.excess.as_bytes()) as f64)
 }
 
-/// The shapers of `config`, inner ones first. Each one has its queues and the arrival curve of its output.
-/// The first queue has number `first`, and the longest packet has `longest` bytes.
+/// Returns the shapers of `config`, inner ones first. Each shaper has the range of its queues and the arrival
+/// curve of its output. The first queue of `config` has number `first`, and the longest packet has `longest`
+/// bytes.
 pub fn shapers(config: &QueueingConfig, first: usize, longest: f64) -> Vec<(Range<usize>, Arrival)> {
     let (mut next, mut found) = (first, Vec::new());
     for class in &config.classes {
@@ -29,7 +30,7 @@ pub fn shapers(config: &QueueingConfig, first: usize, longest: f64) -> Vec<(Rang
         found.extend(inside);
         if let Some(shape) = &class.shape {
             let (rate, depth) = bucket(shape);
-            // A packet that is longer than the bucket leaves when the bucket is full.
+            // A packet that is longer than the bucket is sent when the bucket is full.
             let curve = Arrival::token_bucket(depth.max(longest) + rate * PICOSECOND, rate);
             found.push((next..next + count, curve));
         }
@@ -38,13 +39,13 @@ pub fn shapers(config: &QueueingConfig, first: usize, longest: f64) -> Vec<(Rang
     found
 }
 
-/// The guarantee of a single class with packets of `lengths`. Only its shaper and the wire delay these
-/// packets.
+/// Returns the guarantee of a class that is alone and has packets of `lengths`. Only its shaper and the wire
+/// delay these packets.
 ///
 /// The bucket never overflows while packets wait, because a packet on the wire uses more tokens than arrive
-/// during its transmission. X bytes therefore end after X / r plus the times of two packets: the packet on
-/// the wire before them, and the last packet itself. A packet that is longer than the bucket leaves a debt.
-/// If the ring holds several packets, [`among`] gives the guarantee.
+/// during its transmission. X bytes therefore end after X / r plus the times of two packets: the packet that
+/// is on the wire before them, and the last packet itself. A packet that is longer than the bucket leaves a
+/// debt. If the ring contains several packets, [`among`] gives the guarantee.
 pub fn sole(above: &Above, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee {
     let (rate, depth) = bucket(shape);
     let cost = above.measure.per(above.counted, lengths);
@@ -58,13 +59,13 @@ pub fn sole(above: &Above, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee 
     above.guarantee(above.counted, service.clone(), service, Rule::Shaper)
 }
 
-/// The guarantee of a class with packets of `lengths` next to other classes. `scheduled` is its guarantee for
-/// packets that the shaper has released.
+/// Returns the guarantee of a class that shares the port with other classes and has packets of `lengths`.
+/// `scheduled` is the guarantee of the scheduler for packets that the shaper has released.
 ///
-/// X bytes wait for tokens for at most X / r plus the time of a debt. In this time the bucket gains at most
-/// two packets and the tokens of the scheduler's latency. If the bucket has room for them, no token is lost,
-/// and the scheduler sees all packets as waiting since the last packet that had to wait for tokens. Otherwise
-/// each packet may wait for the scheduler separately.
+/// X bytes wait for tokens for at most X / r plus the time of a debt. In this time, the bucket receives at
+/// most the tokens of two packets and of the scheduler's latency. If the bucket has room for these tokens, no
+/// token is lost. For the scheduler, packets have then always waited since the last packet that had to wait
+/// for tokens. Otherwise, each packet may wait for the scheduler separately.
 pub fn among(above: &Above, scheduled: Guarantee, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee {
     let (rate, depth) = bucket(shape);
     let counted = scheduled.counted(above.counted, lengths);

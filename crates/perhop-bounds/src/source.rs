@@ -1,4 +1,4 @@
-//! The arrival curves of sources, from their profiles.
+//! The arrival curves of traffic sources, derived from their profiles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,27 +17,27 @@ use crate::arrival::Arrival;
 use crate::lengths::Lengths;
 use crate::schedule::PICOSECOND;
 
-/// Packets of one flow with the same headers, and their arrival curve, IP bytes.
+/// Packets of one flow that have the same headers, and their arrival curve in IP bytes.
 #[derive(Clone, Debug)]
 pub struct Sent {
     /// The headers of the packets.
     pub packet: Packet,
     /// The lengths of the packets.
     pub lengths: Lengths,
-    /// The arrival curve; `None` if it is unbounded.
+    /// The arrival curve. `None` means unbounded.
     pub own: Option<Arrival>,
 }
 
 /// The length of the longest IPv4 packet, bytes (RFC 791 §3.1).
 const LONGEST_IP: u32 = 65_535;
-/// The length of an acknowledgment with all options of selective acknowledgment, bytes (RFC 791, RFC 9293,
-/// RFC 2018).
+/// The length of an acknowledgment with the longest option for selective acknowledgments, bytes (RFC 791, RFC
+/// 9293, RFC 2018).
 const LONGEST_ACKNOWLEDGMENT: u32 = 80;
-/// The length of IP and TCP headers without options, bytes.
+/// The length of the IP and TCP headers without options, bytes.
 const SHORTEST_SEGMENT: u32 = 40;
 
-/// The packets that a flow of `traffic` with `key` sends to its receiver, and the replies. `longest` is the
-/// length of the longest TCP packet that the path of the flow accepts, IP bytes.
+/// Returns the packets that a flow of `traffic` with `key` sends to its receiver, and the replies. `longest`
+/// is the length of the longest TCP packet that fits the path of the flow, IP bytes.
 ///
 /// # Errors
 /// A file cannot be read, or the parameters of TCP contradict each other.
@@ -99,7 +99,7 @@ pub fn sent(
     Ok([forth, back])
 }
 
-/// The lengths of the packets of a TCP sender whose path accepts packets of at most `longest` bytes.
+/// The lengths of the packets of a TCP sender on a path for packets of at most `longest` bytes.
 fn segment_lengths(tcp: &TcpConfig, longest: Option<u32>) -> Result<Lengths, ConfigError> {
     let within = longest.map_or_else(|| tcp.clone(), |longest| tcp.within(longest));
     let parameters = within.build().map_err(|error| error.within("tcp").within("source"))?;
@@ -115,12 +115,13 @@ fn poisson_lengths(config: &PoissonConfig) -> Lengths {
     }
 }
 
-/// The seconds between two packets, each of which counts as `counted` bytes for `rate`.
+/// The time between two packets, seconds. Each packet counts as `counted` bytes for `rate`.
 fn gap(counted: u64, rate: Rate) -> f64 {
     counted as f64 * 8.0 / rate.as_bits_per_second() as f64
 }
 
-/// The arrival curve of one packet at once, and then one packet per gap. Times are whole picoseconds.
+/// The arrival curve of one packet at once, and then one packet after each gap. A real gap may be a
+/// picosecond shorter, because times are whole picoseconds.
 fn paced(length: f64, gap: f64) -> Arrival {
     let rate = length / gap;
     Arrival::token_bucket(length + rate * PICOSECOND, rate)
@@ -129,15 +130,15 @@ fn paced(length: f64, gap: f64) -> Arrival {
 fn cbr(config: &CbrConfig) -> Arrival {
     let length = u64::from(config.packet.ip_length());
     let counted = config.rate_counts.map_or(config.packet.counted(), |framing| framing.wire_bytes(length));
-    // Gaps vary independently, so all gaps may be short.
+    // Gaps vary independently, so all gaps may have the shortest length.
     let shortest = gap(counted, config.rate) * (1.0 - config.jitter);
     let shortest = if config.jitter == 0.0 { shortest } else { shortest - PICOSECOND };
     paced(length as f64, shortest)
 }
 
-/// The arrival curve of a burst of n packets in each cycle. n is ⌈on-time / gap⌉, or on-time / gap on
-/// average. The curve is the minimum of two token buckets: one has the peak rate, and the other has the mean
-/// rate and, as its burst, the bytes by which n packets exceed the mean rate.
+/// The arrival curve of n packets in each cycle. n is ⌈on-time / gap⌉, or on average on-time / gap. The curve
+/// is the minimum of two token buckets. One bucket has the peak rate. The other bucket has the mean rate, and
+/// its burst is the number of bytes by which n packets exceed the mean rate.
 fn on_off(config: &OnOffConfig) -> Arrival {
     let OnOffConfig { rate, packet, on_time, off_time, law, cut_gap } = config;
     let (gap, length) = (gap(packet.counted(), *rate), f64::from(packet.ip_length()));
@@ -153,8 +154,8 @@ fn on_off(config: &OnOffConfig) -> Arrival {
             let mean = packets * length / cycle;
             (mean, packets * length - mean * (packets - 1.0) * gap)
         }
-        // A span contains at most one packet plus the packets of its ON time. The ON time is at most one
-        // whole period plus the average share of the rest.
+        // A span contains at most one packet plus the packets of its ON time. This ON time is at most one
+        // whole ON period plus the average share of the remaining span.
         CutGap::Carried => {
             let mean = gaps * length / cycle;
             (mean, length + gaps * length - mean * on_time.as_seconds())
@@ -163,11 +164,11 @@ fn on_off(config: &OnOffConfig) -> Arrival {
     peak.within(&Arrival::token_bucket(burst + mean * 2.0 * PICOSECOND, mean))
 }
 
-/// A packet, and the times and lengths of all packets with the same headers.
+/// A packet, and the times and lengths of all packets that have the same headers.
 type Group = (Packet, Vec<(Time, u32)>);
 
-/// The packets of a recording, grouped by equal headers. The arrival curve of each group consists of the
-/// smallest token buckets that admit it.
+/// Groups the packets of a recording by headers. The arrival curve of each group consists of the smallest
+/// token buckets that admit the group.
 fn recorded(packets: impl Iterator<Item = (Packet, Time, u32)>) -> Vec<Sent> {
     let mut groups: BTreeMap<(FlowKey, u8, String), Group> = BTreeMap::new();
     for (packet, time, length) in packets {
@@ -182,8 +183,8 @@ fn recorded(packets: impl Iterator<Item = (Packet, Time, u32)>) -> Vec<Sent> {
     groups.into_values().filter_map(sent).collect()
 }
 
-/// Token buckets of several rates, from the mean rate to an unlimited one, each with the smallest burst that
-/// admits all of `times`.
+/// Returns token buckets of several rates, from the mean rate upward. Each bucket has the smallest burst that
+/// admits all packets in `times`. A further bucket has the rate 0 and the total amount as its burst.
 fn envelope(times: &[(Time, u32)]) -> Arrival {
     let total: f64 = times.iter().map(|(_, length)| f64::from(*length)).sum();
     let span = match times {
@@ -198,12 +199,12 @@ fn envelope(times: &[(Time, u32)]) -> Arrival {
         Arrival::token_bucket(least_burst(times, rate) + rate * PICOSECOND, rate)
     };
     let rates = [1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0];
-    // The path to this place may delay packets so that all arrive at once.
+    // On the way to this place, delays may change so that all packets arrive at once.
     let all = Arrival::token_bucket(total, 0.0);
-    rates.iter().map(|factor| bucket(*factor)).fold(all, |sum, one| sum.within(&one))
+    rates.iter().map(|factor| bucket(*factor)).fold(all, |least, bucket| least.within(&bucket))
 }
 
-/// The least burst of a token bucket of `rate` bytes per second that admits all packets.
+/// The smallest burst of a token bucket of `rate` bytes per second that admits all packets.
 fn least_burst(times: &[(Time, u32)], rate: f64) -> f64 {
     let (mut level, mut most, mut before) = (0.0f64, 0.0f64, None::<Time>);
     for (time, length) in times {
@@ -224,8 +225,8 @@ mod tests {
 
     #[test]
     fn bursts_of_three_packets() {
-        // A packet of 1000 bytes leaves each millisecond for 3 ms, then none for 7 ms: packets leave at 0, 1,
-        // 2, 10, 11, 12 ms …
+        // One packet of 1000 bytes is sent in each millisecond for 3 ms, and no packet for 7 ms: at 0, 1, 2,
+        // 10, 11, 12 ms …
         let config = OnOffConfig {
             rate: Rate::from_bits_per_second(8_000_000),
             packet: PacketSize::Ip(ByteSize::from_bytes(1000)),
@@ -235,15 +236,15 @@ mod tests {
             cut_gap: CutGap::Dropped,
         };
         let curve = on_off(&config);
-        // One packet leaves in 0 ms, two in 1 ms, three in 2 ms, and six in 12 ms. The fourth leaves 8 ms
-        // after the third packet of a burst.
+        // A span of 0 ms contains one packet, 1 ms contains two, 2 ms contain three, and 12 ms contain six.
+        // The first packet of a burst is sent 8 ms after the last packet of the previous burst.
         for (span, packets) in [(0.0, 1.0), (1e-3, 2.0), (2e-3, 3.0), (10e-3, 4.0), (12e-3, 6.0)] {
             assert!(curve.at(span) >= packets * 1000.0, "{span}: {}", curve.at(span));
         }
         assert!(curve.at(2e-3) < 3001.0 && curve.at(12e-3) < 6001.0);
         assert!((curve.rate() - 3e5).abs() < 1e-6);
-        // A gap can end in the next burst, so that this burst begins with a packet. The curve therefore has
-        // at most one packet more.
+        // A gap can end in the next burst, and this burst then begins with a packet. The curve therefore
+        // allows at most one packet more.
         let carried = on_off(&OnOffConfig { cut_gap: CutGap::Carried, ..config.clone() });
         assert!((carried.rate() - 3e5).abs() < 1e-6);
         assert!(carried.at(10e-3) >= 4000.0 && carried.at(12e-3) < 7001.0);
@@ -259,7 +260,7 @@ mod tests {
             rate_counts: None,
             jitter: 0.2,
         };
-        // The gap is 1 ms, and with jitter at least 0.8 ms. This gives 125 kB/s.
+        // The gap is 1 ms, and at least 0.8 ms with jitter. The highest rate is therefore 125 kB/s.
         assert!((cbr(&config).rate() - 125_000.0).abs() < 1.0);
         assert!((cbr(&CbrConfig { jitter: 0.0, ..config }).rate() - 100_000.0).abs() < 1e-3);
     }
@@ -276,8 +277,8 @@ mod tests {
                 assert!(curve.at((*time - *from).as_seconds()) >= sum - 1e-9);
             }
         }
-        // 1000 bytes arrive at once. The mean rate is 100 bytes per ms and needs a burst of 1000 − 500 + 200
-        // − 100 + 700 = 1300.
+        // 1000 bytes arrive at once. A token bucket with the mean rate of 100 bytes per ms needs a burst of
+        // 1000 − 500 + 200 − 100 + 700 = 1300 bytes.
         assert!((curve.at(0.0) - 1000.0).abs() < 1e-6);
         assert!((least_burst(&times, 1e5) - 1300.0).abs() < 1e-9);
     }

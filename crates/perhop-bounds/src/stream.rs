@@ -1,4 +1,4 @@
-//! [`Stream`]: the packets of one flow, or of several equal ones, at one place of a network.
+//! [`Stream`]: the packets of one flow, or of several equal flows, at one place of a network.
 
 use std::collections::BTreeMap;
 
@@ -7,29 +7,29 @@ use perhop_qos::packet::Packet;
 use crate::arrival::Arrival;
 use crate::lengths::{Lengths, Measure};
 
-/// Packets with the same headers in one direction, from flows of one entry of traffic.
+/// Packets that have the same headers and direction and belong to flows of one entry of traffic.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// The entry of the scenario's traffic.
+    /// The index of the entry in the scenario's traffic.
     pub traffic: usize,
-    /// Whether the packets are replies of the receivers.
+    /// Whether the packets are replies that the receivers send.
     pub answers: bool,
-    /// The number of flows.
+    /// The number of flows of the entry in this stream.
     pub flows: u32,
-    /// The headers of the packets at this place. Its length is the length of any of the packets.
+    /// The headers of the packets at this place. The length of `packet` is the length of any one of them.
     pub packet: Packet,
     /// The lengths of the packets.
     pub lengths: Lengths,
-    /// The arrival curve of all packets, IP bytes; `None` if it is unbounded.
+    /// The arrival curve of all packets of the stream, IP bytes. `None` means unbounded.
     pub own: Option<Arrival>,
-    /// The limits that the stream shares with other streams, the oldest first.
+    /// The limits that the stream shares with other streams, in order of creation.
     pub limits: Vec<Limit>,
 }
 
-/// The common arrival curve of several streams.
+/// A common arrival curve of several streams.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// The number of the limit: all streams with the same number are limited together.
+    /// The number of the limit. All streams with this number are limited together.
     pub id: usize,
     /// The unit of the curve.
     pub measure: Measure,
@@ -38,16 +38,17 @@ pub struct Limit {
 }
 
 impl Stream {
-    /// The part of the stream whose packets have `lengths`.
+    /// Returns the part of the stream whose packets have `lengths`.
     pub fn with_lengths(&self, lengths: Lengths) -> Stream {
         Stream { lengths, ..self.clone() }
     }
-    /// Restricts the stream to `curve` in `measure`.
+    /// Limits the stream to `curve` in `measure`.
     pub fn restrict(&mut self, measure: Measure, curve: &Arrival) {
         let more = curve.scaled(Measure::Ip.per(measure, &self.lengths));
         self.own = Some(self.own.take().map_or(more.clone(), |own| own.within(&more)));
     }
-    /// The stream after a path that takes between `least` and `most` seconds; unbounded if `most` is `None`.
+    /// Returns the stream after a path that delays packets by `least` to `most` seconds. If `most` is `None`,
+    /// the delay is unbounded.
     pub fn delayed(&self, least: f64, most: Option<f64>) -> Stream {
         let Some(most) = most else {
             return Stream { own: None, limits: Vec::new(), ..self.clone() };
@@ -62,20 +63,20 @@ impl Stream {
     }
 }
 
-/// The lengths of the packets of `streams`; `None` for no streams.
+/// The lengths of the packets of `streams`. Returns `None` if there are no streams.
 pub fn lengths<'a>(streams: impl IntoIterator<Item = &'a Stream>) -> Option<Lengths> {
     streams.into_iter().map(|stream| stream.lengths.clone()).reduce(|lengths, more| lengths.union(&more))
 }
 
-/// The common arrival curve of `streams` in `measure`; `None` if it is unbounded.
+/// The common arrival curve of `streams` in `measure`. Returns `None` if it is unbounded.
 pub fn arrival<'a>(streams: impl IntoIterator<Item = &'a Stream>, measure: Measure) -> Option<Arrival> {
     let all = streams.into_iter().map(|stream| (stream, stream.limits.len())).collect();
     together(all, measure)
 }
 
-/// The common arrival curve of streams, each with the number of its limits that are not yet applied. Streams
-/// with the same newest limit form a group. The curve of a group is the minimum of this limit and the sum of
-/// its members.
+/// The common arrival curve of streams. Each stream has the number of its limits that are not yet applied.
+/// Streams with the same newest limit form a group. The curve of a group is the minimum of this limit and the
+/// sum of its members.
 fn together(streams: Vec<(&Stream, usize)>, measure: Measure) -> Option<Arrival> {
     let mut sum = Some(Arrival::nothing());
     let mut groups: BTreeMap<usize, Vec<(&Stream, usize)>> = BTreeMap::new();
@@ -101,8 +102,8 @@ fn together(streams: Vec<(&Stream, usize)>, measure: Measure) -> Option<Arrival>
     sum
 }
 
-/// The newest common limit of `members` in `measure`. Each member has the index of this limit among its own
-/// limits. If the members came by different paths, the limit with the largest burst applies to all.
+/// The newest common limit of `members` in `measure`. Each member has the index of this limit in its own list
+/// of limits. If the members arrived by different paths, the limit with the largest burst applies to all.
 fn newest_limit(members: &[(&Stream, usize)], measure: Measure) -> Option<Arrival> {
     let limits = members.iter().map(|(stream, place)| &stream.limits[*place]);
     let widest = limits.max_by(|first, second| first.curve.burst().total_cmp(&second.curve.burst()))?;
@@ -139,15 +140,15 @@ mod tests {
     fn limits_hold_for_groups() {
         let link = (1, 100.0, 1000.0);
         let policer = (2, 300.0, 50.0);
-        let (first, two) = (stream(Some((100.0, 40.0)), &[link]), stream(None, &[link, policer]));
-        // The second stream alone is within its policer and the link. With both streams, the policer limits
-        // only the second.
-        let alone = arrival([&two], Measure::Ip).unwrap();
+        let (first, second) = (stream(Some((100.0, 40.0)), &[link]), stream(None, &[link, policer]));
+        // The second stream alone is within the curves of the policer and the link. With both streams, the
+        // policer limits only the second.
+        let alone = arrival([&second], Measure::Ip).unwrap();
         assert_eq!([alone.at(0.0), alone.at(10.0)], [100.0, 800.0]);
-        let both = arrival([&first, &two], Measure::Ip).unwrap();
+        let both = arrival([&first, &second], Measure::Ip).unwrap();
         assert_eq!(both.at(10.0), 500.0 + 800.0);
         // With packets of 100 bytes, 800 bytes are 8 packets.
-        assert_eq!(arrival([&two], Measure::Packets).unwrap().at(10.0), 8.0);
+        assert_eq!(arrival([&second], Measure::Packets).unwrap().at(10.0), 8.0);
         assert_eq!(arrival([&stream(None, &[])], Measure::Ip), None);
         assert_eq!(arrival([], Measure::Ip), Some(Arrival::nothing()));
     }

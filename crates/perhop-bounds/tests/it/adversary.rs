@@ -1,5 +1,5 @@
-//! A search for arrival patterns that conform to their contract and delay one class as long as possible, to
-//! compare the delay with the bound of the port.
+//! A search for arrival patterns that delay one class as long as possible and conform to the contract of each
+//! class. The delays are compared with the bound of the port.
 
 use perhop_bounds::arrival::Arrival;
 use perhop_bounds::lengths::Lengths;
@@ -15,7 +15,7 @@ use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
 use perhop_qos::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 use serde_json::{Value, json};
 
-/// One byte per microsecond.
+/// A wire that sends one byte per microsecond.
 const WIRE: WireConfig = WireConfig {
     rate: Rate::from_bits_per_second(8_000_000),
     framing: Framing::Raw,
@@ -32,8 +32,8 @@ struct Contract {
     lengths: &'static [u32],
 }
 
-/// The packets of one class: the time at which it starts, the lengths of its first packets and the lengths of
-/// its later packets. Each packet is sent as soon as its tokens permit.
+/// The packets of one class: the time of the first packet, the lengths of the first packets, and the lengths
+/// of the later packets. Each packet is sent as soon as its tokens permit.
 #[derive(Clone)]
 struct Pattern {
     starts: Time,
@@ -47,14 +47,14 @@ impl Pattern {
         let (first, then) = ((0..8).map(|_| length()).collect(), length());
         Pattern { starts: Time::from_seconds_f64(draws.uniform() * 0.02), first, then }
     }
-    /// Returns the pattern with one random change.
+    /// Returns a copy of the pattern with one random change.
     fn changed(&self, draws: &mut Draws, contract: &Contract) -> Pattern {
         let other = Pattern::draw(draws, contract);
         let mut changed = self.clone();
         match (draws.uniform() * 4.0) as usize {
             0 => changed.starts = other.starts,
             1 => {
-                // A small change of the time decides which class sends first.
+                // A small change of the start time changes which class sends first.
                 let step = Time::from_seconds_f64(draws.uniform() * 2e-4);
                 let later = draws.uniform() < 0.5;
                 changed.starts =
@@ -68,13 +68,14 @@ impl Pattern {
         }
         changed
     }
-    /// Returns the packets sent until `end`.
+    /// Returns the packets that are sent until `end`.
     fn arrivals(&self, contract: &Contract, end: Time) -> Vec<(Time, u32)> {
         let (mut tokens, mut now) = (contract.burst, self.starts);
         let mut arrivals = Vec::new();
         for length in self.first.iter().copied().chain(std::iter::repeat(self.then)) {
             let missing = (f64::from(length) - tokens).max(0.0);
-            // The time is rounded up, because a packet that is a picosecond early would break the contract.
+            // The time is rounded up, because a packet that is a picosecond too early would violate the
+            // contract.
             let wait = (missing / contract.rate * PICOSECONDS_PER_SECOND as f64).ceil() as u64;
             now += Time::from_picoseconds(wait + u64::from(wait > 0));
             if now > end {
@@ -101,8 +102,8 @@ fn longest_delay(node: Node, patterns: &[Pattern], tagged: usize) -> f64 {
     let mut port = policy.build_port(&wire, &[], &Streams::new(0, 0)).unwrap();
     let mut arrivals: Vec<(Time, usize, u32)> = Vec::new();
     for (class, (contract, pattern)) in contracts.iter().zip(patterns).enumerate() {
-        let of_class = pattern.arrivals(contract, Time::from_milliseconds(120));
-        arrivals.extend(of_class.into_iter().map(|(at, length)| (at, class, length)));
+        let packets = pattern.arrivals(contract, Time::from_milliseconds(120));
+        arrivals.extend(packets.into_iter().map(|(at, length)| (at, class, length)));
     }
     arrivals.sort_by_key(|(at, class, _)| (*at, *class));
     let mut longest = Time::ZERO;
@@ -123,7 +124,7 @@ fn longest_delay(node: Node, patterns: &[Pattern], tagged: usize) -> f64 {
     longest.as_seconds()
 }
 
-/// Sends the eligible packets; returns the longest delay of a packet of `tagged` among them.
+/// Sends the packets that may be sent now. Returns the longest delay of a packet of `tagged` among them.
 fn poll(port: &mut QosPort, now: Time, tagged: usize) -> Time {
     let mut packet = Packet::default();
     let mut longest = Time::ZERO;
@@ -135,8 +136,8 @@ fn poll(port: &mut QosPort, now: Time, tagged: usize) -> Time {
     longest
 }
 
-/// The longest delay that a search finds for class `tagged`. The search improves several random patterns step
-/// by step.
+/// Returns the longest delay of class `tagged` that a search finds. The search starts with several random
+/// patterns and improves each of them step by step.
 fn reached(node: Node, tagged: usize, climbs: usize) -> f64 {
     let contracts = node.contracts;
     let mut draws = Streams::new(1, 0).child("adversary").stream();
@@ -175,7 +176,7 @@ fn bounds(node: Node) -> Vec<Option<f64>> {
     port.bounds().into_iter().map(|bound| bound.unwrap().delay.ok()).collect()
 }
 
-/// Classes of the three codepoints; the last takes all other packets.
+/// Returns classes for the three codepoints. The last class matches all other packets, too.
 fn classes(properties: &[Value; 3]) -> Vec<Value> {
     let class = |(index, properties): (usize, &Value)| {
         let mut class = properties.clone();
@@ -201,15 +202,16 @@ fn policy(queueing: &Value) -> PolicyConfig {
     serde_json::from_value(json!({"queueing": queueing})).unwrap()
 }
 
-/// A class with small packets, one with packets of two lengths, and one with large packets. Together they use
-/// 0.85 of the wire.
+/// The contracts of three classes: the first has small packets, the second has packets of two lengths, and
+/// the third has large packets. Together they use 0.85 of the wire.
 const CONTRACTS: [Contract; 3] = [
     Contract { burst: 600.0, rate: 1.5e5, lengths: &[200] },
     Contract { burst: 6000.0, rate: 3.0e5, lengths: &[500, 1500] },
     Contract { burst: 15_000.0, rate: 4.0e5, lengths: &[300, 1499, 1500] },
 ];
 
-/// Checks that each bound holds and exceeds the found maximum by at most a quarter.
+/// Checks that no found delay exceeds its bound, and that each bound exceeds the longest delay found by at
+/// most a quarter.
 fn check(queueing: &Value) {
     let policy = policy(queueing);
     let node = Node { policy: &policy, wire: WIRE, contracts: &CONTRACTS };
@@ -236,7 +238,7 @@ fn strict_priority_is_nearly_as_late_as_its_bound() {
     check(&flat("priority", &[json!({}), json!({}), json!({})]));
 }
 
-/// A voice class has priority over the other classes, which `inner` serves.
+/// Returns a voice class with priority over the other classes, which the scheduler `inner` serves.
 fn voice_above(inner: &str, properties: &[Value; 3]) -> Value {
     let mut classes = classes(properties);
     let voice = classes.remove(0);
@@ -245,7 +247,7 @@ fn voice_above(inner: &str, properties: &[Value; 3]) -> Value {
     ]})
 }
 
-/// All combinations of schedulers and shapers.
+/// Returns all combinations of schedulers and shapers.
 fn combinations() -> Vec<Value> {
     let plain = || [json!({}), json!({}), json!({})];
     let minima = || shares("minimum", [json!("1600kb/s"), json!("2600kb/s"), json!("3500kb/s")]);
@@ -300,7 +302,7 @@ fn combinations() -> Vec<Value> {
     ]
 }
 
-/// No search finds a delay above its bound, with any scheduler and any ring.
+/// With no scheduler and no ring does a search find a delay above its bound.
 #[test]
 fn no_search_exceeds_a_bound() {
     let rings = [
@@ -325,13 +327,13 @@ fn no_search_exceeds_a_bound() {
             release: RingRelease::FirstBit,
         },
     ];
-    let (mut bounded, mut of_all) = (0, 0);
+    let (mut bounded, mut compared) = (0, 0);
     for queueing in &combinations() {
         let policy = policy(queueing);
         for ring in rings {
             let node = Node { policy: &policy, wire: WireConfig { ring, ..WIRE }, contracts: &CONTRACTS };
             for (tagged, bound) in bounds(node).iter().enumerate() {
-                of_all += 1;
+                compared += 1;
                 let Some(bound) = bound else { continue };
                 bounded += 1;
                 let reached = reached(node, tagged, 2);
@@ -339,6 +341,6 @@ fn no_search_exceeds_a_bound() {
             }
         }
     }
-    // The search proves nothing for classes without a bound.
-    assert!(bounded * 10 >= of_all * 8, "{bounded} of {of_all}");
+    // Without enough bounded classes, the search proves nothing.
+    assert!(bounded * 10 >= compared * 8, "{bounded} of {compared}");
 }

@@ -21,8 +21,8 @@ const WIRE: WireConfig = WireConfig {
     ring: RingConfig::Packets(1),
 };
 
-/// A stream of packets with one length. Its arrival curve has a burst and a rate in bytes per microsecond, or
-/// is unbounded.
+/// Creates a stream of packets with one length. `own` is the burst and the rate of its arrival curve, in
+/// bytes per microsecond. `None` means unbounded.
 fn stream(length: u32, own: Option<(f64, f64)>) -> Vec<Stream> {
     vec![Stream {
         traffic: 0,
@@ -58,7 +58,7 @@ fn share(key: &str, value: impl Into<Value>) -> Value {
     json!({"share": {key: value.into()}})
 }
 
-/// Checks that the delay is `microseconds`, or at most one part in a million above.
+/// Checks that the delay is `microseconds`, or exceeds it by at most one part in a million.
 #[track_caller]
 fn assert_delay(bound: &QueueBound, microseconds: f64) {
     let delay = bound.delay.as_ref().unwrap() * 1e6;
@@ -67,7 +67,8 @@ fn assert_delay(bound: &QueueBound, microseconds: f64) {
 
 #[test]
 fn a_fifo_counts_cells() {
-    // Three packets of 40 bytes are three cells of 53 bytes, because the port has no policy.
+    // Three packets of 40 bytes need three cells of 53 bytes. The port has no policy, so the bound counts
+    // wire bytes.
     let wire = WireConfig { framing: Framing::Aal5Mux, ..WIRE };
     let bounds = bounds_on(wire, None, vec![stream(40, Some((120.0, 0.01)))]);
     assert_delay(&bounds[0], 159.0);
@@ -75,8 +76,8 @@ fn a_fifo_counts_cells() {
     assert_eq!(bounds[0].backlog_packets, Ok(3.0));
 }
 
-/// Three packets of 200 + 18 bytes take a unit of 256 bytes each. Other queues may use the units that are not
-/// reserved.
+/// Three packets of 200 + 18 bytes use one unit of 256 bytes each. Other queues may use the units that are
+/// not reserved.
 #[test]
 fn only_the_reserved_part_of_a_shared_memory_is_certain() {
     for (reserved, thresholds, overflows) in
@@ -95,11 +96,11 @@ fn self_clocked_fair_queueing() {
     let queueing = classes("scfq", &[share("weight", 2), share("weight", 3)]);
     let streams = vec![stream(200, Some((600.0, 0.1))), stream(1500, None)];
     let bounds = bounds(queueing, streams);
-    // The delay is 600 bytes at two fifths of the wire, and one packet of the other class.
+    // The delay consists of 600 bytes at two fifths of the wire, and one packet of the other class.
     assert_delay(&bounds[0], 600.0 * 2.5 + 1500.0);
     assert!((bounds[0].rate - 4e5).abs() < 1e-3);
-    // The arrivals at the other queue are unbounded, but it holds at most 64 packets. They are served at
-    // three fifths of the wire, after one packet of each class.
+    // The arrivals at the other queue are unbounded, but this queue contains at most 64 packets. They are
+    // served at three fifths of the wire, after one packet of each class.
     assert_delay(&bounds[1], 64.0 * 1500.0 * 5.0 / 3.0 + 1500.0 + 200.0);
     assert_eq!(bounds[1].rules, [Rule::Scfq, Rule::QueueLimit]);
     assert_eq!((bounds[1].overflows, bounds[0].overflows), (Some(true), Some(false)));
@@ -109,9 +110,9 @@ fn self_clocked_fair_queueing() {
 fn deficit_round_robin() {
     let queueing = classes("drr", &[share("quantum", "750B"), share("quantum", "1500B")]);
     let bounds = bounds(queueing, vec![stream(200, Some((600.0, 0.1))), stream(1500, Some((1500.0, 0.2)))]);
-    // By the rule of deficit round robin, the delay is 600 bytes in one turn, a quantum of the other class,
-    // 1499 bytes that it saved, and one packet of the class itself on the wire. The other class brings less
-    // in this time: 1500 + 0.2 · t. With these arrivals, the 600 bytes end after 2100 / 0.8.
+    // The bound of deficit round robin counts 600 bytes in one turn, a quantum of the other class, 1499 saved
+    // bytes of the other class, and one packet of the class itself on the wire. The bound by the arrivals of
+    // the other class is lower: they are at most 1500 + 0.2 · t. The 600 bytes then end after 2100 / 0.8.
     assert_delay(&bounds[0], 2100.0 / 0.8);
     assert_eq!(bounds[0].rules, [Rule::Rest]);
     let queueing = classes("drr", &[share("quantum", "750B"), share("quantum", "1500B")]);
@@ -124,8 +125,8 @@ fn deficit_round_robin() {
 fn weighted_round_robin() {
     let queueing = classes("wrr", &[share("weight", 2), share("weight", 3)]);
     let bounds = bounds(queueing, vec![stream(200, Some((600.0, 0.01))), stream(1500, None)]);
-    // Three packets need two turns: 600 bytes, two times three packets of the other class, one packet that it
-    // saved, and one packet of the class itself.
+    // Three packets need two turns. The delay counts their 600 bytes, two turns of three packets of the other
+    // class, one saved packet of the other class, and one packet of the class itself.
     assert_delay(&bounds[0], 600.0 + 9000.0 + 1500.0 + 200.0);
 }
 
@@ -139,8 +140,8 @@ fn levels_of_priority() {
     assert_delay(&bounds[0], 1500.0 + 600.0);
     assert_delay(&bounds[1], (1500.0 + 600.0 + 1000.0) / 0.85);
     // When the busy period of the lowest level begins, only packets of the levels above can be on the wire.
-    // While this level waits, they bring 600 + 0.15 · (t + D) and 1000 + 0.1 · (t + D) bytes. One packet of
-    // 1500 bytes is added.
+    // While packets of this level wait, the levels above send 600 + 0.15 · (t + D) and 1000 + 0.1 · (t + D)
+    // bytes. One packet of 1500 bytes is added.
     let (first, second) = (bounds[0].delay.clone().unwrap() * 1e6, bounds[1].delay.clone().unwrap() * 1e6);
     let before = 600.0 + 0.15 * first + 1000.0 + 0.1 * second;
     assert_delay(&bounds[2], (64.0 * 1500.0 + 1500.0 + before) / 0.75);
@@ -151,19 +152,19 @@ fn unbounded_priority_leaves_lower_levels_unbounded() {
     let level = json!({});
     let queueing = classes("priority", &[level.clone(), level]);
     let bounds = bounds(queueing, vec![stream(200, None), stream(1000, Some((1000.0, 0.1)))]);
-    // The queue of the first level holds 64 packets.
+    // The queue of the first level contains at most 64 packets.
     assert_delay(&bounds[0], 64.0 * 200.0 + 1000.0);
     assert!(bounds[1].delay.as_ref().unwrap_err().contains("`0` has priority over this queue"), "{bounds:?}");
-    // A policer that drops while other packets wait bounds the level to 2000 + 0.25 · t, and a cap does the
-    // same.
+    // A policer that drops packets while other packets wait limits the first level to 2000 + 0.25 · t. A cap
+    // has the same effect.
     for limit in [
         json!({"police": {"rate": "2Mb/s", "burst": "2000B"}}),
         share("cap", json!({"rate": "2Mb/s", "burst": "2000B"})),
     ] {
         let queueing = classes("priority", &[limit, json!({})]);
         let bounds = self::bounds(queueing, vec![stream(200, None), stream(1000, Some((1000.0, 0.1)))]);
-        // The delay is a packet of 1000 bytes on the wire, 2000 + 0.25 · t of the first level, and the packet
-        // itself.
+        // The delay counts a packet of 1000 bytes on the wire, 2000 + 0.25 · t bytes of the first level, and
+        // the packet itself.
         assert_delay(&bounds[1], (1000.0 + 2000.0 + 1000.0) / 0.75);
     }
 }
@@ -175,9 +176,9 @@ fn a_cap_that_is_never_reached() {
         let queueing = classes("priority", &[cap, json!({})]);
         bounds(queueing, vec![stream(200, Some((burst, 0.05))), stream(1000, None)])
     };
-    // The delay with priority is 1400 µs, so at most 400 + 0.05 · 1400 bytes leave at once.
+    // With priority, the delay is 1400 µs. The class therefore sends at most 400 + 0.05 · 1400 bytes at once.
     assert_delay(&bounds_behind(400.0)[0], 1000.0 + 400.0);
-    // 1900 + 0.05 · 2900 bytes would exceed the burst of 2000 bytes.
+    // With 1900 + 0.05 · 2900 bytes, the class would exceed the burst of 2000 bytes.
     assert!(bounds_behind(1900.0)[0].delay.as_ref().unwrap_err().contains("above its cap"));
 }
 
@@ -185,7 +186,7 @@ fn a_cap_that_is_never_reached() {
 fn a_shaper_before_the_wire() {
     let shape = json!({"shape": {"rate": "2Mb/s", "burst": "4000B"}});
     let bounds = bounds(classes("fifo", &[shape]), vec![stream(1000, Some((3000.0, 0.1)))]);
-    // The delay is 3000 bytes at a quarter byte per microsecond, one packet on the wire, and the packet
+    // The delay counts 3000 bytes at a quarter byte per microsecond, one packet on the wire, and the packet
     // itself.
     assert_delay(&bounds[0], 12_000.0 + 2000.0);
     assert_eq!(bounds[0].rules, [Rule::Shaper]);
@@ -198,11 +199,12 @@ fn a_shaper_next_to_other_classes() {
         let queueing = classes("scfq", &[shaped(burst), json!({})]);
         bounds(queueing, vec![stream(1000, Some((2000.0, 0.01))), stream(1500, None)])
     };
-    // Each of the two packets has half of the wire, and waits for one packet of the other class and for the
-    // packet on the wire: 2000 + 1500 + 1500. Each byte takes 8 µs at an eighth of a byte per microsecond.
+    // Each of the two packets may use half of the wire. It waits for one packet of the other class and for
+    // the packet on the wire: 2000 + 1500 + 1500. The shaper passes an eighth of a byte per microsecond, so
+    // each byte waits 8 µs for its tokens.
     assert_delay(&bounds_at("1500B")[0], 2.0 * 5000.0 + 2.0 * 8000.0);
-    // A burst of 2375 bytes has room for two packets and the bytes of 3 ms. With this burst, the delay
-    // includes the latency only once, and one packet at half of the wire.
+    // A burst of 2375 bytes has room for two packets and for the tokens of 3 ms. The delay then includes the
+    // latency only once, and the time of one packet at half of the wire.
     assert_delay(&bounds_at("2375B")[0], 2.0 * 8000.0 + 3000.0 + 2000.0);
 }
 
@@ -210,8 +212,8 @@ fn a_shaper_next_to_other_classes() {
 fn minima_with_deadlines() {
     let queueing = classes("three-parameter", &[share("minimum", "4Mb/s"), share("minimum", "2Mb/s")]);
     let bounds = bounds(queueing, vec![stream(500, Some((1000.0, 0.1))), stream(1500, None)]);
-    // The delay is 1000 bytes and the packet before at half a byte per microsecond, the packet on the wire,
-    // and one more packet.
+    // The delay counts 1000 bytes and the previous packet at half a byte per microsecond, the packet on the
+    // wire, and one more packet.
     assert_delay(&bounds[0], 2000.0 + 1000.0 + 1500.0 + 1500.0);
     assert_eq!(bounds[0].rules, [Rule::Minimum]);
 }
@@ -263,8 +265,8 @@ fn link_sharing_has_no_bound_alone_or_nested() {
     }
 }
 
-/// A port with two queues of guarantee-excess. They have guaranteed rates of 0.5 and 0.25 bytes per
-/// microsecond, at these levels.
+/// Returns a port with two queues of guarantee-excess at these levels. They have guaranteed rates of 0.5 and
+/// 0.25 bytes per microsecond.
 fn guaranteed(levels: [u16; 2]) -> Value {
     let share = |rate: &str, burst: &str, level: u16| json!({"share": {"rate": rate, "burst": burst, "level": level}});
     let shares = [share("4Mb/s", "4000B", levels[0]), share("2Mb/s", "2000B", levels[1])];
@@ -274,13 +276,14 @@ fn guaranteed(levels: [u16; 2]) -> Value {
 #[test]
 fn a_guaranteed_rate_waits_for_the_guarantees_of_its_level() {
     let streams = || vec![stream(100, Some((300.0, 0.1))), stream(200, None)];
-    // The other queue leaves a service of 0.75 bytes per microsecond after (200 + 2000) / 0.75 = 2933.3 us:
-    // 200 bytes are on the wire, and 2000 are its burst. For the guaranteed queue, this is a service of 0.5
-    // after 2933.3 + 100 / 0.75 = 3066.7 us. Its 300 bytes take 600 us more.
+    // After the other queue, a service of 0.75 bytes per microsecond remains after (200 + 2000) / 0.75 =
+    // 2933.3 µs: 200 bytes are on the wire, and 2000 bytes are the burst of the other queue. For the
+    // guaranteed queue, this is a service of 0.5 bytes per microsecond after 2933.3 + 100 / 0.75 = 3066.7 µs.
+    // Its 300 bytes take 600 µs more.
     let bounds_of_one_level = bounds(guaranteed([0, 0]), streams());
     assert_delay(&bounds_of_one_level[0], 2_933.333_333 + 133.333_333 + 600.0);
     assert_eq!(bounds_of_one_level[0].rules, [Rule::GuaranteedRate]);
-    // A queue of a higher level waits only for the packet on the wire. The delay is 200 + 100 + 600 us.
+    // A queue of a higher level waits only for the packet on the wire. The delay is 200 + 100 + 600 µs.
     let bounds_of_two_levels = bounds(guaranteed([0, 1]), streams());
     assert_delay(&bounds_of_two_levels[0], 900.0);
     // The guaranteed rate of the other queue is still 0.25, although its arrivals are unbounded.
@@ -293,10 +296,10 @@ fn a_queue_without_a_guarantee_has_the_rest() {
     queueing["classes"][1]["share"] = json!({});
     let found =
         bounds(queueing.clone(), vec![stream(100, Some((300.0, 0.1))), stream(200, Some((400.0, 0.05)))]);
-    // The other queue leaves a service of 0.9 bytes per microsecond after (200 + 300) / 0.9 us.
+    // After the other queue, a service of 0.9 bytes per microsecond remains after (200 + 300) / 0.9 µs.
     assert_delay(&found[1], (500.0 + 400.0) / 0.9);
     assert_eq!(found[1].rules, [Rule::Rest]);
-    // The other queue now has no contract, so it may take the whole line, and the delay has no bound.
+    // The other queue now has no contract, so it may use the whole line, and the delay has no bound.
     let found = bounds(queueing, vec![stream(100, None), stream(200, Some((400.0, 0.05)))]);
     let reason = found[1].delay.as_ref().unwrap_err();
     assert!(reason.contains("the queue has no guaranteed rate"), "{reason}");
@@ -309,20 +312,21 @@ fn a_maximum_limits_the_queue_that_is_always_within_its_guarantee() {
     let low = share(json!({"rate": "4Mb/s", "burst": "4000B", "level": 1}));
     let queueing = classes("guarantee-excess", &[strict, low]);
     let found = bounds(queueing, vec![stream(100, None), stream(200, Some((400.0, 0.1)))]);
-    // The strict queue sends at most 1000 + 0.25 t bytes. It leaves a service of 0.75 bytes per microsecond
-    // after (200 + 1000) / 0.75 us, and 400 bytes take 400 / 0.75 us.
+    // The queue with the maximum sends at most 1000 + 0.25 t bytes. A service of 0.75 bytes per microsecond
+    // remains after (200 + 1000) / 0.75 µs, and 400 bytes take 400 / 0.75 µs.
     assert_delay(&found[1], 1600.0 + 533.333_333);
     assert_eq!(found[1].rules, [Rule::Rest]);
-    // The rate of the strict queue is its maximum, 0.25 MB/s.
+    // The rate of the queue with the maximum is this maximum, 0.25 MB/s.
     assert!((found[0].rate - 0.25e6).abs() < 1.0);
 }
 
-/// The guarantee of the other queue is 0.75 bytes per microsecond. It leaves only 0.25 of the guaranteed 0.5.
+/// The other queue has a guaranteed rate of 0.75 bytes per microsecond. Of the guaranteed 0.5 of this queue,
+/// only 0.25 remain.
 #[test]
 fn a_guarantee_that_the_others_do_not_leave_is_the_rate_that_they_leave() {
     let share = |rate: &str, burst: &str| json!({"share": {"rate": rate, "burst": burst}});
     let queueing = classes("guarantee-excess", &[share("4Mb/s", "8000B"), share("6Mb/s", "500B")]);
     let found = bounds(queueing, vec![stream(100, None), stream(200, None)]);
-    // The remaining service is 0.25 bytes per microsecond after (200 + 500) / 0.25 = 2800 us.
+    // The service that remains is 0.25 bytes per microsecond after (200 + 500) / 0.25 = 2800 µs.
     assert!((found[0].rate - 0.25e6).abs() < 1.0, "{}", found[0].rate);
 }

@@ -1,4 +1,4 @@
-//! In random networks with conforming traffic, no delay and no queue exceeds its bound.
+//! No delay and no queue exceeds its bound in random networks whose traffic conforms to its contract.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use perhop_sim::build::set_up;
 use perhop_sim::waits::Waits;
 use serde_json::{Value, json};
 
-/// Random choices of one scenario.
+/// The random choices of one scenario.
 pub(crate) struct Dice(Stream);
 
 impl Dice {
@@ -41,7 +41,7 @@ fn class(index: usize, count: usize, share: &Value, limit: &Value) -> Value {
     class
 }
 
-/// Classes under one scheduler.
+/// Returns classes under one scheduler, without inner classes.
 pub(crate) fn flat(dice: &mut Dice, scheduler: &str, count: usize) -> Value {
     let share = |dice: &mut Dice| match scheduler {
         "drr" => json!({"quantum": format!("{}B", dice.number(400, 3000))}),
@@ -68,7 +68,8 @@ pub(crate) fn flat(dice: &mut Dice, scheduler: &str, count: usize) -> Value {
     json!({"scheduler": scheduler, "classes": classes})
 }
 
-/// The share of a class of guarantee-excess: without a rate, with one, or with its maximum as its rate.
+/// Returns the share of a class of guarantee-excess: without a rate, with a rate, or with a rate that equals
+/// its maximum.
 fn guaranteed(dice: &mut Dice) -> Value {
     let rate = format!("{}kb/s", dice.number(200, 1200));
     let burst = format!("{}B", dice.number(1500, 20_000));
@@ -83,8 +84,8 @@ fn guaranteed(dice: &mut Dice) -> Value {
     share
 }
 
-/// One of four policies: flat classes; voice with priority over the other classes; classes under a shaper; or
-/// classes with one shaped class.
+/// Returns one of four policies: classes under one scheduler, voice with priority over the other classes,
+/// classes under a shaper, or classes of which one is shaped.
 fn queueing(dice: &mut Dice, count: usize) -> Value {
     const FLAT: [&str; 9] =
         ["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter", "guarantee-excess"];
@@ -115,7 +116,7 @@ fn queueing(dice: &mut Dice, count: usize) -> Value {
     config
 }
 
-/// A source that keeps to a profile.
+/// Returns a source that conforms to a profile.
 fn source(dice: &mut Dice, kilobits: u64) -> Value {
     let packet = json!({"ip": format!("{}B", dice.one_of(&[60, 200, 576, 1000, 1500]))});
     match dice.number(0, 3) {
@@ -129,8 +130,8 @@ fn source(dice: &mut Dice, kilobits: u64) -> Value {
     }
 }
 
-/// A scenario with one bottleneck or two in a row: hosts, the routers r1, r2 and r3, and a policy at each
-/// bottleneck.
+/// Returns a scenario with one bottleneck or two in series. It has hosts, the routers r1, r2 and r3, and a
+/// policy at each bottleneck.
 fn scenario(seed: u64) -> Value {
     let mut dice = Dice::from_seed(seed);
     let count = dice.number(2, 4) as usize;
@@ -151,7 +152,7 @@ fn scenario(seed: u64) -> Value {
         json!({"between": ["r3", "sink"], "rate": "1Gb/s"}),
     ];
     let (mut traffic, mut policers) = (Vec::new(), Vec::new());
-    // The load is at most nine tenths of the slowest rate on the path, including framing.
+    // The load is at most nine tenths of the lowest rate on the path, including framing.
     let load = dice.number(30, 70) * RATE / 1000 / 100;
     for (index, codepoint) in CODEPOINTS.iter().enumerate().take(count) {
         let host = format!("h{index}");
@@ -171,7 +172,7 @@ fn scenario(seed: u64) -> Value {
             }));
         }
     }
-    // Only TCP limits this source, and no policer drops its packets.
+    // This TCP source has no profile, and no policer limits it.
     if dice.chance(25) {
         hosts["tcp"] = json!({});
         links.push(json!({"between": ["tcp", "r1"], "rate": "100Mb/s"}));
@@ -255,7 +256,7 @@ fn no_delay_in_200_random_scenarios_exceeds_its_bound() {
     println!(
         "{bounded} of {queues} queues, {end_to_end} of {classes} classes; closest {closest:.3}, median {median:.3}"
     );
-    // A comparison proves nothing without enough bounded queues and classes.
+    // A comparison with few bounded queues and classes proves nothing.
     assert!(
         *bounded * 100 >= *queues * 85 && *end_to_end * 100 >= *classes * 60,
         "{bounded} of {queues}, {end_to_end} of {classes}"

@@ -1,4 +1,5 @@
-//! Bounds of small networks, calculated by hand. Raw wires of 8 Mb/s send one byte per microsecond.
+//! Bounds of small networks, calculated by hand. Wires without framing have 8 Mb/s and send one byte per
+//! microsecond.
 
 use std::path::Path;
 
@@ -41,25 +42,26 @@ fn assert_time(seconds: f64, microseconds: f64) {
 
 #[test]
 fn a_link_smooths_simultaneous_arrivals() {
-    // Each of three flows sends one packet every 10 ms. Together they are 3000 bytes at once at the host.
-    // They arrive at r1 at the rate of the host's link.
+    // Each of three flows sends one packet every 10 ms. At the host, the three packets can arrive at once:
+    // 3000 bytes. At r1, they arrive at the rate of the host's link.
     let traffic = json!([cbr("x", "800kb/s"), cbr("y", "800kb/s"), cbr("z", "800kb/s")]);
     let bounds = bounds_of(&traffic, &json!({}), &json!({}));
     assert_time(at(&bounds, "a->r1").bound.delay.clone().unwrap(), 300.0);
     let late = at(&bounds, "r1->r2").bound.delay.clone().unwrap();
-    // The third packet arrives 200 µs after the first, and leaves after all three have been sent.
+    // The third packet arrives 200 µs after the first. It departs when all three have been sent.
     assert_time(late, 3000.0 - 200.0);
-    // The same streams pass both routers. They arrive at r2 one by one, so their burst does not count again.
+    // The same streams cross both routers. Their packets arrive at r2 one after another, so the burst is not
+    // counted again.
     let end = class(&bounds, "x");
     assert!(end.pays_once && end.hops == 3);
-    // After r1 the arrivals are 1000 + t. At r2 each packet leaves before the next one arrives.
+    // After r1, the arrivals are 1000 + t. At r2, each packet departs before the next one arrives.
     assert_time(at(&bounds, "r2->b").bound.delay.clone().unwrap(), 1000.0);
 }
 
 #[test]
 fn bursts_are_paid_once() {
-    // A policed source without a profile sends 5000 bytes at once and a tenth of a byte per microsecond. Both
-    // routers serve it with half of the wire. Other traffic may use the other half.
+    // The source has no profile. A policer limits it to 5000 bytes at once and a tenth of a byte per
+    // microsecond. Both routers serve its class with half of the wire. Other traffic may use the other half.
     let halves = json!({"queueing": {"scheduler": "scfq", "classes": [
         {"name": "x", "match": {"dscp": "ef"}}, {"name": "rest"},
     ]}});
@@ -95,13 +97,13 @@ fn bursts_are_paid_once() {
         .sum();
     let (end, pays_once) = (x.delay.unwrap(), x.pays_once);
     assert!(pays_once && end < sum, "{end} {sum}");
-    // At r1 the fifth packet arrives 400 µs after the first. It waits for its class at half a byte per
-    // microsecond, and for one packet of the other class.
+    // At r1, the fifth packet arrives 400 µs after the first. It waits for its class, which is served with
+    // half a byte per microsecond, and for one packet of the other class.
     let first = 2.0 * 5000.0 + 1000.0 - 400.0;
-    let of_first = bounds.queues.iter().find(|row| row.port == "r1->r2" && row.queue == "x").unwrap();
-    assert_time(of_first.bound.delay.clone().unwrap(), first);
-    // Over both routers, the burst counts once. Each router adds its latency, and the second one adds one
-    // packet at its rate.
+    let at_first = bounds.queues.iter().find(|row| row.port == "r1->r2" && row.queue == "x").unwrap();
+    assert_time(at_first.bound.delay.clone().unwrap(), first);
+    // Over both routers, the burst is counted once. Each router adds its latency, and the second router adds
+    // one packet at its rate.
     let hosts: f64 =
         ["a->r1", "r3->b"].iter().map(|port| at(&bounds, port).bound.delay.clone().unwrap()).sum();
     assert_time(end - hosts, first + 1000.0 + 2000.0);
@@ -109,7 +111,7 @@ fn bursts_are_paid_once() {
 
 #[test]
 fn shapers_and_policers_bound_the_traffic_behind_them() {
-    // The arrivals of TCP are unbounded. A shaper of 2 Mb/s bounds them.
+    // The arrivals of TCP are unbounded. A shaper of 2 Mb/s limits them.
     let tcp = json!([{"name": "x", "from": "a", "to": "b", "source": {"bulk": {"tcp": {"profile": "linux-modern"}}}}]);
     let shape = json!({"shaped": {"queueing": {"classes": [{"name": "all", "shape": {"rate": "2Mb/s", "burst": "3000B"}}]}}});
     let shaped = bounds_of(&tcp, &shape, &json!({"r1": {"output": "shaped"}}));
@@ -126,7 +128,8 @@ fn shapers_and_policers_bound_the_traffic_behind_them() {
 
 #[test]
 fn cyclic_paths_have_no_bound() {
-    // In a ring of five routers, each flow crosses two links, so every port depends on the previous one.
+    // Five routers form a ring, and each flow crosses two links. Every port therefore depends on the previous
+    // port.
     const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
     let (mut hosts, mut routers) = (json!({}), json!({}));
     let (mut links, mut traffic) = (Vec::new(), Vec::new());
@@ -152,7 +155,7 @@ fn cyclic_paths_have_no_bound() {
         .iter()
         .partition(|row| NAMES.iter().any(|name| row.port.starts_with(&format!("{name}->"))));
     assert!(outside.iter().all(|row| row.bound.overflows == Some(false)) && outside.len() == 5);
-    // The arrivals are unbounded; the backlog of a queue of 64 packets is bounded.
+    // The arrivals are unbounded, but the backlog of a queue with a limit of 64 packets is bounded.
     assert!(inside.iter().all(|row| row.bound.arrival.is_none() && row.bound.overflows == Some(true)));
     assert_time(at(&bounds, "ra->rb").bound.delay.clone().unwrap(), 64_000.0 + 1000.0);
 }

@@ -1,5 +1,5 @@
-//! The long-term rate that network calculus guarantees is at least the rate that `perhop_analysis::rates`
-//! guarantees.
+//! The long-term rate that network calculus guarantees is not lower than the rate that
+//! `perhop_analysis::rates` guarantees.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::conforming::{CODEPOINTS, Dice, RATE, flat};
 
-/// A bottleneck with classes under one scheduler, or with an additional policed class that has priority. Each
-/// class has traffic.
+/// Returns a bottleneck with classes under one scheduler, possibly with an additional policed class that has
+/// priority. Each class has traffic.
 fn scenario(seed: u64) -> Value {
     const SCHEDULERS: [&str; 5] = ["drr", "scfq", "wfq", "wf2q-plus", "three-parameter"];
     let mut dice = Dice::from_seed(seed);
@@ -25,7 +25,7 @@ fn scenario(seed: u64) -> Value {
         let rest = json!({"name": "rest", "queueing": queueing});
         queueing = json!({"scheduler": "priority", "classes": [voice, rest]});
     }
-    // For other schedulers under a shaper, network calculus proves a weaker bound or none.
+    // For the other schedulers under a shaper, network calculus proves a weaker bound or none.
     if ["drr", "scfq"].contains(&scheduler) && dice.chance(50) {
         let around = json!({"name": "all", "shape": shape(&mut dice), "queueing": queueing});
         queueing = json!({"scheduler": "fifo", "classes": [around]});
@@ -66,9 +66,9 @@ fn service_curves_match_promised_rates() {
             let row =
                 found.queues.iter().find(|row| row.port == "r->b" && row.queue == promise.path).unwrap();
             let (sure, promised) = (8.0 * row.bound.rate, promise.promised.unwrap_or(0.0));
-            // Rates are in whole bits and times in whole picoseconds, so a small difference remains.
+            // Rates are rounded to bits and times to picoseconds, so a small difference remains.
             assert!(sure >= promised * (1.0 - 1e-6), "seed {seed}: {} {sure} {promise:?}", row.queue);
-            // A policer is in front of the queue and does not limit its service.
+            // A policer drops packets before the queue and does not limit the service of the queue.
             let most = promise.service.unwrap_or(0.0).max(promise.maximum.unwrap_or(0.0));
             let is_alone = promise.class.police.is_none() && policy.queueing.is_some();
             if is_alone && !promise.has_priority {
