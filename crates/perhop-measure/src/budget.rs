@@ -1,4 +1,4 @@
-//! [`Budget`]: the memory that the results of a run will need, estimated before it begins.
+//! [`Budget`]: the memory that the results of a run will need, estimated before the run begins.
 
 use std::collections::BTreeMap;
 
@@ -10,32 +10,31 @@ use perhop_scenario::plan::{Beginning, Connections, Plan, Request};
 use perhop_scenario::topology::Topology;
 use perhop_scenario::{InterfaceConfig, LinkConfig, PacketSize, Scenario, SourceConfig, TrafficConfig};
 
-/// Bytes for one row of a result table, when the run ends: the counters behind the row, the row in the table
-/// of its replication, and the row in the table of all replications.
+/// Bytes of memory for one row of a result table at the end of a run. They include the counters for the row,
+/// the row in the table of its replication, and the row in the table of all replications.
 const QUEUE_ROW: f64 = 240.0;
 const THROUGHPUT_ROW: f64 = 110.0;
 const DELAY_ROW: f64 = 250.0;
 const PACKET_ROW: f64 = 140.0;
 const CONNECTION_ROW: f64 = 200.0;
-/// Bytes of a packet of a call or a game, which is stored until its replication ends.
+/// Bytes of memory for a packet of a call or a game, which is stored until the end of the replication.
 const APPLICATION_PACKET: f64 = 48.0;
-/// Bytes of the tables of a replication, without their rows.
+/// Bytes of memory for the tables of a replication, without their rows.
 const REPLICATION: f64 = 30e3;
-/// Bytes of a class in each replication, with its distributions.
+/// Bytes of memory for a class in each replication, including its distributions.
 const CLASS: f64 = 16e3;
-/// Bytes of a flow in each replication.
+/// Bytes of memory for a flow in each replication.
 const FLOW: f64 = 700.0;
-/// Bytes of a queue in each replication.
+/// Bytes of memory for a queue in each replication.
 const QUEUE: f64 = 500.0;
-/// Bytes of a packet of TCP. The number of packets is unknown, so all packets are assumed to be full
-/// segments.
+/// IP bytes of a TCP packet. The number of packets is estimated as if all packets were full segments.
 const SEGMENT: f64 = 1500.0;
 /// Payload bytes of a full segment with timestamps.
 const SEGMENT_PAYLOAD: f64 = 1448.0;
-/// The number of packets by which the client opens and closes a connection, including one retransmission.
+/// The number of packets with which the client opens and closes a connection, including one retransmission.
 const CONNECTION_PACKETS: f64 = 4.0;
 
-/// The memory for results, by scenario key.
+/// The memory for results, with one part for each scenario key that requests results.
 #[derive(Clone, Debug)]
 pub struct Budget {
     parts: Vec<Part>,
@@ -51,7 +50,7 @@ struct Part {
 }
 
 impl Budget {
-    /// Estimates the memory of `replications` of `scenario`.
+    /// Estimates the memory for the results of `replications` of `scenario`.
     pub fn estimate(scenario: &Scenario, replications: u32) -> Budget {
         let count = f64::from(replications);
         let mut names = Names::new(scenario);
@@ -110,15 +109,15 @@ impl Budget {
         Budget { parts }
     }
 
-    /// Bytes.
+    /// The bytes of all parts.
     pub fn bytes(&self) -> f64 {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
-    /// Checks that the results fit into `available` bytes.
+    /// Checks that the results need at most `available` bytes.
     ///
     /// # Errors
-    /// The results do not fit. The error names the part that needs most memory, and a way to reduce it.
+    /// The results need more memory. The error names the part that needs most memory, and a way to reduce it.
     pub fn fits(&self, available: f64) -> Result<(), ConfigError> {
         let bytes = self.bytes();
         let Some(most) = self.parts.iter().max_by(|a, b| a.bytes.total_cmp(&b.bytes)) else { return Ok(()) };
@@ -144,7 +143,7 @@ impl Part {
     }
 }
 
-/// The memory of every replication, independent of `measure`.
+/// The memory for each replication that does not depend on `measure`.
 fn replicated(scenario: &Scenario, count: f64) -> Part {
     let flows: f64 = scenario.traffic.iter().map(|traffic| f64::from(traffic.flows())).sum();
     let ends = scenario.links.iter().flat_map(|link| link.between.each_ref().map(|from| (link, from)));
@@ -159,7 +158,7 @@ fn replicated(scenario: &Scenario, count: f64) -> Part {
     }
 }
 
-/// Classes in results: TCP has a second class for its answers.
+/// The number of classes in results. TCP traffic has a second class for the answers.
 fn classes(scenario: &Scenario) -> f64 {
     let mut names: Vec<&String> =
         scenario.traffic.iter().map(|traffic| traffic.class.as_ref().unwrap_or(&traffic.name)).collect();
@@ -168,7 +167,7 @@ fn classes(scenario: &Scenario) -> f64 {
     2.0 * names.len() as f64
 }
 
-/// Queues of the port by which `from` sends to the other end of `link`.
+/// The number of queues at the port from `from` to the other end of `link`.
 fn queues(scenario: &Scenario, link: &LinkConfig, from: &str) -> f64 {
     let policy = link.interfaces.get(from).and_then(|end| end.output.as_ref());
     let queueing =
@@ -180,19 +179,20 @@ fn leaves(queueing: &QueueingConfig) -> f64 {
     queueing.classes.iter().map(|class| class.queues() as f64).sum()
 }
 
-/// The approximate number of packets that `traffic` sends: its rate times the duration. For TCP, full
-/// segments are sent as fast as links and windows permit. A file counts 0, because it is read as a whole.
+/// The approximate number of packets that `traffic` sends: its rate multiplied by the duration. For TCP, the
+/// estimate assumes full segments at the rate that links and windows permit. A file of recorded traffic
+/// counts as 0, because it is read as a whole.
 pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
     Names::new(scenario).packets(traffic)
 }
 
-/// The approximate work of simulating one replication of `scenario`: the number of links on the path of a
-/// packet, summed over all packets. Every second segment of TCP is acknowledged, and TCP entries with the
-/// same slowest port share its rate.
+/// The approximate work for one replication of `scenario`: the number of links on the path of a packet,
+/// summed over all packets. Every second TCP segment is acknowledged. TCP entries whose slowest port is the
+/// same share its rate.
 pub fn packet_hops(scenario: &Scenario) -> f64 {
     let mut names = Names::new(scenario);
-    // By slowest port: the packets that TCP would send, the packets that the port can send, and the number of
-    // links of the longest path.
+    // For each slowest port: the packets that TCP would send, the packets that the port can send, and the
+    // number of links on the longest path.
     let mut shared: BTreeMap<usize, [f64; 3]> = BTreeMap::new();
     let mut sum = 0.0;
     for traffic in &scenario.traffic {
@@ -212,14 +212,14 @@ pub fn packet_hops(scenario: &Scenario) -> f64 {
     sum + tcp_hops.sum::<f64>()
 }
 
-/// Links, traffic and paths of a scenario by names. It takes as much time to build as the scenario takes to
-/// read.
+/// The links, traffic and paths of a scenario by name. The time to create it is proportional to the size of
+/// the scenario.
 struct Names<'a> {
     scenario: &'a Scenario,
-    /// The first link between two nodes, by their names in alphabetical order.
+    /// The first link between each pair of nodes. The two names are in alphabetical order.
     links: BTreeMap<[&'a str; 2], &'a LinkConfig>,
     traffic: BTreeMap<&'a str, Vec<&'a TrafficConfig>>,
-    /// `None` if a link has an unknown end.
+    /// The topology. It is `None` if a link has an unknown end.
     topology: Option<Topology<'a>>,
 }
 
@@ -236,12 +236,12 @@ impl<'a> Names<'a> {
         Names { scenario, links, traffic, topology: Topology::new(scenario).ok() }
     }
 
-    /// The entries of traffic called `name`.
+    /// The traffic entries with this `name`.
     fn traffic(&self, name: &str) -> Vec<&'a TrafficConfig> {
         self.traffic.get(name).cloned().unwrap_or_default()
     }
 
-    /// Queues of the port by which `from` sends to `to`.
+    /// The number of queues at the port from `from` to `to`.
     fn queues(&self, from: &str, to: &str) -> f64 {
         self.links.get(&pair(from, to)).map_or(1.0, |link| queues(self.scenario, link, from))
     }
@@ -273,7 +273,7 @@ impl<'a> Names<'a> {
         back.map_or(0.0, |source| self.packets(&TrafficConfig { source, ..traffic.clone() }))
     }
 
-    /// The ports of the path of `traffic`: index and capacity, bits per second.
+    /// The ports on the path of `traffic`: their indices and their capacities in bits per second.
     fn path(&mut self, traffic: &TrafficConfig) -> Vec<(usize, f64)> {
         let Some(topology) = self.topology.as_mut() else { return Vec::new() };
         let path = topology.path(&traffic.from, &traffic.to).ok().flatten().unwrap_or_default();
@@ -285,9 +285,9 @@ impl<'a> Names<'a> {
         ports.collect()
     }
 
-    /// The maximum rate of `traffic`, bits per second. It is the rate of the slowest port of its path, where
-    /// a policy may limit the rate. A long connection sends at most a window per round-trip time, which is
-    /// counted without queues.
+    /// The maximum rate of `traffic`, bits per second: the rate of the slowest port on its path, where a
+    /// policy may limit the rate. Long connections send at most one window per round-trip time, which is
+    /// computed without the delays of queues.
     fn max_rate_bps(&mut self, traffic: &TrafficConfig) -> f64 {
         let path = self.path(traffic);
         let slowest = path.iter().map(|(_, rate)| *rate).reduce(f64::min).unwrap_or_default();
@@ -297,13 +297,13 @@ impl<'a> Names<'a> {
             Plan::for_source(&traffic.source).filter(|(plan, _)| plan.connections == Connections::One);
         let window = lasting.and_then(|(_, tcp)| tcp.build().ok()).map(|tcp| 8.0 * f64::from(tcp.window));
         let by_window = window.map(|bits| f64::from(traffic.flows()) * bits / round_trip);
-        // Without a delay, the window permits an infinite rate.
+        // Without a propagation delay, the window does not limit the rate.
         by_window.map_or(slowest, |rate| slowest.min(rate))
     }
 }
 
-/// The maximum rate of a single class at the port by which `from` sends to `to`, bits per second: the line
-/// rate, or less if shapers and policers limit every class.
+/// The maximum rate of a single class at the port from `from` to `to`, bits per second. It is the line rate,
+/// or less if shapers and policers limit every class.
 fn class_rate_bps(scenario: &Scenario, link: &LinkConfig, from: &str, to: &str) -> f64 {
     let policy = |node: &str, side: fn(&InterfaceConfig) -> Option<&String>| {
         scenario.policies.get(side(link.interfaces.get(node)?)?)
@@ -321,7 +321,7 @@ fn class_rate_bps(scenario: &Scenario, link: &LinkConfig, from: &str, to: &str) 
     limiters.filter_map(conditioner_limit).fold(greatest.min(line), f64::min)
 }
 
-/// The approximate packets per second of the requests of `traffic`, if they arrive at independent times;
+/// The approximate packets per second of the requests of `traffic` if requests arrive at random times. It is
 /// `None` for applications that send as fast as possible.
 fn request_packets_per_s(traffic: &TrafficConfig) -> Option<f64> {
     let (plan, _) = Plan::for_source(&traffic.source)?;
@@ -361,7 +361,8 @@ mod tests {
 
     #[test]
     fn rows_are_counted_before_a_run() {
-        // The traffic is 2 flows of 100 packets per second, and segments of 1500 bytes at 1 Mb/s.
+        // The traffic consists of 2 flows of 100 packets per second, and a TCP flow with segments of 1500
+        // bytes at 1 Mb/s.
         for (measure, rows) in [
             (r#""packets": ["cbr"]"#, 20_000.0 * PACKET_ROW),
             (r#""packets": ["bulk"]"#, 1e8 / 12e3 * PACKET_ROW),
@@ -374,8 +375,7 @@ mod tests {
         }
     }
 
-    /// Two connections with a window of 64 KiB, a round-trip time of 20 ms, and a link that does not limit
-    /// them.
+    /// Two connections have a window of 64 KiB and a round-trip time of 20 ms. The link does not limit them.
     #[test]
     fn windows_bound_the_packets_of_connections() {
         let text = r#"{"perhop": 1, "name": "", "duration": "10s", "hosts": {"a": {}, "b": {}},
@@ -388,8 +388,8 @@ mod tests {
         assert!((counted - segments).abs() < 1.0, "{counted} and not {segments}");
     }
 
-    /// A class of a policy may send at most 2 Mb/s, and the link 10 Gb/s. Requests of 14480 bytes take 10
-    /// segments.
+    /// A class of a policy may send at most 2 Mb/s, and the link at most 10 Gb/s. A request of 14480 bytes
+    /// consists of 10 segments.
     #[test]
     fn policies_and_requests_bound_the_packets_sent() {
         let scenario = |queueing: &str| {
@@ -417,8 +417,8 @@ mod tests {
         assert_eq!(scenario(r#"{"classes": [{"name": "all"}]}"#)[0], 1e10 * 60.0 / 12e3);
     }
 
-    /// The run has 10 s at 1 Mb/s. 200 packets/s of 100 bytes cross both links. Two entries with segments of
-    /// 1500 bytes share the line, with an acknowledgment for every second segment.
+    /// The run has 10 s at 1 Mb/s. 200 packets per second of 100 bytes cross both links. Two entries with
+    /// segments of 1500 bytes share the line. Every second segment is acknowledged.
     #[test]
     fn packet_hops_count_the_links_of_each_path() {
         let scenario = |traffic: &str| {

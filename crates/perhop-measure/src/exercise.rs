@@ -1,7 +1,7 @@
 //! [`Exercise`]: the permitted changes of an exercise, and the requirements on its scenario and results.
 //!
-//! The playground's page and Python use this module, so their judgments are equal. It reads scenarios and
-//! summaries in the JSON that both produce.
+//! Both the page of the playground and Python use this module, so their judgments are equal. This module
+//! reads the JSON of scenarios and summaries that both produce.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,16 @@ use perhop_qos::units::{PacketRate, QueueSize, Rate, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Keys that may always be changed: names, the seed and the number of replications.
+/// Keys whose values may always be changed: names, the seed and the number of replications.
 const FREE: [&str; 4] = ["name", "description", "seed", "replications"];
-/// The key in a path that selects every member of a mapping or a list.
+/// The key in a path that selects all members of a mapping or a list.
 const EACH: &str = "*";
 
-/// An exercise: the permitted changes of a scenario, and the requirements on it and on its run.
+/// An exercise: the permitted changes of a scenario, and the requirements on the scenario and on its results.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Exercise {
-    /// Paths of values that may be changed. All other values must remain.
+    /// Paths of values that may be changed. All other values must not change.
     pub change: Vec<String>,
     /// Requirements on the scenario.
     pub conditions: Vec<Condition>,
@@ -26,15 +26,16 @@ pub struct Exercise {
     pub goals: Vec<Goal>,
 }
 
-/// A bound on every value of a scenario at a path.
+/// A bound on every value at a path of a scenario.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
-    /// Keys separated by dots; in lists the `name` of an element or its index; `*` is every member.
+    /// The keys of the path, separated by dots. In a list, the key is the `name` of an element or its index.
+    /// `*` selects all members.
     pub path: String,
     /// The comparison of the values with the bound.
     pub sign: Sign,
-    /// The bound in the base unit.
+    /// The bound in the base unit of the value.
     pub value: f64,
 }
 
@@ -44,7 +45,7 @@ pub struct Condition {
 pub struct Goal {
     /// The class.
     pub class: String,
-    /// The column in the summary's tables of classes or TCP.
+    /// The column in the table of classes or of TCP in the summary.
     pub column: String,
     /// The comparison of the measurement with the bound.
     pub sign: Sign,
@@ -92,8 +93,8 @@ impl Sign {
 /// The judgment of one condition or goal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
-    /// The value. If there are several, the first that does not satisfy the bound. `None` if there is no
-    /// value; then the bound is not met.
+    /// The value. If there are several values, it is the first that does not satisfy the bound. It is `None`
+    /// if there is no value, and the bound is then not satisfied.
     pub measured: Option<f64>,
     /// Whether the bound is satisfied.
     pub met: bool,
@@ -102,7 +103,7 @@ pub struct Judged {
 /// The judgment of a scenario and its run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judgment {
-    /// Whether only permitted values were changed, and every condition and goal is met.
+    /// Whether only permitted values were changed and every condition and goal is satisfied.
     pub met: bool,
     /// Paths of values that were changed without permission.
     pub changed: Vec<String>,
@@ -113,8 +114,8 @@ pub struct Judgment {
 }
 
 impl Exercise {
-    /// Judges `scenario`, a changed copy of `start`, and the `summary` of its run. Both scenarios contain
-    /// every default.
+    /// Judges `scenario`, which is a changed copy of `start`, and the `summary` of its run. Both scenarios
+    /// must contain all defaults.
     pub fn judge(&self, start: &Value, scenario: &Value, summary: &Value) -> Judgment {
         let allowed: Vec<&str> = self.change.iter().map(String::as_str).chain(FREE).collect();
         let mut changed = Vec::new();
@@ -151,8 +152,8 @@ impl Goal {
     }
 }
 
-/// Collects the values at the path `rest` in `value`. A key may contain dots. The longest key that matches is
-/// used.
+/// Collects the values at the path `rest` inside `value`. Keys may contain dots, so the longest key that
+/// matches is used.
 fn collect<'v>(value: &'v Value, rest: &[&str], found: &mut Vec<&'v Value>) {
     match rest {
         [] => found.push(value),
@@ -187,7 +188,7 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| quantity(value.as_str()?).map(|(number, _)| number))
 }
 
-/// Parses a time, a rate or a size and returns `(number, base unit)`; `None` for any other text.
+/// Parses a time, a rate or a size. Returns the number and the base unit, or `None` for any other text.
 pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
     if let Ok(time) = text.parse::<Time>() {
         return Some((time.as_seconds(), "s"));
@@ -205,7 +206,8 @@ pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
     }
 }
 
-/// Adds to `changed` the paths below `path` at which `before` and `after` differ, except those in `allowed`.
+/// Adds the paths below `path` at which `before` and `after` differ to `changed`. Paths in `allowed` are
+/// ignored.
 fn compare(
     before: Option<&Value>,
     after: Option<&Value>,
@@ -240,7 +242,7 @@ fn compare(
     }
 }
 
-/// The rest of the path `allowed` inside the member with `key` or `name`.
+/// The rest of the path `allowed` after its first key, if this key selects the member with `key` or `name`.
 fn within<'p>(allowed: &'p str, key: &str, name: &str) -> Option<&'p str> {
     [key, name].into_iter().filter(|text| !text.is_empty()).find_map(|text| {
         let rest = allowed.strip_prefix(text)?;

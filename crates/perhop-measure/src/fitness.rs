@@ -1,7 +1,7 @@
 //! [`judge`] decides whether classes are fit for their roles, by confidence intervals over replications.
 //!
-//! The playground's page and Python use this module, so their answers are equal. It reads summaries in the
-//! JSON that both produce. `docs/verdicts.md` lists the bounds with their sources.
+//! Both the page of the playground and Python use this module, so their answers are equal. This module reads
+//! the JSON of summaries that both produce. `docs/verdicts.md` lists the bounds and their sources.
 
 use std::collections::BTreeMap;
 
@@ -11,31 +11,30 @@ use serde_json::Value;
 
 use crate::statistics::widened_to_99;
 
-/// The minimum R of calls. Below it, many users are dissatisfied (ITU-T G.109, Table 1).
+/// The minimum R of calls. Below this value, many users are dissatisfied (ITU-T G.109, Table 1).
 pub const LEAST_R: f64 = 70.0;
-/// The fraction of a required rate that counts as the whole rate, because the last packets of a run are still
-/// in queues.
+/// The fraction of a required rate that is sufficient, because the last packets of a run are still in queues.
 const OBTAINED: f64 = 0.95;
 /// A class with a guaranteed rate starves if it receives less than this fraction of its offered traffic.
 const SERVED: f64 = 0.5;
 /// A class without a guaranteed rate starves if it receives less than this fraction of its offered traffic.
 const SERVED_WITHOUT: f64 = 0.1;
 
-/// A mean over the replications with its 95 % confidence interval, if it has one.
+/// A mean over the replications and its 95 % confidence interval, if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// The mean.
     pub mean: f64,
-    /// The ends of the interval; `None` with one replication.
+    /// The ends of the interval. It is `None` with one replication.
     pub ci95: Option<[f64; 2]>,
 }
 
-/// Measurements of a class that the result tables do not contain.
+/// Measurements of a class that are not in the result tables.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct Known {
     /// R of calls through the class.
     pub r: Option<Figure>,
-    /// The guaranteed rate of its queue, bits per second, if known.
+    /// The guaranteed rate of the queue of the class, bits per second, if it is known.
     pub guaranteed_bps: Option<f64>,
 }
 
@@ -43,12 +42,12 @@ pub struct Known {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// The class keeps every bound.
+    /// The class satisfies every bound.
     Fit,
-    /// The class exceeds a bound.
+    /// The class violates a bound.
     Unfit,
-    /// A bound lies within the 99 % confidence interval of its figure. With a 95 % interval, a figure at its
-    /// bound was judged wrongly for two of fifty seeds.
+    /// A bound is inside the 99 % confidence interval of its figure. With a 95 % interval, a figure that
+    /// equals its bound was judged wrongly for two of fifty seeds.
     Undecided,
 }
 
@@ -57,13 +56,14 @@ pub enum Answer {
 pub struct Compared {
     /// The measured quantity as text.
     pub words: &'static str,
-    /// `s`, `%`, `b/s`, or nothing.
+    /// The unit: `s`, `%`, `b/s`, or empty.
     pub unit: &'static str,
     /// The measured value.
     pub figure: Figure,
-    /// The ends of the 99 % confidence interval of the figure, which decides; `None` with one replication.
+    /// The ends of the 99 % confidence interval of the figure, which are compared with the bound. It is
+    /// `None` with one replication.
     pub range: Option<[f64; 2]>,
-    /// The bound in the same unit.
+    /// The bound, in the same unit.
     pub bound: f64,
     /// Whether the bound is a lower bound.
     pub is_least: bool,
@@ -78,17 +78,17 @@ pub struct Fitness {
     pub class: String,
     /// Its role.
     pub role: Role,
-    /// The answer; `None` if a figure was not measured.
+    /// The answer. It is `None` if a figure was not measured.
     pub answer: Option<Answer>,
     /// The figures that determine the answer.
     pub compared: Vec<Compared>,
 }
 
-/// A figure compared with its bound; `None` if the figure was not measured.
+/// A figure compared with its bound. It is `None` if the figure was not measured.
 type Requirement = Option<Compared>;
 
-/// Judges each class of `summary` that has a role, in the order of its `roles`. `known` contains further
-/// measurements of classes, by name. A class that sent nothing has no answer.
+/// Judges each class of `summary` that has a role, in the order of the `roles` in the summary. `known`
+/// contains further measurements of classes, by name. A class that sent nothing has no answer.
 pub fn judge(summary: &Value, known: &BTreeMap<String, Known>) -> Vec<Fitness> {
     let roles = summary["roles"].as_array().map_or(&[][..], Vec::as_slice);
     let judged = |value: &Value| {
@@ -111,7 +111,7 @@ pub fn judge(summary: &Value, known: &BTreeMap<String, Known>) -> Vec<Fitness> {
     roles.iter().filter_map(judged).collect()
 }
 
-/// Combines the answers for all figures of a class. One exceeded bound makes the class unfit. Otherwise,
+/// Combines the answers for all figures of a class. One violated bound makes the class unfit. Otherwise,
 /// there is no answer if a figure was not measured.
 fn combine_answers(requirements: &[Requirement]) -> Option<Answer> {
     let has = |answer| requirements.iter().flatten().any(|figure| figure.answer == answer);
@@ -138,13 +138,13 @@ impl Measured<'_> {
         match role {
             // ITU-T G.107, G.109.
             Role::Voice => vec![self.at_least(self.known.r, "R", "", LEAST_R)],
-            // Cisco, Enterprise QoS SRND 3.3 (2005), chapter 1; G.114 for the delay.
+            // Cisco, Enterprise QoS SRND 3.3 (2005), chapter 1. The bound on the delay is from G.114.
             Role::Video => {
                 let jitter = self.column_at_most("ipdv_mean_abs_s", "jitter", "s", 0.030);
                 vec![self.loss(1.0), self.column_at_most("delay_p99_s", "p99 of delay", "s", 0.150), jitter]
             }
             Role::Streaming => match self.video {
-                // The bound is perhop's own, because ITU-T G.1010 has no figure for pauses.
+                // The bound is perhop's own, because ITU-T G.1010 has no bound for stalls.
                 Some(video) => vec![self.at_most(figure(video, "stalled_percent"), "stalled", "%", 1.0)],
                 // Cisco, Enterprise QoS SRND 3.3 (2005), chapter 1.
                 None => vec![self.loss(5.0), self.column_at_most("delay_p99_s", "p99 of delay", "s", 5.0)],
@@ -160,8 +160,8 @@ impl Measured<'_> {
         }
     }
 
-    /// The requirements of short exchanges: on the completion time for TCP, and for datagrams those of a
-    /// class of Y.1541.
+    /// The requirements on short exchanges. For TCP, they are on the completion time. For datagrams, they are
+    /// those of a class of Y.1541.
     fn short_exchanges(&self, mean_delay_s: f64) -> Vec<Requirement> {
         let Some(tcp) = self.tcp else {
             // ITU-T Y.1541, Table 1: IPLR 1e-3.
@@ -177,9 +177,9 @@ impl Measured<'_> {
         }
     }
 
-    /// The requirements of file transfers: the guaranteed rate, or the offered rate if it is lower. Without a
-    /// guarantee, at most 5 % loss, at which the square-root formula of Mathis et al. (1997) leaves TCP a
-    /// window of 5.5 segments.
+    /// The requirement on file transfers: the class obtains its guaranteed rate, or the offered rate if this
+    /// is lower. Without a guarantee, the loss may be at most 5 %, for which the square-root formula of
+    /// Mathis et al. (1997) gives a TCP window of 5.5 segments.
     fn bulk(&self) -> Vec<Requirement> {
         let Some(guaranteed) = self.known.guaranteed_bps else { return vec![self.loss(5.0)] };
         vec![self.throughput(OBTAINED * guaranteed.min(self.offered_bps()))]
@@ -199,7 +199,8 @@ impl Measured<'_> {
         self.at_least(figure(self.class, "throughput_bps"), "throughput", "b/s", least_bps)
     }
     fn loss(&self, bound: f64) -> Requirement {
-        // Without such packets, the loss is unknown: the others may still be in the network.
+        // If no packet was delivered or dropped, the loss is unknown, because all packets may still be in the
+        // network.
         let decided = self.mean("delivered_packets") + self.mean("dropped_packets");
         let loss = figure(self.class, "dropped_percent").filter(|_| decided > 0.0);
         self.at_most(loss, "loss", "%", bound)
@@ -263,14 +264,14 @@ impl Measured<'_> {
     }
 }
 
-/// The side of a bound on which figures satisfy it.
+/// The side of a bound on which a figure satisfies the bound.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     AtMost,
     AtLeast,
 }
 
-/// The metric `column` of a group of a summary.
+/// The metric `column` in a group of the summary.
 fn figure(group: &Value, column: &str) -> Option<Figure> {
     let ends = group[column]["ci95"].as_array().and_then(|ends| Some([ends[0].as_f64()?, ends[1].as_f64()?]));
     Some(Figure { mean: group[column]["mean"].as_f64()?, ci95: ends })
@@ -286,8 +287,8 @@ mod tests {
         json!({"mean": mean, "ci95": [mean - half, mean + half]})
     }
 
-    /// A class of 1000 packets, of which `loss` percent are dropped, with these further columns. 1 Mb/s is
-    /// offered, and 0.9 Mb/s arrive.
+    /// Judges a class of 1000 packets with these further columns. `loss` percent of the packets are dropped.
+    /// 1 Mb/s are offered, and 0.9 Mb/s arrive.
     fn judged(role: &str, loss: &Value, columns: &Value, tcp: &Value, known: Known) -> Fitness {
         let mut class = json!({
             "class": "c", "offered_packets": {"mean": 1000.0}, "offered_bytes": {"mean": 1.25e6},
@@ -302,7 +303,7 @@ mod tests {
         judge(&summary, &BTreeMap::from([("c".to_owned(), known)])).remove(0)
     }
 
-    fn of_class(role: &str, loss: &Value, columns: &Value) -> Option<Answer> {
+    fn answer(role: &str, loss: &Value, columns: &Value) -> Option<Answer> {
         judged(role, loss, columns, &json!([]), Known::default()).answer
     }
 
@@ -324,10 +325,10 @@ mod tests {
     #[test]
     fn one_exceeded_bound_decides() {
         let columns = json!({"delay_mean_s": around(0.2, 0.01)});
-        assert_eq!(of_class("signaling", &around(0.1, 0.09), &columns), Some(Answer::Unfit));
-        assert_eq!(of_class("transactions", &around(0.1, 0.09), &columns), Some(Answer::Undecided));
-        assert_eq!(of_class("transactions", &around(0.05, 0.01), &columns), Some(Answer::Fit));
-        assert_eq!(of_class("transactions", &around(0.05, 0.01), &json!({})), None, "no delay was measured");
+        assert_eq!(answer("signaling", &around(0.1, 0.09), &columns), Some(Answer::Unfit));
+        assert_eq!(answer("transactions", &around(0.1, 0.09), &columns), Some(Answer::Undecided));
+        assert_eq!(answer("transactions", &around(0.05, 0.01), &columns), Some(Answer::Fit));
+        assert_eq!(answer("transactions", &around(0.05, 0.01), &json!({})), None, "no delay was measured");
     }
 
     #[test]
@@ -339,7 +340,7 @@ mod tests {
         assert_eq!((answer(3.0), answer(5.0)), (Some(Answer::Fit), Some(Answer::Unfit)));
     }
 
-    /// 0.9 of 1 Mb/s arrive.
+    /// The class receives 0.9 Mb/s of 1 Mb/s.
     #[test]
     fn bulk_is_judged_by_its_guaranteed_rate_and_best_effort_by_starvation() {
         let answer = |role, guaranteed_bps| {

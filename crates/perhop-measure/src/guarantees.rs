@@ -1,5 +1,5 @@
-//! [`guaranteed_rates`]: the guaranteed rate of the queue of each class. The judgment of its fitness uses
-//! this rate.
+//! [`guaranteed_rates`]: the guaranteed rate of the queue of each class. The judgment of the fitness of a
+//! class uses this rate.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use serde_json::Value;
 
 use crate::places::{Place, queues_by_class};
 
-/// A queue, and its guaranteed rate, if any, bits per second.
+/// A queue and its guaranteed rate in bits per second, if it has one.
 struct Row {
     place: Place,
     guaranteed: Option<f64>,
 }
 
-/// Returns the guaranteed rate of the queue of each class of `summary`, bits per second, for classes whose
-/// queue is known. `inferred` has the queues of an inferred scenario, in which codepoints do not always
-/// determine the queue. If a class has several queues, the queue that drops most counts.
+/// Returns the guaranteed rate of the queue of each class of `summary`, bits per second. Classes whose queue
+/// is unknown are omitted. `inferred` contains the queues in an inferred scenario, in which codepoints do not
+/// always determine the queue. If a class has several queues, the queue with the most drops is used.
 pub fn guaranteed_rates(
     scenario: &Scenario,
     summary: &Value,
@@ -36,15 +36,16 @@ pub fn guaranteed_rates(
             None => queues_named(&rows, name),
         };
         let dropped = |row: &Row| dropped_packets(&row.place, summary);
-        // `max_by` returns the last of equal queues, and the first is wanted, so the order is reversed.
+        // If several queues have the most drops, the first is wanted. `max_by` returns the last, so the order
+        // is reversed.
         let most = queues.into_iter().rev().max_by(|a, b| dropped(a).total_cmp(&dropped(b)))?;
-        // The guarantee can be 0, if other classes may take the whole rate.
+        // The guarantee is 0 if other classes may use the whole rate.
         most.guaranteed.filter(|rate| *rate > 0.0)
     };
     names.filter_map(|name| Some((name.to_owned(), guaranteed(name)?))).collect()
 }
 
-/// Returns the queue called `name` of each port that has exactly one queue with this name.
+/// Returns the queue called `name` of each port on which exactly one queue has this name.
 fn queues_named<'r>(rows: &'r [Row], name: &str) -> Vec<&'r Row> {
     let is_named = |row: &&Row| row.place.queue.rsplit('/').next() == Some(name);
     let named: Vec<&Row> = rows.iter().filter(is_named).collect();
@@ -52,7 +53,7 @@ fn queues_named<'r>(rows: &'r [Row], name: &str) -> Vec<&'r Row> {
     named.iter().copied().filter(is_alone).collect()
 }
 
-/// Returns a row for each queue of each port whose policy has several queues, or limits its only queue.
+/// Returns a row for each queue of each port whose policy has several queues or limits its only queue.
 fn rows(scenario: &Scenario) -> Vec<Row> {
     let none = BTreeMap::new();
     let mut found = Vec::new();
@@ -76,7 +77,7 @@ fn rows(scenario: &Scenario) -> Vec<Row> {
     found
 }
 
-/// Returns the queue of a class, or its tins. A tin has no guaranteed rate of its own.
+/// Returns the queue of a class, or its tins. Tins have no guaranteed rates.
 fn queues_of_class(rates: &ClassRates, port: &str) -> Vec<Row> {
     let own = QueueingConfig { classes: vec![ClassConfig::clone(rates.class)], ..QueueingConfig::default() };
     let names = own.queue_names();
@@ -89,7 +90,8 @@ fn queues_of_class(rates: &ClassRates, port: &str) -> Vec<Row> {
     names.into_iter().map(row).collect()
 }
 
-/// Returns the guaranteed rate of a class without priority, unless its limit is not above this rate.
+/// Returns the guaranteed rate of a class without priority. Returns `None` if the limit of the class is not
+/// above this rate.
 fn guaranteed_below_limit(rates: &ClassRates) -> Option<f64> {
     let promised = rates.promised.filter(|_| !rates.has_priority)?;
     let limit = rates.maximum.filter(|maximum| *maximum < promised).or(rates.limit);

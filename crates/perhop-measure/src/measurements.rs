@@ -1,5 +1,5 @@
-//! [`Measurements`]: all counts of one run. A simulator, or the merger of the reports of a live run, fills
-//! it. All tables are made from it.
+//! [`Measurements`]: all counts of one run. They are filled in by a simulator, or by the code that merges the
+//! reports of a live run. All tables are made from them.
 
 mod part;
 
@@ -22,16 +22,16 @@ use crate::counters::{
 };
 use crate::tcp::{CLIENT, ConnectionSeries, SERVER, SessionMeasurements, SessionTally, TcpMeasurements};
 
-/// One flow in results.
+/// A flow in results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Index of its entry in the scenario's traffic.
+    /// The index of the flow's entry in the scenario's traffic.
     pub traffic: usize,
     /// The number of the flow among the flows of the entry, from 0.
     pub number: u32,
-    /// Index of its class in results.
+    /// The index of the flow's class in results.
     pub class: usize,
-    /// Whether it is the reverse direction, from the server of TCP traffic or of a game to its client.
+    /// Whether the flow has the reverse direction, from the server of TCP traffic or of a game to its client.
     pub answers: bool,
 }
 
@@ -40,57 +40,58 @@ pub struct Flow {
 pub struct PortMeasurements {
     /// The name of the port in results: `C1->E3`.
     pub name: String,
-    /// The names of its queues in results. Ports with equal queues may share them.
+    /// The names of the port's queues in results. Ports with the same queues may share one list.
     pub queue_names: Arc<[String]>,
     /// The counters.
     pub tally: PortTally,
-    /// The numbers of the other ports that share its memory.
+    /// The numbers of the other ports that share the memory of this port.
     pub sharers: Vec<usize>,
-    /// The use of that memory at drops of the port; `None` if it shares none.
+    /// The use of the shared memory at the drops of this port. It is `None` if the port shares no memory.
     pub pool_drops: Option<Box<PoolDrops>>,
 }
 
 /// The queues of one port over time.
 #[derive(Clone, Debug)]
 pub struct QueueSeries {
-    /// Index of the port.
+    /// The index of the port.
     pub port: usize,
     /// The samples.
     pub samples: Vec<QueueSample>,
 }
 
-/// The pauses of one priority at one port, by priority flow control.
+/// The pauses of one priority at one port, which priority flow control caused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseMeasurements {
-    /// Index of the port that was paused.
+    /// The index of the port that was paused.
     pub port: usize,
     /// The priority.
     pub priority: u8,
-    /// Pauses that began after the warm-up.
+    /// The number of pauses that began after the warm-up.
     pub pauses: u64,
-    /// The number of these pauses that another pause caused, because it stopped the packets that filled the
-    /// neighbor's memory.
+    /// The number of these pauses that another pause caused. The other pause stopped packets in the
+    /// neighbor's memory, so that this memory became full.
     pub spread: u64,
-    /// The largest number of links over which a pause had spread, including the link of the port.
+    /// The largest number of links over which a pause spread, including the link of the port.
     pub deepest: u32,
-    /// The time paused after the warm-up.
+    /// The total time of pauses after the warm-up.
     pub paused: Time,
-    /// The longest pause, from the warm-up on.
+    /// The longest pause after the warm-up. Of a pause that began earlier, the time after the warm-up is
+    /// used.
     pub longest: Time,
-    /// The most bytes in the memory of the neighbor for packets from this port, from the start of the run.
+    /// The most bytes of packets from this port in the neighbor's memory, since the start of the run.
     pub most_bytes: u64,
-    /// The beginning of the pause, if the port is in a deadlock: a cycle of pauses that nothing ends.
+    /// The beginning of the pause, if the port is in a deadlock: a cycle of pauses that never end.
     pub deadlocked: Option<Time>,
 }
 
-/// The packets to which one conditioning stage gave one color.
+/// The packets that one conditioning stage processed with one resulting color.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conditioned {
     /// The node with the policy.
     pub node: String,
     /// The neighbor at the other end of the link.
     pub neighbor: String,
-    /// `input` or `output`.
+    /// The side of the port: `input` or `output`.
     pub side: &'static str,
     /// Name of the stage.
     pub stage: String,
@@ -101,8 +102,8 @@ pub struct Conditioned {
 }
 
 impl Conditioned {
-    /// The packets of every stage of `conditioner`, on this `side` of `node` towards `neighbor`, by the
-    /// resulting color.
+    /// Returns the packets of every stage of `conditioner` by resulting color. The conditioner is on this
+    /// `side` of the port from `node` to `neighbor`.
     pub fn by<'c>(
         conditioner: &'c TrafficConditioner,
         [node, neighbor]: [&'c str; 2],
@@ -122,20 +123,21 @@ impl Conditioned {
     }
 }
 
-/// One flow of a scenario. TCP traffic has two for each session: the client's packets and the server's.
+/// One flow of a scenario. Each session of TCP traffic has two flows: the client's packets and the server's
+/// packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowId {
-    /// Index of its entry in the scenario's traffic.
+    /// The index of the flow's entry in the scenario's traffic.
     pub traffic: usize,
     /// The number of the flow among the flows of the entry, from 0.
     pub number: u32,
-    /// Whether it is the reverse direction, from the server of TCP traffic to its client.
+    /// Whether the flow has the reverse direction, from the server of TCP traffic to its client.
     pub answers: bool,
-    /// Addresses, ports and protocol of the scenario.
+    /// The addresses, ports and protocol that the scenario specifies.
     pub key: FlowKey,
 }
 
-/// The flows of `scenario`, in the order in which [`Measurements::for_scenario`] counts them.
+/// Returns the flows of `scenario`, in the order in which [`Measurements::for_scenario`] counts them.
 pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
     let addresses: BTreeMap<&String, IpAddr> = scenario.hosts.keys().zip(host_addresses(scenario)).collect();
     let address =
@@ -154,7 +156,7 @@ pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
     flows
 }
 
-/// The number of the flows of `scenario`, without those in recordings that have several.
+/// The number of flows of `scenario`. Recordings that contain several flows are not counted.
 pub fn flow_count(scenario: &Scenario) -> usize {
     let directions = |config: &TrafficConfig| {
         let is_answered = Plan::for_source(&config.source).is_some() || config.source.back().is_some();
@@ -172,12 +174,12 @@ fn has_pauses(policy: &PolicyConfig) -> bool {
 }
 
 /// All counts of one run.
-///
 /// Packets are counted during the run (`counters`, `delays`, `samples`). The other fields are filled in at
+/// the end of the run.
 /// its end.
 #[derive(Clone, Debug, Default)]
 pub struct Measurements {
-    /// The time before which nothing is counted.
+    /// The duration of the warm-up, in which nothing is counted.
     pub warmup: Time,
     /// The end of the run.
     pub duration: Time,
@@ -187,33 +189,34 @@ pub struct Measurements {
     pub flows: Vec<Flow>,
     /// The counters of each flow.
     pub counters: Vec<FlowCounters>,
-    /// Distributions of delay, each of a class or of a flow. [`FlowCounters::distribution`] is an index of
+    /// Distributions of delay, each for a class or for a flow. [`FlowCounters::distribution`] is an index of
     /// this list.
     pub delays: Vec<Delays>,
     /// Measurements that the scenario requests in addition to the counters.
     pub samples: Option<Box<Samples>>,
-    /// The ports, in the order of the scenario's links, both directions of each.
+    /// The ports in the order of the scenario's links. Each link has two ports, one for each direction.
     pub ports: Vec<PortMeasurements>,
-    /// The packets of conditioning stages.
+    /// The packets that conditioning stages processed.
     pub conditioners: Vec<Conditioned>,
-    /// The series in the order of the scenario's `measure.queues`.
+    /// The series, in the order of the scenario's `measure.queues`.
     pub queues: Vec<QueueSeries>,
     /// Measurements of TCP.
     pub tcp: TcpMeasurements,
-    /// Packets of each flow that were in the network at the end, without those sent during the warm-up.
+    /// The number of packets of each flow that were in the network at the end. Packets that were sent during
+    /// the warm-up are not counted.
     pub in_network: Vec<u64>,
-    /// The number of times that packets entered a wire.
+    /// The number of transmissions of packets on wires.
     pub packet_hops: u64,
-    /// Whether a policy has a shared memory, for which packets may be dropped.
+    /// Whether a policy has a shared memory, which may cause drops.
     pub has_shared_memory: bool,
     /// Whether a policy has priority flow control.
     pub has_pauses: bool,
     /// The pauses by priority flow control.
     pub pauses: Vec<PauseMeasurements>,
     scope: DelayScope,
-    /// The indices of class names.
+    /// The indices of classes, by name.
     class_places: BTreeMap<String, usize>,
-    /// By class: the delay distribution that its flows share.
+    /// The index of the delay distribution that the flows of a class share, by class.
     class_delays: BTreeMap<usize, usize>,
 }
 
@@ -237,7 +240,7 @@ impl Measurements {
     /// [`flows`].
     ///
     /// # Errors
-    /// If a queueing policy does not exist.
+    /// A queueing policy does not exist.
     pub fn for_scenario(scenario: &Scenario) -> Result<Measurements, ConfigError> {
         let mut measurements = Measurements::new(scenario);
         for (traffic, config) in scenario.traffic.iter().enumerate() {
@@ -286,15 +289,15 @@ impl Measurements {
         Ok(measurements)
     }
 
-    /// The length of the counted time.
+    /// The length of the time that is counted.
     pub fn measured(&self) -> Time {
         self.duration.saturating_sub(self.warmup)
     }
-    /// The index of the class of `traffic`.
+    /// Returns the index of the class of `traffic`.
     pub fn class_of(&mut self, traffic: &TrafficConfig) -> usize {
         self.class(traffic.class.as_ref().unwrap_or(&traffic.name))
     }
-    /// The index of the class of the servers' answers to clients of `class`.
+    /// Returns the index of the class of the servers' answers to clients of `class`.
     pub fn class_of_answers(&mut self, class: usize) -> usize {
         self.class(&format!("{} (back)", self.class_names[class]))
     }
@@ -322,8 +325,8 @@ impl Measurements {
         self.counters.push(FlowCounters::new(distribution));
         self.flows.len() - 1
     }
-    /// Adds session `number` of entry `traffic`, whose flows belong to these `classes`. Returns the indices
-    /// of its flows, the client's and the server's.
+    /// Adds session `number` of entry `traffic`. `classes` are the classes of the client's flow and of the
+    /// server's flow. Returns the indices of these flows.
     pub fn add_session(&mut self, traffic: usize, number: u32, classes: [usize; 2]) -> [usize; 2] {
         let completions = self.tcp.completions_of(classes[CLIENT]);
         let tally = SessionTally::default();
@@ -332,7 +335,7 @@ impl Measurements {
         [CLIENT, SERVER]
             .map(|end| self.add_flow(Flow { traffic, number, class: classes[end], answers: end == SERVER }))
     }
-    /// Prepares throughput and delay over time, and logs of packets, as `scenario` requests.
+    /// Prepares the samples of throughput and delay and the logs of packets that `scenario` requests.
     pub fn add_samples(&mut self, scenario: &Scenario) {
         let measure = &scenario.measure;
         let (begins, ends, classes) = (self.warmup, self.duration, self.class_names.len());
@@ -358,7 +361,8 @@ impl Measurements {
     fn samples(&mut self) -> &mut Samples {
         self.samples.get_or_insert_default()
     }
-    /// Prepares drops over time, in the intervals of throughput, for engines that know the time of a drop.
+    /// Prepares the samples of drops, which use the intervals of throughput. Only engines that know the time
+    /// of a drop need them.
     pub fn add_drop_samples(&mut self) {
         let (begins, ends, classes) = (self.warmup, self.duration, self.class_names.len());
         if let Some(samples) = &mut self.samples
@@ -368,7 +372,7 @@ impl Measurements {
         }
     }
 
-    /// Counts `packet` of `flow`, which was dropped at `now` because of `cause`.
+    /// Counts `packet` of `flow`, which was dropped at `now` for `cause`.
     pub fn drop_packet(&mut self, now: Time, flow: usize, packet: &Packet, cause: DropCause) {
         self.counters[flow].drop(packet, cause, self.warmup);
         if now >= self.warmup
@@ -389,14 +393,14 @@ impl Measurements {
         }
     }
 
-    /// Counts packet `number` of `flow`. Returns its delay variation for the samples, which is `Some(None)`
-    /// for a packet without a predecessor. Returns `None` for a packet that was sent during the warm-up: the
-    /// caller must not sample it.
+    /// Counts packet `number` of `flow`. Returns `None` if the packet was sent during the warm-up, because
+    /// the caller must not sample such a packet. Otherwise, returns the delay variation of the packet, which
+    /// is `None` if the packet has no predecessor.
     #[allow(clippy::inline_always, clippy::option_option)] // see above; a first packet has no variation
     #[inline(always)]
     pub fn count(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) -> Option<Option<i64>> {
         let FlowCounters { arrivals, distribution, .. } = &mut self.counters[flow];
-        // The receiver sees only the codepoint, not the color that a meter gave.
+        // The receiver sees only the codepoint. It does not know the color that a meter set.
         let color = packet.dscp.color();
         if packet.sent_at < self.warmup {
             if now >= self.warmup {
@@ -431,9 +435,9 @@ impl Measurements {
             self.counters[flow].offered.add(length);
         }
     }
-    /// Records that packet `number` of `flow`, of `length` IP bytes, sent at `sent`, arrived at `at` with
-    /// codepoint `dscp`, as logged by a live host. A packet that arrives after the end of the run counts as
-    /// in the network.
+    /// Records that packet `number` of `flow`, with `length` IP bytes and codepoint `dscp`, was sent at
+    /// `sent` and arrived at `at`, as logged by a live host. A packet that arrives after the end of the run
+    /// is counted as in the network.
     pub fn record_arrived(
         &mut self,
         flow: usize,
@@ -448,8 +452,8 @@ impl Measurements {
             self.deliver(at.max(sent), flow, &packet, number);
         }
     }
-    /// The number of sent packets of each flow that are neither delivered nor counted as dropped. They are in
-    /// the network at the end, or were lost at a place without counters.
+    /// The number of sent packets of each flow that were neither delivered nor counted as dropped. They are
+    /// in the network at the end of the run, or they were lost at a place without counters.
     pub fn unaccounted(&self) -> Vec<u64> {
         let rest = |counters: &FlowCounters| {
             let tally = counters.tally();
@@ -458,7 +462,7 @@ impl Measurements {
         };
         self.counters.iter().map(rest).collect()
     }
-    /// The counters of the port called `name` (`C1->E3`), if the scenario has it.
+    /// The counters of the port called `name` (`C1->E3`), if the scenario has this port.
     pub fn port(&mut self, name: &str) -> Option<&mut PortMeasurements> {
         self.ports.iter_mut().find(|port| port.name == name)
     }
@@ -466,7 +470,7 @@ impl Measurements {
     /// Checks for every flow that offered = delivered + dropped + in the network.
     ///
     /// # Panics
-    /// A packet disappeared or was duplicated, which is a bug of the engine that filled these measurements.
+    /// A packet disappeared or was duplicated. This is a bug of the engine that filled in these measurements.
     pub fn assert_conservation(&self) {
         for (flow, (counters, in_network)) in self.counters.iter().zip(&self.in_network).enumerate() {
             let tally = counters.tally();

@@ -1,7 +1,7 @@
 //! [`queues_by_class`]: the queues of each traffic class, if its codepoint determines them.
 //!
-//! `python/perhop/verdicts/classifying.py` has the same rules for the verdicts of the command line;
-//! `tests/test_playground_parity.py` compares both.
+//! `python/perhop/verdicts/classifying.py` applies the same rules for the verdicts of the command line.
+//! `tests/test_playground_parity.py` compares both implementations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_scenario::Scenario;
 use serde::Deserialize;
 
-/// A queue of a port, by the names in results.
+/// A queue of a port, with the names in results.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Place {
     /// The port.
@@ -22,9 +22,9 @@ pub struct Place {
     pub queue: String,
 }
 
-/// Returns the queues of each traffic class of a resolved scenario, for classes whose queues are certain.
-/// They are certain if the network is a tree, nothing changes codepoints, policies match only codepoints, and
-/// all traffic of a class has the same queues.
+/// Returns the queues of each traffic class of a resolved scenario. A class is omitted if its queues are not
+/// certain. They are certain if the network is a tree, nothing changes codepoints, policies match only
+/// codepoints, and all traffic of the class uses the same queues.
 pub fn queues_by_class(scenario: &Scenario) -> BTreeMap<&str, Vec<Place>> {
     if changes_codepoints(scenario) || !is_tree(scenario) {
         return BTreeMap::new();
@@ -50,7 +50,7 @@ pub fn queues_by_class(scenario: &Scenario) -> BTreeMap<&str, Vec<Place>> {
     certain.filter(|(_, queues)| !queues.is_empty()).collect()
 }
 
-/// Whether a conditioner marks packets, or a link hides their codepoints in further headers.
+/// Whether a conditioner marks packets, or a link adds headers that hide the codepoints.
 fn changes_codepoints(scenario: &Scenario) -> bool {
     let stages = scenario.policies.values().flat_map(|policy| &policy.conditioners);
     let mut actions =
@@ -72,7 +72,8 @@ fn is_tree(scenario: &Scenario) -> bool {
     scenario.links.len() + 1 == scenario.hosts.len() + scenario.routers.len()
 }
 
-/// Returns the only path between two nodes of a tree, link by link; empty if there is none.
+/// Returns the only path between two nodes of a tree, as a list of links. The list is empty if there is no
+/// path.
 fn tree_path<'s>(scenario: &'s Scenario, from: &'s str, to: &str) -> Vec<[&'s str; 2]> {
     let mut before: BTreeMap<&str, &str> = BTreeMap::new();
     let (mut seen, mut left) = (BTreeSet::from([from]), vec![from]);
@@ -97,7 +98,7 @@ fn tree_path<'s>(scenario: &'s Scenario, from: &'s str, to: &str) -> Vec<[&'s st
     steps
 }
 
-/// Returns the classes of the port from `from` to `to`, if it has any.
+/// Returns the queueing at the port from `from` to `to`, if the port has any.
 fn queueing_at<'s>(scenario: &'s Scenario, from: &str, to: &str) -> Option<&'s QueueingConfig> {
     let link = scenario.links.iter().find(|link| {
         let [a, b] = &link.between;
@@ -106,7 +107,8 @@ fn queueing_at<'s>(scenario: &'s Scenario, from: &str, to: &str) -> Option<&'s Q
     scenario.policies.get(link.interfaces.get(from)?.output.as_ref()?)?.queueing.as_ref()
 }
 
-/// Returns the leaf that takes packets with a codepoint; `None` if there is none or it is unknown.
+/// Returns the queue of packets with this codepoint. Returns `None` if no queue matches them, or if the queue
+/// is unknown.
 fn queue_of(queueing: &QueueingConfig, codepoint: Dscp, prefix: &str) -> Option<String> {
     for class in &queueing.classes {
         if matches_codepoint(class.matches.as_ref(), codepoint)? {
@@ -128,7 +130,8 @@ fn with_tin(class: &ClassConfig, name: String, codepoint: Dscp) -> String {
     }
 }
 
-/// Whether a class takes packets with a codepoint; `None` if it matches other fields.
+/// Whether a class matches packets with this codepoint. The result is `None` if the class also matches other
+/// fields.
 fn matches_codepoint(matches: Option<&MatchConfig>, codepoint: Dscp) -> Option<bool> {
     let Some(matches) = matches else { return Some(true) };
     let MatchConfig { dscp, precedence, .. } = matches;

@@ -1,7 +1,8 @@
 //! [`Results`]: the results of a run, as tidy tables and a summary.
 //!
-//! Every table has one row per observation and its keys (replication, class, port, …) as columns;
-//! `docs/results.md` describes them. Results do not depend on wall time or on the number of threads.
+//! Every table has one row for each observation. The keys (replication, class, port, …) are columns.
+//! `docs/results.md` describes the tables. Results do not depend on wall-clock time or on the number of
+//! threads.
 
 mod applications;
 mod colors;
@@ -24,12 +25,13 @@ use perhop_scenario::Scenario;
 pub struct Results {
     /// Means over replications with their confidence intervals.
     pub summary: Summary,
-    /// The tables, each over all replications.
+    /// The tables, each with the rows of all replications.
     pub tables: Vec<Table>,
 }
 
 impl Results {
-    /// The results of `replications` of `scenario`, whose random streams are derived from `seed`.
+    /// Creates the results of `replications` of `scenario`. `seed` is the seed from which the random streams
+    /// were derived.
     pub fn new(scenario: &Scenario, seed: u64, replications: Vec<Replication>) -> Results {
         let count = replications.len() as u32;
         let mut all = replications.into_iter().map(|replication| replication.tables);
@@ -39,7 +41,7 @@ impl Results {
         }
         Results { summary: Summary::new(scenario, seed, count, &tables), tables }
     }
-    /// The table with this `name`.
+    /// Returns the table with this `name`.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)
     }

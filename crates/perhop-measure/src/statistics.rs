@@ -11,8 +11,9 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The mean of `samples` with its 95 % confidence interval by Student's t distribution: mean ± t·s/√n with
-/// n-1 degrees of freedom. NaN samples (not measured) are ignored; `None` if fewer than two remain.
+/// The mean of `samples` and its 95 % confidence interval by Student's t distribution: mean ± t·s/√n with n-1
+/// degrees of freedom. Samples that are NaN were not measured and are ignored. Returns `None` if fewer than
+/// two samples remain.
 pub fn confidence_95(samples: &[f64]) -> Option<Interval> {
     let measured = || samples.iter().copied().filter(|sample| !sample.is_nan());
     let count = measured().count();
@@ -26,8 +27,8 @@ pub fn confidence_95(samples: &[f64]) -> Option<Interval> {
     Some(Interval { mean, low: mean - half, high: mean + half })
 }
 
-/// The 99 % confidence interval of the mean of at least two samples (`count`), whose 95 % interval is
-/// `[low, high]`.
+/// The 99 % confidence interval of the mean of `count` samples, at least two. Their 95 % interval is `[low,
+/// high]`.
 pub fn widened_to_99([low, high]: [f64; 2], count: usize) -> [f64; 2] {
     let degrees = count.max(2) - 1;
     let (mean, half) = (f64::midpoint(low, high), (high - low) / 2.0);
@@ -35,8 +36,8 @@ pub fn widened_to_99([low, high]: [f64; 2], count: usize) -> [f64; 2] {
     [mean - wider, mean + wider]
 }
 
-/// Jain's fairness index of `shares`, (Σx)²/(n·Σx²): 1 if all are equal, 1/n if one has everything; NaN if
-/// there are none. Jain, Chiu and Hawe, DEC-TR-301, 1984.
+/// Jain's fairness index of `shares`, (Σx)²/(n·Σx²). It is 1 if all shares are equal, 1/n if all but one are
+/// 0, and NaN if the list is empty or all shares are 0. Jain, Chiu and Hawe, DEC-TR-301, 1984.
 pub fn fairness(shares: impl IntoIterator<Item = f64>) -> f64 {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for share in shares {
@@ -47,8 +48,8 @@ pub fn fairness(shares: impl IntoIterator<Item = f64>) -> f64 {
     sum * sum / (count * squares)
 }
 
-/// The 97.5 % quantile of Student's t distribution. It uses a table for 1 to 30 degrees of freedom, and an
-/// expansion above (error below 1e-4).
+/// The 97.5 % quantile of Student's t distribution. It is read from a table for 1 to 30 degrees of freedom.
+/// For more degrees, it is computed by an expansion (error below 1e-4).
 fn student_97_5(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
@@ -58,7 +59,7 @@ fn student_97_5(degrees: usize) -> f64 {
     TABLE.get(degrees - 1).copied().unwrap_or_else(|| quantile_by_expansion(1.959_963_985, degrees))
 }
 
-/// The 99.5 % quantile of Student's t distribution, with the same method (error below 2e-3).
+/// The 99.5 % quantile of Student's t distribution, obtained in the same way (error below 2e-3).
 fn student_99_5(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
         63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977,
@@ -68,8 +69,8 @@ fn student_99_5(degrees: usize) -> f64 {
     TABLE.get(degrees - 1).copied().unwrap_or_else(|| quantile_by_expansion(2.575_829_304, degrees))
 }
 
-/// The quantile of Student's t distribution, computed from the normal quantile `z` by the expansion of
-/// Abramowitz & Stegun 26.7.5.
+/// The quantile of Student's t distribution. It is computed from the quantile `z` of the normal distribution
+/// by the expansion 26.7.5 of Abramowitz & Stegun.
 fn quantile_by_expansion(z: f64, degrees: usize) -> f64 {
     let v = degrees as f64;
     let z3 = z * z * z;
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_textbook_sample() {
-        // 10 samples, mean 5, s = 2: 5 ± 2.262·2/√10.
+        // The 10 samples have mean 5 and s = 2. Their interval is 5 ± 2.262·2/√10.
         let half = libm::sqrt(2.0 * 2.0 * 9.0 / 10.0);
         let samples: Vec<f64> = (0..10).map(|n| 5.0 + if n % 2 == 0 { half } else { -half }).collect();
         let Interval { mean, low, high } = confidence_95(&samples).unwrap();
@@ -105,19 +106,19 @@ mod tests {
         assert_eq!(confidence_95(&[1.0, f64::NAN]), None);
     }
 
-    /// By hand for ten samples, the interval is 3.250 / 2.262 times as wide.
+    /// For ten samples, the 99 % interval is 3.250 / 2.262 times as wide as the 95 % interval.
     #[test]
     fn a_wider_interval_has_the_same_mean() {
         let [low, high] = widened_to_99([4.0, 6.0], 10);
         assert!((low - (5.0 - 3.250 / 2.262)).abs() < 1e-9 && (high - (5.0 + 3.250 / 2.262)).abs() < 1e-9);
-        // Tables give 2.704 for 40 degrees of freedom.
+        // In tables, the quantile for 40 degrees of freedom is 2.704.
         assert!((student_99_5(40) - 2.704).abs() < 2e-3);
     }
 
     #[test]
     fn the_expansion_matches_the_quantiles() {
-        // The t distribution's 97.5 % quantiles, by numerical inversion (NIST/SEMATECH e-Handbook,
-        // 1.3.6.7.2).
+        // The 97.5 % quantiles of the t distribution were computed by numerical inversion (NIST/SEMATECH
+        // e-Handbook, 1.3.6.7.2).
         for (degrees, quantile) in [(31, 2.039_513), (40, 2.021_075), (60, 2.000_298), (120, 1.979_930)] {
             let error = (student_97_5(degrees) - quantile).abs();
             assert!(error < 1e-4, "{degrees} degrees: {error}");

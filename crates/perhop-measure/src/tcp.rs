@@ -1,4 +1,4 @@
-//! Measurements of TCP: of sessions, of senders, and of connections over time.
+//! Measurements of TCP: counters of sessions and senders, and samples of connections.
 
 use std::collections::BTreeMap;
 
@@ -7,30 +7,30 @@ use perhop_qos::units::Time;
 use crate::applications::{PageTally, SpeedTally, VideoTally};
 use crate::counters::Delays;
 
-/// Index of the client's end in arrays with an element for each end of a session.
+/// Index of the client in arrays that have an element for each end of a session.
 pub const CLIENT: usize = 0;
-/// Index of the server's end in arrays with an element for each end of a session.
+/// Index of the server in arrays that have an element for each end of a session.
 pub const SERVER: usize = 1;
 
-/// Counters of a sender since its connection was opened, or of several senders.
+/// Counters of one sender since its connection was opened, or the sums of several senders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderStatistics {
     /// Segments with payload or FIN, including retransmissions.
     pub segments: u64,
-    /// Retransmitted segments: segments that start at an offset that was already sent.
+    /// Retransmitted segments, whose first byte was already sent before.
     pub retransmissions: u64,
     /// Expirations of the retransmission timer.
     pub timeouts: u64,
-    /// Losses detected by duplicate or selective acknowledgments.
+    /// Losses that were detected by duplicate or selective acknowledgments.
     pub fast_retransmits: u64,
-    /// Reductions of the window because of ECN.
+    /// Reductions of the congestion window because of ECN marks.
     pub congestion_marks: u64,
-    /// Probes of a closed window.
+    /// Probes of a closed receive window.
     pub probes: u64,
 }
 
 impl SenderStatistics {
-    /// The increase since `earlier`, an older copy of these counters.
+    /// Returns the increase since `earlier`, an older copy of these counters.
     pub fn since(&self, earlier: &SenderStatistics) -> SenderStatistics {
         SenderStatistics {
             segments: self.segments - earlier.segments,
@@ -55,15 +55,15 @@ impl SenderStatistics {
 /// Counters of one session after the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionTally {
-    /// Connections opened.
+    /// Connections that were opened.
     pub connections: u64,
     /// Transactions that have ended.
     pub transactions: u64,
     /// The sum of the completion times of transactions, picoseconds.
     pub completion: u128,
-    /// Transactions that have a completion time.
+    /// Transactions that were completed and have a completion time.
     pub completed: u64,
-    /// Payload bytes that arrived in order, at the client and at the server.
+    /// Payload bytes that arrived in order: at the client and at the server.
     pub received: [u64; 2],
     /// Counters of the senders at both ends.
     pub sent: SenderStatistics,
@@ -84,24 +84,24 @@ impl SessionTally {
 /// One session of a scenario's TCP traffic.
 #[derive(Clone, Debug)]
 pub struct SessionMeasurements {
-    /// Index of its entry in the scenario's traffic.
+    /// The index of the session's entry in the scenario's traffic.
     pub traffic: usize,
     /// The number of the session among the flows of the entry, from 0.
     pub number: u32,
     /// The index of the class of the session's client.
     pub class: usize,
-    /// Index of its class in [`TcpMeasurements::completions`].
+    /// The index of the session's class in [`TcpMeasurements::completions`].
     pub completions: usize,
-    /// Its counters.
+    /// The counters of the session.
     pub tally: SessionTally,
 }
 
-/// A sample of one endpoint of a connection.
+/// A sample of one end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConnectionSample {
     /// Time of the sample.
     pub time: Time,
-    /// Index of its session.
+    /// The index of the connection's session.
     pub session: usize,
     /// The number of the connection in its session, from 0.
     pub connection: u32,
@@ -109,31 +109,31 @@ pub struct ConnectionSample {
     pub window: f64,
     /// Slow-start threshold, segments.
     pub threshold: f64,
-    /// Payload bytes sent and not acknowledged.
+    /// Payload bytes that were sent and are not acknowledged.
     pub in_flight: u64,
-    /// Smoothed round-trip time; `None` before the first sample.
+    /// Smoothed round-trip time. It is `None` before the first measurement.
     pub round_trip: Option<Time>,
     /// Retransmission timeout, including back-off.
     pub timeout: Time,
 }
 
-/// Samples of one connection probe.
+/// The samples that one connection probe requested.
 #[derive(Clone, Debug)]
 pub struct ConnectionSeries {
     /// The sampled end: [`CLIENT`] or [`SERVER`].
     pub end: usize,
-    /// The samples in order of time.
+    /// The samples, in order of time.
     pub samples: Vec<ConnectionSample>,
 }
 
 /// All measurements of TCP in one run.
 #[derive(Clone, Debug, Default)]
 pub struct TcpMeasurements {
-    /// The sessions in the order of the scenario's traffic.
+    /// The sessions, in the order of the scenario's traffic.
     pub sessions: Vec<SessionMeasurements>,
-    /// Completion times of transactions: index of the class, and their distribution.
+    /// The classes with transactions: the index of the class, and the distribution of completion times.
     pub completions: Vec<(usize, Delays)>,
-    /// The series in the order of the scenario's `measure.connections`.
+    /// The series, in the order of the scenario's `measure.connections`.
     pub series: Vec<ConnectionSeries>,
     /// The tally of each player of adaptive video, in the order of the scenario's traffic.
     pub videos: Vec<VideoTally>,
@@ -141,12 +141,12 @@ pub struct TcpMeasurements {
     pub pages: Vec<PageTally>,
     /// The tally of each speed test, in the order of the scenario's traffic.
     pub speed_tests: Vec<SpeedTally>,
-    /// The indices of classes in `completions`.
+    /// The index of each class in `completions`.
     completion_places: BTreeMap<usize, usize>,
 }
 
 impl TcpMeasurements {
-    /// The index of `class` in `completions`, which is added if necessary.
+    /// Returns the index of `class` in `completions`. Adds the class if necessary.
     pub fn completions_of(&mut self, class: usize) -> usize {
         let next = self.completions.len();
         let place = *self.completion_places.entry(class).or_insert(next);
@@ -155,7 +155,7 @@ impl TcpMeasurements {
         }
         place
     }
-    /// The index of session `number` of entry `traffic`.
+    /// Returns the index of session `number` of entry `traffic`.
     pub fn position(&self, traffic: usize, number: u32) -> Option<usize> {
         self.sessions.iter().position(|session| session.traffic == traffic && session.number == number)
     }

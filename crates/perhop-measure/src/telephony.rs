@@ -1,5 +1,5 @@
-//! [`rate_calls`]: the rating of calls through classes, from the delays and losses of their packets, and
-//! [`playout_s`], the common rule for the playout of packets.
+//! [`rate_calls`]: the rating of calls through classes, from the delays and losses of their packets.
+//! [`playout_s`]: the rule for the playout of packets, which other modules use, too.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use perhop_scenario::{AdaptiveBuffer, Codec, JitterBuffer, Planning};
 use crate::emodel::{GREATEST_LOSS_PERCENT, LONGEST_DELAY_S, Path, opinion, rating};
 use crate::results::{Table, Values};
 
-/// The assumed telephones: codec, de-jitter buffer, and distribution of losses.
+/// The assumed telephones: their codec, their de-jitter buffer, and the distribution of losses.
 #[derive(Clone, Copy, Debug)]
 pub struct Telephony {
     /// The codec.
     pub codec: &'static Planning,
     /// The rule for the playout of packets.
     pub jitter_buffer: JitterBuffer,
-    /// `BurstR` of G.107: 1 for random losses.
+    /// `BurstR` of G.107. It is 1 for random losses.
     pub burst_ratio: f64,
-    /// The advantage factor A of G.107: 0 for wired telephones.
+    /// The advantage factor A of G.107. It is 0 for wired telephones.
     pub advantage: f64,
 }
 
-/// The packets of a class or a call in one replication, arrived and dropped.
+/// The packets of a class or of a call in one replication that arrived or were dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivered<'a> {
     /// The number of the replication.
@@ -32,11 +32,11 @@ pub struct Delivered<'a> {
     pub delivered: u64,
     /// Packets that were dropped.
     pub dropped: u64,
-    /// The least delay, seconds; not valid if no packet arrived.
+    /// The least delay, seconds. It is not valid if no packet arrived.
     pub least_s: f64,
-    /// The mean delay, seconds; not valid if no packet arrived.
+    /// The mean delay, seconds. It is not valid if no packet arrived.
     pub mean_s: f64,
-    /// Distribution of delays: upper edges of bins, seconds, and packets in them.
+    /// The distribution of delays. Each bin has its upper edge in seconds and its number of packets.
     pub bins: Vec<(f64, u64)>,
 }
 
@@ -49,11 +49,11 @@ pub struct OwnCall<'a> {
     pub class: &'a str,
     /// The name of the codec of the call.
     pub codec: &'a str,
-    /// Its rating.
+    /// The rating of the call.
     pub rated: Rated,
 }
 
-/// The rating of a call in one replication; `None` for unknown values.
+/// The rating of a call in one replication. Unknown values are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rated {
     /// The transmission rating factor.
@@ -68,27 +68,29 @@ pub struct Rated {
     pub lost_percent: f64,
 }
 
-/// A call through a class.
+/// A call through a class, with its ratings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call<'a> {
     /// The class.
     pub class: &'a str,
-    /// The ratings by replication.
+    /// The rating in each replication.
     pub rated: Vec<Rated>,
-    /// The reason for a missing or unreliable rating; otherwise empty.
+    /// The reason for a missing or unreliable rating. It is empty if there is none.
     pub remark: String,
 }
 
-/// The number of deviations above the mean delay at which packets are played (Ramjee et al. 1994, §2).
+/// The factor of the mean deviation that is added to the mean delay for the playout of packets (Ramjee et al.
+/// 1994, §2).
 const DEVIATIONS: f64 = 4.0;
 
-/// Returns the time from sending to playout under `rule`, seconds, for the packets in `row`.
+/// Returns the time from the sending of a packet to its playout under `rule`, seconds, for the packets in
+/// `row`.
 ///
 /// Algorithm 1 of Ramjee, Kurose, Towsley and Schulzrinne (INFOCOM 1994) plays packets d + 4 v after they
-/// were sent. Its exponential averages d and v follow the delay and its absolute deviation from d with a
-/// memory of 500 packets. Here, d and v are the values around which the averages vary: the mean delay and the
-/// mean absolute deviation of the whole run. The result therefore does not depend on the first packet or on
-/// the instants of adaptation.
+/// were sent. d and v are exponential averages of the delay and of its absolute deviation from d, over about
+/// 500 packets. This function uses the values around which these averages vary: the mean delay and the mean
+/// absolute deviation of the whole run. The result therefore does not depend on the first packet or on the
+/// times of adaptation.
 pub fn playout_s(rule: JitterBuffer, row: &Delivered) -> f64 {
     match rule {
         JitterBuffer::Fixed(waits) => row.least_s + waits.as_seconds(),
@@ -105,10 +107,10 @@ fn mean_deviation_s(row: &Delivered) -> f64 {
     deviations.sum::<f64>() / counted as f64
 }
 
-/// Rates the call through each class of `rows`, which has a row for each class and replication.
+/// Rates a call through each class of `rows`. The rows have one entry for each class and replication.
 ///
-/// A class with calls in `own` gets the mean of their ratings. To rate all classes with the assumed
-/// telephones, callers pass no calls in `own`. Delays have the precision of their bin, 0.1 %.
+/// If a class has calls in `own`, the result is the mean of their ratings. To rate all classes with the
+/// assumed telephones, callers pass an empty `own`. Delays have the precision of their bin, 0.1 %.
 pub fn rate_calls<'a>(rows: &[Delivered<'a>], own: &[OwnCall], telephony: &Telephony) -> Vec<Call<'a>> {
     let mut by_class: BTreeMap<(u64, &str), Vec<&OwnCall>> = BTreeMap::new();
     for call in own {
@@ -133,7 +135,7 @@ pub fn rate_calls<'a>(rows: &[Delivered<'a>], own: &[OwnCall], telephony: &Telep
     calls.into_iter().map(remarked).collect()
 }
 
-/// The mean of the calls of a class in one replication; `None` for a value that a call does not have.
+/// The mean rating of the calls of a class in one replication. A value is `None` if a call lacks it.
 fn mean_of(own: &[&OwnCall]) -> Rated {
     let count = own.len() as f64;
     let mean = |value: fn(&Rated) -> Option<f64>| {
@@ -183,7 +185,7 @@ fn remark(rated: &[Rated], codec: &Planning) -> String {
     String::new()
 }
 
-/// The calls of a scenario from the table `calls` of a run.
+/// Returns the calls of a scenario from the table `calls` of a run.
 pub fn own_calls(calls: &Table) -> Vec<OwnCall<'_>> {
     let column = |name: &str| calls.column(name).expect("every run has this column");
     let [replication, class, codec, r, mos, mouth_to_ear, late, missing] =
@@ -205,7 +207,7 @@ pub fn own_calls(calls: &Table) -> Vec<OwnCall<'_>> {
     (0..calls.rows()).map(row).collect()
 }
 
-/// The packets of each class from the tables `classes` and `histogram` of a run.
+/// Returns the packets of each class from the tables `classes` and `histogram` of a run.
 pub fn delivered<'a>(classes: &'a Table, histogram: &'a Table) -> Vec<Delivered<'a>> {
     let column = |table: &'a Table, name: &str| table.column(name).expect("every run has this column");
     let number = |values: &Values, row: usize| values.number(row).unwrap_or(f64::NAN);
@@ -248,7 +250,7 @@ mod tests {
         JitterBuffer::Fixed(Time::from_milliseconds(ms))
     }
 
-    /// A class with the delays in `bins` and `dropped` dropped packets.
+    /// Returns a class with the delays in `bins` and `dropped` dropped packets.
     fn class(bins: &[(f64, u64)], dropped: u64) -> Delivered<'static> {
         let delivered = bins.iter().map(|(_, packets)| packets).sum();
         let sum: f64 = bins.iter().map(|(delay, packets)| delay * *packets as f64).sum();
@@ -263,8 +265,8 @@ mod tests {
         }
     }
 
-    /// 90 packets take 10 ms, 5 take 15 ms and 5 take 30 ms, with a buffer of 5 ms. 5 of 100 packets are
-    /// late, and 10 of 105 are lost or late. Mouth to ear takes 10 + 5 + 35 ms.
+    /// 90 packets have a delay of 10 ms, 5 have 15 ms and 5 have 30 ms. The buffer has 5 ms. 5 of 100 packets
+    /// are late, and 10 of 105 are lost or late. The delay from mouth to ear is 10 + 5 + 35 ms.
     #[test]
     fn later_packets_than_the_buffer_are_lost() {
         let row = class(&[(0.010, 90), (0.015, 5), (0.030, 5)], 5);
@@ -278,9 +280,9 @@ mod tests {
         assert_eq!(calls[0].remark, "");
     }
 
-    /// Half of the packets take 10 ms and half take 40 ms. The mean is 25 ms and the mean absolute deviation
-    /// 15 ms, so the playout is 25 + 4 · 15 ms. With 200 instead of 40 ms it is 105 + 250 ms. If all packets
-    /// take 10 ms, it is 10 + 40 ms.
+    /// Half of the packets have a delay of 10 ms and half have 40 ms. The mean is 25 ms and the mean absolute
+    /// deviation is 15 ms, so the playout is 25 + 4 · 15 ms. With 200 ms instead of 40 ms, the playout is 105
+    /// + 250 ms. If all delays are 10 ms, the playout is 10 + 40 ms.
     #[test]
     fn an_adaptive_buffer_waits_for_four_deviations_between_its_bounds() {
         let adaptive = JitterBuffer::default();
@@ -290,7 +292,7 @@ mod tests {
         assert!((playout(&[(0.010, 50)]) - 0.050).abs() < 1e-12);
     }
 
-    /// The estimates of the paper, updated packet by packet with its gain, vary around the values used here.
+    /// The averages of the paper, which are updated at every packet, vary around the values that perhop uses.
     #[test]
     fn the_estimates_of_ramjee_et_al_move_about_mean_and_deviation() {
         let (mut d, mut v, mut state) = (0.020, 0.010, 1_u64);
@@ -298,7 +300,7 @@ mod tests {
         let mut bins: BTreeMap<u64, u64> = BTreeMap::new();
         for number in 0..200_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // Delays are 5 to 36 ms, and 60 ms for some packets.
+            // Delays are 5 to 36 ms. Some packets have 60 ms.
             let ms = if (state >> 60) == 0 { 60 } else { 5 + (state >> 59) };
             let delay = ms as f64 / 1e3;
             *bins.entry(ms).or_default() += 1;

@@ -1,23 +1,24 @@
-//! [`play`]: the packets of a call that are lost or arrive after their playout, and the runs of such packets.
+//! [`play`]: counts the packets of a call that are lost or arrive after their playout, and the runs of such
+//! packets.
 
 use crate::counters::{LoggedPacket, upper_edge_s};
 
-/// The packets of a call after its de-jitter buffer.
+/// The packets of a call, as seen after its de-jitter buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Played {
     /// Packets that arrived.
     pub arrived: u64,
     /// Packets that arrived after their playout.
     pub late: u64,
-    /// Packets between the first and the last arrival that did not arrive or were late.
+    /// Packets between the first and the last arrival that were lost or late.
     pub missing: u64,
     /// Runs of consecutive missing packets.
     pub runs: u64,
 }
 
 impl Played {
-    /// `BurstR` of G.107: the mean length of runs of missing packets, relative to the mean of random losses,
-    /// 1 / (1 - p).
+    /// `BurstR` of G.107: the mean length of runs of missing packets, divided by 1 / (1 - p), the mean length
+    /// if losses are random.
     pub fn burst_ratio(&self) -> f64 {
         if self.runs == 0 {
             return 1.0;
@@ -28,10 +29,11 @@ impl Played {
     }
 }
 
-/// Plays `packets` of a call, in order of arrival, `playout_s` seconds after each was sent.
+/// Plays `packets` of a call, which are in order of arrival. The playout of each packet is `playout_s`
+/// seconds after it was sent.
 ///
-/// Delays are rounded to their bins, so that the number of late packets agrees with the histogram of the
-/// class.
+/// Delays are rounded to the bins of histograms, so that the number of late packets agrees with the histogram
+/// of the class.
 pub fn play<'a>(packets: impl IntoIterator<Item = &'a LoggedPacket>, playout_s: f64) -> Played {
     let mut played = Played::default();
     let mut before: Option<u32> = None;
@@ -67,7 +69,7 @@ mod tests {
         Time::from_milliseconds(ms)
     }
 
-    /// Packets every 20 ms with these numbers and delays, milliseconds.
+    /// Packets that are sent every 20 ms, with these numbers and delays in milliseconds.
     fn packets(sent: &[(u32, u64)]) -> Vec<LoggedPacket> {
         sent.iter()
             .map(|(number, delay)| LoggedPacket {
@@ -87,8 +89,8 @@ mod tests {
         assert_eq!((played.arrived, played.late, played.missing, played.runs), (6, 2, 2, 2));
     }
 
-    /// 0 1 . . 4 5 6! 7: packets 2 and 3 are lost, and packet 6 is late. Three of eight packets are missing,
-    /// in two runs.
+    /// In 0 1 . . 4 5 6! 7, packets 2 and 3 are lost, and packet 6 is late. Three of eight packets are
+    /// missing, in two runs.
     #[test]
     fn lost_and_late_packets_make_runs() {
         let log = packets(&[(0, 10), (1, 10), (4, 10), (5, 10), (6, 30), (7, 10)]);

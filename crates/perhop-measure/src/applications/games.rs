@@ -15,12 +15,12 @@ pub struct Ticks {
     /// The times from a command until its effect is visible, sorted. The effect is visible when the first
     /// snapshot arrives that was sent after the command had arrived.
     pub response: Vec<Time>,
-    /// Snapshots that arrived more than a tick later than the snapshot with the least delay.
+    /// Snapshots whose delay exceeds the least delay by more than a tick.
     pub late: u64,
 }
 
 impl Ticks {
-    /// The value at `quantile` of delays, seconds; NaN without any.
+    /// The `quantile` of sorted `delays`, seconds. The result is NaN if the list is empty.
     pub fn quantile(delays: &[Time], quantile: f64) -> f64 {
         nearest_rank(delays, quantile)
     }
@@ -36,8 +36,8 @@ pub fn game_delays(commands: &[&LoggedPacket], snapshots: &[&LoggedPacket], tick
     let (up, down) = (sorted(commands), sorted(snapshots));
     let least = down.first().copied().unwrap_or_default();
     let late = down.iter().filter(|delay| **delay > least + tick).count() as u64;
-    // Every snapshot that is sent after the arrival of a command contains it. The first such snapshot to
-    // arrive shows the command.
+    // A snapshot that is sent after the arrival of a command contains the command. The first of these
+    // snapshots to arrive shows the command to the player.
     let mut sent: Vec<(Time, Time)> =
         snapshots.iter().map(|packet| (packet.sent, packet.sent + packet.delay)).collect();
     sent.sort_unstable();
@@ -63,9 +63,10 @@ mod tests {
         LoggedPacket { flow: 0, number: 0, sent: ms(sent), bytes: 100, delay: ms(delay) }
     }
 
-    /// Ticks at 0, 10, 20 … ms. A command that is sent at 1 ms arrives at 6 ms. It is in the snapshot of 10
-    /// ms, which arrives at 15 ms. A command that arrives exactly at a tick is in the snapshot of this tick.
-    /// The snapshot of 30 ms is lost, and the snapshot of 40 ms contains its command.
+    /// The server sends snapshots at 0, 10, 20 … ms. A command that is sent at 1 ms arrives at 6 ms. It is in
+    /// the snapshot of 10 ms, which arrives at 15 ms. A command that arrives exactly at a tick is in the
+    /// snapshot of this tick. The snapshot of 30 ms is lost, and the snapshot of 40 ms contains the command
+    /// of the lost snapshot.
     #[test]
     fn a_command_is_seen_in_the_first_snapshot_after_it() {
         let commands = [packet(1, 5), packet(15, 5), packet(22, 5)];
@@ -79,7 +80,7 @@ mod tests {
         assert!(Ticks::quantile(&[], 0.5).is_nan());
     }
 
-    /// A snapshot that overtakes another one also contains the commands of the other.
+    /// A snapshot that overtakes another snapshot also contains the commands of the other one.
     #[test]
     fn an_overtaking_command_is_seen_first() {
         let (commands, snapshots) = ([packet(1, 5)], [packet(10, 30), packet(20, 5)]);

@@ -1,7 +1,7 @@
-//! Figures of applications by which users judge the quality of a network.
+//! Measurements of applications by which users judge the quality of a network.
 //!
-//! Calls and games are evaluated from their packets when a run is over, so the order in which packets of
-//! different flows were recorded does not matter.
+//! Calls and games are evaluated at the end of a run, from the records of their packets. The order in which
+//! packets of different flows were recorded therefore does not matter.
 
 mod calls;
 mod games;

@@ -7,12 +7,12 @@ use perhop_qos::units::Time;
 pub struct VideoTally {
     /// Segments that arrived.
     pub segments: u64,
-    /// Sum of their bitrates, bits per second.
+    /// Sum of the bitrates of these segments, bits per second.
     pub bitrates: u128,
-    /// Requests for a bitrate that differs from the previous request.
+    /// Requests for another bitrate than that of the previous request.
     pub switches: u64,
-    /// The time from the start to the first picture. `None` if the picture appeared before the end of the
-    /// warm-up, or never.
+    /// The time from the start to the first picture. It is `None` if the picture appeared before the end of
+    /// the warm-up, or not at all.
     pub startup: Option<Time>,
     /// Stalls that began.
     pub stalls: u64,
@@ -23,11 +23,11 @@ pub struct VideoTally {
 }
 
 impl VideoTally {
-    /// Mean bitrate of the segments, bits per second; NaN without any.
+    /// Mean bitrate of the segments, bits per second. It is NaN if no segment arrived.
     pub fn bitrate(&self) -> f64 {
         self.bitrates as f64 / self.segments as f64
     }
-    /// Time in stalls, percent of the time since playback started; NaN if playback did not start.
+    /// Time in stalls, percent of the time since playback started. It is NaN if playback did not start.
     pub fn stalled_percent(&self) -> f64 {
         let (stalled, played) = (self.stalled.as_seconds(), self.played.as_seconds());
         100.0 * stalled / (stalled + played)
@@ -46,24 +46,25 @@ pub struct PageTally {
 /// The counts of a speed test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpeedTally {
-    /// Connections with bulk transfers.
+    /// Connections that transfer data.
     pub connections: u32,
     begins: Time,
     ends: Time,
-    /// Payload bytes that all connections had received at the start and at the end of each slice.
+    /// Payload bytes that all connections together had received at the start of the test and at the end of
+    /// each slice.
     pub readings: Vec<u64>,
 }
 
-/// The number of slices of a test. The slowest 30 % and the fastest 10 % do not count (Ookla's description of
-/// its test, as quoted by Bauer, Clark and Lehr, "Understanding Broadband Speed Measurements", 2010).
+/// The number of slices of a test. The slowest 30 % and the fastest 10 % are not counted (Ookla's description
+/// of its test, as quoted by Bauer, Clark and Lehr, "Understanding Broadband Speed Measurements", 2010).
 const SLICES: u64 = 20;
-/// The number of slowest slices that do not count.
+/// The number of slowest slices that are not counted.
 const SLOWEST: usize = 6;
-/// The number of fastest slices that do not count.
+/// The number of fastest slices that are not counted.
 const FASTEST: usize = 2;
 
 impl SpeedTally {
-    /// Creates the counts of a test with `connections` from `begins` to `ends`.
+    /// Creates the counts of a test with `connections`, which lasts from `begins` to `ends`.
     pub fn new(connections: u32, begins: Time, ends: Time) -> SpeedTally {
         SpeedTally { connections, begins, ends, readings: Vec::new() }
     }
@@ -80,7 +81,8 @@ impl SpeedTally {
     fn slice_s(&self) -> f64 {
         self.ends.saturating_sub(self.begins).as_seconds() / SLICES as f64
     }
-    /// Bits per second over the whole test, as iperf3 reports it; NaN if the test did not end.
+    /// Bits per second over the whole test, as iperf3 reports them. The result is NaN if the test did not
+    /// end.
     pub fn mean_bps(&self) -> f64 {
         if self.readings.len() as u64 <= SLICES {
             return f64::NAN;
@@ -88,7 +90,7 @@ impl SpeedTally {
         let bytes = self.readings[SLICES as usize] - self.readings[0];
         8.0 * bytes as f64 / (self.slice_s() * SLICES as f64)
     }
-    /// Bits per second over the slices without the slowest and the fastest.
+    /// Bits per second over the counted slices, without the slowest and the fastest.
     pub fn trimmed_bps(&self) -> f64 {
         if self.readings.len() as u64 <= SLICES {
             return f64::NAN;

@@ -1,5 +1,4 @@
-//! [`Arrivals`]: counters of one flow at the receiver; and [`ColorTally`]: the counters of one class and
-//! color.
+//! [`Arrivals`]: counters of one flow at its receiver. [`ColorTally`]: counters of one class and color.
 
 use std::mem::offset_of;
 
@@ -11,15 +10,16 @@ use super::{DelayStatistics, Delays};
 
 /// Counters of the arrived packets of one flow.
 ///
-/// Every delivery changes these counters, so they contain no value that follows from others. The packets of
-/// the flow are the sum over its colors. Every packet that does not begin a run forms a pair with the
-/// previous packet. The sum of the delay differences in a run is its last delay minus its first.
+/// Every delivery changes these counters, so they contain no value that can be computed from other values.
+/// The packets of the flow are the sum over the colors. Every packet that does not begin a run forms a pair
+/// with the previous packet. The sum of the delay differences in a run is the last delay of the run minus the
+/// first.
 #[derive(Clone, Debug)]
 #[repr(C)] // most frequently used first
 pub struct Arrivals {
-    /// The number that the next packet has if it continues the run. No packet has the initial value.
+    /// The packet number that would continue the current run. The initial value is not a packet number.
     continues: u64,
-    /// Delay of the last packet, 0 before the first arrival.
+    /// Delay of the last packet. It is 0 before the first arrival.
     last: Time,
     least: Time,
     greatest: Time,
@@ -27,16 +27,17 @@ pub struct Arrivals {
     greatest_variation: i64,
     absolute_sum: u128,
     colors: [Delivered; COLORS],
-    /// The last delay of a run minus its first delay, summed over the runs. The last delay of the current run
-    /// is not included yet.
+    /// The last delay of each run minus the first delay of the run, summed over all runs. The last delay of
+    /// the current run is not included yet.
     run_differences: i128,
-    /// Number of runs: sequences of consecutive packets that all arrived.
+    /// Number of runs. A run is a sequence of consecutive packets that all arrived.
     runs: u64,
-    /// Packets sent during the warm-up that arrived after it, by color, if there are any.
+    /// Packets that were sent during the warm-up and arrived after it, by color. It is `None` if there are
+    /// none.
     early: Option<Box<[Count; COLORS]>>,
 }
 
-/// The packets of one color.
+/// The delivered packets of one color.
 #[derive(Clone, Copy, Debug, Default)]
 struct Delivered {
     count: Count,
@@ -66,12 +67,12 @@ impl Default for Arrivals {
 }
 
 impl Arrivals {
-    /// The bytes that a green packet in sequence changes.
+    /// The size of the fields that an arriving green packet changes if it continues the run, bytes.
     pub(super) const HOT: usize = offset_of!(Arrivals, colors) + size_of::<Delivered>();
 
-    /// Counts packet `number` of the flow, which was sent after the warm-up. It has `length` IP bytes, the
-    /// `color` of its codepoint, and this `delay`. Records delay and IPDV in `delays`. Returns the IPDV in
-    /// picoseconds, if the packet has one.
+    /// Counts packet `number` of the flow, which was sent after the warm-up. The packet has `length` IP
+    /// bytes, the `color` of its codepoint, and this `delay`. Records the delay and the IPDV in `delays`.
+    /// Returns the IPDV in picoseconds, if the packet has one.
     #[allow(clippy::inline_always)] // on the path of every packet that arrives
     #[inline(always)]
     pub fn deliver(
@@ -117,7 +118,7 @@ impl Arrivals {
         self.early.get_or_insert_default()[color.index()].add(length);
     }
 
-    /// Packets sent during the warm-up that arrived after it, by color.
+    /// Packets that were sent during the warm-up and arrived after it, by color.
     fn early(&self) -> [Count; COLORS] {
         self.early.as_deref().copied().unwrap_or_default()
     }
@@ -127,13 +128,13 @@ impl Arrivals {
         self.colors.iter().for_each(|color| sum.merge(color.count));
         sum
     }
-    /// Packets that arrived after the warm-up, including those sent during it.
+    /// Packets that arrived after the warm-up, including packets that were sent during it.
     pub fn received(&self) -> Count {
         let mut sum = self.delivered();
         self.early().iter().for_each(|count| sum.merge(*count));
         sum
     }
-    /// Delay of the delivered packets.
+    /// The delays of the delivered packets.
     pub fn delay(&self) -> DelayStatistics {
         let packets = self.delivered().packets;
         DelayStatistics {
@@ -148,7 +149,7 @@ impl Arrivals {
             greatest_variation: self.greatest_variation,
         }
     }
-    /// Adds these counters to those of a class.
+    /// Adds these counters to the counters of a class.
     pub fn add_to(&self, class: &mut ColorTallies) {
         for (tally, (Delivered { count, delay }, early)) in
             class.iter_mut().zip(self.colors.iter().zip(self.early()))
@@ -161,14 +162,15 @@ impl Arrivals {
     }
 }
 
-/// Arrived packets of one class with the color of their codepoint.
+/// The packets of one class and color that arrived. The color is that of the codepoint.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ColorTally {
     /// Packets that were sent after the warm-up and arrived.
     pub delivered: Count,
-    /// Packets that arrived after the warm-up, including those sent during it. They determine the throughput.
+    /// Packets that arrived after the warm-up, including packets that were sent during it. They determine the
+    /// throughput.
     pub received: Count,
-    /// Sum of the delays of `delivered`, picoseconds.
+    /// The sum of the delays of the packets in `delivered`, picoseconds.
     delay: u128,
 }
 
@@ -176,7 +178,7 @@ pub struct ColorTally {
 pub type ColorTallies = [ColorTally; Color::COUNT];
 
 impl ColorTally {
-    /// Mean delay, seconds; NaN without packets.
+    /// Mean delay, seconds. It is NaN if no packet was delivered.
     pub fn mean_delay(&self) -> f64 {
         self.delay as f64 / self.delivered.packets as f64 / 1e12
     }
@@ -217,7 +219,7 @@ mod tests {
         assert!(statistics.mean().is_nan() && statistics.mean_variation().is_nan());
     }
 
-    /// Numbers, lengths, colors and delays (picoseconds) of packets, many of them consecutive.
+    /// The numbers, lengths, colors and delays (picoseconds) of packets. Many packets are consecutive.
     fn packets() -> impl Strategy<Value = Vec<(u32, u32, usize, u64)>> {
         let packet =
             (prop_oneof![4 => Just(0_u32), 1 => any::<u32>()], any::<u32>(), 0..COLORS, any::<u32>());
@@ -232,7 +234,7 @@ mod tests {
     }
 
     proptest! {
-        /// The values derived from the counters equal the sums over single packets.
+        /// The statistics that are computed from the counters equal the sums over the individual packets.
         #[test]
         fn uncounted_packets_are_not_losses(packets in packets()) {
             let (mut arrivals, mut plain) = (Arrivals::default(), DelayStatistics::default());

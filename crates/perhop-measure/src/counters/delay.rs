@@ -6,18 +6,18 @@ use super::Distribution;
 
 /// Exact statistics of one-way delay and inter-packet delay variation.
 ///
-/// One-way delay follows RFC 7679: from the first bit sent to the last bit received, without lost packets.
-/// IPDV is D(i+1) - D(i) of RFC 3393, over consecutive packets that both arrived.
+/// One-way delay is defined by RFC 7679: the time from the first bit sent to the last bit received. Lost
+/// packets are not included. IPDV is D(i+1) - D(i) of RFC 3393 for two consecutive packets that both arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayStatistics {
-    /// Packets measured.
+    /// The number of measured packets.
     pub packets: u64,
     pub(super) sum: u128,
-    /// The least delay; not valid while `packets` is 0.
+    /// The least delay. It is not valid while `packets` is 0.
     pub least: Time,
     /// Greatest delay.
     pub greatest: Time,
-    /// The number of pairs of consecutive packets that were measured.
+    /// The number of measured pairs of consecutive packets.
     pub pairs: u64,
     pub(super) signed_sum: i128,
     pub(super) absolute_sum: u128,
@@ -44,7 +44,7 @@ impl Default for DelayStatistics {
 }
 
 impl DelayStatistics {
-    /// Adds a packet with `delay`; `variation` is its IPDV in picoseconds, if it has one.
+    /// Adds a packet with `delay`. `variation` is the IPDV of the packet in picoseconds, if it has one.
     pub(super) fn add(&mut self, delay: Time, variation: Option<i64>) {
         self.take(delay);
         if let Some(variation) = variation {
@@ -80,21 +80,21 @@ impl DelayStatistics {
     pub fn sum(&self) -> u128 {
         self.sum
     }
-    /// Mean delay in seconds; NaN without measurements.
+    /// Mean delay, seconds. It is NaN if no packet was measured.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.packets as f64 / 1e12
     }
-    /// Mean signed IPDV in seconds; near 0 in a steady state.
+    /// Mean signed IPDV, seconds. It is near 0 in a steady state.
     pub fn mean_variation(&self) -> f64 {
         self.signed_sum as f64 / self.pairs as f64 / 1e12
     }
-    /// Mean of |IPDV| in seconds.
+    /// Mean of |IPDV|, seconds.
     pub fn mean_absolute_variation(&self) -> f64 {
         self.absolute_sum as f64 / self.pairs as f64 / 1e12
     }
 }
 
-/// Distributions of delay and |IPDV| of one flow or a class, with three significant digits.
+/// The distributions of delay and |IPDV| of one flow or one class, with three significant digits.
 #[derive(Clone, Debug, Default)]
 pub struct Delays {
     /// One-way delay.
@@ -104,7 +104,7 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// Adds a packet with `delay`; `variation` is its IPDV in picoseconds, if it has one.
+    /// Adds a packet with `delay`. `variation` is the IPDV of the packet in picoseconds, if it has one.
     pub fn record(&mut self, delay: Time, variation: Option<i64>) {
         self.delay.record(delay.as_picoseconds());
         if let Some(variation) = variation {
@@ -118,24 +118,26 @@ impl Delays {
     }
 }
 
-/// PDV (RFC 5481 §4.2) over several flows: the delay of each packet minus the least delay of its flow.
+/// PDV (RFC 5481 §4.2) of several flows: the delay of each packet minus the least delay of the flow of this
+/// packet.
 pub fn above_least<'a>(flows: impl IntoIterator<Item = &'a Distribution>) -> Distribution {
     let mut above = Distribution::default();
     for delay in flows {
         let least = delay.bins().next().map_or(0, |bin| bin.longest);
-        // The delay is rounded in the same way as quantiles, so that equal delays differ by 0.
+        // The least delay is rounded in the same way as quantiles, so that the difference of equal delays is
+        // 0.
         delay.bins().for_each(|bin| above.record_all(bin.longest - least, bin.count));
     }
     above
 }
 
-/// The `quantile` (0 to 1) of `distribution` in seconds; NaN if it is empty.
+/// The `quantile` (0 to 1) of `distribution`, seconds. It is NaN if the distribution is empty.
 pub fn quantile_seconds(distribution: &Distribution, quantile: f64) -> f64 {
     seconds(distribution.quantile(quantile))
 }
 
-/// The least value of `distribution` in seconds, rounded in the same way as its quantiles; NaN if it is
-/// empty.
+/// The least value of `distribution`, seconds, rounded in the same way as quantiles. It is NaN if the
+/// distribution is empty.
 pub fn least_seconds(distribution: &Distribution) -> f64 {
     seconds(distribution.bins().next().map(|bin| bin.longest))
 }
@@ -148,8 +150,8 @@ fn seconds(nanoseconds: Option<u64>) -> f64 {
 mod tests {
     use super::*;
 
-    /// The delays of one flow are 10 to 19 ms, and those of the other 100 to 109 ms. Each varies by 0 to 9
-    /// ms, and so do both together.
+    /// One flow has delays of 10 to 19 ms, and the other has delays of 100 to 109 ms. Each flow has a PDV of
+    /// 0 to 9 ms, and so have both together.
     #[test]
     fn variation_is_above_the_least_of_each_flow() {
         let flow = |least: u64| {
@@ -161,12 +163,12 @@ mod tests {
         assert_eq!((above.recorded(), above.bins().next().map(|bin| bin.longest)), (20, Some(0)));
         for (quantile, seconds) in [(0.1, 0.0), (0.5, 0.004), (0.9, 0.008), (1.0, 0.009)] {
             let found = quantile_seconds(&above, quantile);
-            // The tolerance is three digits of a delay of 109 ms.
+            // The tolerance is one unit of the third digit of a delay of 109 ms.
             assert!((found - seconds).abs() < 1.1e-4, "{quantile}: {found}");
         }
     }
 
-    /// The merged measurements of two flows equal those of one flow with the packets of both.
+    /// The merged measurements of two flows equal the measurements of one flow with the packets of both.
     #[test]
     fn measurements_of_two_flows_add_up() {
         let packets = [(10, None), (14, Some(4)), (11, Some(-3)), (13, Some(2))];

@@ -1,37 +1,38 @@
-//! [`Distribution`]: counts of durations with three significant digits.
+//! [`Distribution`]: counts of durations in bins with three significant digits.
 
 use perhop_qos::units::Time;
 
 /// The binary logarithm of `BINS`.
 const BINS_BITS: u32 = 10;
-/// The number of bins in every octave. Three significant decimal digits distinguish 1000 from 1001, which
-/// needs 1024 bins. Below 2 · 1024, the width of a bin is 1. These are the bins of an HDR histogram.
+/// The number of bins in every octave. Three significant decimal digits must distinguish 1000 from 1001,
+/// which needs 1024 bins. Below 2 · 1024, a bin contains one value. The bins are those of an HDR histogram.
 const BINS: usize = 1 << BINS_BITS;
-/// The number of bins that are stored together.
+/// The number of bins in a page. Memory is allocated page by page.
 const PAGE: usize = 32;
-/// The place of a page in which no duration was recorded. It is above the places of all pages.
+/// The place of a page without memory. It is above the places of all pages.
 const ABSENT: u16 = u16::MAX;
-// Durations have less than 55 octaves, so the places of their pages are below `ABSENT`.
+// Durations have fewer than 55 octaves, so the places of all pages are below `ABSENT`.
 const _: () = assert!(55 * BINS / PAGE < ABSENT as usize);
 
-/// Counts of durations in nanoseconds, in bins with three digits.
+/// Counts of durations in nanoseconds, in bins with three significant digits.
 ///
-/// Each class or flow has two distributions. To save memory, only pages in which a duration was recorded are
+/// Each class or flow has two distributions. To save memory, only pages that contain a recorded duration are
 /// allocated.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
-    /// The place of each page in `pages`, up to the last octave needed; [`ABSENT`] if it has no memory.
+    /// The place of each page in `pages`, up to the last octave that is used. It is [`ABSENT`] for a page
+    /// without memory.
     places: Vec<u16>,
-    /// Counts by bin, in the order in which the pages were needed.
+    /// The counts of the bins of each page. Pages are in the order of their allocation.
     pages: Vec<[u32; PAGE]>,
 }
 
 /// The durations in one bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
-    /// The longest duration of the bin, nanoseconds, to which quantiles are rounded.
+    /// The longest duration in the bin, nanoseconds. Quantiles are rounded to it.
     pub longest: u64,
-    /// The number of durations.
+    /// The number of durations in the bin.
     pub count: u32,
 }
 
@@ -48,13 +49,13 @@ impl Distribution {
             fill(count);
         }
     }
-    /// Records the first duration in the page of `bin`.
+    /// Records the first duration in the page that contains `bin`.
     #[cold]
     #[inline(never)]
     fn record_first(&mut self, bin: usize) {
         self.page(bin / PAGE)[bin % PAGE] = 1;
     }
-    /// The counts of the page with this `index`, which is allocated if necessary.
+    /// Returns the counts of the page with this `index`. Allocates the page if necessary.
     fn page(&mut self, index: usize) -> &mut [u32; PAGE] {
         if self.places.len() <= index {
             let pages = BINS / PAGE;
@@ -65,7 +66,7 @@ impl Distribution {
         if self.places[index] == ABSENT {
             self.places[index] = self.pages.len() as u16;
             if self.pages.len() == self.pages.capacity() {
-                // Doubling would leave a third of the memory unused.
+                // If the capacity were doubled, a third of the memory could be unused.
                 self.pages.reserve_exact(self.pages.len() / 4 + 2);
             }
             self.pages.push([0; PAGE]);
@@ -86,12 +87,12 @@ impl Distribution {
             }
         }
     }
-    /// The index and the counts of each page with memory, beginning with the shortest durations.
+    /// The index and the counts of each allocated page, in order of increasing durations.
     fn in_order(&self) -> impl Iterator<Item = (usize, &[u32; PAGE])> {
         let counts = |place: &u16| self.pages.get(usize::from(*place));
         self.places.iter().enumerate().filter_map(move |(index, place)| Some((index, counts(place)?)))
     }
-    /// The bins in which durations were recorded, beginning with the shortest.
+    /// The bins that contain recorded durations, in order of increasing durations.
     pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
         self.in_order().flat_map(|(index, counts)| {
             let bins = counts.iter().enumerate().filter(|(_, count)| **count > 0);
@@ -102,8 +103,8 @@ impl Distribution {
     pub fn recorded(&self) -> u64 {
         self.pages.iter().flatten().map(|count| u64::from(*count)).sum()
     }
-    /// The `quantile` (0 to 1) in nanoseconds. It is the longest duration of its bin; `None` without
-    /// durations.
+    /// The `quantile` (0 to 1), nanoseconds: the longest duration in the bin that contains it. Returns `None`
+    /// if no durations were recorded.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let needed = (libm::ceil(quantile * self.recorded() as f64) as u64).max(1);
         let mut sum = 0;
@@ -116,7 +117,7 @@ impl Distribution {
     }
 }
 
-/// Sets a count that has overflowed to the maximum, as an HDR histogram does.
+/// Sets a count that has overflowed to its maximum, as an HDR histogram does.
 #[cold]
 #[inline(never)]
 fn fill(count: &mut u32) {
@@ -127,25 +128,25 @@ fn in_nanoseconds(picoseconds: u64) -> u64 {
     (picoseconds + 500) / 1000
 }
 
-/// The index of the bin of `value`.
+/// The index of the bin that contains `value`.
 #[inline]
 fn place(value: u64) -> usize {
     let doublings = (value | (2 * BINS as u64 - 1)).ilog2() - BINS_BITS;
     ((doublings as usize) << BINS_BITS) + (value >> doublings) as usize
 }
 
-/// The least value in the bin at `place`.
+/// The least value in the bin with index `place`.
 fn least(place: usize) -> u64 {
     let doublings = (place / BINS).saturating_sub(1);
     ((place - doublings * BINS) as u64) << doublings
 }
 
-/// The longest duration in the bin at `place`.
+/// The longest duration in the bin with index `place`.
 fn longest(place: usize) -> u64 {
     least(place + 1) - 1
 }
 
-/// The upper edge of the bin of `delay`, seconds, as in the table of histograms.
+/// The upper edge of the bin that contains `delay`, seconds. The table `histogram` has the same edges.
 pub fn upper_edge_s(delay: Time) -> f64 {
     longest(place(in_nanoseconds(delay.as_picoseconds()))) as f64 / 1e9
 }
@@ -157,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// An HDR histogram in which `durations` were recorded.
+    /// Returns an HDR histogram that contains `durations`.
     fn recorded(durations: &[u64]) -> Histogram<u32> {
         let mut histogram = Histogram::new(3).unwrap();
         for picoseconds in durations {
@@ -194,14 +195,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_match_a_histogram(one in durations(), other in durations()) {
-            assert_same(&counted(&one), &recorded(&one));
-            let mut both = counted(&one);
-            both.merge(&counted(&other));
-            assert_same(&both, &recorded(&[one, other].concat()));
+        fn counts_match_a_histogram(first in durations(), second in durations()) {
+            assert_same(&counted(&first), &recorded(&first));
+            let mut both = counted(&first);
+            both.merge(&counted(&second));
+            assert_same(&both, &recorded(&[first, second].concat()));
         }
 
-        /// A count that is added at once equals the same number of durations.
+        /// Adding a count of durations at once has the same result as recording each of them.
         #[test]
         fn durations_add_up(nanoseconds in 0..1_u64 << 40, count in 1..20_u32) {
             let mut distribution = Distribution::default();

@@ -3,11 +3,12 @@
 use perhop_qos::conditioner::Count;
 use perhop_qos::verdict::DropCause;
 
-/// Dropped packets, by cause. Most flows and ports drop nothing and allocate no memory for drops.
+/// Dropped packets, by cause. Most flows and ports have no drops and allocate no memory for them.
 #[derive(Clone, Debug, Default)]
 pub struct Drops(Option<Box<Causes>>);
 
-/// The packets of each cause. Most flows with drops have one cause, so the others are in memory of their own.
+/// The dropped packets of each cause. Most flows that have drops have one cause, so the other causes are in
+/// separate memory.
 #[derive(Clone, Debug)]
 struct Causes {
     /// The cause of the first drop.

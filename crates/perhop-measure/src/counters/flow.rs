@@ -11,7 +11,7 @@ use super::{Arrivals, DelayStatistics, Drops};
 
 /// Counters of one flow during a run.
 ///
-/// A departure touches the first cache line, and an arrival the first two.
+/// A departure changes the first cache line. An arrival changes the first two cache lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct FlowCounters {
@@ -19,8 +19,8 @@ pub struct FlowCounters {
     pub offered: Count,
     /// Number of the next packet.
     pub next_sequence: u32,
-    /// The index of the flow's distribution in [`Measurements::delays`](crate::Measurements). The flows of a
-    /// class may share one.
+    /// The index of the flow's distribution in [`Measurements::delays`](crate::Measurements). All flows of a
+    /// class may use the same distribution.
     pub distribution: u32,
     /// Packets dropped in the network.
     pub dropped: Drops,
@@ -31,7 +31,7 @@ pub struct FlowCounters {
 const _: () = assert!(offset_of!(FlowCounters, arrivals) + Arrivals::HOT == 128, "two cache lines");
 
 impl FlowCounters {
-    /// Creates counters for a flow whose delays are recorded in distribution number `distribution`.
+    /// Creates counters for a flow. Its delays are recorded in the distribution with index `distribution`.
     pub fn new(distribution: usize) -> FlowCounters {
         FlowCounters {
             arrivals: Arrivals::default(),
@@ -41,14 +41,14 @@ impl FlowCounters {
             dropped: Drops::default(),
         }
     }
-    /// Counts `packet`, which was dropped because of `cause`.
+    /// Counts `packet`, which was dropped for `cause`.
     pub fn drop(&mut self, packet: &Packet, cause: DropCause, warmup: Time) {
         if packet.sent_at >= warmup {
             self.dropped.add(cause, packet.length);
         }
     }
-    /// Adds the counters of the flow in another part of the network. Only one part has its sender, and only
-    /// one its receiver.
+    /// Adds the counters of the same flow in another part of the network. Only one part contains its sender,
+    /// and only one part contains its receiver.
     pub fn add_part(&mut self, part: FlowCounters) {
         self.offered.merge(part.offered);
         self.next_sequence = self.next_sequence.wrapping_add(part.next_sequence);
@@ -62,7 +62,7 @@ impl FlowCounters {
             self.arrivals = part.arrivals;
         }
     }
-    /// The results of the counters.
+    /// Returns the results of the flow.
     pub fn tally(&self) -> FlowTally {
         FlowTally {
             offered: self.offered,
@@ -74,19 +74,20 @@ impl FlowCounters {
     }
 }
 
-/// Results of one flow. Packets that were sent during the warm-up count only in `received`. For all other
-/// packets, offered = delivered + dropped + in the network.
+/// Results of one flow. Packets that were sent during the warm-up are counted only in `received`. For all
+/// other packets, offered = delivered + dropped + in the network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowTally {
     /// Packets offered to the sender's port.
     pub offered: Count,
-    /// Packets that arrived at the receiver.
+    /// Packets that arrived at the receiver and were sent after the warm-up.
     pub delivered: Count,
     /// Packets dropped in the network, by cause.
     pub dropped: [Count; DropCause::COUNT],
-    /// Packets that arrived after the warm-up, including those sent during it. They determine the throughput.
+    /// Packets that arrived after the warm-up, including packets that were sent during it. They determine the
+    /// throughput.
     pub received: Count,
-    /// Delay of the delivered packets.
+    /// The delays of the delivered packets.
     pub delay: DelayStatistics,
 }
 

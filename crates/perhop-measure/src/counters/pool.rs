@@ -1,32 +1,34 @@
-//! [`PoolDrops`]: the ports that held a packet memory when it had no room for a packet.
+//! [`PoolDrops`]: the ports that used a shared packet memory when it had no room for a packet.
 
 use perhop_qos::units::Time;
 
-/// The use of a pool of memory at one drop.
+/// The use of a pool of memory at the time of one drop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PoolUse {
     /// The time of the drop.
     pub at: Time,
     /// The used units of the pool.
     pub used: u64,
-    /// The units of each port: first the port of the drop, then the other ports of the pool, in their order.
+    /// The units that each port uses: first the port of the drop, then the other ports of the pool, in their
+    /// order.
     pub by_port: Vec<u64>,
 }
 
-/// The use of a pool at the drops of one of its ports.
+/// The use of a pool at the times of drops at one of its ports.
 #[derive(Clone, Debug, Default)]
 pub struct PoolDrops {
-    /// All units of the pool.
+    /// The number of units of the pool.
     pub size: u64,
     /// The first drop.
     pub first: PoolUse,
-    /// The drop at which the pool was fullest. Of equal drops, the first.
+    /// The drop at which most units of the pool were used. If several drops are equal, it is the first of
+    /// them.
     pub fullest: PoolUse,
     is_empty: bool,
 }
 
 impl PoolDrops {
-    /// Creates the record of a port that has not dropped a packet, in a pool of `size` units and `ports`
+    /// Creates the record of a port that has not dropped a packet. The pool has `size` units and `ports`
     /// ports.
     pub fn new(size: u64, ports: usize) -> PoolDrops {
         let nothing = PoolUse { by_port: Vec::with_capacity(ports), ..PoolUse::default() };
@@ -36,13 +38,13 @@ impl PoolDrops {
     pub fn is_empty(&self) -> bool {
         self.is_empty
     }
-    /// Whether a drop with `used` units of the pool in use changes the record.
+    /// Whether a drop changes the record if `used` units of the pool are used.
     #[inline]
     pub fn admits(&self, used: u64) -> bool {
         self.is_empty || used > self.fullest.used
     }
-    /// Records a drop at `at` with `used` units of the pool in use, of which the ports have `by_port`. It
-    /// allocates no memory.
+    /// Records a drop at `at`. `used` units of the pool are used, and `by_port` are the units that each port
+    /// uses. Allocates no memory.
     pub fn record(&mut self, at: Time, used: u64, by_port: impl Iterator<Item = u64> + Clone) {
         if self.is_empty {
             self.first.fill(at, used, by_port.clone());

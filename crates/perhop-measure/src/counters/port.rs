@@ -5,10 +5,10 @@ use perhop_qos::packet::Color;
 
 use super::Drops;
 
-/// Counters of one queue and drop precedence, after the warm-up.
+/// Counters of one queue and one drop precedence, after the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Packets that arrived at the queue, including dropped ones.
+    /// Packets that arrived at the queue, including packets that were dropped.
     pub arrived: Count,
     /// Packets that left the queue for the transmit ring.
     pub sent: Count,
@@ -22,17 +22,19 @@ pub struct Tally {
 #[derive(Clone, Debug, Default)]
 #[repr(C)] // the counter of most packets first
 pub struct PortTally {
-    /// Packets of the lowest drop precedence that passed a port with one queue. They count as arrived and as
-    /// sent.
+    /// Packets of the lowest drop precedence that crossed a port with one queue. They are counted as arrived
+    /// and as sent.
     passed: Count,
-    /// The packets of the other drop precedences that passed such a port.
+    /// Packets of the other drop precedences that crossed such a port.
     passed_others: Option<Box<[Count; Color::COUNT]>>,
     queues: usize,
-    /// Counters by drop precedence, up to the highest that occurred, then by queue.
+    /// Counters by drop precedence and, within it, by queue. The last precedence is the highest that
+    /// occurred.
     tallies: Box<[Tally]>,
-    /// Packets dropped before a queue was selected.
+    /// Packets that were dropped before a queue was selected.
     pub unqueued: Drops,
-    /// Packets dropped after they were sent: on the link, or by the input conditioners of its far end.
+    /// Packets that were dropped after they were sent: on the link, or by the input conditioners at the far
+    /// end of the link.
     pub beyond: Drops,
 }
 
@@ -41,7 +43,7 @@ impl PortTally {
     pub fn new(queues: usize) -> PortTally {
         PortTally { queues, ..PortTally::default() }
     }
-    /// Counts a packet of `length` IP bytes and `precedence` that passed a port with one queue.
+    /// Counts a packet of `length` IP bytes and `precedence` that crossed a port with one queue.
     #[inline]
     pub fn pass(&mut self, precedence: Color, length: u32) {
         let passed = match precedence.index() {
@@ -56,7 +58,7 @@ impl PortTally {
         let index = precedence * self.queues + queue;
         if index < self.tallies.len() { &mut self.tallies[index] } else { self.add_tally(queue, precedence) }
     }
-    /// The counters of `queue` for a drop precedence that has not occurred yet.
+    /// Adds the counters for a drop precedence that has not occurred yet. Returns the counters of `queue`.
     #[cold]
     fn add_tally(&mut self, queue: usize, precedence: usize) -> &mut Tally {
         let mut tallies = std::mem::take(&mut self.tallies).into_vec();
@@ -64,12 +66,12 @@ impl PortTally {
         self.tallies = tallies.into_boxed_slice();
         &mut self.tallies[precedence * self.queues + queue]
     }
-    /// Queue, drop precedence and counters, for all combinations with packets.
+    /// The queue, the drop precedence and the counters of each combination that has packets.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, Tally)> {
-        let of_queue = move |queue: usize| {
+        let counters_of = move |queue: usize| {
             (0..Color::COUNT).map(move |precedence| (queue, precedence, self.total(queue, precedence)))
         };
-        let all = (0..self.queues).flat_map(of_queue);
+        let all = (0..self.queues).flat_map(counters_of);
         all.filter(|(_, _, tally)| tally.arrived.packets + tally.sent.packets > 0)
     }
     /// The counters of `queue` for packets of drop precedence `precedence`, including `passed`.

@@ -18,20 +18,21 @@ pub struct QueueSample {
     pub packets: u64,
     /// IP bytes in the queue.
     pub bytes: u64,
-    /// The peak of the queue since the previous sample.
+    /// The largest content of the queue since the previous sample.
     pub most: Peak,
-    /// Drop precedence of `average`, if the buffer manager has averages; otherwise 0.
+    /// Drop precedence of `average`. It is 0 if the buffer manager has no averages.
     pub precedence: u32,
-    /// The buffer manager's average for `precedence`, in the unit of its thresholds; NaN without an average.
+    /// The average of the buffer manager for `precedence`, in the unit of its thresholds. It is NaN if the
+    /// buffer manager has no average.
     pub average: f64,
-    /// The average that decides about a packet of `precedence`. Some buffer managers add several averages;
-    /// for the others, it is `average`.
+    /// The average that the buffer manager compares with its thresholds for packets of `precedence`. Some
+    /// buffer managers add several averages. For all others, it equals `average`.
     pub deciding_average: f64,
 }
 
 impl QueueSample {
-    /// Samples every queue of `port`. A queue has one row per average, or one row if it has no average.
-    /// `most` is the peak of each queue since the previous sample.
+    /// Adds a sample of every queue of `port` to `samples`. A queue has one row for each average, or one row
+    /// if it has no average. `most` is the largest content of each queue since the previous sample.
     pub fn take(port: &Port, most: &[Peak], time: Time, samples: &mut Vec<QueueSample>) {
         let queues = port.queues().iter().zip(port.buffers()).zip(most);
         for (index, ((queue, buffer), most)) in queues.enumerate() {
@@ -53,7 +54,7 @@ impl QueueSample {
     }
 }
 
-/// Counts in intervals of equal length.
+/// Counts in consecutive intervals of equal length.
 #[derive(Clone, Debug)]
 pub struct Intervals<T> {
     /// Start of the first interval.
@@ -64,21 +65,22 @@ pub struct Intervals<T> {
 }
 
 impl<T: Clone> Intervals<T> {
-    /// Creates the complete intervals between `begins` and `ends`. The count of each is `nothing`.
+    /// Creates counts for the complete intervals between `begins` and `ends`. Each count starts as `nothing`.
     pub fn new(begins: Time, ends: Time, every: Time, nothing: T) -> Intervals<T> {
         let count = ends.saturating_sub(begins).as_picoseconds() / every.as_picoseconds();
         Intervals { begins, every, counted: vec![nothing; count as usize] }
     }
-    /// The interval of `now`; `None` after the last complete interval.
+    /// Returns the count of the interval that contains `now`. Returns `None` after the last complete
+    /// interval.
     fn at(&mut self, now: Time) -> Option<&mut T> {
         let interval = now.saturating_sub(self.begins).as_picoseconds() / self.every.as_picoseconds();
         self.counted.get_mut(interval as usize)
     }
-    /// Adds the counts of the same intervals from another part of a network. `add` adds two counts.
+    /// Adds the counts of another part of a network in the same intervals. `add` adds two counts.
     pub(crate) fn merge(&mut self, part: Intervals<T>, add: impl Fn(&mut T, T)) {
         self.counted.iter_mut().zip(part.counted).for_each(|(own, part)| add(own, part));
     }
-    /// The end of each interval and its count.
+    /// The end and the count of each interval.
     pub fn iter(&self) -> impl Iterator<Item = (Time, &T)> {
         (1..).zip(&self.counted).map(|(number, counted)| (self.begins + self.every * number, counted))
     }
@@ -87,7 +89,7 @@ impl<T: Clone> Intervals<T> {
 /// The delivered packets of some flows.
 #[derive(Clone, Debug, Default)]
 pub struct PacketLog {
-    /// Whether packets are logged, by index of the flow.
+    /// Whether the packets of a flow are logged, by index of the flow.
     pub kept: Vec<bool>,
     /// The packets.
     pub packets: Vec<LoggedPacket>,
@@ -98,9 +100,9 @@ pub struct PacketLog {
 pub struct LoggedPacket {
     /// Index of the flow.
     pub flow: u32,
-    /// Number of the packet in its flow, from 0; numbers of packets that did not arrive are missing.
+    /// The number of the packet in its flow, from 0. The numbers of packets that did not arrive are missing.
     pub number: u32,
-    /// Time of sending.
+    /// The time at which the packet was sent.
     pub sent: Time,
     /// Length of the IP packet, bytes.
     pub bytes: u32,
@@ -111,15 +113,16 @@ pub struct LoggedPacket {
 /// Measurements that a scenario requests in addition to the counters.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
-    /// Received packets of each class, interval by interval.
+    /// Received packets of each class in each interval.
     pub throughput: Option<Intervals<Vec<Count>>>,
-    /// Dropped packets of each class, in the same intervals; `None` in live runs, whose drops have no times.
+    /// Dropped packets of each class in the same intervals. It is `None` in live runs, which do not record
+    /// the times of drops.
     pub drops: Option<Intervals<Vec<u64>>>,
-    /// The individual packets.
+    /// The log of individual packets.
     pub packets: Option<PacketLog>,
     /// Packets of calls and games, which are evaluated at the end of the replication.
     pub application_packets: Option<PacketLog>,
-    /// Delays by class and interval; empty if they are not sampled.
+    /// Delays of each class in each interval. The list is empty if they are not sampled.
     pub delays: Vec<Intervals<DelayStatistics>>,
 }
 
@@ -136,8 +139,8 @@ impl Samples {
             counts[class] += 1;
         }
     }
-    /// Samples packet `number` of `flow`, of `class`, which was sent after the warm-up and arrived at `now`.
-    /// `variation` is its IPDV in picoseconds, if it has one.
+    /// Samples packet `number` of `flow` and `class`, which was sent after the warm-up and arrived at `now`.
+    /// `variation` is the IPDV of the packet in picoseconds, if it has one.
     pub fn deliver(
         &mut self,
         now: Time,

@@ -1,7 +1,8 @@
-//! Measurements of one part of a network, whose flows, sessions and distributions have their own numbers.
+//! Measurements of one part of a network. Flows, sessions and distributions of the part have their own
+//! numbers.
 //!
-//! Every count is a sum, a minimum or a maximum, and samples are sorted before they become tables, so the
-//! order in which parts are added does not matter.
+//! Every count is a sum, a minimum or a maximum, and samples are sorted before they become tables. The order
+//! in which parts are added therefore does not matter.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,8 @@ use crate::counters::{Delays, FlowCounters, PacketLog, Samples};
 use crate::tcp::{SessionMeasurements, TcpMeasurements};
 
 impl Measurements {
-    /// Creates empty measurements of a part of the network that has these `flows` and `sessions`. `self` has
-    /// no counts yet. A flow that passes the part several times is listed once for each time.
+    /// Creates empty measurements of a part of the network with these `flows` and `sessions`. `self` must not
+    /// have any counts yet. A flow that crosses the part several times is listed as many times.
     pub fn part(&self, flows: &[usize], sessions: &[usize]) -> Measurements {
         let mut distributions: BTreeMap<u32, usize> = BTreeMap::new();
         let counters = flows.iter().map(|flow| {
@@ -37,9 +38,8 @@ impl Measurements {
         }
     }
 
-    /// Adds the measurements of a part, which were created by [`Measurements::part`] with the same `flows`
-    /// and `sessions`. The caller adds series of samples of queues and connections, and the results of
-    /// applications.
+    /// Adds the measurements of a part, which [`Measurements::part`] created with the same `flows` and
+    /// `sessions`. The caller adds the samples of queues and connections, and the results of applications.
     pub fn add_part(&mut self, part: Measurements, flows: &[usize], sessions: &[usize]) {
         let mut added = vec![false; part.delays.len()];
         for (counters, flow) in part.counters.into_iter().zip(flows) {
@@ -64,7 +64,7 @@ impl Measurements {
 }
 
 impl Samples {
-    /// The empty samples of a part of the network with these `flows`.
+    /// Creates empty samples of a part of the network with these `flows`.
     fn part(&self, flows: &[usize]) -> Samples {
         let log = |log: &PacketLog| PacketLog {
             kept: flows.iter().map(|flow| log.kept.get(*flow) == Some(&true)).collect(),
@@ -78,7 +78,7 @@ impl Samples {
             delays: self.delays.clone(),
         }
     }
-    /// Adds the samples of a part with these `flows`.
+    /// Adds the samples of a part of the network with these `flows`.
     fn add_part(&mut self, part: Samples, flows: &[usize]) {
         if let (Some(own), Some(part)) = (&mut self.throughput, part.throughput) {
             own.merge(part, |own, part| own.iter_mut().zip(part).for_each(|(own, part)| own.merge(part)));

@@ -11,7 +11,7 @@ use crate::counters::{Distribution, FlowTally, LoggedPacket};
 use crate::tcp::SessionMeasurements;
 use crate::telephony::{Delivered, Rated, Telephony, playout_s, rate};
 
-/// The logged packets of each flow, in order of arrival.
+/// Returns the logged packets of each flow, in order of arrival.
 fn packets_by_flow(measurements: &Measurements) -> Vec<Vec<&LoggedPacket>> {
     let mut flows = vec![Vec::new(); measurements.flows.len()];
     let log = measurements.samples.iter().filter_map(|samples| samples.application_packets.as_ref());
@@ -68,7 +68,7 @@ pub(super) fn call_table(scenario: &Scenario, measurements: &Measurements, repli
         .table("calls")
 }
 
-/// The packets of a flow of `class` by delay, in the same form as the packets of a class.
+/// The packets of one flow of `class`, in the form in which [`Delivered`] describes the packets of a class.
 fn delivered_of<'a>(
     class: &'a str,
     tally: &FlowTally,
@@ -102,7 +102,7 @@ struct GameRow<'a> {
 
 pub(super) fn game_table(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Table {
     let packets = packets_by_flow(measurements);
-    // The flow of the server follows that of the player.
+    // The server's flow follows the player's flow.
     let rows = measurements.flows.iter().enumerate().filter_map(|(index, flow)| {
         let traffic = &scenario.traffic[flow.traffic];
         let SourceConfig::Game(game) = &traffic.source else { return None };
@@ -152,11 +152,11 @@ struct SessionRow<'a, T> {
     flow: String,
     class: &'a str,
     tally: &'a T,
-    /// Index of its first session.
+    /// The index of the application's first session.
     first: usize,
 }
 
-/// The applications of TCP traffic that the filter selects, with their `tallies` in the same order.
+/// Returns the applications of TCP traffic that the filter selects. `tallies` are in the same order.
 fn sessions<'a, T>(
     scenario: &'a Scenario,
     measurements: &'a Measurements,

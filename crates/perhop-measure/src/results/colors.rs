@@ -6,7 +6,7 @@ use super::table::{Rows, Table, rate};
 use crate::Measurements;
 use crate::counters::ColorTallies;
 
-/// Arrived packets of each class by color, for colors with packets.
+/// Arrived packets of each class by color. Colors without packets are omitted.
 pub(super) fn color_table(measurements: &Measurements, replication: u64) -> Table {
     let mut tallies = vec![ColorTallies::default(); measurements.class_names.len()];
     for (flow, counters) in measurements.flows.iter().zip(&measurements.counters) {

@@ -4,18 +4,18 @@ use super::table::{Rows, Table};
 use crate::counters::PoolDrops;
 use crate::{Measurements, PortMeasurements};
 
-/// A port that dropped packets because a pool of memory was full, and a port that then held units of the
-/// pool.
+/// A port that dropped packets because a pool of memory was full, and a port that used units of the pool at
+/// that time.
 struct Held<'m> {
     port: &'m str,
     holder: &'m str,
     drops: &'m PoolDrops,
-    /// The units of the holder at the first drop, and at the drop with the most used units.
+    /// The units that the second port used at the first drop, and at the drop at which most units were used.
     units: [u64; 2],
 }
 
-/// Lists, for each port that dropped packets because its pool of memory was full, the ports that held units
-/// of the pool at the first drop and at the fullest drop.
+/// Lists, for each port that dropped packets because its pool of memory was full, the ports that used units
+/// of the pool: at the first drop, and at the drop at which most units were used.
 pub(super) fn pool_table(measurements: &Measurements, replication: u64) -> Table {
     let rows = measurements.ports.iter().enumerate().flat_map(|(number, port)| {
         let drops = port.pool_drops.as_deref().filter(|drops| !drops.is_empty());

@@ -48,7 +48,7 @@ pub(super) fn throughput_table(measurements: &Measurements, replication: u64) ->
         .table("throughput")
 }
 
-/// Delay and delay variation of each class by interval.
+/// Delay and delay variation of each class in each interval.
 pub(super) fn delay_table(measurements: &Measurements, replication: u64) -> Table {
     let sampled = measurements.samples.iter().flat_map(|samples| &samples.delays);
     let classes = measurements.class_names.iter().zip(sampled);
@@ -69,12 +69,12 @@ pub(super) fn delay_table(measurements: &Measurements, replication: u64) -> Tabl
         .table("delays")
 }
 
-/// The logged packets in order of arrival. `flows` are in the order of the flows of the run.
+/// The logged packets in order of arrival. `flows` are in the same order as the flows of the run.
 pub(super) fn packet_table(measurements: &Measurements, replication: u64, flows: &[FlowRow]) -> Table {
     let log = measurements.samples.iter().filter_map(|samples| samples.packets.as_ref());
     let mut packets: Vec<&LoggedPacket> = log.flat_map(|log| &log.packets).collect();
-    // The log is not in order of arrival, because packets that were delivered ahead of the agenda were logged
-    // early.
+    // The log is not in order of arrival, because an engine logs some packets before their arrival is
+    // simulated.
     packets.sort_by_key(|packet| (packet.sent + packet.delay, packet.flow, packet.number));
     Rows::new(replication, packets)
         .text("flow", |packet| &flows[packet.flow as usize].flow)
@@ -90,12 +90,12 @@ pub(super) fn histogram_table(
     classes: &[ClassRow],
     transactions: &[Transactions],
 ) -> Table {
-    let of_packets = classes.iter().flat_map(|ClassRow { class, delays, .. }| {
+    let packet_delays = classes.iter().flat_map(|ClassRow { class, delays, .. }| {
         [(*class, "delay", &delays.delay), (*class, "ipdv", &delays.variation)]
     });
-    let of_transactions = transactions.iter().map(|row| (row.class, "completion", row.times));
+    let completion_times = transactions.iter().map(|row| (row.class, "completion", row.times));
     let rows =
-        of_packets.chain(of_transactions).flat_map(|(class, quantity, times): (_, _, &Distribution)| {
+        packet_delays.chain(completion_times).flat_map(|(class, quantity, times): (_, _, &Distribution)| {
             times.bins().map(move |bin| (class, quantity, bin))
         });
     Rows::new(replication, rows)

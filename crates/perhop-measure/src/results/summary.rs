@@ -13,7 +13,8 @@ use perhop_scenario::Scenario;
 /// Version of the layout of summary and tables.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Means over replications with their confidence intervals; `docs/results.md` describes its JSON.
+/// Means over replications and their confidence intervals. `docs/results.md` describes the JSON of the
+/// summary.
 ///
 /// It depends only on the scenario, the seed and the number of replications.
 #[derive(Clone, Debug, Serialize)]
@@ -47,7 +48,7 @@ pub struct Summary {
     pools: Option<Groups>,
     fairness: Option<Metric>,
     packet_hops: u64,
-    /// `live` for results of live runs.
+    /// The text `live` if these are results of live runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
     /// Description of each live run.
@@ -55,24 +56,24 @@ pub struct Summary {
     live: Option<Vec<Value>>,
 }
 
-/// The metrics of the rows of a table with equal keys, for all keys. A large network has thousands of ports,
-/// so the names and units of the metrics are stored once.
+/// A group for each combination of keys in a table. A group contains the metrics of the rows with these keys.
+/// A large network has thousands of ports, so the names and units of the metrics are stored once.
 #[derive(Clone, Debug)]
 struct Groups {
     keys: Vec<&'static str>,
-    /// The name and the unit of each metric.
+    /// The names and the units of the metrics.
     metrics: Vec<(&'static str, &'static str)>,
     rows: Vec<Group>,
 }
 
-/// The values of the keys, and of the metrics.
+/// The values of the keys and of the metrics of one group.
 #[derive(Clone, Debug)]
 struct Group {
     keys: Box<[Value]>,
     estimates: Box<[Estimate]>,
 }
 
-/// Mean over replications and the bounds of its 95 % confidence interval; NaN without measurements.
+/// The mean over replications and the bounds of its 95 % confidence interval. It is NaN without measurements.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
     mean: f64,
@@ -87,14 +88,14 @@ struct Metric {
     unit: &'static str,
 }
 
-/// A list of objects: the keys, then the metrics.
+/// The JSON of groups is a list of objects, which contain the keys and then the metrics.
 impl Serialize for Groups {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.rows.iter().map(|row| GroupObject { groups: self, row }))
     }
 }
 
-/// One object of [`Groups`].
+/// One group as a JSON object.
 struct GroupObject<'g> {
     groups: &'g Groups,
     row: &'g Group,
@@ -115,7 +116,7 @@ impl Serialize for GroupObject<'_> {
 }
 
 impl Estimate {
-    /// Estimates the mean of `samples`, none of which is NaN.
+    /// Estimates the mean of `samples`. No sample may be NaN.
     fn from_samples(samples: &[f64]) -> Estimate {
         let mean = samples.iter().sum::<f64>() / samples.len() as f64;
         let interval = confidence_95(samples).map_or([f64::NAN; 2], |interval| [interval.low, interval.high]);
@@ -135,7 +136,8 @@ impl Summary {
     pub(super) fn new(scenario: &Scenario, seed: u64, replications: u32, tables: &[Table]) -> Summary {
         let table = |name: &str| tables.iter().find(|table| table.name == name);
         let rows = |name: &str, keys: &[&'static str]| table(name).map(|table| groups(table, keys));
-        // Most scenarios have no applications, pauses or shared memory. The summary then omits these groups.
+        // Most scenarios have no applications, pauses or shared memory, and the summary then omits these
+        // groups.
         let present =
             |name: &str, keys: &[&'static str]| rows(name, keys).filter(|groups| !groups.rows.is_empty());
         let runs_column = |column: &str| table("runs").and_then(|table| table.column(column));
@@ -175,26 +177,26 @@ impl Summary {
             live: None,
         }
     }
-    /// Marks this summary as that of live runs, with a description of each in `runs`.
+    /// Marks this summary as a summary of live runs. `runs` contains a description of each run.
     pub fn describe_live_runs(&mut self, runs: Vec<Value>) {
         self.kind = Some("live");
         self.live = Some(runs);
     }
-    /// The summary as JSON text: one object. It is serialized directly, because a tree of values would take
-    /// much memory.
+    /// Returns the summary as JSON text, which is one object. It is serialized directly, because a tree of
+    /// JSON values would need much memory.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("names and numbers always make JSON")
     }
 }
 
-/// The roles of the classes that send, and their origins.
+/// Returns the roles of the classes that send packets, and the origins of these roles.
 fn roles(scenario: &Scenario) -> Vec<Value> {
     let roles = scenario.class_roles().into_iter();
     roles.map(|role| json!({"class": role.class, "role": role.role, "from": role.origin})).collect()
 }
 
-/// One group per distinct `keys`, in order of first appearance. A group has its keys, and the mean and 95 %
-/// confidence interval of each other column over the replications.
+/// Creates one group for each combination of `keys`, in order of first appearance. Each group has the values
+/// of its keys, and the mean and the 95 % confidence interval of every other column over the replications.
 fn groups(table: &Table, keys: &[&'static str]) -> Groups {
     let mut order: Vec<(Box<[Value]>, Vec<usize>)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -213,7 +215,8 @@ fn groups(table: &Table, keys: &[&'static str]) -> Groups {
     };
     let columns: Vec<&Column> = table.columns.iter().filter(is_metric).collect();
     let replications = table.column("replication");
-    // The vector is reused for all columns, because summaries of many classes have thousands of metrics.
+    // The vector is reused for all columns, because the summary of a scenario with many classes has thousands
+    // of metrics.
     let mut samples = Vec::new();
     let mut estimate = |column: &Column, rows: &[usize]| {
         sample_replications(&column.values, replications, rows, &mut samples);
@@ -230,8 +233,8 @@ fn groups(table: &Table, keys: &[&'static str]) -> Groups {
     }
 }
 
-/// Puts one sample of each replication into `samples`. Several rows of one replication, such as calls of a
-/// class, are not independent samples. Only their mean counts. A replication without a measured value has no
+/// Writes one sample of each replication to `samples`. Several rows of one replication, such as the calls of
+/// a class, are not independent, so their mean is the sample. A replication without a measured value has no
 /// sample.
 fn sample_replications(
     values: &Values,

@@ -16,9 +16,9 @@ pub struct Table {
 /// A column of a table.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Name, including the unit if it has one (`delay_mean_s`).
+    /// The name, which includes the unit if the column has one (`delay_mean_s`).
     pub name: &'static str,
-    /// Unit: `packets`, `bytes`, `b/s`, `s`, or empty.
+    /// The unit: `packets`, `bytes`, `b/s`, `s`, or empty.
     pub unit: &'static str,
     /// The values.
     pub values: Values,
@@ -27,11 +27,11 @@ pub struct Column {
 /// The values of a column.
 #[derive(Clone, Debug)]
 pub enum Values {
-    /// Real numbers; NaN for missing measurements.
+    /// Real numbers. NaN is a missing measurement.
     Float(Vec<f64>),
     /// Counts.
     Count(Vec<u64>),
-    /// Names, as an index into `names` per row.
+    /// Names. Each row has an index of `names`.
     Text {
         /// Index of each row's name.
         codes: Vec<u32>,
@@ -41,7 +41,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// Adds the rows of `more`, the same column of another replication.
+    /// Adds the rows of `more`, which is the same column of another replication.
     fn append(&mut self, more: Values) {
         match (self, more) {
             (Values::Float(own), Values::Float(more)) => own.extend(more),
@@ -60,7 +60,7 @@ impl Values {
             _ => unreachable!("a column has the same kind in every replication"),
         }
     }
-    /// Number of rows.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Values::Float(values) => values.len(),
@@ -68,11 +68,11 @@ impl Values {
             Values::Text { codes, .. } => codes.len(),
         }
     }
-    /// Whether there are no rows.
+    /// Whether the column has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Row `row` as a number; `None` for a name.
+    /// Returns row `row` as a number. Returns `None` if the column contains names.
     pub fn number(&self, row: usize) -> Option<f64> {
         match self {
             Values::Float(values) => values.get(row).copied(),
@@ -80,7 +80,7 @@ impl Values {
             Values::Text { .. } => None,
         }
     }
-    /// Row `row` as a name; `None` for a number.
+    /// Returns row `row` as a name. Returns `None` if the column contains numbers.
     pub fn text(&self, row: usize) -> Option<&str> {
         match self {
             Values::Text { codes, names } => codes.get(row).map(|code| names[*code as usize].as_str()),
@@ -90,22 +90,22 @@ impl Values {
 }
 
 impl Table {
-    /// Number of rows.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())
     }
-    /// Adds the rows of `more`, the same table of another replication or another run.
+    /// Adds the rows of `more`, which is the same table of another replication or another run.
     pub fn append(&mut self, more: Table) {
         for (column, more) in self.columns.iter_mut().zip(more.columns) {
             column.values.append(more.values);
         }
     }
-    /// Inserts a key, with the same value in every row, before the other columns.
+    /// Inserts a key column before the other columns. The key has the same value in every row.
     pub fn prepend_key(&mut self, name: &'static str, value: u64) {
         let values = Values::Count(vec![value; self.rows()]);
         self.columns.insert(0, Column { name, unit: "", values });
     }
-    /// The column with this `name`.
+    /// Returns the column with this `name`.
     pub fn column(&self, name: &str) -> Option<&Values> {
         self.columns.iter().find(|column| column.name == name).map(|column| &column.values)
     }
@@ -118,7 +118,7 @@ pub(super) struct Rows<R> {
 }
 
 impl<R> Rows<R> {
-    /// Starts with the number of the replication, the first column of every table.
+    /// Starts a table with the number of the replication, which is the first column of every table.
     pub(super) fn new(replication: u64, rows: impl IntoIterator<Item = R>) -> Rows<R> {
         let rows = Rows { rows: rows.into_iter().collect(), columns: Vec::new() };
         rows.count("replication", "", |_| replication)
@@ -151,7 +151,7 @@ impl<R> Rows<R> {
     }
 }
 
-/// Bits per second.
+/// The rate of `bytes` in the time `measured`, bits per second.
 pub(super) fn rate(bytes: u64, measured: Time) -> f64 {
     bytes as f64 * 8.0 / measured.as_seconds()
 }

@@ -1,4 +1,4 @@
-//! The tables of a run, made of the measurements of its replications.
+//! The tables of a run, which are made from the measurements of its replications.
 
 use perhop_qos::units::Time;
 use perhop_scenario::Scenario;
@@ -21,17 +21,18 @@ pub struct Replication {
 }
 
 impl Replication {
-    /// Its tables.
+    /// Returns the tables of the replication.
     pub fn into_tables(self) -> Vec<Table> {
         self.tables
     }
-    /// The number of times that packets entered a wire.
+    /// The number of transmissions of packets on wires.
     pub fn packet_hops(&self) -> u64 {
         let runs = self.tables.iter().find(|table| table.name == "runs");
         let hops = runs.and_then(|runs| runs.column("packet_hops")?.number(0));
         hops.unwrap_or_default() as u64
     }
-    /// Makes the tables of replication `number` from `measurements` of a run of `scenario`.
+    /// Creates the tables of replication `number` from `measurements`, the measurements of a run of
+    /// `scenario`.
     pub fn new(scenario: &Scenario, measurements: &Measurements, number: u32) -> Replication {
         let replication = u64::from(number);
         let flows = flow_rows(scenario, measurements);
@@ -93,8 +94,8 @@ fn port_table(measurements: &Measurements, replication: u64) -> Table {
         let queues = queues.map(|(queue, precedence, tally)| {
             (&port.name, port.queue_names[queue].as_str(), precedence as u64, tally)
         });
-        // Conditioners and classifiers drop packets before a queue is selected. These drops have separate
-        // rows, so that the rows of a port add up to its drops.
+        // Conditioners and classifiers drop packets before a queue is selected. Such drops have their own
+        // rows, so that the sum over the rows of a port includes all its drops.
         let elsewhere = [("(none)", &port.tally.unqueued), ("(beyond)", &port.tally.beyond)];
         let elsewhere = elsewhere.into_iter().map(|(queue, dropped)| {
             let mut tally = Tally { dropped: dropped.clone(), ..Tally::default() };

@@ -1,4 +1,4 @@
-//! The tables of TCP: flows, transactions by class, and connections over time.
+//! The tables of TCP: flows, transactions of each class, and samples of connections.
 
 use perhop_qos::units::Time;
 use perhop_scenario::Scenario;
@@ -9,7 +9,7 @@ use crate::Measurements;
 use crate::counters::{Delays, Distribution, quantile_seconds};
 use crate::tcp::{CLIENT, SERVER, SessionMeasurements, SessionTally};
 
-/// The transactions of one class.
+/// The completed transactions of one class.
 pub(super) struct Transactions<'a> {
     pub(super) class: &'a str,
     tally: SessionTally,
@@ -18,22 +18,22 @@ pub(super) struct Transactions<'a> {
 }
 
 pub(super) fn transactions<'a>(measurements: &'a Measurements) -> Vec<Transactions<'a>> {
-    let of_class = |(place, (class, times)): (usize, &'a (usize, Delays))| {
+    let row = |(place, (class, times)): (usize, &'a (usize, Delays))| {
         let mut tally = SessionTally::default();
         for session in measurements.tcp.sessions.iter().filter(|session| session.completions == place) {
             tally.merge(&session.tally);
         }
         Transactions { class: &measurements.class_names[*class], tally, times: &times.delay }
     };
-    measurements.tcp.completions.iter().enumerate().map(of_class).collect()
+    measurements.tcp.completions.iter().enumerate().map(row).collect()
 }
 
-/// Mean completion time in seconds; NaN without any.
+/// Mean completion time, seconds. It is NaN if no transaction was completed.
 fn mean_completion(tally: &SessionTally) -> f64 {
     tally.completion as f64 / tally.completed as f64 / 1e12
 }
 
-/// Columns of goodput, and of the senders' reactions to loss and marks.
+/// Adds the columns for goodput, and for the reactions of senders to losses and marks.
 fn last_columns<R>(rows: Rows<R>, measured: Time, tally: impl Fn(&R) -> &SessionTally + Copy) -> Rows<R> {
     rows.float("goodput_bps", "b/s", |row| rate(tally(row).received[SERVER], measured))
         .float("reply_goodput_bps", "b/s", |row| rate(tally(row).received[CLIENT], measured))

@@ -14,7 +14,7 @@ use crate::statistics::fairness;
 use crate::{Flow, Measurements};
 use perhop_scenario::{DelayScope, Scenario, TrafficConfig};
 
-/// One flow.
+/// A flow in the table `flows`.
 pub(super) struct FlowRow<'a> {
     pub(super) flow: String,
     class: &'a str,
@@ -23,18 +23,18 @@ pub(super) struct FlowRow<'a> {
     tally: FlowTally,
     in_network: u64,
     pub(super) answers: bool,
-    /// The delay distribution of the flow; `None` if it shares the distribution of its class.
+    /// The delay distribution of the flow. It is `None` if the flow shares the distribution of its class.
     delay: Option<&'a Distribution>,
 }
 
-/// One class.
+/// A class in the table `classes`.
 pub(super) struct ClassRow<'a> {
     pub(super) class: &'a str,
     flows: u64,
     tally: FlowTally,
     in_network: u64,
     pub(super) delays: Cow<'a, Delays>,
-    /// PDV over all flows; `None` if it is not known for each flow.
+    /// The PDV of all flows. It is `None` if the delays of each flow are not known.
     above_least: Option<Distribution>,
     fairness: f64,
 }
@@ -46,7 +46,7 @@ impl FlowRow<'_> {
     }
 }
 
-/// Name of a flow: the name of its traffic, with a number if there are several.
+/// The name of a flow: the name of its traffic, and a number if the traffic has several flows.
 pub(super) fn flow_name(traffic: &TrafficConfig, number: u32) -> String {
     if traffic.flows() == 1 { traffic.name.clone() } else { format!("{}#{number}", traffic.name) }
 }
@@ -85,7 +85,7 @@ pub(super) fn class_rows<'a>(measurements: &'a Measurements, flows: &[FlowRow]) 
     for (flow, counters) in measurements.flows.iter().zip(&measurements.counters) {
         places[flow.class].push(counters.distribution as usize);
     }
-    let of_class = |(index, class): (usize, &'a String)| {
+    let row = |(index, class): (usize, &'a String)| {
         let members = by_class.get(class.as_str()).map_or(&[][..], Vec::as_slice);
         let mut tally = FlowTally::default();
         for flow in members {
@@ -102,11 +102,11 @@ pub(super) fn class_rows<'a>(measurements: &'a Measurements, flows: &[FlowRow]) 
             fairness: fairness(members.iter().map(|flow| flow.throughput(measurements.measured()))),
         }
     };
-    measurements.class_names.iter().enumerate().map(of_class).collect()
+    measurements.class_names.iter().enumerate().map(row).collect()
 }
 
-/// The sum of the delay distributions at `places`. They belong to the flows of a class, which share one
-/// distribution or have one each.
+/// The sum of the delay distributions at `places`. They belong to the flows of one class, which either share
+/// one distribution or have one each.
 fn merged_delays<'a>(measurements: &'a Measurements, places: &[usize]) -> Cow<'a, Delays> {
     let mut shared = places.chunk_by(PartialEq::eq).map(|places| &measurements.delays[places[0]]);
     let mut delays = shared.next().map_or_else(Cow::default, Cow::Borrowed);
@@ -129,7 +129,7 @@ const DROP_COLUMNS: [&str; DropCause::COUNT] = [
     "dropped_headroom",
 ];
 
-/// The causes with a column in the tables of `measurements`, and the name of the column.
+/// The drop causes that have a column in the tables of `measurements`, and the names of the columns.
 pub(super) fn drop_columns(
     measurements: &Measurements,
 ) -> impl Iterator<Item = (DropCause, &'static str)> + use<> {
@@ -140,7 +140,7 @@ pub(super) fn drop_columns(
     })
 }
 
-/// The common columns of flows and classes.
+/// Adds the columns that flows and classes have in common.
 fn traffic_columns<R>(
     rows: Rows<R>,
     tally: impl Fn(&R) -> &FlowTally + Copy,
@@ -172,12 +172,12 @@ fn traffic_columns<R>(
     .float("ipdv_max_s", "s", |row| seconds(delay(row).pairs, delay(row).greatest_variation as f64))
 }
 
-/// Converts `picoseconds` to seconds; NaN if `present`, the number of measurements, is 0.
+/// Converts `picoseconds` to seconds. `present` is the number of measurements. The result is NaN if it is 0.
 pub(super) fn seconds(present: u64, picoseconds: f64) -> f64 {
     if present == 0 { f64::NAN } else { picoseconds / 1e12 }
 }
 
-/// `part` of `whole` in percent; NaN if both are 0.
+/// `part` of `whole`, percent. The result is NaN if both are 0.
 pub(super) fn percent(part: u64, whole: u64) -> f64 {
     part as f64 * 100.0 / whole as f64
 }
@@ -203,8 +203,8 @@ pub(super) fn flow_table(replication: u64, rows: Vec<FlowRow>, measurements: &Me
         .table("flows")
 }
 
-/// The `quantile` of PDV (RFC 5481 §4.2) of one stream: the delay of a packet minus the least of the stream.
-/// Both delays are rounded, so that equal delays differ by 0.
+/// The `quantile` of PDV (RFC 5481 §4.2) of one stream, seconds. PDV is the delay of a packet minus the least
+/// delay of the stream. Both delays are rounded in the same way, so that the difference of equal delays is 0.
 fn pdv_seconds(delays: &Distribution, quantile: f64) -> f64 {
     quantile_seconds(delays, quantile) - least_seconds(delays)
 }
@@ -214,7 +214,8 @@ pub(super) fn class_table(replication: u64, rows: Vec<ClassRow>, measurements: &
         Rows::new(replication, rows).text("class", |row| row.class).count("flows", "", |row| row.flows);
     let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.delay, quantile);
     let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.variation, quantile);
-    // RFC 5481 §4.2 defines PDV for one stream. The PDV of a class therefore needs the delays of each flow.
+    // RFC 5481 §4.2 defines PDV for one stream. For the PDV of a class, the delays of each flow must be
+    // known.
     let pdv = |quantile: f64| {
         move |row: &ClassRow| match (&row.above_least, row.flows) {
             (_, 1) => pdv_seconds(&row.delays.delay, quantile),

@@ -1,5 +1,5 @@
-//! The E-model compared with published figures: G.107 itself, G.113's tables, and the fit of Cole and
-//! Rosenbluth.
+//! The E-model compared with published figures: those of G.107 itself, the tables of G.113, and the fit of
+//! Cole and Rosenbluth.
 
 use perhop_measure::emodel::{
     Path, basic_ratio, category, delay_impairment, equipment_impairment, opinion, rating, simultaneous,
@@ -22,7 +22,7 @@ fn all_defaults_give_the_rating_that_the_recommendation_states() {
     assert_eq!(parts.map(|part| rounded(part, 2)), [94.77, 1.41, 0.15]);
 }
 
-/// The table has 4.03 at R = 80, where the formula gives 4.024.
+/// The table has 4.03 for R = 80. The formula results in 4.024.
 #[test]
 fn opinions_match_table_b1() {
     for (r, mos) in [(90.0, 4.34), (80.0, 4.03), (70.0, 3.60), (60.0, 3.10), (50.0, 2.58)] {
@@ -37,7 +37,8 @@ fn opinions_stay_on_the_scale_and_never_fall() {
     assert!(found.is_sorted());
 }
 
-/// G.113 Appendix I (09/1999 and 10/2001), tables of Ie at random loss, from which the Bpl were fitted.
+/// G.113 Appendix I (09/1999 and 10/2001) has tables of Ie for random loss, from which the values of Bpl were
+/// fitted.
 #[test]
 fn loss_impairments_match_the_tables_of_g113() {
     for (codec, loss, published, within) in [
@@ -55,16 +56,16 @@ fn loss_impairments_match_the_tables_of_g113() {
     }
 }
 
-/// G.729A + VAD at 5 % gives 11 + 84 * 5 / (5 + 19) = 28.5. With bursts of twice the length, the result is
-/// 11 + 420 / 21.5.
+/// For G.729A + VAD at 5 % of loss, the impairment is 11 + 84 * 5 / (5 + 19) = 28.5. If bursts are twice as
+/// long, it is 11 + 420 / 21.5.
 #[test]
 fn losses_impair_as_by_hand() {
     assert!((equipment_impairment(5.0, 11.0, 19.0, 1.0) - 28.5).abs() < 1e-12);
     assert!((equipment_impairment(5.0, 11.0, 19.0, 2.0) - (11.0 + 420.0 / 21.5)).abs() < 1e-12);
 }
 
-/// Cole and Rosenbluth (2001) fitted two lines to the curve of G.107 for default echo. The curve itself has
-/// no corner.
+/// Cole and Rosenbluth (2001) fitted two lines to the curve of G.107 for default echo. The two lines meet in
+/// a corner, which the curve does not have.
 #[test]
 fn delay_impairments_match_the_published_fit() {
     for ms in [0.0, 25.0, 50.0, 75.0, 100.0, 125.0, 150.0, 177.0, 200.0, 250.0, 300.0_f64] {

@@ -1,4 +1,4 @@
-//! The queues of classes and their guaranteed rates, worked out by hand.
+//! The queues of classes and their guaranteed rates, calculated by hand.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use perhop_measure::places::{Place, queues_by_class};
 use perhop_scenario::Scenario;
 use serde_json::{Value, json};
 
-/// Two classes on 2 Mb/s, which DRR serves 3 to 1.
+/// Returns two classes on a link of 2 Mb/s. DRR serves them in the ratio 3 to 1.
 fn scenario(change: impl FnOnce(&mut Value)) -> Scenario {
     let source = json!({"cbr": {"rate": "100kb/s", "packet": {"ip": "200B"}}});
     let traffic = |name: &str, dscp: &str| json!({"name": name, "from": "a", "to": "b", "dscp": dscp, "source": source});
@@ -61,7 +61,7 @@ fn a_queue_that_is_not_certain_is_recognized_by_its_name() {
         });
         assert!(queues_by_class(&scenario).is_empty());
         assert_eq!(rates(&scenario, &BTreeMap::new()), [("rest".to_owned(), 0.5e6)]);
-        // The inference knows queues that codepoints do not determine.
+        // An inference also returns queues that codepoints do not determine.
         let inferred = BTreeMap::from([("backup".to_owned(), place("files"))]);
         let expected = [("backup".to_owned(), 1.5e6), ("rest".to_owned(), 0.5e6)];
         assert_eq!(rates(&scenario, &inferred), expected);

@@ -1,4 +1,4 @@
-//! The packet logs of live hosts become the tables of a run.
+//! The packet logs of live hosts are converted to the tables of a run.
 
 use perhop_measure::counters::PortTally;
 use perhop_measure::downsample::envelope;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
-/// Two flows from a to b for a second. The first 100 ms are the warm-up.
+/// Returns two flows from a to b that last one second. The first 100 ms are the warm-up.
 fn scenario() -> Scenario {
     let source = json!({"cbr": {"rate": "80kb/s", "packet": {"ip": "100B"}}});
     let flow = |name: &str| json!({"name": name, "from": "a", "to": "b", "source": source});
@@ -35,7 +35,7 @@ fn column(results: &Results, table: &str, name: &str) -> Vec<f64> {
 fn packets_of_live_hosts_are_counted_by_when_they_were_sent_and_arrived() {
     let scenario = scenario();
     let mut measurements = Measurements::for_scenario(&scenario).unwrap();
-    // Packets are sent in the warm-up, at its end, at the end of the run, and after it.
+    // Packets are sent during the warm-up, at its end, at the end of the run, and after the run.
     for sent in [99, 100, 500, 1000, 1001] {
         measurements.record_sent(0, MS(sent), 100);
     }
@@ -45,7 +45,7 @@ fn packets_of_live_hosts_are_counted_by_when_they_were_sent_and_arrived() {
     arrived(0, 99, 109);
     arrived(1, 100, 120);
     arrived(2, 500, 540);
-    // A packet that arrives after the end counts as in the network.
+    // A packet that arrives after the end of the run is counted as in the network.
     arrived(3, 1000, 1001);
     assert_eq!(measurements.unaccounted(), [1, 0]);
     measurements.in_network = measurements.unaccounted();
@@ -68,7 +68,7 @@ fn samples_over_time_and_packets_one_by_one() {
     }
     measurements.in_network = measurements.unaccounted();
     let results = Results::new(&scenario, 1, vec![Replication::new(&scenario, &measurements, 0)]);
-    // Both classes have a row for the first interval, then for the next.
+    // Both classes have a row for the first interval, and then both have a row for the next interval.
     assert_eq!(column(&results, "throughput", "received_packets"), [1.0, 0.0, 0.0, 2.0, 0.0, 0.0]);
     assert_eq!(column(&results, "delays", "packets"), [1.0, 0.0, 0.0, 0.0, 2.0, 0.0]);
     assert_eq!(column(&results, "packets", "sent_s"), [0.390, 0.450]);
@@ -86,7 +86,7 @@ fn counters_belong_to_their_queue_and_precedence() {
     assert_eq!(found, [(0, 0, 300), (0, 1, 200), (1, 2, 100)]);
 }
 
-/// An envelope of four points for each bucket keeps all points of a small drawing.
+/// For a small drawing, an envelope of four points for each bucket contains all points.
 #[test]
 fn points_up_to_the_size_of_an_envelope_stay() {
     let values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
