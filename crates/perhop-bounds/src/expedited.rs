@@ -67,7 +67,7 @@ mod tests {
         Stay { arrived: at(arrived), left: at(left), length }
     }
 
-    /// One byte per millisecond.
+    /// The rate is one byte per millisecond.
     const RATE: Rate = Rate::from_bits_per_second(8000);
 
     #[test]

@@ -46,7 +46,7 @@ pub struct QueueBound {
     pub backlog_bytes: Result<f64, String>,
     /// The largest content of the queue, packets.
     pub backlog_packets: Result<f64, String>,
-    /// Whether packets may arrive when the queue is full; `None` without a limit.
+    /// Whether packets may arrive when the queue is full. It is `None` if the queue has no limit.
     pub overflows: Option<bool>,
     /// The service curve, IP bytes.
     pub service: Option<Service>,

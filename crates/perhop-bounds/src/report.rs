@@ -43,7 +43,7 @@ pub struct QueueReport {
     pub backlog_packets: Option<f64>,
     /// The limit of the queue, as text.
     pub limit: Option<String>,
-    /// Whether packets may arrive when the queue is full; `None` without a limit.
+    /// Whether packets may arrive when the queue is full. It is `None` if the queue has no limit.
     pub overflows: Option<bool>,
     /// The reason why the delay is unbounded.
     pub reason: Option<String>,

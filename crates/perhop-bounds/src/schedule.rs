@@ -96,7 +96,6 @@ fn weights(scheduler: SchedulerConfig, children: &[Child]) -> Vec<f64> {
 /// which the first X bytes of the child end has the finish tag v + X / φ. Before this packet, each other
 /// class sends at most X · φ_j / φ + L_j. This amount includes the packet that is on the wire when the child
 /// becomes backlogged, unless this packet belongs to the child and arrived in the same busy period.
-/// arrived in the same busy period.
 pub fn scfq(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let weights = weights(SchedulerConfig::Scfq, children);
     let total: f64 = weights.iter().zip(children).map(|(weight, child)| weight * above.cost(child)).sum();

@@ -93,7 +93,7 @@ pub(crate) struct Encapsulated {
 
 /// The values of header fields that do not depend on the stack.
 pub(crate) struct Around<'a> {
-    /// The packet inside.
+    /// The innermost packet, without the headers of the link.
     pub(crate) packet: &'a Packet,
     /// The numbers of the sending and the receiving station, from which addresses are derived.
     pub(crate) stations: [u32; 2],

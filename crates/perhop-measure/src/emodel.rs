@@ -94,12 +94,12 @@ pub fn category(r: f64) -> (&'static str, &'static str) {
     (found.1, found.2)
 }
 
-/// Ie,eff: the impairment by the codec and by packet loss (G.107, 7.5).
+/// `Ie,eff`: the impairment by the codec and by packet loss (G.107, 7.5).
 pub fn equipment_impairment(loss_percent: f64, ie: f64, bpl: f64, burst_ratio: f64) -> f64 {
     ie + (95.0 - ie) * loss_percent / (loss_percent / burst_ratio + bpl)
 }
 
-/// Id: the impairment by delay and by late echo, Idte + Idle + Idd (G.107, 7.4).
+/// `Id`: the impairment by delay and by late echo, `Idte` + `Idle` + `Idd` (G.107, 7.4).
 pub fn delay_impairment(delay_s: f64) -> f64 {
     let ms = 1e3 * delay_s;
     talker_echo(ms) + listener_echo(2.0 * ms) + absolute_delay(ms)
@@ -134,13 +134,13 @@ fn rooted(x: f64, n: f64) -> f64 {
     pow(1.0 + pow(x, n), 1.0 / n)
 }
 
-/// Ro: the basic signal-to-noise ratio (G.107, 7.2).
+/// `Ro`: the basic signal-to-noise ratio (G.107, 7.2).
 pub fn basic_ratio() -> f64 {
     15.0 - 1.5 * (SLR + noise())
 }
 
-/// No: the sum of all noise in dBm0p, from the circuit, the sender's room, the receiver's room and the noise
-/// floor.
+/// `No`: the sum of all noise in dBm0p, from the circuit, the sender's room, the receiver's room and the
+/// noise floor.
 fn noise() -> f64 {
     let olr = SLR + RLR;
     let pre = PR + 10.0 * log10(1.0 + pow(10.0, (10.0 - (STMR + DR)) / 10.0));
@@ -151,7 +151,7 @@ fn noise() -> f64 {
     10.0 * log10(powers.iter().sum())
 }
 
-/// Is: the impairment by loudness, sidetone and quantizing, Iolr + Ist + Iq (G.107, 7.3).
+/// `Is`: the impairment by loudness, sidetone and quantizing, `Iolr` + `Ist` + `Iq` (G.107, 7.3).
 pub fn simultaneous() -> f64 {
     let louder = (SLR + RLR + 0.2 * (64.0 + noise() - RLR)) / 8.0;
     let iolr = 20.0 * (rooted(louder, 8.0) - louder);

@@ -56,22 +56,22 @@ pub struct Goal {
 /// A comparison of a value with a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Sign {
-    /// Less.
+    /// The value is less than the bound.
     #[serde(rename = "<")]
     Below,
-    /// At most.
+    /// The value is at most the bound.
     #[serde(rename = "<=")]
     AtMost,
-    /// More than the bound.
+    /// The value is greater than the bound.
     #[serde(rename = ">")]
     Above,
-    /// At least.
+    /// The value is at least the bound.
     #[serde(rename = ">=")]
     AtLeast,
-    /// Equal.
+    /// The value equals the bound.
     #[serde(rename = "==")]
     Equal,
-    /// Not equal.
+    /// The value does not equal the bound.
     #[serde(rename = "!=")]
     Unequal,
 }

@@ -174,9 +174,9 @@ fn has_pauses(policy: &PolicyConfig) -> bool {
 }
 
 /// All counts of one run.
+///
 /// Packets are counted during the run (`counters`, `delays`, `samples`). The other fields are filled in at
 /// the end of the run.
-/// its end.
 #[derive(Clone, Debug, Default)]
 pub struct Measurements {
     /// The duration of the warm-up, in which nothing is counted.

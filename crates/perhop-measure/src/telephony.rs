@@ -79,8 +79,7 @@ pub struct Call<'a> {
     pub remark: String,
 }
 
-/// The factor of the mean deviation that is added to the mean delay for the playout of packets (Ramjee et al.
-/// 1994, §2).
+/// The number of mean deviations that the playout adds to the mean delay (Ramjee et al. 1994, §2).
 const DEVIATIONS: f64 = 4.0;
 
 /// Returns the time from the sending of a packet to its playout under `rule`, seconds, for the packets in

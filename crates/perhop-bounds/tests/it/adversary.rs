@@ -302,7 +302,7 @@ fn combinations() -> Vec<Value> {
     ]
 }
 
-/// With no scheduler and no ring does a search find a delay above its bound.
+/// Every delay that a search finds is within its bound, with every scheduler and every ring.
 #[test]
 fn no_search_exceeds_a_bound() {
     let rings = [

@@ -122,7 +122,7 @@ pub struct Samples {
     pub packets: Option<PacketLog>,
     /// Packets of calls and games, which are evaluated at the end of the replication.
     pub application_packets: Option<PacketLog>,
-    /// Delays of each class in each interval. The list is empty if they are not sampled.
+    /// Delays of each class in each interval. The list is empty if delays are not sampled.
     pub delays: Vec<Intervals<DelayStatistics>>,
 }
 

@@ -51,12 +51,12 @@ pub struct Value(String);
 /// The result for values that the map does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CopyDefault {
-    /// The value itself.
+    /// The copied value is the value that was read.
     #[default]
     Copy,
-    /// No change.
+    /// The mark does not change.
     Ignore,
-    /// The given value.
+    /// The mark is set to this value.
     Value(Value),
 }
 
@@ -70,7 +70,7 @@ pub(super) struct CopyTable {
 }
 
 impl CopyConfig {
-    /// The value to set, by the value that is read; `None` for no change.
+    /// The value to set, by the value that is read. `None` means that the mark does not change.
     ///
     /// # Errors
     /// A value does not exist.
@@ -168,7 +168,7 @@ impl CopyField {
 }
 
 impl Value {
-    /// The number; `None` if the value is written as a name.
+    /// Returns the number. Returns `None` if the value is written as a name.
     pub fn number(&self) -> Option<u8> {
         self.0.parse().ok()
     }

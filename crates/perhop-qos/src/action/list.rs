@@ -7,7 +7,7 @@ use super::copy::CopyConfig;
 use crate::error::ConfigError;
 use crate::packet::{Color, Dscp, IpPrecedence, LinkMark};
 
-/// An action; the actions of a list apply in order.
+/// An action. The actions of a list are applied in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -17,7 +17,7 @@ pub enum Action {
     Drop,
     /// The packet goes to the next conditioner.
     Continue,
-    /// Sets the DSCP; an AF codepoint also sets the color to its drop precedence.
+    /// Sets the DSCP. An AF codepoint also sets the color to its drop precedence.
     Mark(Dscp),
     /// Sets this node's own label, 0 to 255. A later `match` can read the label, but the packet leaves the
     /// node without it.
@@ -48,7 +48,7 @@ pub enum Outcome {
 }
 
 impl Action {
-    /// The outcome after this action; `None` if the list continues.
+    /// Returns the outcome after this action. Returns `None` if the list continues.
     pub fn ends_with(&self) -> Option<Outcome> {
         match self {
             Action::Transmit => Some(Outcome::Transmit),

@@ -82,8 +82,8 @@ impl Steps {
     pub(crate) fn are_needed_for(action: &Action) -> bool {
         matches!(action, Action::MarkCos(_) | Action::MarkExp(_) | Action::Copy(_))
     }
-    /// The changes of `actions`, which have been [checked](super::check); `None` if a [`Treatment`] expresses
-    /// all of them.
+    /// Returns the changes of `actions`, which must be [checked](super::check). Returns `None` if a
+    /// [`Treatment`] can express all of them.
     pub(crate) fn from_actions(actions: &[Action]) -> Option<Steps> {
         actions
             .iter()
@@ -101,7 +101,7 @@ impl Steps {
 }
 
 impl Step {
-    /// The change of `action`; `None` if it only sets the outcome.
+    /// Returns the change of `action`. Returns `None` if the action only sets the outcome.
     fn from_action(action: &Action) -> Option<Step> {
         Some(match action {
             Action::Mark(dscp) => Step::Mark(*dscp),

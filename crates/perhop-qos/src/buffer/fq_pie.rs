@@ -35,11 +35,11 @@ pub struct FqPieConfig {
     /// The interval between updates of the drop probabilities (tc's `tupdate`). Linux rounds to whole
     /// milliseconds and adds one.
     pub update_interval: Time,
-    /// The gain for the difference between delay and target, per second, 0 to 2. Under `linux` a multiple of
-    /// 1/16; tc expects the numerator.
+    /// The gain for the difference between delay and target, per second, 0 to 2. Under `linux`, it is a
+    /// multiple of 1/16, and tc expects the numerator.
     pub alpha: f64,
-    /// The gain for the change of the delay since the last update, per second, 0 to 2. Under `linux` a
-    /// multiple of 1/16; tc expects the numerator.
+    /// The gain for the change of the delay since the last update, per second, 0 to 2. Under `linux`, it is a
+    /// multiple of 1/16, and tc expects the numerator.
     pub beta: f64,
     /// The time for which all packets of an uncongested flow are admitted.
     pub burst: Time,
@@ -66,8 +66,8 @@ pub struct FqPieConfig {
     /// Whether ECN-capable packets are marked instead of dropped: `mark` marks up to the drop probability
     /// `mark-up-to`, `mark-all` always.
     pub ecn: EcnConfig,
-    /// The drop probability above which `ecn: mark` marks no packets, 0 to 1; under `linux` whole percents
-    /// (tc's `ecn_prob`).
+    /// The drop probability above which `ecn: mark` marks no packets, 0 to 1. Under `linux`, it is a whole
+    /// number of percent (tc's `ecn_prob`).
     pub mark_up_to: f64,
 }
 
@@ -189,7 +189,7 @@ impl FqPieConfig {
 #[derive(Clone, Debug)]
 pub struct FqPie {
     flows: Box<[Flow]>,
-    /// Selects the flow of a packet with the same hash as the queues.
+    /// Selects the flow of a packet. The queues use the same hash, so each flow has its own queue.
     choice: FlowChoice,
     /// Bytes that the law counts for a packet in addition to its IP bytes.
     header: u32,

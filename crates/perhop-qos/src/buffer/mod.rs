@@ -131,7 +131,7 @@ impl Default for BufferConfig {
 }
 
 impl BufferConfig {
-    /// The configuration of the RED family; `None` for other buffer managers.
+    /// Returns the configuration of the RED family. Returns `None` for other buffer managers.
     pub fn mred(&self) -> Option<&MredConfig> {
         match self {
             BufferConfig::TailDrop(_)
@@ -171,7 +171,8 @@ impl BufferConfig {
             | BufferConfig::FqPie(_) => false,
         }
     }
-    /// Builds the two queues of `DualPI2` for a link of this `framing`; `None` for other buffer managers.
+    /// Builds the two queues of `DualPI2` for a link of this `framing`. Returns `None` for other buffer
+    /// managers.
     ///
     /// # Errors
     /// The scheduler of the queues has no valid share.
@@ -275,8 +276,8 @@ impl AnyBuffer {
             AnyBuffer::Mred(buffer) => buffer.averages(),
         }
     }
-    /// The average that would decide about a packet of `precedence` that finds `queue` (see
-    /// [`Mred::deciding_average`]); `None` if no average decides.
+    /// Returns the average that would decide about a packet of `precedence` that arrives at `queue` (see
+    /// [`Mred::deciding_average`]). Returns `None` if no average decides.
     pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> Option<f64> {
         match self {
             AnyBuffer::TailDrop(_)

@@ -92,9 +92,9 @@ struct Own {
 /// The average that a test uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TestOn {
-    /// The deciding average.
+    /// The test uses the deciding average.
     Deciding,
-    /// The average of the precedence's own packets (RI+O).
+    /// The test uses the average of the precedence's own packets (RI+O).
     Own,
 }
 
@@ -359,9 +359,8 @@ impl Mred {
         }
     }
 
-    /// RI+O: updates the average of the precedence's own packets. A packet that the first test keeps is
-    /// RI+O: updates the average of the precedence's own packets, and tests a packet again on that average if
-    /// the first test keeps it.
+    /// RI+O: updates the average of the precedence's own packets. If the first test keeps a packet, tests the
+    /// packet again on this average.
     #[inline(never)]
     fn test_own(
         &mut self,

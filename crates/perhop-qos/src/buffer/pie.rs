@@ -38,7 +38,7 @@ pub struct Pie {
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     arrived: Time,
-    /// IP bytes.
+    /// The length, IP bytes.
     length: u32,
 }
 

@@ -63,7 +63,7 @@ pub(super) struct Scalable {
     any_ect: bool,
     counts: Counts,
     from: u64,
-    /// The width of the ramp; 0 for a step.
+    /// The width of the ramp. It is 0 for a step.
     width: u64,
 }
 
@@ -103,7 +103,7 @@ impl ScalableConfig {
 }
 
 impl Scalable {
-    // RFC 9331 §5.1: ECT(1) and CE are treated as L4S; RFC 8257 leaves the codepoint of DCTCP open.
+    // RFC 9331 §5.1: ECT(1) and CE are treated as L4S. RFC 8257 does not specify the codepoint of DCTCP.
     #[inline]
     pub(super) fn applies_to(&self, packet: &Packet) -> bool {
         match packet.marks.ecn() {
@@ -112,7 +112,7 @@ impl Scalable {
             Ecn::Capable1 | Ecn::CongestionExperienced => true,
         }
     }
-    /// Whether marks depend on the wait of a packet. Such packets are marked when they leave.
+    /// Whether marks depend on the wait of packets. If so, packets are marked when they leave the queue.
     #[inline]
     pub(super) fn marks_by_wait(&self) -> bool {
         self.counts == Counts::Wait
@@ -146,7 +146,8 @@ impl Scalable {
         if beyond >= self.width {
             return true;
         }
-        // `recur`: `count += likelihood`; if the sum exceeds 1, 1 is subtracted and the packet is marked.
+        // `recur` of Linux: `count += likelihood`. If the sum exceeds 1, 1 is subtracted and the packet is
+        // marked.
         let room = self.width - *sum;
         let is_due = beyond > room;
         *sum = if is_due { beyond - room } else { *sum + beyond };

@@ -41,7 +41,7 @@ pub struct MemoryQueue {
     reserved: u64,
     limits: Limits,
     port: Arc<PortMemory>,
-    /// A box, because few queues have profiles.
+    /// The profiles. They are in a box, because few queues have any.
     profiles: Option<Box<Profiles>>,
 }
 

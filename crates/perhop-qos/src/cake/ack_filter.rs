@@ -10,7 +10,7 @@ use crate::packet::TcpHeader;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeAckFilter {
-    /// No acknowledgments.
+    /// No acknowledgments are dropped.
     #[default]
     None,
     /// The first of two queued acknowledgments that the latest one makes redundant (`ack-filter`).
@@ -22,7 +22,7 @@ pub enum CakeAckFilter {
 
 /// The two TCP flags of ECN, which the filter compares.
 const ECN: u16 = TcpHeader::ECE | TcpHeader::CWR;
-/// All other TCP flags.
+/// The TCP flags other than those of ECN.
 const OTHER_FLAGS: u16 = 0xfff & !ECN;
 
 /// RFC 9293 §3.4: sequence numbers are compared modulo 2³².

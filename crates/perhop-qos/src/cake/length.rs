@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeCells {
-    /// No cells.
+    /// The link has no cells.
     #[default]
     None,
     /// Cells of 53 bytes with 48 bytes of payload (ADSL).

@@ -10,9 +10,9 @@ use crate::{Packet, Time};
 
 /// The number of queues in a tin. Linux, `CAKE_QUEUES`.
 pub(super) const FLOWS: usize = 1024;
-/// The index that stands for no flow.
+/// The index that means "no flow".
 pub(super) const NO_FLOW: u16 = u16::MAX;
-/// The index that stands for no slot.
+/// The index that means "no slot".
 pub(super) const NO_SLOT: u32 = u32::MAX;
 
 /// A tin: the flows of the packets with certain codepoints. The flows share a part of the bandwidth.

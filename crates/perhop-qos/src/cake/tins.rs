@@ -103,7 +103,7 @@ impl CakeTins {
     }
 }
 
-/// Linux, `diffserv3`.
+/// The tin of a codepoint (`diffserv3` of Linux).
 fn diffserv3(dscp: u8) -> usize {
     match dscp {
         1 | 8 => 1,
@@ -112,7 +112,7 @@ fn diffserv3(dscp: u8) -> usize {
     }
 }
 
-/// Linux, `diffserv4`.
+/// The tin of a codepoint (`diffserv4` of Linux).
 fn diffserv4(dscp: u8) -> usize {
     match dscp {
         1 | 8 => 1,
@@ -122,7 +122,7 @@ fn diffserv4(dscp: u8) -> usize {
     }
 }
 
-/// Linux, `diffserv8`.
+/// The tin of a codepoint (`diffserv8` of Linux).
 fn diffserv8(dscp: u8) -> usize {
     match dscp {
         1 => 0,

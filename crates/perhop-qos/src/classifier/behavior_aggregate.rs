@@ -7,7 +7,7 @@ use crate::packet::{Dscp, IpPrecedence};
 pub(crate) struct DscpSet(u64);
 
 impl DscpSet {
-    /// All codepoints.
+    /// The set of all codepoints.
     pub(crate) const ALL: DscpSet = DscpSet(u64::MAX);
 
     /// Returns the set of these codepoints.
@@ -27,15 +27,15 @@ impl DscpSet {
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
-    /// The intersection.
+    /// The codepoints that are in both sets.
     pub(crate) fn intersection(self, other: DscpSet) -> DscpSet {
         DscpSet(self.0 & other.0)
     }
-    /// The union.
+    /// The codepoints that are in at least one of the sets.
     pub(crate) fn union(self, other: DscpSet) -> DscpSet {
         DscpSet(self.0 | other.0)
     }
-    /// The complement.
+    /// The codepoints that are not in this set.
     pub(crate) fn complement(self) -> DscpSet {
         DscpSet(!self.0)
     }

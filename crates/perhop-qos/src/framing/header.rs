@@ -23,7 +23,7 @@ const UDP: u64 = 8;
 #[serde(rename_all = "kebab-case", remote = "Self")]
 #[schemars(transform = also_words)]
 pub enum Header {
-    /// An IEEE 802.1Q tag: 4 bytes. Two tags in a list are QinQ; the first one is the inner tag.
+    /// An IEEE 802.1Q tag of 4 bytes. Two tags in a list are QinQ. The first one is the inner tag.
     Vlan(VlanTag),
     /// A stack of MPLS labels: 4 bytes for each label (RFC 3032 §2.1).
     Mpls(MplsLabels),
@@ -261,8 +261,8 @@ impl L2tpTunnel {
     const fn bytes(self) -> u64 {
         let sequence = 4 * self.sequence as u64;
         match self.version {
-            // RFC 2661 §3.1: flags, tunnel and session; the length; Ns and Nr. RFC 1662 §3.1: address and
-            // control.
+            // RFC 2661 §3.1: flags, tunnel and session, then the length, then Ns and Nr. RFC 1662 §3.1:
+            // address and control.
             L2tpVersion::V2 => 6 + 2 * self.length as u64 + sequence + 2 + PPP_PROTOCOL + UDP,
             // RFC 3931 §4.1.1 and §4.6: session, cookie, sublayer.
             L2tpVersion::V3 => 4 + self.cookie as u64 + sequence,

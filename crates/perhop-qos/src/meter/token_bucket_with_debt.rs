@@ -115,8 +115,8 @@ impl<W: Word> Meter for LendingBucket<W> {
         if self.level.take(cost) {
             return Color::GREEN;
         }
-        // Same example: actual debt A' = A + L − T; compounded debt C' = C + A'. A saturated sum is above the
-        // limit.
+        // In the same example, the actual debt is A' = A + L − T, and the compounded debt is C' = C + A'. A
+        // sum that saturates is above the limit.
         let debt = self.debt.saturating_add(self.level.missing(cost));
         let compounded = self.compounded.saturating_add(debt);
         // Same example: a compounded debt above the extended limit makes the packet exceed. Then the

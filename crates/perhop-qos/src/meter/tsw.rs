@@ -75,7 +75,7 @@ impl Tsw3cmConfig {
 struct RateEstimator {
     /// The estimate, bits per second.
     avg_rate: f64,
-    /// `AVG_INTERVAL`, picoseconds.
+    /// `AVG_INTERVAL` of the RFC, picoseconds.
     avg_interval: f64,
     /// The arrival time of the last packet.
     t_front: Time,
@@ -171,8 +171,8 @@ mod tests {
         let rate = Rate::from_bits_per_second(8_000);
         let mut estimator = RateEstimator::build(rate, Time::from_seconds(1)).unwrap();
         let packet = Packet::new(FlowKey::default(), 500);
-        // (1000 B + 500 B) / (0 s + 1 s) = 1500 B/s; then (1500 B + 500 B) / (1 s + 1 s) = 1000 B/s;
-        // then (1000 B + 500 B) / (3 s + 1 s) = 375 B/s.
+        // The estimates are (1000 B + 500 B) / (0 s + 1 s) = 1500 B/s, then (1500 B + 500 B) / (1 s + 1 s) =
+        // 1000 B/s, and then (1000 B + 500 B) / (3 s + 1 s) = 375 B/s.
         let estimates = [0, 1, 4].map(|seconds| estimator.update(Time::from_seconds(seconds), &packet));
         assert_eq!(estimates, [12_000.0, 8_000.0, 3_000.0]);
     }

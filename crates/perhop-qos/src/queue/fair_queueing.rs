@@ -16,7 +16,7 @@ use crate::{ConfigError, FlowKey, Packet, QueueSize};
 /// The answer of [`Queue::make_room`](super::Queue::make_room): whether the queue admits one more packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// The queue has room.
+    /// The queue has room for a packet.
     Free,
     /// The queue refuses the new packet.
     Refused,
@@ -265,7 +265,6 @@ impl FlowQueues {
     /// Cisco (12.0(5)T and later): serial number = max(serial number of the flow's previous packet, serial
     /// number of the last dequeued packet) + weight × length. If the flow has no packets, the serial number
     /// of the last dequeued packet is the larger one.
-    /// numbers is the larger one.
     fn serial(&self, flow: Option<usize>, packet: &Packet) -> Serial {
         let before =
             flow.and_then(|flow| self.flows[flow].packets.back()).map_or(0, |waiting| waiting.serial);

@@ -12,7 +12,7 @@ use crate::{Packet, Time};
 /// The functions are not inlined into the path of all queues, because they would slow down plain queues.
 #[derive(Clone, Debug)]
 pub(super) enum Order {
-    /// Fair queueing of flows.
+    /// Flows in fair queueing.
     Fair(FlowQueues),
     /// Flows that take turns. Sparse flows are served first.
     Sparse(SparseFlows),
@@ -25,7 +25,7 @@ pub(super) enum Order {
 /// The step that a queue needs before or after a packet joins it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entrance {
-    /// No step.
+    /// The packet joins without a further step.
     Open,
     /// The caller must [make room](super::Queue::make_room) before the packet joins.
     MakesRoom,

@@ -74,7 +74,7 @@ pub struct LinkSharingConfig {
     pub longest_packet: ByteSize,
 }
 
-/// The MTU of Ethernet.
+/// The default is the MTU of Ethernet.
 fn longest_packet() -> ByteSize {
     ByteSize::from_bytes(1500)
 }
@@ -125,8 +125,9 @@ pub struct ShareConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// The share relative to the bandwidths of the sibling classes, above 0. Under `wrr`, `scfq`, `wfq` and
-    /// `wf2q-plus`, it is a weight that is written as a rate; it is not a limit and is not compared with the
-    /// wire's rate. Under `cbq`, it is the allotment, which is a limit and is compared with the wire's rate.
+    /// `wf2q-plus`, it is a weight that is written as a rate. It is not a limit there and is not compared
+    /// with the wire's rate. Under `cbq`, it is the allotment, which is a limit and is compared with the
+    /// wire's rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
     /// The guaranteed rate, bits per second of IP packets. It is served before the excess is shared. For
@@ -235,7 +236,7 @@ impl LinkLayerConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cells {
-    /// No cells.
+    /// The link has no cells.
     #[default]
     None,
     /// Cells of 53 bytes with 48 bytes of payload each.

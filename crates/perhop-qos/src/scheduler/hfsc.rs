@@ -21,7 +21,7 @@ pub struct Hfsc {
     /// The last number that was assigned to a class. Among classes with equal deadlines or virtual times, the
     /// class with the lowest number is served first.
     places: u64,
-    /// The last choice.
+    /// The class that was selected last, until its packet is dequeued.
     decision: Option<Decision>,
     /// The time until which no class may send, as determined by the last choice.
     held_until: Option<Time>,

@@ -40,7 +40,7 @@ pub struct Htb {
     feeds: Vec<Feed>,
     /// The child that is served before all classes. It has no rate.
     direct: Option<usize>,
-    /// The last choice.
+    /// The class that was selected last, until its packet is dequeued.
     decision: Option<Decision>,
     /// The time until which no class may send, as determined by the last choice.
     held_until: Option<Time>,
@@ -244,7 +244,7 @@ impl Scheduler for Htb {
         self.decision = None;
         self.update_head(child, next);
     }
-    /// Tokens grow with time.
+    /// Returns true, because tokens arrive in the course of time.
     fn depends_on_time(&self) -> bool {
         true
     }

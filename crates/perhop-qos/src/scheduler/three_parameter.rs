@@ -34,7 +34,7 @@ pub struct ThreeParameter {
     guarantees: Guarantees,
 }
 
-/// The minima, and the times at which they serve heads.
+/// The minimum rates of the children, and the times at which these rates serve heads.
 #[derive(Clone, Debug)]
 struct Guarantees {
     /// The minimum of each child. `None` for a child without a minimum.

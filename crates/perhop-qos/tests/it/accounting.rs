@@ -1,4 +1,5 @@
-//! The effect of a policy's overhead: rates and shares count IP bytes plus the overhead; counters do not.
+//! The effect of a policy's overhead: rates and shares count IP bytes plus the overhead, and counters count
+//! only IP bytes.
 
 use crate::wire;
 use crate::wire::{Arrival, send, send_counted};

@@ -8,10 +8,10 @@ use proptest::prelude::*;
 /// A ring that stores only its packets.
 struct List {
     config: RingConfig,
-    /// For each packet, the time at which it frees its particles, and their number. If packets are handed
-    /// over in batches, the list contains only packets that are handed over.
+    /// For each packet, the time at which it frees its particles, and the number of these particles. In a
+    /// ring with batches, the list contains only packets of batches that were handed over.
     packets: Vec<(Time, u64)>,
-    /// The packets after them, which are gathered for the next batch.
+    /// The packets that are gathered for the next batch. They follow `packets`.
     gathered: Vec<(Time, u64)>,
 }
 

@@ -67,10 +67,10 @@ pub struct CeThresholdConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CeThresholdOf {
-    /// All ECN-capable packets.
+    /// All ECN-capable packets are marked.
     #[default]
     Capable,
-    /// Packets with ECT(1) (RFC 9331).
+    /// Packets with ECT(1) are marked (RFC 9331).
     Ect1,
 }
 

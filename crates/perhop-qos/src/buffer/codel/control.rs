@@ -1,7 +1,7 @@
 //! `CoDel`'s control loop. It decides whether a packet at the head is late, and whether to drop it.
 //!
-//! The pseudocode of RFC 8289 §5 handles one call of its `dequeue`, which may take several packets from the
-//! queue. Here each packet is a separate call; [`Phase`] stores the state between them.
+//! The pseudocode of RFC 8289 §5 handles one call of its `dequeue`, which may remove several packets from the
+//! queue. In this file, each packet is a separate call. [`Phase`] stores the state between the calls.
 
 use super::config::{CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw, EcnMarking};
 use crate::framing::Framing;

@@ -10,7 +10,7 @@ const ONE: u32 = u32::MAX;
 /// probabilities per nanosecond.
 const GRANULARITY: u32 = 6;
 
-/// The state and the parameters; times in nanoseconds.
+/// The state and the parameters. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LinuxDualPi2 {
     target: i64,
@@ -18,7 +18,7 @@ pub(super) struct LinuxDualPi2 {
     beta: i64,
     coupling: u8,
     step: u64,
-    /// `pi2_prob`, the base probability.
+    /// The base probability (`pi2_prob` of Linux).
     base: u32,
     /// The delay at the last update.
     last_delay: i64,
@@ -104,7 +104,7 @@ impl LinuxDualPi2 {
     }
 }
 
-/// `dualpi2_roll`.
+/// Draws whether an event with this `probability` occurs (`dualpi2_roll` of Linux).
 fn roll(probability: u32, random: &mut Stream) -> bool {
     (random.bits() >> 32) as u32 <= probability
 }

@@ -3,7 +3,7 @@
 use super::config::{NativeMarking, Settled};
 use crate::{DropCause, Time, Verdict};
 
-/// The state and the parameters; delays in seconds, gains per second.
+/// The state and the parameters. Delays are in seconds, and gains are per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RfcDualPi2 {
     target: f64,
@@ -11,7 +11,7 @@ pub(super) struct RfcDualPi2 {
     beta: f64,
     coupling: f64,
     native: NativeMarking,
-    /// `p'`, the base probability.
+    /// The base probability (`p'` of the RFC).
     base: f64,
     /// The delay at the last update, `prevq`.
     previous: f64,

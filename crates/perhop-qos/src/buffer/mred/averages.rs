@@ -116,7 +116,7 @@ impl Mred {
     }
 }
 
-/// The averages in reports.
+/// Averages for reports.
 impl Mred {
     /// The single average, or the average of each precedence, in the unit of the thresholds (packets or
     /// bytes). With [`Averages::CoupledSampled`], the values are the terms of the sum.

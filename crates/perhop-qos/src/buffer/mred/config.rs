@@ -79,7 +79,7 @@ pub struct MredConfig {
 }
 
 /// The drop probability of one drop precedence as a function of the average. The function consists of
-/// straight lines between corners; each corner is a pair of average and probability.
+/// straight lines between corners. Each corner is a pair of average and probability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrecedenceCurves {
     /// The unit of the averages.
@@ -196,7 +196,7 @@ impl MredConfig {
         Ok(self.rules()?.spacing)
     }
 
-    /// Returns this configuration for a buffer whose name permits the averages `allowed`; the first one is
+    /// Returns this configuration for a buffer whose name permits the averages `allowed`. The first one is
     /// the default. An empty list permits all averages.
     ///
     /// # Errors

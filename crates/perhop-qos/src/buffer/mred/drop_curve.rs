@@ -62,8 +62,8 @@ impl DropCurve {
         }
         corners
     }
-    /// Floyd & Jacobson 1993, Figure 2: `p_b ← max_p (avg − min_th) / (max_th − min_th)`; above `max_th`,
-    /// Floyd's "gentle" recommendation of 2000.
+    /// Floyd & Jacobson 1993, Figure 2: `p_b ← max_p (avg − min_th) / (max_th − min_th)`. Above `max_th`, the
+    /// code follows Floyd's "gentle" recommendation of 2000.
     #[inline]
     pub(super) fn probability(&self, average: f64) -> f64 {
         if average < self.min {
@@ -95,7 +95,7 @@ pub(super) struct LevelCurves {
     shift: [u32; Color::COUNT],
     /// The denominator of all probabilities of the curve.
     whole: [u64; Color::COUNT],
-    /// The numerator at `max`.
+    /// The numerator of the probability at `max`.
     at_max: [u64; Color::COUNT],
     /// The slope between `max` and twice `max`, for gentle RED.
     gentle: [Slope; Color::COUNT],

@@ -13,7 +13,7 @@ pub(super) const LONGEST: u64 = (1 << 33) - 1;
 const FRACTION_BITS: u32 = 30;
 /// The smallest weight of a sample. With a smaller weight, the average of the longest queue would overflow.
 pub(super) const LEAST_WEIGHT: f64 = 1.0 / (1_u64 << FRACTION_BITS) as f64;
-/// 2⁶⁴.
+/// The number 2⁶⁴.
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
 /// The constants of averages with one weight.
@@ -29,7 +29,7 @@ pub(super) struct Smoothing {
     per_one: u64,
     /// 1 − weight, in units of 2⁻⁶⁴.
     keep: u64,
-    /// See [`Smoothing::longest`].
+    /// The longest queue that averages count, packets or bytes.
     longest: u64,
     /// The value of one step: weight / `per_one`, packets or bytes.
     step: f64,
@@ -133,7 +133,7 @@ impl Smoothing {
     #[inline]
     pub(super) fn value(&self, level: u64) -> f64 {
         // The value is below 2⁶³, so it can be signed. The conversion of a signed integer takes one
-        // instruction; that of an unsigned integer takes several.
+        // instruction, and the conversion of an unsigned integer takes several.
         (level >> self.shift).cast_signed() as f64 * self.step
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct IdleTable {
     cell_log: u32,
 }
 
-/// The number of ticks of tc in a microsecond; a tick has 64 ns.
+/// The number of tc's ticks in a microsecond. A tick has 64 ns.
 const TICKS_PER_MICROSECOND: f64 = 15.625;
 /// The upper limit of the entries.
 const LARGEST_SHIFT: u8 = 31;

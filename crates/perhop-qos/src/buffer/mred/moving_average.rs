@@ -80,7 +80,7 @@ impl Averaging {
             now
         }
     }
-    /// A new average.
+    /// Creates an average of an empty queue.
     pub(super) fn average(&self) -> QueueAverage {
         // In Linux, `qidlestart` is 0 at first, so a new average is not idle. In ns-2 and in the paper, a new
         // average is idle.

@@ -18,7 +18,7 @@ pub enum AveragingConfig {
 }
 
 impl Default for AveragingConfig {
-    /// 0.002, the weight of Floyd & Jacobson's simulations; the nearest exponent is 9.
+    /// 0.002 is the weight in the simulations of Floyd & Jacobson. The nearest exponent is 9.
     fn default() -> AveragingConfig {
         AveragingConfig::Weight(0.002)
     }
@@ -56,8 +56,8 @@ pub enum IdleConfig {
     /// The average decays, and the arrival that ends the idle time adds a sample of an empty queue. The decay
     /// is one packet more than under `decay`, as in ns-2.
     DecayAndSample,
-    /// Like `decay-and-sample`, but the decay counts only whole packets (ns-2; see `law` for the clock of
-    /// ns-2).
+    /// Like `decay-and-sample`, but the decay counts only whole packets (ns-2). See `law` for the clock of
+    /// ns-2.
     DecayWholeAndSample,
     /// The average does not change. The next arrival adds one sample of an empty queue.
     None,
@@ -99,9 +99,9 @@ pub enum LimitCounts {
     /// All packets of the queue.
     #[default]
     Queue,
-    /// The packets that the average counts which the arriving packet samples: under `single` the whole queue,
-    /// under `coupled-sampled` and `decoupled` the packets of the same drop precedence, and under `coupled`
-    /// also the packets of lower ones. This is the limit of Linux GRED.
+    /// The packets that count in the average of the arriving packet. Under `single`, these are all packets of
+    /// the queue. Under `coupled-sampled` and `decoupled`, they are the packets of the same drop precedence.
+    /// Under `coupled`, they also include the packets of lower precedences. Linux GRED has this limit.
     Averaged,
 }
 
@@ -123,7 +123,7 @@ pub enum EcnConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SparedConfig {
-    /// No packets.
+    /// No packets are spared.
     #[default]
     Nothing,
     /// The packet at which the average rises above `min` (Linux).
@@ -162,9 +162,9 @@ pub enum DropSpacing {
     /// Geometric with a mean of 1/p. Each decision is independent of the others (Floyd & Jacobson 1993,
     /// method 1). This is the assumption for routers that publish only p.
     Geometric,
-    /// Like `uniform`, but the arriving packet already counts as kept: the probability is p/(1 − (n + 1)·p)
-    /// after n kept packets. Gaps are therefore uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure 2;
-    /// ns-2 with `wait_ false`).
+    /// Like `uniform`, but the arriving packet is already counted as kept. The probability is therefore p/(1
+    /// − (n + 1)·p) after n kept packets, and gaps are uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure
+    /// 2; ns-2 with `wait_ false`).
     CountedFirst,
     /// Like `counted-first`, but without a guard. When n·p exceeds 1, the computed probability is negative,
     /// and no packet is dropped until the average leaves the range from `min` to `max` or falls within this

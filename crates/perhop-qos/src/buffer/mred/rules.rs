@@ -42,7 +42,7 @@ pub(super) enum IdleDecay {
     WholePackets,
     /// The table of powers of two of Linux.
     Table,
-    /// No change.
+    /// The average does not change in idle time.
     Never,
 }
 
@@ -65,10 +65,10 @@ pub(super) enum Sparing {
     /// The first packet above `min` after a lower average or after an average above `max`. The count does not
     /// include this packet (Linux).
     FirstInRange,
-    /// Packets that find a short queue, and the first packet after them (ns-2).
+    /// Packets that arrive at a short queue, and the first packet after such packets (ns-2).
     ShortQueueAndFirst,
-    /// Like `ShortQueueAndFirst`, but the first packet after them is spared even if its average is above
-    /// `max` (ns-2.35 with `use_mark_p_`).
+    /// Like `ShortQueueAndFirst`, but the first packet after such packets is spared even if its average is
+    /// above `max` (ns-2.35 with `use_mark_p_`).
     ShortQueueAndAnyFirst,
 }
 

@@ -38,7 +38,7 @@ pub struct ThresholdConfig {
 }
 
 impl PrecedenceConfig {
-    /// The thresholds for the deciding average.
+    /// The thresholds that apply to the deciding average.
     pub fn shared(&self) -> ThresholdConfig {
         ThresholdConfig { min: self.min, max: self.max, max_probability: self.max_probability }
     }
@@ -87,7 +87,7 @@ pub enum ModelConfig {
     Overlapped(OverlappedConfig),
 }
 
-/// Adjacent ranges.
+/// Thresholds with adjacent ranges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StaggeredConfig {

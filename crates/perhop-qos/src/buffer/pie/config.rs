@@ -12,16 +12,16 @@ use crate::{ByteSize, ConfigError, QueueSize, Time};
 pub struct PieConfig {
     /// The implementation. An option that contradicts it is an error.
     pub law: PieLaw,
-    /// The target of the queueing delay (`QDELAY_REF`; tc's `target`).
+    /// The target of the queueing delay (`QDELAY_REF` of the RFC, `target` of tc).
     pub target: Time,
-    /// The interval between updates of the drop probability (`T_UPDATE`; tc's `tupdate`). Linux rounds to
-    /// whole milliseconds and adds one.
+    /// The interval between updates of the drop probability (`T_UPDATE` of the RFC, `tupdate` of tc). Linux
+    /// rounds it to whole milliseconds and adds one.
     pub update_interval: Time,
-    /// The gain for the difference between delay and target, per second, 0 to 2. Under `linux` a multiple of
-    /// 1/16; tc expects the numerator.
+    /// The gain for the difference between delay and target, per second, 0 to 2. Under `linux`, it is a
+    /// multiple of 1/16, and tc expects the numerator.
     pub alpha: f64,
-    /// The gain for the change of the delay since the last update, per second, 0 to 2. Under `linux` a
-    /// multiple of 1/16; tc expects the numerator.
+    /// The gain for the change of the delay since the last update, per second, 0 to 2. Under `linux`, it is a
+    /// multiple of 1/16, and tc expects the numerator.
     pub beta: f64,
     /// The time for which an uncongested queue admits every packet (`MAX_BURST`).
     pub burst: Time,

@@ -28,13 +28,13 @@ pub(in crate::buffer) struct LinuxPie {
     floor: u64,
     /// `prob`, which may exceed 1.
     probability: u64,
-    /// `qdelay`.
+    /// The current delay (`qdelay` of Linux).
     delay: u64,
-    /// `qdelay_old`.
+    /// The delay at the last update (`qdelay_old`).
     old_delay: u64,
-    /// `burst_time`.
+    /// The remaining time in which no packet is dropped early (`burst_time`).
     burst: u64,
-    /// `accu_prob`.
+    /// The sum of the probabilities since the last drop (`accu_prob`).
     accumulated: u64,
     /// The time of the last departure.
     departed: Option<u64>,
@@ -122,7 +122,7 @@ impl LinuxPie {
         (self.alpha >> shift, self.beta >> shift)
     }
 
-    /// `pie_vars_init`.
+    /// Resets the state (`pie_vars_init` of Linux).
     fn begin_again(&mut self) {
         self.burst = BURST;
         self.accumulated = 0;

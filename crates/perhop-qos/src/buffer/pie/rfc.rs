@@ -12,7 +12,7 @@ const WEIGHT: f64 = DQ_THRESHOLD / 65536.0;
 const SCALES: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)];
 
-/// The state and the parameters; delays in seconds, gains per second.
+/// The state and the parameters. Delays are in seconds, and gains are per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::buffer) struct RfcPie {
     target: f64,
@@ -23,17 +23,18 @@ pub(in crate::buffer) struct RfcPie {
     floor: u64,
     delay: PieDelay,
     spacing: PieSpacing,
-    /// `drop_prob_`.
+    /// The drop probability (`drop_prob_` of the RFC).
     probability: f64,
-    /// `current_qdelay`, in seconds.
+    /// The current delay, in seconds (`current_qdelay`).
     current: f64,
-    /// `qdelay_old_`, in seconds.
+    /// The delay at the last update, in seconds (`qdelay_old_`).
     old: f64,
-    /// `burst_allowance_`.
+    /// The remaining time in which no packet is dropped early (`burst_allowance_`).
     burst: Time,
-    /// `accu_prob_`.
+    /// The sum of the probabilities since the last drop (`accu_prob_`).
     accumulated: f64,
-    /// `avg_dq_time_`, in seconds; 0 before the first measurement.
+    /// The average time for the departure of a number of bytes, in seconds (`avg_dq_time_`). It is 0 before
+    /// the first measurement.
     departure_time: f64,
     /// The start of the current measurement, and the bytes that have left since then.
     measurement: Option<(Time, u64)>,
@@ -76,7 +77,7 @@ impl RfcPie {
         if let Some((_, divisor)) = SCALES.iter().find(|(below, _)| self.probability < *below) {
             step /= divisor;
         }
-        // §5.5, cap drop adjustment.
+        // §5.5 limits the step of the probability ("cap drop adjustment").
         if self.probability >= 0.1 && step > 0.02 {
             step = 0.02;
         }
@@ -113,7 +114,7 @@ impl RfcPie {
         }
     }
 
-    /// §5.4, derandomization.
+    /// Decides about a drop with derandomization (§5.4).
     fn drops_derandomized(&mut self, random: &mut Stream) -> bool {
         if self.probability == 0.0 {
             self.accumulated = 0.0;
@@ -143,7 +144,7 @@ impl RfcPie {
         }
     }
 
-    /// §5.2, departure rate estimation.
+    /// Estimates the departure rate (§5.2).
     fn measure(&mut self, now: Time, length: u32, backlog: u64) {
         if let Some((since, counted)) = &mut self.measurement {
             *counted += u64::from(length);

@@ -89,8 +89,8 @@ impl Limits {
 mod tests {
     use super::*;
 
-    /// Compares the fall with a limit that is computed by a division and rounded down. The limit is 480, and
-    /// the minimum is 285; the limit falls between 1080 and 1440 used units.
+    /// The point at which the limit falls is compared with a limit that is computed by a division and rounded
+    /// down. The limit is 480, and the minimum is 285. The limit falls between 1080 and 1440 used units.
     #[test]
     fn a_linear_fall_matches_the_division() {
         let fall = Fall::new(Some(FallConfig { start: 1080, end: 1440, slope: FallSlope::Linear }));

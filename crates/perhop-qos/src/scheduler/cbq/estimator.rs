@@ -16,9 +16,8 @@ const GAIN: f64 = 15.0 / 16.0;
 /// time by which it ends later than that. The estimator computes an exponential average of the idle times.
 /// The class is within its allotment while the average is above 0. Otherwise it must wait until the average
 /// would have risen to 0.
-/// risen to 0.
+///
 /// Times are in picoseconds.
-/// Instants and spans are in picoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Estimator {
     /// The time of a byte at the rate of the allotment, in steps of 2⁻²⁰ ps.

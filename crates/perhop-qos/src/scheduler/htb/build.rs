@@ -60,8 +60,8 @@ struct Built {
 }
 
 impl Built {
-    /// Adds the classes of one level of the policy inside the inner class `parent`. Those of them that have
-    /// inner classes are at `level`.
+    /// Adds the classes of one level of the policy inside the inner class `parent`. Classes that have inner
+    /// classes are at `level`.
     fn add(&mut self, classes: &[ClassConfig], parent: Option<u16>, level: u8) -> Result<(), ConfigError> {
         TAKES.check(classes)?;
         for (index, config) in classes.iter().enumerate() {

@@ -187,7 +187,7 @@ impl PlainMeter {
                 committed_first(color, length, committed, excess.as_mut())
             }
             Kind::TwoRate { committed, peak } => {
-                // RFC 2698 §3.
+                // RFC 2698 §3: both buckets receive their tokens first.
                 committed.at(at);
                 peak.at(at);
                 if color >= Color::RED || !peak.take(length) {

@@ -33,9 +33,9 @@ impl Observer for Log {
 pub(crate) enum Way {
     /// `enqueue`, then `poll_transmit` until it returns `None`, then a sleep until `poll_timeout`.
     Plain,
-    /// `send` instead of `enqueue`.
+    /// Like `Plain`, with `send` instead of `enqueue`.
     Straight,
-    /// `Plain` with additional polls.
+    /// Like `Plain`, with additional polls.
     Restless,
 }
 

@@ -83,7 +83,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// One scheduler without shapers.
+    /// Creates a tree of one scheduler without shapers.
     pub(crate) fn flat(scheduler: SchedulerConfig, weights: &[f64]) -> Tree {
         Tree { outer: scheduler, weights: weights.to_vec(), inner: None, shapes: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! `diffserv/dsredq.cc` of ns-2.
+//! The algorithm of `diffserv/dsredq.cc` of ns-2.
 
 use perhop_qos::random::Stream;
 

@@ -4,10 +4,10 @@ use perhop_qos::random::Stream;
 
 use super::{Curve, Fate, Implementation};
 
-/// The queues of Linux.
+/// The queueing disciplines of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Qdisc {
-    /// `sch_red.c`, for a whole device.
+    /// `sch_red.c`, with one average for all packets.
     Red,
     /// `sch_gred.c` with `grio` and different `prio`.
     Grio,
@@ -24,7 +24,7 @@ pub(crate) struct Linux {
     pub(crate) wlog: u32,
     pub(crate) limit: u64,
     pub(crate) random: Stream,
-    /// `Stab` and `Scell_log`.
+    /// The tables `Stab` and `Scell_log` of Linux.
     stab: Vec<u8>,
     cell_log: u32,
     dps: Vec<VirtualRed>,
@@ -37,7 +37,7 @@ struct VirtualRed {
     max: u64,
     /// `max_P` divided by the width, in units of 2⁻³².
     max_p_delta: u64,
-    /// `qcount` and `qR`.
+    /// `qcount` and `qR` of Linux.
     count: i64,
     number: u64,
     vars: RedVars,
@@ -84,7 +84,7 @@ impl Linux {
         let dps = curves.iter().map(virtual_red).collect();
         Linux { qdisc, wlog, limit, random, stab, cell_log, dps, shared }
     }
-    /// `red_calc_qavg`.
+    /// The next average (`red_calc_qavg` of Linux).
     fn moved(&self, vars: RedVars, backlog: u64, now: u64) -> u64 {
         let Some(start) = vars.idle_start else {
             return vars.average - (vars.average >> self.wlog) + backlog;

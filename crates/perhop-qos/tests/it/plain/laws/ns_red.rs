@@ -55,7 +55,7 @@ impl NsRed {
     fn held(&self) -> u64 {
         if self.queue_in_bytes { self.state.queued_bytes } else { self.state.packets }
     }
-    /// `calculate_p_new`.
+    /// The drop probability (`calculate_p_new` of ns-2).
     fn probability(&self, average: f64) -> f64 {
         let Curve { min, max, max_p } = self.curve;
         let p = if average < max {
