@@ -12,8 +12,8 @@ use crate::turns::Turns;
 pub struct Guarantee {
     /// The unit of the amounts.
     pub measure: Measure,
-    /// The service for the packets that wait when a packet arrives, including this packet. It is valid
-    /// regardless of earlier service.
+    /// The service for a packet and for all packets that wait when it arrives. It is valid regardless of
+    /// earlier service.
     pub strict: Result<Service, String>,
     /// The service for all packets that arrived since the class was last empty.
     pub plain: Result<Plain, String>,
