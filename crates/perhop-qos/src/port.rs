@@ -194,7 +194,7 @@ impl Port {
             return Ok(self);
         }
         if self.sends_fragments() {
-            let message = "the rate of a link that cuts packets into fragments cannot change";
+            let message = "the rate of a link that fragments packets cannot change";
             return Err(ConfigError::new("rate-changes", message).help("leave `mlppp` or `rate-changes` out"));
         }
         self.pace = self.pace.changing(changes)?;

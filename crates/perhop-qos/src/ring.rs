@@ -82,14 +82,14 @@ impl RingConfig {
             RingConfig::Particles { count, size, admission, release } => {
                 let size = u32::try_from(size.as_bytes()).unwrap_or(u32::MAX);
                 if size == 0 {
-                    return Err(ConfigError::new("particles.size", "a particle of 0 bytes holds nothing")
+                    return Err(ConfigError::new("particles.size", "a particle of 0 bytes stores nothing")
                         .help("for example 576B"));
                 }
                 (count, size, admission, release)
             }
         };
         if capacity == 0 {
-            return Err(ConfigError::new("", "a transmit ring of 0 lets nothing out").help("at least 1"));
+            return Err(ConfigError::new("", "a transmit ring of 0 sends no packet").help("at least 1"));
         }
         let is_gathering = admission == RingAdmission::Batches;
         Ok(TransmitRing {

@@ -80,7 +80,7 @@ pub(crate) fn check(actions: &[Action]) -> Result<(), ConfigError> {
     match ends {
         Some(end) if end + 1 < actions.len() => {
             Err(ConfigError::new("", "this action never runs, because the action before it ends the list")
-                .help("transmit, drop and continue come last, and only one of them")
+                .help("write transmit, drop or continue last, and only one of them")
                 .within(end + 1))
         }
         _ => Ok(()),

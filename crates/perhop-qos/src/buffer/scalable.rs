@@ -93,7 +93,10 @@ impl ScalableConfig {
                     );
                 }
                 if number == 0 {
-                    return wrong("a ramp of no width is a step", format!("write mark: {{step: {from}}}"));
+                    return wrong(
+                        "a ramp without a width is a step",
+                        format!("write mark: {{step: {from}}}"),
+                    );
                 }
                 (counted(from), number)
             }

@@ -209,7 +209,7 @@ fn all_of(conditions: Vec<Condition>) -> Result<Condition, ConfigError> {
     }
     if dscps.is_empty() {
         return Err(ConfigError::new("", "no packet can match: no DSCP meets all of the conditions")
-            .help("several keys in one match must all hold; for either of them write `any: [...]`"));
+            .help("all keys of a match must match; to match either of them, write `any: [...]`"));
     }
     Ok(match (dscps == DscpSet::ALL, others.len()) {
         (_, 0) => Condition::BehaviorAggregate(dscps),

@@ -73,7 +73,7 @@ impl Leaves {
         self.collect(config, wire, streams)?;
         let draws = |buffer: &AnyBuffer| matches!(buffer, AnyBuffer::SharedMemory(_));
         if self.memory.is_some() && !self.buffers.iter().any(draws) {
-            let message = "no class draws on the memory of the port";
+            let message = "no class uses the memory of the port";
             return Err(ConfigError::new("memory", message)
                 .help("give a class `buffer: {shared-memory: {}}`, or leave `memory` out"));
         }
@@ -135,7 +135,7 @@ impl Leaves {
         if let Some(pause) = class.pause {
             pause.check(class)?;
             if wire.headers.fragmentation().is_some() {
-                let message = "packets that the link cuts into fragments cannot be paused";
+                let message = "a link that fragments packets cannot pause them";
                 return Err(
                     ConfigError::new("pause", message).help("leave out `pause` or the fragments of the link")
                 );

@@ -119,7 +119,7 @@ fn packets(key: &str, limit: QueueSize) -> Result<usize, ConfigError> {
                 .help("1 to 1000000 packets"))
         }
         QueueSize::Bytes(_) => Err(ConfigError::new(key, "the limit of fair queueing is in packets")
-            .help("for example 64 packets; limits in bytes are the buffer's")),
+            .help("for example 64 packets; write a limit in bytes in `buffer`")),
     }
 }
 

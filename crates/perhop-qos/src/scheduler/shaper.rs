@@ -41,13 +41,12 @@ impl ShapeConfig {
     /// The rate or the burst is 0 or above 4 GiB, or `peak` has no excess burst.
     pub fn build(&self) -> Result<Shaper, ConfigError> {
         if self.rate.as_bits_per_second() == 0 {
-            return Err(
-                ConfigError::new("rate", "a shaper of rate 0 lets nothing out").help("for example 2Mb/s")
-            );
+            return Err(ConfigError::new("rate", "a shaper with a rate of 0 sends no packet")
+                .help("for example 2Mb/s"));
         }
         let (committed, excess) = (self.burst.as_bytes(), self.excess.as_bytes());
         if committed == 0 {
-            return Err(ConfigError::new("burst", "a shaper with a burst of 0 lets nothing out")
+            return Err(ConfigError::new("burst", "a shaper with a burst of 0 sends no packet")
                 .help("at least the longest packet, for example 1500B"));
         }
         if excess > u64::from(u32::MAX) {

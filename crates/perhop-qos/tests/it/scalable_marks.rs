@@ -203,7 +203,7 @@ fn a_wrong_ramp_is_refused() {
     );
     assert_eq!(
         refused(&ramp("0 packets"), None),
-        "red.scalable.mark.ramp.width: a ramp of no width is a step (write mark: {step: 8 packets})"
+        "red.scalable.mark.ramp.width: a ramp without a width is a step (write mark: {step: 8 packets})"
     );
 }
 

@@ -205,7 +205,7 @@ fn check_rate_changes(path: &ValuePath, link: &LinkConfig, findings: &mut Findin
         findings.error(&path.extend(&error.path), error.message).help = error.help;
     }
     if link.headers.fragmentation().is_some() {
-        let message = "the rate of a link that cuts packets into fragments cannot change";
+        let message = "the rate of a link that fragments packets cannot change";
         findings.error(&path.join("rate-changes"), message.to_owned()).help =
             Some("remove `mlppp` from `headers`, or remove `rate-changes`".into());
     }

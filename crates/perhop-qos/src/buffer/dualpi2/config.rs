@@ -229,7 +229,7 @@ fn check_numbers(settled: &Settled) -> Result<(), ConfigError> {
     if let NativeMarking::Ramp(RampConfig { width, .. }) = settled.native
         && width == Time::ZERO
     {
-        return Err(ConfigError::new("width", "a ramp of no width is a step")
+        return Err(ConfigError::new("width", "a ramp without a width is a step")
             .help("write native: {step: 1ms}")
             .within("ramp")
             .within("native"));

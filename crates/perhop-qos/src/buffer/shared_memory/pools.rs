@@ -56,7 +56,8 @@ impl MemoryPools {
             return Ok(Arc::clone(&known.pool));
         }
         let message = format!("another port of this node describes the pool {name} in another way");
-        Err(ConfigError::new("pool", message)
-            .help("give all its ports the same `unit-bytes`, `shared` and `pool-fall`, or name another pool"))
+        Err(ConfigError::new("pool", message).help(
+            "write the same `unit-bytes`, `shared` and `pool-fall` for all its ports, or name another pool",
+        ))
     }
 }
