@@ -1,4 +1,5 @@
-//! Tests of the common properties of the MRED family and of the differences in it, with random traffic.
+//! Tests with random traffic of the properties that all members of the MRED family share, and of their
+//! differences.
 
 use crate::traffic;
 use crate::traffic::{DRAIN, Traffic, run};
