@@ -38,7 +38,7 @@ impl Accounting {
     /// Returns this accounting with `overhead` more bytes for each packet.
     ///
     /// # Errors
-    /// If the sum is out of range.
+    /// The sum is out of range.
     pub fn with_more(self, overhead: u16) -> Result<Accounting, ConfigError> {
         Accounting::new(self.overhead + i32::from(overhead))
     }

@@ -99,7 +99,7 @@ impl CakeConfig {
     /// Builds CAKE for a link of this `framing`.
     ///
     /// # Errors
-    /// The first field that is out of range.
+    /// The error names the first field that is out of range.
     pub fn build(&self, framing: Framing, streams: &Streams) -> Result<Cake, ConfigError> {
         self.check()?;
         let header = framing.queued_header();

@@ -118,7 +118,7 @@ impl Port {
     /// Builds the port like [`build`](Port::build), for a node with these `pools` of memory.
     ///
     /// # Errors
-    /// The errors of [`build`](Port::build), or another port of the same pool has other settings.
+    /// The errors are those of [`build`](Port::build), or another port of the same pool has other settings.
     pub fn build_in(
         queueing: Option<&QueueingConfig>,
         wire: &WireConfig,

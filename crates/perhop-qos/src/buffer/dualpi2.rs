@@ -64,7 +64,7 @@ impl DualPi2Config {
     /// Builds the buffer manager of two queues that drain at `drain` on a link of this `framing`.
     ///
     /// # Errors
-    /// The first field that is out of range or contradicts the law.
+    /// The error names the first field that is out of range or contradicts the law.
     pub fn build(&self, drain: Rate, framing: Framing, streams: &Streams) -> Result<DualPi2, ConfigError> {
         let settled = self.settle(drain)?;
         let control = match self.law {

@@ -32,8 +32,8 @@ pub struct FqPieConfig {
     pub law: PieLaw,
     /// The target of a flow's queueing delay (tc's `target`).
     pub target: Time,
-    /// The interval between updates of the drop probabilities (tc's `tupdate`). Linux rounds to whole
-    /// milliseconds and adds one.
+    /// The interval between updates of the drop probabilities (tc's `tupdate`). Linux rounds it to
+    /// whole milliseconds and adds one.
     pub update_interval: Time,
     /// The gain for the difference between delay and target, per second, 0 to 2. Under `linux`, it is a
     /// multiple of 1/16, and tc expects the numerator.
@@ -125,7 +125,7 @@ impl FqPieConfig {
     /// Builds the buffer manager of queues on a link of this `framing`.
     ///
     /// # Errors
-    /// The first field that is out of range or contradicts the law.
+    /// The error names the first field that is out of range or contradicts the law.
     pub fn build(&self, framing: Framing, streams: &Streams) -> Result<FqPie, ConfigError> {
         let (control, updates, header) = Control::from_config(&self.pie()?, framing);
         let rounds = usize::from(self.flows).div_ceil(FLOWS_AT_ONCE) as u64;

@@ -192,7 +192,7 @@ impl BufferConfig {
     /// also count the link's header.
     ///
     /// # Errors
-    /// The errors of [`build`](BufferConfig::build).
+    /// The errors are those of [`build`](BufferConfig::build).
     pub fn build_on(
         &self,
         drain: Rate,

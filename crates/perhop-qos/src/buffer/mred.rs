@@ -141,7 +141,7 @@ impl MredConfig {
     /// Builds the buffer manager of a queue that drains at `drain`.
     ///
     /// # Errors
-    /// The first field that is out of range or contradicts another.
+    /// The error names the first field that is out of range or contradicts another field.
     pub fn build(&self, drain: Rate, streams: &Streams) -> Result<Mred, ConfigError> {
         self.build_on(drain, Framing::Raw, streams)
     }

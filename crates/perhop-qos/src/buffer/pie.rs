@@ -46,7 +46,7 @@ impl PieConfig {
     /// Builds the buffer manager.
     ///
     /// # Errors
-    /// The first field that is out of range or contradicts the law.
+    /// The error names the first field that is out of range or contradicts the law.
     pub fn build(&self, streams: &Streams) -> Result<Pie, ConfigError> {
         self.build_on(Framing::Raw, streams)
     }

@@ -70,7 +70,7 @@ impl PortMemory {
     /// Returns the buffer manager of another, empty queue.
     ///
     /// # Errors
-    /// The errors of [`SharedMemoryConfig::check`].
+    /// The errors are those of [`SharedMemoryConfig::check`].
     pub fn queue(
         self: &Arc<Self>,
         config: &SharedMemoryConfig,

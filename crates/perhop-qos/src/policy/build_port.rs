@@ -26,8 +26,8 @@ impl PolicyConfig {
     /// memory.
     ///
     /// # Errors
-    /// The errors of [`build_port`](PolicyConfig::build_port), or another port of the same pool has other
-    /// settings.
+    /// The errors are those of [`build_port`](PolicyConfig::build_port), or another port of the same pool has
+    /// other settings.
     pub fn build_port_in(
         &self,
         wire: &WireConfig,

@@ -243,7 +243,8 @@ impl PolicyConfig {
     /// `interfaces`, listed in the order of their numbers.
     ///
     /// # Errors
-    /// The first conditioner that cannot be built is reported, or the overhead is out of range.
+    /// A conditioner cannot be built, or the overhead is out of range. If several conditioners cannot be built,
+    /// the error is that of the first one.
     pub fn build_conditioner(
         &self,
         interfaces: &[String],

@@ -89,7 +89,7 @@ impl Port {
     /// Processes `packet`, which finds an idle port and bypasses its only queue, at `place`.
     ///
     /// # Errors
-    /// The cause of the drop, if the buffer manager drops the packet at the head.
+    /// The error is the cause of the drop if the buffer manager drops the packet at the head.
     #[inline]
     pub(super) fn pass<O: Observer>(
         &mut self,

@@ -79,7 +79,8 @@ impl QueueingConfig {
     /// Builds the scheduler of this configuration on a wire of `rate`.
     ///
     /// # Errors
-    /// The errors of [`SchedulerConfig::build`], or link-sharing options of another scheduler.
+    /// The errors are those of [`SchedulerConfig::build`], or the link-sharing options belong to another
+    /// scheduler.
     pub(super) fn build_scheduler(&self, rate: Rate) -> Result<AnyScheduler, ConfigError> {
         if self.scheduler == SchedulerConfig::Htb && self.link_sharing.is_none() {
             return Ok(AnyScheduler::Htb(Box::new(Htb::build(&self.classes, self.rate_to_quantum)?)));

@@ -25,8 +25,8 @@ pub struct Fifo {
 impl Fifo {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Fifo, ConfigError> {
         TAKES.check(classes)?;
-        // The memory grows with the number of packets up to the largest number. After that, the packet path
-        // does not allocate.
+        // The memory grows until it fits the largest number of packets. After that, the packet path does not
+        // allocate.
         Ok(Fifo { order: VecDeque::with_capacity(64), is_alone: classes.len() == 1 })
     }
 }

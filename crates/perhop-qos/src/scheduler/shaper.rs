@@ -27,10 +27,10 @@ pub struct ShapeConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShapeForm {
-    /// No effect. Each interval of Bc / rate has Bc bytes, so the rate is the configured rate.
+    /// The excess burst does not change the rate. Bc bytes are sent in each interval of Bc / rate.
     #[default]
     Average,
-    /// Each interval of Bc / rate has Bc + Be bytes, so the rate is rate × (1 + Be / Bc).
+    /// Bc + Be bytes are sent in each interval of Bc / rate, so the rate is rate × (1 + Be / Bc).
     Peak,
 }
 

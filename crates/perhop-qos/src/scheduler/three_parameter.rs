@@ -66,7 +66,7 @@ struct Guarantee {
 
 /// The number of binary digits after the point of a picosecond.
 const FRACTION_BITS: u32 = 32;
-/// The longest time by which a guarantee can be late. The service of times before that is lost.
+/// The longest time by which a guarantee can be late. Service that is missed for a longer time is lost.
 ///
 /// The default burst of policers in routers is rate × 250 ms, so classes of higher priority can use the wire
 /// for 250 ms. After this time, every class still receives the guaranteed service that it has missed.

@@ -41,7 +41,7 @@ pub struct SchedulerTree {
 /// The complexity of the tree.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
-    /// One queue without a choice.
+    /// The port has one queue, so there is no choice.
     Single,
     /// One scheduler of queues, without shapers. Heads change only when packets join and leave. It counts IP
     /// bytes.

@@ -131,7 +131,7 @@ impl DualPi2Config {
     /// Returns all options, with defaults for a port that drains at `drain`.
     ///
     /// # Errors
-    /// The first option that is out of range or contradicts the law.
+    /// The error names the first option that is out of range or contradicts the law.
     pub(super) fn settle(&self, drain: Rate) -> Result<Settled, ConfigError> {
         let target = self.target.unwrap_or(Time::from_milliseconds(15));
         let rtt_max = self.rtt_max.unwrap_or(Time::from_milliseconds(100));

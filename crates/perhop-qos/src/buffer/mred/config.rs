@@ -158,7 +158,7 @@ impl MredConfig {
     /// The drop probability of every drop precedence, as a function of the average.
     ///
     /// # Errors
-    /// The errors of [`expanded`](MredConfig::expanded).
+    /// The errors are those of [`expanded`](MredConfig::expanded).
     pub fn drop_curves(&self) -> Result<Vec<PrecedenceCurves>, ConfigError> {
         let above_max = self.rules()?.above_max;
         let corners = |thresholds| DropCurve::new(&thresholds, above_max).corners();
@@ -237,7 +237,7 @@ impl MredConfig {
     /// Returns the expanded drop precedences if this configuration is valid.
     ///
     /// # Errors
-    /// The first field that is out of range or contradicts another.
+    /// The error names the first field that is out of range or contradicts another field.
     pub(super) fn checked(&self) -> Result<Vec<PrecedenceConfig>, ConfigError> {
         let precedences = self.expanded()?;
         self.check(&precedences)?;

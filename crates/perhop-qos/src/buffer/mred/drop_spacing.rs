@@ -217,7 +217,7 @@ mod tests {
     }
 
     proptest! {
-        /// Includes probabilities close to 1, where the shortcut changes its result.
+        /// The probabilities include values close to 1, at which the shortcut changes its result.
         #[test]
         fn a_draw_matches_its_formula(
             rule in 0..5usize, kept in prop_oneof![0..200u32, 0..u32::MAX],

@@ -71,8 +71,8 @@ impl Averaging {
         // ns-2: `m = int(ptc * (now - idletime))`.
         if self.idle.decay == IdleDecay::WholePackets { libm::floor(packets) } else { packets }
     }
-    /// Returns the time at which an average becomes idle whose last packet, of `length` bytes, leaves the
-    /// queue at `now`.
+    /// Returns the time at which an average becomes idle. The last packet that it counts has `length` bytes
+    /// and leaves the queue at `now`.
     pub(super) fn idle_from(&self, now: Time, length: u32) -> Time {
         if matches!(self.idle.begins, IdleBegins::LinkFree | IdleBegins::AllSent) {
             now + self.drain.transmission_time(self.framing.wire_bytes(length.into()))

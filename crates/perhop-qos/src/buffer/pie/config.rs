@@ -122,7 +122,7 @@ impl PieConfig {
     }
 
     /// # Errors
-    /// The first field that is out of range or contradicts the law.
+    /// The error names the first field that is out of range or contradicts the law.
     pub(in crate::buffer) fn check(&self) -> Result<(), ConfigError> {
         for (field, time) in [("target", self.target), ("update-interval", self.update_interval)] {
             if !(Time::from_microseconds(1)..=Time::from_seconds(100)).contains(&time) {

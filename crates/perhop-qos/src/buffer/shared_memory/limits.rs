@@ -61,8 +61,8 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn new(config: &SharedMemoryConfig) -> Result<Limits, ConfigError> {
         config.check()?;
-        // A queue without this threshold has one above all units of the pool, the port and the queue
-        // together, which it cannot reach.
+        // A queue without this threshold has a threshold that it cannot reach: above all units of the pool,
+        // the port and the queue together.
         let last = config.thresholds.last().copied().unwrap_or(u32::MAX);
         let threshold = |index| config.thresholds.get(index).copied().unwrap_or(last);
         let shared = config.limit.map_or(UNLIMITED, u64::from);

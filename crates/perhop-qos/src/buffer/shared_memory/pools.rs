@@ -9,7 +9,7 @@ use super::pool::Pool;
 use super::port_memory::PortMemory;
 use crate::ConfigError;
 
-/// The pools of a node so far, by their name [`MemoryConfig::pool`].
+/// The pools of a node that have been created, by their name [`MemoryConfig::pool`].
 #[derive(Debug, Default)]
 pub struct MemoryPools {
     named: BTreeMap<String, NamedPool>,

@@ -54,7 +54,7 @@ pub(super) struct Runtime {
 }
 
 impl Runtime {
-    /// The curve before any service.
+    /// Creates the runtime curve of a class that has not been served.
     pub(super) fn new(curve: ServiceCurve) -> Runtime {
         Runtime { curve, x: 0, y: 0, dx: curve.d, dy: curve.first() }
     }
