@@ -35,8 +35,8 @@ pub struct FqCodelConfig {
     /// The limit of all queues together, packets. A packet that exceeds it causes drops at the head of the
     /// queue with the most bytes.
     pub limit: QueueSize,
-    /// The largest number of packets that are dropped when the limit is exceeded, at least 1. Dropping also
-    /// ends after half of the bytes of that queue.
+    /// The largest number of packets that are dropped when the limit is exceeded, at least 1. All of them are
+    /// in the queue with the most bytes. Dropping also ends when half of these bytes are dropped.
     pub drop_batch: u32,
     /// The treatment of ECN-capable packets that are to be dropped early.
     pub ecn: EcnMarking,

@@ -243,8 +243,8 @@ impl PolicyConfig {
     /// `interfaces`, listed in the order of their numbers.
     ///
     /// # Errors
-    /// A conditioner cannot be built, or the overhead is out of range. If several conditioners cannot be built,
-    /// the error is that of the first one.
+    /// A conditioner cannot be built, or the overhead is out of range. If several conditioners cannot be
+    /// built, the error is that of the first one.
     pub fn build_conditioner(
         &self,
         interfaces: &[String],

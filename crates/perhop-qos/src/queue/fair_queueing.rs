@@ -126,7 +126,7 @@ fn packets(key: &str, limit: QueueSize) -> Result<usize, ConfigError> {
 /// A serial number: the virtual finish time of a packet, in bytes times [`FlowQueues::weight`].
 type Serial = u128;
 
-/// The index that means no flow.
+/// The index that means "no flow".
 const NONE: u16 = u16::MAX;
 
 /// The queues of the flows of one class. Their number is fixed. The memory of a queue grows with its length.

@@ -141,7 +141,7 @@ struct Batch {
 
 /// The index that means no flow.
 const NO_FLOW: u16 = u16::MAX;
-/// The index that means no slot.
+/// The index that means "no slot".
 const NO_SLOT: u32 = u32::MAX;
 
 impl SparseFlows {
