@@ -156,7 +156,7 @@ pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
     flows
 }
 
-/// The number of flows of `scenario`. Recordings that contain several flows are not counted.
+/// The number of flows of `scenario`. A recording is counted as one flow, even if it contains several flows.
 pub fn flow_count(scenario: &Scenario) -> usize {
     let directions = |config: &TrafficConfig| {
         let is_answered = Plan::for_source(&config.source).is_some() || config.source.back().is_some();
