@@ -190,7 +190,7 @@ def test_the_backlog_of_a_design_is_that_of_the_simulator() -> None:
 
 def test_a_router_has_no_such_memory(tmp_path: Path) -> None:
     (tmp_path / "router.cfg").write_text("version 15.4\ninterface GigabitEthernet0/1\n")
-    with pytest.raises(InvalidInputError, match="no device whose packet memory perhop knows"):
+    with pytest.raises(InvalidInputError, match="no device whose packet memory perhop models"):
         switch_memory(tmp_path / "router.cfg")
 
 

@@ -37,7 +37,7 @@ impl<'a> PortsBelow<'a> {
         PortsBelow { by_interface, by_address }
     }
 
-    /// Returns the port through which the packets of `port` leave; `None` if it has its own line.
+    /// Returns the port through which the packets of `port` leave; `None` if `port` has its own line.
     fn below(&self, port: &Port) -> Option<&'a Port> {
         let source = port.forwarding.tunnel.as_ref().and_then(|tunnel| tunnel.source.as_ref());
         let line = match source.map(|source| &source.value) {
@@ -66,7 +66,7 @@ pub fn ports_above<'a>(ports: &'a [Port], below: &Port) -> Vec<&'a Port> {
     ports.iter().filter(|port| !port.shutdown).filter(is_above).collect()
 }
 
-/// Returns a diagnostic for each port that carries several shaped ports whose rates exceed its own.
+/// Returns a diagnostic for each port that is slower than the shapers of the ports above it together.
 pub fn shapers_above_port(ports: &[Port]) -> Vec<Diagnostic> {
     let found = PortsBelow::new(ports);
     let mut above: BTreeMap<usize, CommonPort> = BTreeMap::new();

@@ -31,12 +31,12 @@ pub struct Difference {
     pub path: String,
     /// The value of the first policy.
     pub first: String,
-    /// The value of the second.
+    /// The value of the second policy.
     pub second: String,
 }
 
-/// Returns the differences between two policies. Ignores names of classes that take all packets, because a
-/// device chooses them.
+/// Returns the differences between two policies. Ignores the names of classes that match all packets, because
+/// the device chooses these names.
 pub fn differences(first: &PolicyConfig, second: &PolicyConfig) -> Vec<Difference> {
     let value = |policy: &PolicyConfig| {
         let mut value = serde_json::to_value(policy).unwrap_or_default();
@@ -215,7 +215,7 @@ pub fn codepoints(condition: Option<&MatchConfig>) -> Vec<Dscp> {
     ranges.into_iter().flatten().filter_map(|value| Dscp::new(value as u8)).collect()
 }
 
-/// Replaces a class that neither shapes nor polices by its only inner class.
+/// Returns the only inner class of a class that neither shapes nor polices. Returns other classes unchanged.
 fn unwrapped(class: Value) -> Value {
     let only = |class: &Value| -> Option<Map<String, Value>> {
         let [inner] = class.get("queueing")?.get("classes")?.as_array()?.as_slice() else { return None };

@@ -38,9 +38,10 @@ pub struct Route {
     pub vrf: Option<String>,
     /// The destinations.
     pub prefix: Prefix,
-    /// The next hop or interface of their packets.
+    /// The next hop or the interface of packets to these destinations.
     pub via: RouteTarget,
-    /// Administrative distance among routes with one prefix; the least one wins.
+    /// Administrative distance. The device uses the route with the smallest distance among the routes to one
+    /// prefix.
     pub distance: u8,
     /// Whether the route depends on a test (object tracking).
     pub is_conditional: bool,
@@ -58,18 +59,18 @@ pub enum RouteOrigin {
     Given,
     /// The shortest path of a routing protocol; the line is the line of the process.
     Computed(RoutingProtocol),
-    /// A route of an MPLS VPN (RFC 4364). The global routing table has its next hop.
+    /// A route of an MPLS VPN (RFC 4364). The next hop is looked up in the global routing table.
     Vpn,
 }
 
 /// The next hop or interface of the packets of a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RouteTarget {
-    /// The packet goes to this router, through the port that leads there.
+    /// The packet goes to this router. Other routes or subnets determine the port.
     NextHop(IpAddr),
     /// The packet leaves through an interface, optionally to this router.
     Interface {
-        /// Its name, which the routes through it share.
+        /// The name of the interface. The routes through the interface share this string.
         name: Arc<str>,
         /// The router.
         next_hop: Option<IpAddr>,
@@ -168,7 +169,7 @@ pub struct PortForwarding {
     pub below: Vec<String>,
     /// The access lists that its packets must pass.
     pub access_groups: Vec<AccessGroup>,
-    /// The tunnel that starts here.
+    /// The tunnel that starts at this port.
     pub tunnel: Option<Tunnel>,
     /// The encryption of packets that leave.
     pub encryption: Option<Encryption>,
@@ -201,7 +202,7 @@ pub struct SharedAddress {
     pub group: u16,
     /// The address.
     pub address: IpAddr,
-    /// The priority. The highest one of the group wins.
+    /// The priority of this router in the group.
     pub priority: u8,
 }
 
@@ -212,9 +213,9 @@ pub struct AccessGroup {
     pub line: usize,
     /// The name of the list.
     pub list: String,
-    /// The packets to which it applies, by direction.
+    /// The direction of the packets to which it applies.
     pub direction: Direction,
-    /// The packets to which it applies, by family.
+    /// The IP version of the packets to which it applies.
     pub version: IpVersion,
 }
 
@@ -236,7 +237,7 @@ pub struct AccessList {
     pub line: usize,
     /// Its entries in order.
     pub entries: Vec<AccessEntry>,
-    /// The decision without a matching entry.
+    /// The decision for packets that match no entry.
     pub rest: AccessDecision,
 }
 
@@ -247,7 +248,7 @@ pub struct AccessEntry {
     pub line: usize,
     /// Its decision.
     pub decision: AccessDecision,
-    /// Its packets.
+    /// The packets that it matches.
     pub condition: Condition,
 }
 
@@ -267,7 +268,7 @@ pub struct Tunnel {
     pub source: Option<At<TunnelSource>>,
     /// The destination of the outer header; `None` if the configuration has no address for it.
     pub destination: Option<At<IpAddr>>,
-    /// The routing table (VRF); `None` for the global one.
+    /// The routing table (VRF) of the outer header; `None` for the global one.
     pub vrf: Option<At<String>>,
     /// Whether the tunnel has one other end or several.
     pub ends: TunnelEnds,
@@ -317,7 +318,7 @@ pub enum ClassifiedHeader {
     /// The outer header.
     #[default]
     Outer,
-    /// The inner header, because of this line.
+    /// The inner header; the value is the line that selects it.
     Inner(usize),
 }
 

@@ -66,8 +66,8 @@ pub trait FrontEnd: Sync {
         true
     }
 
-    /// Returns a lookup of the classes of a packet and the lines that decide on them, for the device that
-    /// `text` configures. `None` if classes of the language are queues.
+    /// Returns a lookup for the device that `text` configures. The lookup finds the classes of a packet, and
+    /// the lines that determine these classes. `None` if the classes of the language are queues.
     ///
     /// # Errors
     /// An option is invalid.
@@ -133,8 +133,8 @@ pub trait FrontEnd: Sync {
 
 /// The writer of a vendor's language.
 pub trait Writer: Sync {
-    /// Writes `policies` in this language, and lists missing and different parts. The front end can read the
-    /// text. Parts without a counterpart are omitted.
+    /// Writes `policies` in this language, and lists the parts that are missing or different in the text. The
+    /// front end can read the text. Parts without a counterpart are omitted.
     ///
     /// # Errors
     /// When the policies do not fit into one text, or the rate of an interface is missing.
@@ -174,7 +174,7 @@ pub struct OpenThresholds {
 pub struct Recognition {
     /// The certainty of the front end.
     pub certainty: Certainty,
-    /// The lines that show it, the clearest first.
+    /// The lines that are the evidence, the clearest line first.
     pub because: Vec<Evidence>,
 }
 
@@ -202,8 +202,8 @@ pub struct ParseOptions {
     pub hidden_parts: HiddenParts,
 }
 
-/// Whether the findings include parts of a policy or an access list that no packet reaches. The search takes
-/// as long as a proof. Commands that do not show findings skip it.
+/// Whether the findings include parts of a policy or an access list that no packet reaches. The search
+/// compares sets of packets and can be slow. Commands that do not show findings skip it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HiddenParts {
     /// Hidden parts are reported.

@@ -156,7 +156,7 @@ impl<'a> FrontEnds<'a> {
                 return Ok((front_end, memory));
             }
         }
-        let message = "the file describes no device whose packet memory perhop knows";
+        let message = "the file describes no device whose packet memory perhop models";
         Err(ConfigError::new("", message).help(
             "give the configuration of a Catalyst 3650, 3850 or 9000, or its output of \
              `show platform hardware fed switch active qos queue config interface …`",
@@ -166,7 +166,7 @@ impl<'a> FrontEnds<'a> {
     fn front_end_of_text(self, text: &str) -> &'a dyn FrontEnd {
         let recognized =
             |front_end: &&'a dyn FrontEnd| Some((front_end.recognize(text)?.certainty, *front_end));
-        // Of several equally certain front ends, the first one wins.
+        // Among equally certain front ends, the first in the list is chosen.
         let best = self.others.iter().filter_map(recognized).reduce(
             |best, one| {
                 if one.0 > best.0 { one } else { best }

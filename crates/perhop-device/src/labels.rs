@@ -6,21 +6,23 @@
 pub struct LabelDistribution {
     /// The destinations that get labels.
     pub destinations: LabeledDestinations,
-    /// The line by which the device, as the last router of a path, wants packets with a label (explicit null,
-    /// RFC 3032 §2.1). Without it, the router before it removes the label (implicit null, RFC 3031 §3.16).
+    /// The line that makes the device ask for packets with a label when it is the last router of a path
+    /// (explicit null, RFC 3032 §2.1). Without the line, the previous router removes the label (implicit
+    /// null, RFC 3031 §3.16).
     pub explicit_null: Option<usize>,
-    /// The lines that limit labels to some destinations or neighbors, which perhop does not compute.
+    /// The lines that limit labels to some destinations or neighbors. perhop does not compute these limits.
     pub not_computed: Vec<usize>,
 }
 
-/// The destinations to which a device binds labels, and sends packets with labels.
+/// The destinations for which a device assigns labels, and to which it sends packets with labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LabeledDestinations {
     /// All routes of interior protocols, connected subnets and static routes, without waiting for the label
     /// of the next hop (independent control, RFC 5036 §2.6.1.1).
     #[default]
     AllInterior,
-    /// The own loopback addresses, and destinations whose next hop has sent a label (ordered control, RFC
-    /// 5036 §2.6.1.2). Only packets over a route whose next hop is such a destination get labels.
+    /// The device's own loopback addresses, and destinations whose next hop has sent a label (ordered
+    /// control, RFC 5036 §2.6.1.2). Only packets over a route whose next hop is such a destination get
+    /// labels.
     Loopbacks,
 }

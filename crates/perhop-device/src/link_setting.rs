@@ -67,8 +67,8 @@ impl LinkSettingKind {
         }
     }
 
-    /// Returns the value that a port without this setting has. The value applies if the other end of the link
-    /// has the setting. `None` if the missing setting does not matter.
+    /// Returns the value of a port without this setting, for a comparison with the other end of the link.
+    /// `None` if a missing setting is not a difference.
     pub fn absent(self) -> Option<&'static str> {
         (self == LinkSettingKind::Labels).then_some("off")
     }

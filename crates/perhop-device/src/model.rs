@@ -49,16 +49,17 @@ impl OpenLine {
         open.map(|line| OpenLine { line: line.number, interfaces: interfaces(line.number) }).collect()
     }
 
-    /// Whether the line affects packets at an interface for which `is_meant` is true.
+    /// Whether the line affects packets at an interface for which `is_meant` returns true.
     pub fn concerns(&self, is_meant: impl Fn(&str) -> bool) -> bool {
         self.interfaces.as_ref().is_none_or(|names| names.iter().any(|name| is_meant(name)))
     }
 }
 
 impl DeviceModel {
-    /// Returns the model of a device whose system perhop does not simulate: no ports, and one diagnostic,
-    /// because rules for other systems would report false errors. `help` names the questions that perhop can
-    /// still answer. A front end may add `unsimulated` ports, and findings that hold on every system.
+    /// Returns the model of a device whose system perhop does not simulate. The model has no ports, and only
+    /// one diagnostic, because rules for other systems would report false errors. `help` names the questions
+    /// that perhop can still answer. A front end may add `unsimulated` ports, and findings that are true on
+    /// every system.
     pub fn refused(
         platform: RecognizedPlatform,
         mut lines: Vec<Line>,
@@ -111,7 +112,7 @@ pub struct Concern {
     pub diagnostic: Diagnostic,
     /// The names of the interfaces, shared between diagnostics; `None` for the whole device.
     pub interfaces: Option<Arc<[String]>>,
-    /// An undefined class that an assumption of the user can define.
+    /// The undefined class to which the diagnostic refers. An assumption of the user can define it.
     pub assumable: Option<String>,
 }
 
@@ -132,9 +133,9 @@ pub struct RecognizedPlatform {
     pub chosen: bool,
     /// Whether the configuration determines the platform, or the user chose it.
     pub certain: bool,
-    /// The lines that show the platform, the clearest first; none if it is assumed.
+    /// The lines that show the platform, the clearest line first; empty if the platform is assumed.
     pub because: Vec<Evidence>,
-    /// The names of the rules by which a switch divides its packet memory, by evidence.
+    /// The names of the rules by which a switch divides its packet memory, by kind of evidence.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub memory_rules: BTreeMap<EvidenceKind, Vec<String>>,
 }

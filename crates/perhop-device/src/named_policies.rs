@@ -36,8 +36,8 @@ fn names(uses: &[PolicyUses]) -> Vec<&str> {
 /// Returns an interface of `rate` with `policy`, or with the only policy that no other policy uses.
 ///
 /// # Errors
-/// The configuration does not have the policy, the policy is ambiguous, an interface has a policy but none is
-/// named, or the language cannot state the rate of an interface.
+/// The configuration does not contain the policy; the policy is ambiguous; an interface has a policy, but the
+/// caller names none; or the language cannot state the rate of an interface.
 pub fn interface_for(
     front_end: &dyn FrontEnd,
     model: &DeviceModel,

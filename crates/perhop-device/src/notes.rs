@@ -4,7 +4,7 @@ use perhop_lint::pictured;
 
 use crate::writing::NotExpressed;
 
-/// The differences of a text, each once, in order.
+/// The recorded differences, without duplicates, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Notes(Vec<NotExpressed>);
 

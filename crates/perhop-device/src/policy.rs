@@ -1,6 +1,6 @@
 //! [`AttachedPolicy`]: an attached policy with the numbers that the device prints.
 //!
-//! Percentages are resolved to rates and defaults to numbers. `perhop show` and rate tables use it.
+//! Percentages are resolved to rates, and defaults to numbers. `perhop show` and rate tables use this type.
 
 use serde::Serialize;
 
@@ -24,14 +24,14 @@ pub struct AttachedPolicy {
 /// One class of an attached policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AttachedClass {
-    /// Its place in the tree of Intent, by which links name it.
+    /// Its place in the tree of Intent. Links refer to classes by this place.
     #[serde(skip)]
     pub id: ClassId,
     /// Its name.
     pub name: String,
     /// The line of the policy that opens it; 0 for a class that the policy does not contain.
     pub line: usize,
-    /// The combination of its criteria.
+    /// Whether a packet must match all criteria or one of them.
     pub combination: Combination,
     /// Its criteria as the device prints them.
     pub matches: Vec<String>,
@@ -61,7 +61,7 @@ pub struct AttachedClass {
     pub policy: Option<AttachedPolicy>,
 }
 
-/// The combination of the criteria of a class.
+/// Whether a packet must match all criteria of a class or one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combination {
@@ -75,7 +75,7 @@ pub enum Combination {
 /// The limit of the queue of one level of priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PriorityLimit {
-    /// 1 to 7.
+    /// The priority level, 1 to 7.
     pub level: u8,
     /// Its limit.
     #[serde(flatten)]
@@ -92,7 +92,8 @@ pub enum GuaranteeKind {
     Percent,
     /// Percent of the rate that priority and other guarantees leave.
     RemainingPercent,
-    /// A part of that rest, relative to the other classes' ratios.
+    /// A share of the rate that priority and other guarantees leave, relative to the ratios of the other
+    /// classes.
     RemainingRatio,
 }
 
@@ -107,7 +108,7 @@ pub struct Guarantee {
     pub rate_bps: u64,
 }
 
-/// The bound of a priority.
+/// The limit of a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PriorityKind {
@@ -122,17 +123,17 @@ pub enum PriorityKind {
 /// The priority of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Priority {
-    /// 1 to 7.
+    /// The priority level, 1 to 7.
     pub level: u8,
-    /// Whether the level is written.
+    /// Whether the configuration sets the level.
     pub has_level: bool,
-    /// Its bound.
+    /// Its limit.
     pub kind: PriorityKind,
-    /// The number as written, 0 where there is none.
+    /// The configured number; 0 without a number.
     pub value: u64,
-    /// Bits per second up to which the priority applies under congestion.
+    /// The rate up to which the priority applies under congestion, bits per second.
     pub rate_bps: Option<u64>,
-    /// Burst of that bound, bytes.
+    /// The burst of that rate, bytes.
     pub burst_bytes: Option<u64>,
 }
 
@@ -153,7 +154,7 @@ pub enum PoliceKind {
 pub struct Policer {
     /// The notation of its rate.
     pub kind: PoliceKind,
-    /// The number as written.
+    /// The configured number.
     pub value: u64,
     /// Committed rate in bits per second, or in packets per second if the configuration has that unit.
     pub cir_bps: u64,
@@ -161,23 +162,23 @@ pub struct Policer {
     pub bc_bytes: u64,
     /// Peak rate of two-rate policing, bits per second.
     pub pir_bps: Option<u64>,
-    /// Excess or peak burst where there is a second bucket, bytes.
+    /// Excess or peak burst, bytes; `None` without a second bucket.
     pub be_bytes: Option<u64>,
-    /// Two or three.
+    /// The number of colors: two or three.
     pub colors: u8,
     /// The actions for conforming packets, as the device prints them.
     pub conform: Vec<String>,
     /// The actions for exceeding packets.
     pub exceed: Vec<String>,
-    /// The actions for violating packets, where there are three colors.
+    /// The actions for violating packets; empty for two colors.
     pub violate: Vec<String>,
 }
 
-/// The rate that a shaper keeps.
+/// The kind of rate that a shaper limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShapeKind {
-    /// The rate as written.
+    /// The configured rate.
     Average,
     /// The rate plus the excess burst in every interval.
     Peak,
@@ -186,15 +187,15 @@ pub enum ShapeKind {
 /// The shaper of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shaper {
-    /// The rate that the shaper keeps.
+    /// The kind of rate.
     pub kind: ShapeKind,
-    /// The rate as written, bits per second.
+    /// The configured rate, bits per second.
     pub cir_bps: u64,
     /// Committed burst, bits.
     pub bc_bits: u64,
     /// Excess burst, bits.
     pub be_bits: u64,
-    /// The rate that the shaper keeps, bits per second.
+    /// The limit on the rate, bits per second.
     pub target_bps: u64,
     /// The configured percentage, if any.
     pub value_percent: Option<u64>,
@@ -243,7 +244,7 @@ pub struct FairQueueing {
     pub limit_packets: u64,
     /// Queues for flows.
     pub queues: u16,
-    /// Whether flows share by IP precedence, or equally.
+    /// Whether the weights of flows follow the IP precedence; otherwise all weights are equal.
     pub by_precedence: bool,
 }
 
@@ -269,27 +270,27 @@ pub struct RandomDetect {
     pub basis: Basis,
     /// n in the weight 2⁻ⁿ of the average.
     pub exponent: u32,
-    /// Whether capable packets are marked instead of dropped at random.
+    /// Whether ECN-capable packets are marked instead of dropped at random.
     pub ecn: bool,
-    /// Thresholds by value, for values that the class can hold.
+    /// Thresholds by value, for the values that packets of the class can have.
     pub rows: Vec<RandomDetectRow>,
 }
 
 /// Thresholds of one value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RandomDetectRow {
-    /// The precedence's number, or the codepoint's name.
+    /// The number of the precedence, or the name of the codepoint.
     pub value: String,
-    /// The number of this value.
+    /// The precedence or the codepoint as a number.
     #[serde(skip)]
     pub number: u8,
-    /// Whether its thresholds are written.
+    /// Whether the configuration sets the thresholds of this value.
     pub is_written: bool,
-    /// The average queue from which on packets are dropped at random.
+    /// The average queue length above which packets are dropped at random.
     pub min: u64,
-    /// The average queue from which on all packets are dropped.
+    /// The average queue length above which all packets are dropped.
     pub max: u64,
-    /// The unit of both.
+    /// The unit of `min` and `max`.
     pub unit: Unit,
     /// One in this number of packets is dropped just below `max`.
     pub mark_denominator: u64,

@@ -5,9 +5,10 @@ use serde::Serialize;
 /// The policies that one part of a configuration names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PolicyUses {
-    /// The policy that the part defines; `None` for an interface or another place of policies.
+    /// The policy that the part defines; `None` if the part is an interface or another place to which
+    /// policies are attached.
     pub policy: Option<String>,
-    /// The names, in order.
+    /// The names of the policies that the part uses, in order.
     pub uses: Vec<String>,
 }
 

@@ -25,7 +25,7 @@ pub struct Router {
 }
 
 impl Router {
-    /// Returns the port called `name`, or the only one of the interface called `name`.
+    /// Returns the port `name`, or the only port of the interface `name`.
     pub fn port(&self, name: &str) -> Option<&Port> {
         let exact = self.ports.iter().find(|port| port.name == name);
         exact.or_else(|| {
@@ -77,21 +77,21 @@ pub struct Port {
     /// determines it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_bytes: Option<CountedBytes>,
-    /// The wire, as far as configured.
+    /// The configured properties of the wire.
     pub wire: Wire,
     /// The reason why the output queues are not modeled; packets of a run may not wait there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmodeled_queues: Option<String>,
     /// Whether the interface is administratively down.
     pub shutdown: bool,
-    /// The parts that determine the path of its packets. Only whether they lead to the device itself is
-    /// serialized.
+    /// The parts that determine the path of its packets. The only serialized property is whether the port
+    /// leads to the device itself.
     #[serde(rename = "leads_to_device", skip_serializing_if = "PortForwarding::is_of_interface")]
     pub forwarding: PortForwarding,
 }
 
-/// Whether a configured policy or limiter has a stage. Stages that the device adds without configuration do
-/// not count.
+/// Whether a stage comes from a configured policy or limiter. The device adds other stages without
+/// configuration.
 fn is_configured(stage: &ConditionerConfig) -> bool {
     !stage.name.as_deref().is_some_and(|name| STAGES_OF_DEVICE.contains(&name))
 }
@@ -107,7 +107,7 @@ impl Port {
         self.output.conditioners.iter().any(is_configured)
     }
 
-    /// Returns a port without addresses and policies; `line` begins its section.
+    /// Creates a port without addresses and policies; its section begins at `line`.
     pub fn new(name: &str, line: usize) -> Port {
         Port {
             name: name.to_owned(),
@@ -156,9 +156,9 @@ pub enum LineKind {
     PacketOverSonet,
     /// An interface without its own wire: loopback, null, virtual LANs, tunnels, bundles.
     Virtual,
-    /// Another kind that the device has.
+    /// Another kind that the language defines.
     Other,
-    /// A name that perhop does not know.
+    /// An unknown name.
     Unknown,
 }
 
@@ -171,7 +171,7 @@ pub struct Attachments {
     pub output: Option<AttachedPolicy>,
 }
 
-/// The additional bytes per packet in the counters of a device. The policies of the port have the bytes that
+/// The additional bytes per packet in the counters of a device. The policies of the port set the bytes that
 /// meters and schedulers count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CountedBytes {
@@ -181,7 +181,7 @@ pub struct CountedBytes {
     pub queues: i32,
 }
 
-/// The wire under a port, as far as configured. `None`: the scenario sets the value.
+/// The configured properties of the wire of a port. `None`: the scenario sets the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Wire {
     /// Bits per second, counted in wire bytes; for a circuit, in cells.
@@ -193,10 +193,11 @@ pub struct Wire {
     pub headers: HeaderStack,
     /// The FIFO between scheduler and wire.
     pub ring: Option<RingConfig>,
-    /// The MTU: the longest IP packet that is sent without fragmentation, before tunnels add their headers.
+    /// The MTU: the length of the longest IP packet that is sent without fragmentation, before tunnels add
+    /// their headers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<ByteSize>,
-    /// The limit that the device sets on the maximum segment size of passing TCP connections.
+    /// The maximum segment size that the device writes into TCP connections that pass through it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adjust_mss: Option<ByteSize>,
 }

@@ -1,4 +1,4 @@
-//! [`Report`]: a configuration for readers, as `perhop check --json` prints it.
+//! [`Report`]: the content of a configuration, as `perhop check --json` prints it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,14 +36,14 @@ impl Detail {
     }
 }
 
-/// A configuration for readers.
+/// The content of a configuration, as `perhop check --json` prints it.
 #[derive(Debug, Serialize)]
 pub struct Report<'a> {
     platform: &'a RecognizedPlatform,
     lines: Vec<&'a Line>,
     counts: BTreeMap<String, usize>,
     diagnostics: Vec<Reported<'a>>,
-    /// Whether an interface is certainly usable.
+    /// Whether at least one interface is certainly up.
     has_interface_up: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     router: Option<&'a Router>,
@@ -69,8 +69,8 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// Lists the interfaces of each diagnostic. When a report has [`Listing::MOST`] names, lists only the first
-/// [`Listing::ALWAYS`] interfaces of each further diagnostic.
+/// Lists the interfaces of each diagnostic. When a report has [`Listing::MOST`] names, only the first
+/// [`Listing::ALWAYS`] interfaces of each later diagnostic are listed.
 struct Listing(usize);
 
 impl Listing {
@@ -79,7 +79,7 @@ impl Listing {
     const MOST: usize = 200_000;
     const ALWAYS: usize = 5;
 
-    /// Returns the listed names among `all`, and the number of the other names.
+    /// Returns the names that are listed, and the number of names that are not.
     fn list<'a>(&mut self, all: impl ExactSizeIterator<Item = &'a str>) -> (Vec<&'a str>, usize) {
         let length = all.len();
         let count = if length <= self.0 { length } else { length.min(Listing::ALWAYS) };
@@ -95,7 +95,7 @@ fn is_up(port: &Port) -> bool {
 }
 
 impl DeviceModel {
-    /// Returns the report of this device. Blank lines and comments are left out.
+    /// Returns the report of this device. Blank lines and comments are omitted.
     pub fn report(&self, detail: Detail) -> Report<'_> {
         let lines = || self.lines.iter().filter(|line| !line.is_blank(self.comment));
         let diagnosed: BTreeSet<usize> =

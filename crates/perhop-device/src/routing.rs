@@ -29,7 +29,7 @@ pub struct RoutingProcess {
     pub protocol: RoutingProtocol,
     /// The routing table (VRF) of its routes; `None` for the global one.
     pub vrf: Option<String>,
-    /// The preference of its routes: the lowest one wins.
+    /// The preference of its routes. The device uses the route with the smallest distance.
     pub distance: u8,
     /// The identifier of the router in the protocol. It must be unique in the network.
     pub identity: Option<At<String>>,

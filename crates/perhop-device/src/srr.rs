@@ -29,8 +29,8 @@ pub struct SrrQueue {
     pub reserved_port_percent: Hundredths,
     /// The maximum length of the queue, percent of its memory.
     pub maximum_percent: u64,
-    /// The queue gets exactly the rate of the port divided by this; 0 for a queue that shares the remaining
-    /// rate.
+    /// The rate of the port divided by this number is exactly the rate of the queue; 0 for a queue that
+    /// shares the remaining rate.
     pub shaped_weight: u64,
     /// The share of the remaining rate, relative to the shares of the other queues.
     pub shared_weight: u64,
@@ -52,7 +52,7 @@ impl Serialize for Hundredths {
 /// Settings by which ports divide their memory among their queues.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SrrQueueSet {
-    /// The number, which ports name.
+    /// The number by which ports refer to the queue-set.
     pub number: u8,
     /// The queues.
     pub queues: Vec<SrrSetQueue>,

@@ -61,20 +61,21 @@ pub struct SwitchMemory {
     pub model: String,
     /// The name of the chip's family.
     pub chip: String,
-    /// The size of a unit, bytes. A frame takes whole units.
+    /// The size of a unit, bytes. A frame occupies whole units.
     pub unit_bytes: u64,
-    /// The units that the soft parts of all ports of a chip share; `None` for an output, because outputs do
-    /// not show it.
+    /// The units that the soft parts of all ports of a chip share; `None` if the memory comes from an output,
+    /// because outputs do not show this number.
     pub shared_units: Option<u64>,
     /// The ports, in the order of the text.
     pub ports: Vec<PortMemory>,
     /// Ports whose memory is unknown, with the reason.
     pub unknown: Vec<UnknownPort>,
-    /// The rules behind the numbers, with their evidence.
+    /// The rules from which the numbers follow, with their evidence.
     pub rules: Vec<PlatformRule>,
     /// Ignored lines of the configuration.
     pub not_modeled: Vec<LineLeftOut>,
-    /// The published memory for departing packets, if the parts of the ports are not published.
+    /// The published size of the memory for departing packets, if the division among the ports is not
+    /// published.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub egress_memory: Vec<EgressMemory>,
     /// The queues of arriving packets in front of the switch's ring.
@@ -134,10 +135,11 @@ pub struct PortMemory {
     pub queues: Vec<QueueMemory>,
     /// Assumptions for this port.
     pub assumed: Vec<String>,
-    /// The line for which the switch refuses the policy, with the reason. The queues are then as configured.
+    /// The line because of which the switch refuses the policy, with the reason. The queues are then as
+    /// configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<LineLeftOut>,
-    /// The reason why no packet waits in these queues, if another rule reports it.
+    /// The reason why no packet waits in these queues, if another rule reports that reason.
     #[serde(skip)]
     pub without_queues: Option<String>,
     /// The settings of a port with shaped round robin.
@@ -163,15 +165,15 @@ pub struct QueueMemory {
     pub weight: Option<u32>,
     /// The reserved part; `None` if the memory of the port is not known.
     pub hard: Option<u64>,
-    /// The limit of the part from the shared memory while the port uses little of it.
+    /// The limit of the soft part while the port uses little of the shared memory.
     pub soft: Option<u64>,
-    /// The factor of the free shared memory that limits this part, in parts of 1024; `soft` is then the limit
-    /// while all other queues are empty. `None` for a fixed limit.
+    /// The factor by which the free shared memory is multiplied to get the limit of the soft part, in parts
+    /// of 1024. `soft` is then the limit while all other queues are empty. `None` for a fixed limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dynamic_factor: Option<u32>,
-    /// The limit of the shared part when the port has used its shared memory; `None` if it is not known.
+    /// The limit of the soft part when the port uses its whole shared memory; `None` if it is not known.
     pub port_soft_min: Option<u64>,
-    /// The limit of the shared part when the shared memory of the chip is used up; `None` if it is not known.
+    /// The limit of the soft part when the shared memory of the chip is used up; `None` if it is not known.
     pub global_soft_min: Option<u64>,
     /// The lengths at which packets are dropped, in ascending order; the last one applies to packets without
     /// their own threshold.
@@ -186,7 +188,7 @@ pub struct QueueMemory {
 pub struct DefaultQueue {
     /// The name in results.
     pub name: &'static str,
-    /// The codepoints of its packets; empty for all packets that no other queue takes.
+    /// The codepoints of its packets; empty for the queue of all packets that no other queue matches.
     pub codepoints: Vec<Dscp>,
 }
 
@@ -198,7 +200,7 @@ pub struct DropThreshold {
     /// The length, percent of the memory of the queue; `None` if units are configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<u64>,
-    /// The packets, serialized as `dscp af31`; empty for packets that no line names.
+    /// The packets, serialized as `dscp af31`; empty for the packets that no threshold of a line names.
     pub packets: Vec<MarkedPackets>,
     /// The line of the threshold.
     pub line: Option<usize>,
@@ -211,7 +213,7 @@ pub struct InputQueue {
     pub number: u8,
     /// The part of the memory, percent.
     pub buffers_percent: u64,
-    /// The share of the ring rate that priority leaves, relative to the other queue.
+    /// The weight of this queue for the ring rate that priority leaves, relative to the other queue.
     pub bandwidth_weight: u64,
     /// The part of the ring rate with priority over the other queue, percent.
     pub priority_bandwidth_percent: u64,
@@ -228,12 +230,12 @@ pub struct MarkedPackets {
     pub value: u8,
 }
 
-/// A field by whose value thresholds of a queue differ.
+/// A field whose value selects the threshold of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkedField {
     /// A field that drop profiles also use.
     Mark(Basis),
-    /// A group, which stays in the device.
+    /// A group (`qos-group`), which exists only inside the device.
     Group,
 }
 
@@ -293,7 +295,7 @@ impl SwitchMemory {
     }
 }
 
-/// The number of packets and bytes that fit, and the time that they take.
+/// The frames and bytes that fit into a part of the memory, and the time that the line needs to send them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Room {
     /// Whole frames.
@@ -319,8 +321,8 @@ impl Room {
         Room { frames, bytes: frames * frame_bytes, drain_ns }
     }
 
-    /// Returns the longest burst at the rate `arrival` without a loss, while the line sends at `line` from
-    /// this queue only; `None` if a rate is not known, or if the line is as fast as the arrivals.
+    /// Returns the longest burst at the rate `arrival` without a loss, while the line sends at `line` only
+    /// from this queue. `None` if a rate is not known, or if the line is at least as fast as the arrivals.
     pub fn burst(self, line: Option<Rate>, arrival: Option<Rate>) -> Option<Burst> {
         let (line, arrival) = (line?.as_bits_per_second(), arrival?.as_bits_per_second());
         let growth = u128::from(arrival.checked_sub(line).filter(|growth| *growth > 0)?);

@@ -38,10 +38,10 @@ pub struct ShownTable {
 pub struct ShownNeighbor {
     /// The local interface, on the device that prints the neighbor.
     pub interface: String,
-    /// The name of the neighbor, which may have a domain or be cut off.
+    /// The name of the neighbor. The device may add a domain or truncate the name.
     pub device: String,
     /// The interface of the neighbor.
     pub far_interface: String,
-    /// The protocol by which the device knows it.
+    /// The protocol by which the device discovered the neighbor.
     pub protocol: &'static str,
 }

@@ -1,7 +1,7 @@
 //! [`PoliciesToWrite`]: the input of a writer, and [`Written`]: its result.
 //!
-//! A writer starts from the [`PolicyConfig`] that runs, because every source has one: configurations after
-//! lowering, and scenarios, which have no Intent.
+//! A writer starts from the [`PolicyConfig`] that runs, because every source has one: a configuration after
+//! lowering, and a scenario, which has no Intent.
 
 use perhop_qos::Rate;
 use perhop_qos::policy::PolicyConfig;

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::difference::differences;
 
-    /// A policy that labels two classes by its own numbers, and matches a label that another policy sets.
+    /// Returns a policy that sets and matches two labels, and matches the label `foreign` of another policy.
     fn labeled(of_stages: [u8; 2], of_queues: [u8; 2], foreign: u8) -> PolicyConfig {
         let stage = |name: &str, label: u8| json!({"name": name, "green": [{"label": label}, "transmit"]});
         let queue = |name: &str, label: u8| json!({"name": name, "match": {"label": label}});
@@ -105,6 +105,6 @@ mod tests {
         assert!(is_same(&labeled([2, 1], [2, 1], 7)));
         assert!(!is_same(&labeled([1, 1], [1, 1], 7)), "one label for two classes");
         assert!(!is_same(&labeled([1, 2], [1, 2], 8)), "a label of another policy");
-        assert!(!is_same(&labeled([1, 2], [2, 1], 7)), "each class has the packets of the other");
+        assert!(!is_same(&labeled([1, 2], [2, 1], 7)), "each queue matches the label of the other");
     }
 }

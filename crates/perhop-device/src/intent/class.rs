@@ -20,8 +20,8 @@ pub struct Policy {
     pub name: String,
     /// The line that opens it.
     pub line: usize,
-    /// Whether a class of this policy or of a nested one needs a queue. A class that the text uses without a
-    /// definition counts, too.
+    /// Whether a class of this policy or of a nested policy needs a queue. A class that the text uses but
+    /// does not define also counts.
     pub queues: bool,
     /// Its classes; the class for all other packets comes last. A queueing policy has such a class.
     pub classes: Vec<Class>,
@@ -30,7 +30,7 @@ pub struct Policy {
 /// The match set of a class in the device's output format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrintedMatches {
-    /// The combination of the lines.
+    /// Whether a packet must match all lines or one of them.
     pub combination: Combination,
     /// The lines.
     pub lines: Vec<String>,
@@ -66,9 +66,9 @@ pub struct Class {
     pub name: String,
     /// The line that opens it; 0 for a class that the text does not contain.
     pub line: usize,
-    /// Whether it takes the packets that no other class takes.
+    /// Whether it matches the packets that no other class matches.
     pub takes_rest: bool,
-    /// Its packets.
+    /// The packets that it matches.
     pub condition: Condition,
     /// Its condition on the visible headers, if a tunnel or encryption hides some headers from the port.
     pub seen: Option<Condition>,
@@ -86,7 +86,7 @@ pub struct Class {
     pub shape: Option<At<Shape>>,
     /// The limit of its queue.
     pub queue_limit: Option<At<QueueLimit>>,
-    /// Limits of packets with some values of a field.
+    /// The queue lengths above which packets with some values of a field are dropped.
     pub value_limits: Option<At<ValueLimits>>,
     /// Random drops from its queue.
     pub drop_profile: Option<At<DropProfile>>,
@@ -101,7 +101,7 @@ pub struct Class {
 }
 
 impl Policy {
-    /// Returns the class with a place in the tree.
+    /// Returns the class with the index `id`.
     pub fn class(&self, id: ClassId) -> Option<&Class> {
         self.classes.iter().find_map(|class| {
             if class.id == id { Some(class) } else { class.children().and_then(|inner| inner.class(id)) }
@@ -126,7 +126,7 @@ impl Class {
         }
     }
 
-    /// Returns the condition of its packets at the port.
+    /// Returns the condition on the headers that the port can read.
     pub fn visible(&self) -> &Condition {
         self.seen.as_ref().unwrap_or(&self.condition)
     }

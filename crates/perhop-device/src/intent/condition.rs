@@ -87,7 +87,7 @@ impl Condition {
 
 impl Condition {
     /// Returns the match of a conditioner or queue: `Some(None)` for all packets, `None` for no packet.
-    #[allow(clippy::option_option)] // "no condition" and "no packet" are two things
+    #[allow(clippy::option_option)] // "no condition" and "no packet" are different results
     pub fn into_match(self) -> Option<Option<MatchConfig>> {
         match self {
             Condition::Always => Some(None),
@@ -181,7 +181,7 @@ pub fn fields_of_match(config: &MatchConfig) -> Fields {
     own.chain(inside.chain(config.not.as_deref()).map(fields_of_match)).collect()
 }
 
-/// Whether all parts match. One mismatch decides, even if other parts are unknown.
+/// Whether all parts match. If one part does not match, the result is false, even if other parts are unknown.
 fn every(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut all = Some(true);
     for part in parts {

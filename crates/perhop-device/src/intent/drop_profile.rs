@@ -46,13 +46,13 @@ pub struct DropProfile {
 }
 
 impl DropProfile {
-    /// Whether a value has its own thresholds.
+    /// Whether any value has its own thresholds.
     pub fn has_thresholds(&self) -> bool {
         let maps = [&self.precedences, &self.dscps, &self.discard_classes, &self.classes_of_service];
         maps.iter().any(|map| !map.is_empty())
     }
 
-    /// Whether its thresholds count bytes, or time.
+    /// Whether the unit of its thresholds is bytes or a time.
     pub fn counts_bytes(&self) -> bool {
         matches!(self.unit, ThresholdUnit::Bytes | ThresholdUnit::Microseconds)
     }

@@ -19,7 +19,8 @@ pub enum VisibleHeader {
     Labels,
 }
 
-/// Returns the condition that matches the same packets with labels as `config`, if their IP header is hidden.
+/// Returns `config` as it applies to packets with a hidden IP header: a condition on the IP header matches no
+/// packet.
 pub fn behind_labels(config: &MatchConfig) -> MatchConfig {
     let MatchConfig {
         dscp,
@@ -63,7 +64,7 @@ fn never() -> MatchConfig {
 }
 
 impl Condition {
-    /// Returns the condition as it applies to a packet of which only `visible` can be matched.
+    /// Returns the condition as it applies if the device can read only the header `visible`.
     #[must_use]
     pub fn seen(&self, visible: VisibleHeader) -> Condition {
         match (self, visible) {

@@ -47,11 +47,11 @@ pub enum Field {
     ExpOfNewLabels,
     /// The experimental bits of the topmost label.
     ExpOfTopLabel,
-    /// The forwarding class: a number that stays in the device.
+    /// The forwarding class: a number that exists only inside the device.
     ForwardingClass,
-    /// A second number that stays in the device.
+    /// A second number that exists only inside the device.
     TrafficClass,
-    /// The drop precedence, which stays in the device.
+    /// The drop precedence, which exists only inside the device.
     DropPrecedence,
 }
 
@@ -68,7 +68,7 @@ pub struct Table {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableDefault {
-    /// The value stays.
+    /// The value does not change.
     #[default]
     Copy,
     /// One value for all.
@@ -83,9 +83,9 @@ pub enum Translation {
     /// The number is copied. Between a DSCP and a field of three bits, the number of the class selector is
     /// copied.
     Direct,
-    /// The value of a table.
+    /// The conversion follows a table.
     Table(Table),
-    /// The value of a table that the configuration lacks.
+    /// The conversion follows a table that the configuration does not define.
     Undefined,
 }
 

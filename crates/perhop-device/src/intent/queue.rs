@@ -70,6 +70,6 @@ pub enum Discipline {
     Fair(FairQueue),
     /// Random drops.
     Random(DropProfile),
-    /// The default of the device for a serial line: fair queueing up to a rate.
+    /// The default of the device for a serial line: fair queueing up to a certain line rate, FIFO above it.
     OfSerialLine,
 }

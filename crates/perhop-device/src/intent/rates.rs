@@ -64,7 +64,7 @@ pub enum TrafficRate {
 /// The shaper of a class: its maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shape {
-    /// The rate that the shaper keeps.
+    /// Whether the shaper limits the average rate or the peak rate.
     pub kind: ShapeKind,
     /// The rate.
     pub rate: TrafficRate,

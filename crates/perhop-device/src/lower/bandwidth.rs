@@ -15,8 +15,8 @@ pub(super) fn percent_of(rate: Rate, percent: u64) -> Rate {
     Rate::from_bits_per_second(u64::try_from(bits).unwrap_or(u64::MAX))
 }
 
-/// Returns a rate of a policy on a circuit of `bandwidth`. The minimum is one bit per second, because a
-/// policer cannot have a rate of 0.
+/// Converts the rate of a policy on a circuit of `bandwidth`. The result is at least one bit per second,
+/// because a policer cannot have a rate of 0.
 pub(super) fn rate_of(rate: TrafficRate, bandwidth: Rate) -> Rate {
     match rate {
         TrafficRate::BitsPerSecond(bits) => Rate::from_bits_per_second(bits),

@@ -14,8 +14,8 @@ use super::resolved::{ResolvedClass, ResolvedPolicy};
 use super::stages::{Stage, replace_transmit};
 use crate::intent::{Direction, Fields, Limiter, fields_of_match};
 
-/// The names of stages that a device adds without configuration. They give a new tag the class of service 0
-/// and an arriving packet the drop precedence 0.
+/// The names of stages that a device adds without configuration. The stages set class of service 0 in new
+/// tags, and drop precedence 0 in arriving packets.
 pub const STAGES_OF_DEVICE: [&str; 2] = ["new tag", "discard class 0"];
 
 /// Returns the stage that sets class of service 0 in a new tag, for policies that do not set it.
@@ -36,9 +36,9 @@ fn stage(name: &str, action: Action) -> Stage {
     })
 }
 
-/// Labels packets for the classes of `policy` that act after their nested policies. Adds a remark for each
-/// class without a label, because such a class matches the new marks. `before` has the stages in front of the
-/// policy.
+/// Assigns labels to the classes of `policy` that mark or police after their nested policy. Returns a remark
+/// for each such class that gets no label: perhop selects the packets of this class by their new marks.
+/// `before` has the stages in front of the policy.
 pub(super) fn label_around(
     policy: &mut ResolvedPolicy,
     direction: Direction,
@@ -51,8 +51,8 @@ pub(super) fn label_around(
     refused.into_iter().map(|(line, class)| Remark::TakenByNewMark { line, class }).collect()
 }
 
-/// Returns a remark on a class whose new marks the queues of `queueing` match. The device queues by the
-/// original mark, perhop by the new one.
+/// Returns a remark if a class of `policy` writes a field that the queues of `queueing` match. The device
+/// selects the queue by the original mark, but perhop selects it by the new mark.
 pub(super) fn queued_by_new_mark(policy: &ResolvedPolicy, queueing: &QueueingConfig) -> Option<Remark> {
     let class = writer(policy, fields_of_queues(queueing))?;
     Some(Remark::QueuedByNewMark { line: class.line, class: class.name.clone() })

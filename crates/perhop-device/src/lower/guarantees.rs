@@ -40,8 +40,8 @@ pub(super) fn guarantees(
     classes.iter().zip(shares).map(guarantee).collect()
 }
 
-/// Shares in which class-default has the unreserved part of the reservable rate as its weight. A class with
-/// only a shaper has the least weight.
+/// Returns shares in which the weight of class-default is the unreserved part of the reservable rate. A class
+/// with only a shaper has the least weight.
 fn reserved(classes: &[(&Class, bool)], reference: Reference, least_percent: u64) -> Vec<Share> {
     let all = classes.iter().map(|(class, _)| *class);
     let reservations = Reservations::of_classes(all, reference.queueing, reference.reservable_percent);
@@ -83,7 +83,7 @@ fn left_over(classes: &[(&Class, bool)], rate: Rate) -> u64 {
     rate.as_bits_per_second().saturating_sub(taken)
 }
 
-/// Shares in which the weight of a class is its guarantee. Classes without a guarantee, including
+/// Returns shares in which the weight of a class is its guarantee. Classes without a guarantee, including
 /// class-default, divide the unguaranteed rate equally. Each of them gets at least the least weight.
 fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64) -> Vec<Share> {
     let rate = reference.queueing;
@@ -130,9 +130,9 @@ fn least_weight(rate: Rate) -> u64 {
     (rate.as_bits_per_second() / LEAST_PART).max(1)
 }
 
-/// Shares in which the weight of a class is its minimum, or its percentage of the rate that minima leave.
-/// Percentages count relative to their sum. A class with neither, or with 0 percent, has the least weight and
-/// gets the rate that the other classes leave.
+/// Returns shares in which the weight of a class is its minimum, or its percentage of the rate that minima
+/// leave. A percentage is divided by the sum of the percentages. A class with neither, or with 0 percent, has
+/// the least weight and gets the rate that the other classes leave.
 fn weights(classes: &[(&Class, bool)], rate: Rate) -> Vec<Share> {
     let left = u128::from(left_over(classes, rate));
     let percents = u128::from(remaining_percents(classes).max(1));
@@ -201,8 +201,8 @@ fn ratio_of(class: &Class, has_no_share: bool) -> u64 {
     }
 }
 
-/// Shares of the three-parameter scheduler: `bandwidth` is a minimum, and `bandwidth remaining` is a share of
-/// the excess. Classes without `bandwidth remaining` share equally.
+/// Returns shares for the three-parameter scheduler: `bandwidth` is a minimum, and `bandwidth remaining` is a
+/// share of the excess. Classes without `bandwidth remaining` share equally.
 fn minimum_and_excess(classes: &[(&Class, bool)], reference: Reference) -> Vec<Share> {
     let rate = reference.queueing;
     let percents = remaining_percents(classes);

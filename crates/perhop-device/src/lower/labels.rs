@@ -1,10 +1,11 @@
 //! Labels for policies that rewrite the fields that they match. Stages and queues select packets by the
 //! label.
 //!
-//! A packet is classified once, by the fields with which it arrived; the class then polices, marks and queues
-//! it. In perhop, conditioners precede queues, and the conditioners of a nested class precede the
-//! conditioners of the enclosing class. Therefore each class labels its packets. Its queue and its own stage
-//! select packets by the label. A class whose nested policy has no queue uses one label for all its packets.
+//! A device classifies a packet once, by the fields with which it arrived. The class then polices, marks and
+//! queues the packet. In perhop, conditioners precede queues, and the conditioners of a nested class precede
+//! the conditioners of the enclosing class. Therefore each class labels its packets. The queue and the stage
+//! of the class select packets by the label. A class whose nested policy has no queue uses one label for all
+//! its packets.
 
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 
@@ -24,10 +25,10 @@ pub enum Labels {
 /// The classes whose marks require labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Markers {
-    /// The classes of all policies: HQF and the QFP.
+    /// The classes of all policies, for HQF and the QFP.
     All,
-    /// The classes of inner policies. Before HQF, the rule `marked-then-classified` reports the outer
-    /// classes.
+    /// The classes of inner policies, for releases before HQF. For these releases, the rule
+    /// `marked-then-classified` reports the outer classes.
     Inside,
 }
 
@@ -49,7 +50,7 @@ pub(super) fn assign(policy: &mut ResolvedPolicy, labels: Labels, markers: Marke
     }
 }
 
-/// The fate of forwarding classes after a policy.
+/// Whether a later policy reads the forwarding classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Groups {
     /// Output policies match the forwarding classes.
@@ -58,10 +59,10 @@ pub(super) enum Groups {
     Forgotten,
 }
 
-/// Labels the classes of `policy` that mark or police after a nested policy that writes a match field of
-/// these classes. Labels start at `first`. Returns the line and the name of each class without a label. A
-/// class gets no label if none is left, or if the label would replace a forwarding class that is
-/// [`Groups::Kept`].
+/// Assigns labels, from `first`, to the classes of `policy` that mark or police after their nested policy, if
+/// the nested policy writes a field that such a class or the nested policy matches. Returns the line and the
+/// name of each class without a label. A class gets no label if all labels are used, or if the label would
+/// replace a forwarding class that is [`Groups::Kept`].
 pub(super) fn assign_around(
     policy: &mut ResolvedPolicy,
     first: Option<Labels>,
@@ -134,7 +135,7 @@ fn leaves(policy: &ResolvedPolicy) -> usize {
 }
 
 /// Assigns a label to each class without inner queues. class-default of the top policy needs no label: it
-/// takes the packets without these labels.
+/// matches the packets without these labels.
 fn label(policy: &mut ResolvedPolicy, is_top: bool, next: &mut u8) {
     for class in &mut policy.classes {
         match class.policy.as_mut().filter(|inner| inner.contains_queue()) {

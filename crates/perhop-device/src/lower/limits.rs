@@ -11,7 +11,7 @@ use crate::intent::{At, DropProfile, FairQueue, QueueLimit};
 use crate::policy::{FairQueueing, Limit, Unit};
 use crate::profile::{ClassFairQueue, DefaultLimit, LimitPrecision, PeerLimit, ProfileRules};
 
-/// A configured limit, at a class's `rate`.
+/// Converts a configured limit. A time is converted at the `rate` of the class.
 pub(super) fn class_limit(limit: QueueLimit, rate: Rate) -> Limit {
     match limit {
         QueueLimit::Packets(value) => Limit::packets(value),

@@ -30,15 +30,15 @@ pub struct Markings {
     pub resets_drop_precedence: bool,
     /// Whether output policies write the experimental bits of labels that the device has pushed.
     pub writes_pushed_labels: bool,
-    /// Whether the device uses both forwarding classes and traffic classes. The label then has the forwarding
-    /// class.
+    /// Whether the device uses both forwarding classes and traffic classes. The label of a simulated packet
+    /// then has the forwarding class.
     pub label_is_taken: bool,
 }
 
-/// The effects of a class on its packets before they continue.
+/// The effects of a class on its packets, before the packets continue.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Treatment<'a> {
-    /// The label by which its queue, or its own stage, selects them.
+    /// The label by which the queue or the stage of the class selects the packets.
     pub(super) label: Option<u8>,
     /// The marks of the class.
     pub(super) marks: &'a [Mark],
@@ -121,7 +121,8 @@ impl Markings {
                 copy(CopyField::MplsExp, CopyField::MplsExp, CopyDefault::Value((*value).into()))
             }
             Written::Number(Field::ExpOfNewLabels, value) => action::Action::MarkExp(LinkMark::new(*value)?),
-            // The mark is copied to itself, so that the action applies only to packets with a label.
+            // The action copies the mark to the same field, because a copy has no effect on packets without a
+            // label.
             Written::Number(Field::ExpOfTopLabel, value) => {
                 copy(CopyField::MplsExp, CopyField::MplsExp, CopyDefault::Value((*value).into()))
             }

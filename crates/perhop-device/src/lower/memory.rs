@@ -1,6 +1,6 @@
 //! [`MemoryShare`]: queues that share the packet memory of a switch.
 //!
-//! The queues divide it as in [`PortMemory`], which `perhop buffers` prints.
+//! [`PortMemory`] has the division of the memory among the queues. `perhop buffers` prints it.
 
 use perhop_qos::buffer::{BufferConfig, FallConfig, FallSlope, MemoryConfig, SharedMemoryConfig};
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
@@ -27,7 +27,7 @@ pub struct MemoryShare<'a> {
     pub unit_bytes: u64,
     /// The units that the soft parts of all ports share.
     pub shared_units: u64,
-    /// The ports that share these units; `None` if one port has them alone.
+    /// The ports that share these units; `None` if only one port uses them.
     pub group: Option<PortGroup>,
     /// The division among the queues of the port.
     pub port: &'a PortMemory,
@@ -70,7 +70,7 @@ impl<'a> MemoryShare<'a> {
         Limit { unit: Unit::Bytes, value: bytes, bytes: Some(bytes) }
     }
 
-    /// Returns the queues of a port without a policy; `None` if the policy of the port has the queues.
+    /// Returns the queues of a port without a policy; `None` if a policy defines the queues of the port.
     pub(super) fn default_queueing(self) -> Option<QueueingConfig> {
         let queues: Option<Vec<ClassConfig>> = self
             .port

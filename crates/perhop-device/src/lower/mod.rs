@@ -121,7 +121,7 @@ fn queueing(side: &Side, target: Target, lowered: &mut Lowered) -> Option<Queuei
     Some(config)
 }
 
-/// Whether a queue uses units of the memory of the port.
+/// Whether any queue uses units of the memory of the port.
 fn draws_on_memory(config: &QueueingConfig) -> bool {
     config.classes.iter().any(|class| {
         matches!(class.buffer, Some(BufferConfig::SharedMemory(_)))

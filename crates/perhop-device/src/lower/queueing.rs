@@ -43,15 +43,15 @@ pub(super) struct Placed {
     pub(super) is_shaped: bool,
 }
 
-/// Returns `places` with paths from the enclosing scheduler. The class at `index` of that scheduler contains
-/// them.
+/// Returns `places` with paths from the enclosing scheduler, where the class at `index` contains these
+/// places.
 fn inside(index: usize, places: Vec<Placed>) -> impl Iterator<Item = Placed> {
     places
         .into_iter()
         .map(move |place| Placed { path: std::iter::once(index).chain(place.path).collect(), ..place })
 }
 
-/// A class, and the match of the packets that no earlier class takes.
+/// A class, and the match of the packets that no earlier class matches.
 type Own<'p> = (&'p mut ResolvedClass, Option<MatchConfig>);
 
 /// The classes of a policy with their matches, separated by priority.
@@ -87,7 +87,7 @@ impl Queueing<'_> {
     fn sorted<'p>(&mut self, policy: &'p mut ResolvedPolicy) -> Sorted<'p> {
         let mut sorted = Sorted { priorities: Vec::new(), others: Vec::new() };
         let (mut before, mut shared) = (Vec::new(), Vec::new());
-        // The class that takes every packet, and whether the packets wait in its own queue.
+        // The class that matches every packet, and whether these packets wait in a queue of this class.
         let mut taken_by: Option<(String, bool)> = None;
         for class in &mut policy.classes {
             let condition = class.condition.clone();
@@ -204,7 +204,7 @@ impl Queueing<'_> {
         config.fair_queueing = class.fair_queue.map(flows);
     }
 
-    /// Puts the scheduler `others` below the priority classes.
+    /// Combines the priority classes with the scheduler `others`, which is served after them.
     fn under_priority(
         &self,
         mut priorities: Vec<Own>,

@@ -61,8 +61,8 @@ pub(super) fn random_detect(
     }
 }
 
-/// The possible codepoints of packets of `condition`; at least one, because WRED needs thresholds even if the
-/// class takes no packet.
+/// The possible codepoints of packets of `condition`; at least one, because WRED needs thresholds even if no
+/// packet belongs to the class.
 fn codepoints(condition: &Condition) -> Vec<Dscp> {
     let mut found: Vec<Dscp> =
         (0..64).filter_map(Dscp::new).filter(|dscp| condition.may_match(*dscp)).collect();
@@ -91,7 +91,7 @@ fn row(
     }
 }
 
-/// Configured thresholds, in packets or bytes.
+/// Converts configured thresholds to packets or bytes.
 fn in_unit(thresholds: Thresholds, unit: ThresholdUnit, queue: Queue) -> Thresholds {
     let limit = queue.limit.bytes.unwrap_or(queue.limit.value);
     let convert = |value: u64| match unit {

@@ -9,7 +9,7 @@ pub enum Remark {
         line: usize,
         /// Its name.
         class: String,
-        /// The class that takes every packet.
+        /// The class that matches every packet.
         by: String,
     },
     /// The queue of a class selects packets by the mark that the nested policy has written.

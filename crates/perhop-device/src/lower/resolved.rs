@@ -1,7 +1,7 @@
 //! [`ResolvedPolicy`]: a policy as a port applies it. Every percentage is a rate, and every default is a
 //! number.
 //!
-//! Queues, conditioners and the printed counters of a device derive from it.
+//! The queues, the conditioners and the counters that a device prints derive from it.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::policy::{
 pub struct ResolvedPolicy {
     /// Its name.
     pub name: String,
-    /// The line that opened it.
+    /// The line that opens it.
     pub line: usize,
     /// Bits per second that percentages of bandwidth refer to.
     pub rate_bps: u64,
@@ -40,11 +40,11 @@ pub struct ResolvedClass {
     pub id: ClassId,
     /// Its name.
     pub name: String,
-    /// Whether it takes the packets that no other class takes.
+    /// Whether it matches the packets that no other class matches.
     pub(super) takes_rest: bool,
-    /// The line of the policy that opened it; 0 for a class-default that the policy does not contain.
+    /// The line of the policy that opens it; 0 for a class-default that the policy does not contain.
     pub line: usize,
-    /// The combination of its match lines.
+    /// Whether a packet must match all criteria or one of them.
     pub combination: Combination,
     /// Its match lines as the device prints them.
     pub matches: Vec<String>,
@@ -64,11 +64,11 @@ pub struct ResolvedClass {
     pub shape: Option<Shaper>,
     /// The limit of its queue.
     pub queue_limit: Option<Limit>,
-    /// Whether that limit is written.
+    /// Whether the configuration sets that limit.
     pub(super) has_written_limit: bool,
-    /// Limits of packets with some values of a field.
+    /// The queue lengths above which packets with some values of a field are dropped.
     pub(super) value_limits: Option<ResolvedValueLimits>,
-    /// The label by which its queue selects its packets, if the policy rewrites the DS field that the class
+    /// The label by which its queue selects its packets, if the policy rewrites a field that the class
     /// matches.
     pub(super) label: Option<u8>,
     /// Fair queueing of its flows.
@@ -107,8 +107,8 @@ impl ResolvedClass {
 /// The weight of a class among its siblings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Share {
-    /// Bits per second. The weight of the class if one number divides the whole rate; its minimum if another
-    /// number divides the excess.
+    /// Bits per second. The weight of the class if one number divides the whole rate. The minimum of the
+    /// class if `excess` divides the rate above the minima.
     pub(super) rate_bps: u64,
     /// Its share of the rate above the minima.
     pub(super) excess: Option<f64>,

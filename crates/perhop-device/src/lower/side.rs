@@ -36,7 +36,7 @@ pub enum SidePath<'a> {
     Departure {
         /// The queue of the port if the policy does not queue.
         plain: &'a PlainQueue,
-        /// Whether packets get a new tag and lose the class of service of the old one.
+        /// Whether packets get a new tag and lose the class of service of the old tag.
         has_new_tag: bool,
     },
 }

@@ -45,7 +45,7 @@ pub(super) fn queueing(share: MemoryShare, port: &SrrPort) -> QueueingConfig {
         .enumerate()
         .map(|(index, queue)| {
             let (buffer, precedence) = buffer_of(queue);
-            // The last queue takes all packets that no other queue takes.
+            // The last queue matches all packets that no other queue matches.
             let matches = (index < last)
                 .then(|| MatchConfig { dscp: Some(OneOrMany(codepoints(queue))), ..MatchConfig::default() });
             ClassConfig {
@@ -63,7 +63,7 @@ pub(super) fn queueing(share: MemoryShare, port: &SrrPort) -> QueueingConfig {
     QueueingConfig { memory, ..limited(queues, port, rate) }
 }
 
-/// Returns `queues` inside a class with the maximum rate of the port, if that is below the rate of its line.
+/// Returns `queues` inside a class with the maximum rate of the port, if this rate is below the line rate.
 fn limited(queues: QueueingConfig, port: &SrrPort, rate: u64) -> QueueingConfig {
     if !port.has_qos || port.bandwidth_limit_percent >= 100 {
         return queues;

@@ -1,5 +1,5 @@
 //! The stages of a policy: its classes mark, police and drop packets. The stage of an inner class precedes
-//! that of its outer class.
+//! the stage of its outer class.
 
 use perhop_qos::action;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -22,7 +22,7 @@ pub(super) struct Stage {
     pub(super) config: ConditionerConfig,
     /// The class; `None` for a stage that only classifies, or that belongs to no class.
     pub(super) class: Option<ClassId>,
-    /// The line of the limiter that it comes from.
+    /// The line of the limiter from which the stage was made.
     pub(super) limiter: Option<usize>,
 }
 
@@ -115,7 +115,8 @@ struct Outer {
     prefix: String,
     /// Whether the policer of this class reads the colors that the inner classes set.
     keeps_colors: bool,
-    /// The actions in place of `transmit`. With `continue` at the end, packets continue with the outer class.
+    /// The actions that replace `transmit`. With `continue` at the end, packets continue with the outer
+    /// class.
     transmitted: Vec<action::Action>,
 }
 
@@ -147,7 +148,8 @@ fn conforming(name: &str, condition: &Condition) -> Option<ConditionerConfig> {
     })
 }
 
-/// Restores the color of a policer's packets after its marks, because an AF codepoint changes it.
+/// Restores the color of a policer's packets after its marks, because a mark with an AF codepoint changes the
+/// color.
 fn keep_colors(stage: &mut ConditionerConfig) {
     let ConditionerConfig { green, yellow, red, actions, .. } = stage;
     let of_color =
@@ -159,7 +161,7 @@ fn keep_colors(stage: &mut ConditionerConfig) {
     }
 }
 
-/// Replaces a final `transmit` in each list of the stage's actions by the actions `behind`.
+/// Replaces a final `transmit` in each list of the stage's actions with the actions `behind`.
 pub(super) fn replace_transmit(stage: &mut ConditionerConfig, behind: &[action::Action]) {
     let ConditionerConfig { green, yellow, red, actions, .. } = stage;
     for actions in [green, yellow, red, actions] {

@@ -14,7 +14,7 @@ use crate::intent::{PartialLimit, ValueLimits};
 use crate::policy::{Basis, Limit};
 
 /// Returns the limits `written` of a class that has the queue limit `own` and the rate `rate`. A limit
-/// without a value applies to all packets.
+/// without a field value applies to all packets.
 pub(super) fn value_limits(written: &ValueLimits, own: Limit, rate: Rate) -> ResolvedValueLimits {
     let mut limits = BTreeMap::new();
     for (values, limit) in &written.limits {
@@ -54,7 +54,8 @@ pub(super) fn weighted_tail_drop(
 }
 
 /// Returns the limits by codepoint. Codepoints with equal limits form a group. The last group has the limit
-/// `own`. It contains all codepoints without a limit, and those for which no drop precedence is left.
+/// `own`. It contains all codepoints without a limit, and the codepoints for which no unused drop precedence
+/// exists.
 fn by_dscp(of: impl Fn(u8) -> QueueSize, own: QueueSize) -> (Vec<QueueSize>, PrecedenceSource) {
     let mut groups: Vec<(QueueSize, Vec<Dscp>)> = Vec::new();
     let mut last = (own, Vec::new());

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// Each class has one weight, which shares the whole rate.
+    /// Each class has one weight. The weights divide the whole rate.
     WeightedShares,
-    /// A minimum for each class first, then a weight shares the excess. Without minima, weights alone.
+    /// Each class first gets its minimum. Weights divide the excess. Without minima, weights divide the whole
+    /// rate.
     MinimumAndExcess,
 }
 
@@ -29,8 +30,8 @@ pub enum UnreservedShare {
     },
     /// Each class gets an equal share of the excess, and no minimum.
     EqualPartsOfExcess,
-    /// Each class has the least weight, and percentages of the remaining rate are weights that share all of
-    /// it.
+    /// Each class has the least weight. Percentages of the remaining rate are weights that divide the whole
+    /// remaining rate.
     LeastWeight,
 }
 
@@ -89,7 +90,7 @@ pub enum OwnQueue {
 pub enum QueueSelection {
     /// The mark that the policy has written.
     NewMark,
-    /// The mark with which the packet arrived: it is classified once.
+    /// The mark with which the packet arrived, because the device classifies a packet once.
     ArrivingMark,
 }
 
@@ -114,7 +115,7 @@ pub enum DefaultLimit {
     },
     /// A time at the rate of the port or of the next shaper above.
     LineTime {
-        /// Bits per second of that rate for each packet.
+        /// The rate for which one packet is added to the limit, bits per second.
         bits_per_packet: u64,
         /// The least limit.
         least_packets: u64,
@@ -146,9 +147,10 @@ pub enum DefaultLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum LimitPrecision {
-    /// Each number of bytes.
+    /// Every number of bytes.
     Exact,
-    /// The next number up that has a mantissa of some bits and a power of two.
+    /// Numbers with a mantissa of a few bits and a power of two. The limit is rounded up to the next such
+    /// number.
     Mantissa {
         /// The bits.
         bits: u32,
@@ -164,11 +166,11 @@ pub enum LimitPrecision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum PeerLimit {
-    /// The rule of other policies.
+    /// The same rule as in other policies.
     AsElsewhere,
     /// A time at the rate of the class.
     ClassTime {
-        /// Bits per second of that rate for each packet.
+        /// The rate for which one packet is added to the limit, bits per second.
         bits_per_packet: u64,
     },
 }
@@ -177,12 +179,13 @@ pub enum PeerLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum ClassFairQueue {
-    /// Flows weigh by IP precedence.
+    /// The weights of flows follow the IP precedence.
     ByPrecedence {
         /// The default limit of one flow, packets.
         flow_packets: u64,
     },
-    /// Flows are equal, and their sum has no limit. With WRED only its thresholds count.
+    /// All flows have the same weight, and their sum has no limit. With WRED, only the thresholds of WRED
+    /// apply.
     EqualFlows {
         /// The limit of a flow is the limit of the class divided by this number.
         flow_part: u64,
@@ -237,7 +240,7 @@ pub enum WredDscpMinima {
 pub enum WredTailLimit {
     /// Only a configured limit.
     Written,
-    /// The class's limit, unless its flows have queues.
+    /// The limit of the class, unless its flows have their own queues.
     UnlessFairQueue,
     /// The configured limit, otherwise twice the largest maximum threshold.
     TwiceMaximum,
@@ -247,13 +250,13 @@ pub enum WredTailLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnAboveMaximum {
-    /// The packets are dropped, as packets without ECN are.
+    /// The packets are dropped, like packets without ECN.
     Dropped,
     /// The packets are marked, up to the limit of the queue.
     Marked,
 }
 
-/// The default committed burst of a shaper. The excess burst has the same length.
+/// The default committed burst of a shaper. The default excess burst has the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum ShaperBurst {

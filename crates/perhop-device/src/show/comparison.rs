@@ -7,7 +7,7 @@ use super::measured::{Part, measured};
 use super::reading::{ClassReading, PolicyReading};
 use crate::intent::Direction;
 
-/// The compared configured numbers: name, text, unit, and the meaning of a missing number.
+/// The configured numbers that are compared: name, text, unit, and the meaning of a missing number.
 const CONFIGURED: [(&str, &str, &str, Missing); 26] = [
     ("limit_packets", "queue limit", "packets", Missing::NotPrinted),
     ("limit_bytes", "queue limit", "bytes", Missing::NotPrinted),
@@ -48,7 +48,7 @@ enum Missing {
     NotPrinted,
 }
 
-/// Differences between measured numbers that do not count.
+/// The tolerances for differences between measured numbers. Smaller differences do not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerances {
     /// The tolerance for rates and packet sizes, percent of the value of the device.
@@ -65,7 +65,7 @@ enum Verdict {
     NotComparable,
 }
 
-/// A value of a class in the device and in the run.
+/// The values of a quantity of a class in the device and in the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Row {
     class: String,
@@ -91,7 +91,7 @@ struct ComparedPolicy {
     rows: Vec<Row>,
 }
 
-/// The numbers of rows by verdict.
+/// The number of rows with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Figures {
@@ -100,7 +100,7 @@ struct Figures {
     not_comparable: usize,
 }
 
-/// The numbers of rows by part and verdict.
+/// The number of rows by part and verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 struct Parts {
     configured: Figures,
@@ -108,21 +108,21 @@ struct Parts {
     behavior: Figures,
 }
 
-/// The policies of the output of a device and of a run, compared.
+/// The comparison of the policies in the output of a device with the policies of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     schema_version: u32,
     agrees: bool,
     figures: Figures,
-    /// Numbers of rows by part and verdict.
+    /// The number of rows by part and verdict.
     parts: Parts,
     /// Policies of the device that the run does not have.
     missing: Vec<String>,
     policies: Vec<ComparedPolicy>,
 }
 
-/// Compares the policies of a device with those of a run. A policy is searched at the interface of the same
-/// name, then at any interface.
+/// Compares the policies of a device with the policies of a run. The function searches the policy at the
+/// interface of the same name, and then at any interface.
 pub fn compare(router: &[PolicyReading], run: &[PolicyReading], tolerances: Tolerances) -> Comparison {
     let (mut policies, mut missing) = (Vec::new(), Vec::new());
     for policy in router {

@@ -8,9 +8,9 @@ use serde_json::Value;
 pub struct ConfiguredCommand {
     /// Its name for users of perhop.
     pub name: &'static str,
-    /// The whole command, as a user of the device writes it.
+    /// The whole command, as a user types it on the device.
     pub whole: &'static str,
-    /// The name of an object that the command prints.
+    /// The kind of object that the command prints, as a noun phrase.
     pub object: &'static str,
 }
 

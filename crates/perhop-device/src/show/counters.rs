@@ -14,12 +14,12 @@ use crate::intent::Direction;
 pub struct Traffic {
     /// Packets.
     pub packets: u64,
-    /// Their bytes; a fraction where they are estimated.
+    /// The bytes of these packets; a fraction if they are estimated.
     pub bytes: f64,
 }
 
 impl Traffic {
-    /// `packets` of `bytes` together.
+    /// Creates the traffic of `packets` with `bytes` in total.
     pub fn new(packets: u64, bytes: f64) -> Traffic {
         Traffic { packets, bytes }
     }
@@ -65,9 +65,9 @@ impl Sum for Traffic {
 pub struct PrecedenceCounters {
     /// Packets that reached the queue.
     pub arrived: Traffic,
-    /// Packets that left it.
+    /// Packets that left the queue.
     pub sent: Traffic,
-    /// Packets with a congestion mark of the queue.
+    /// Packets that the queue marked (CE).
     pub marked_packets: u64,
     /// Dropped packets by cause, in the order of [`DropCause::ALL`].
     pub dropped: [u64; DropCause::COUNT],
@@ -141,17 +141,17 @@ impl QueueCounters {
     }
 }
 
-/// Packets by the color that a conditioner gave them, dropped ones included.
+/// Packets by the color that a conditioner set, including dropped packets.
 pub type ColorCounters = BTreeMap<Color, Traffic>;
 
 /// The counters of a port, in IP bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortCounters {
-    /// Seconds over which packets were counted.
+    /// The seconds during which packets were counted.
     pub seconds: f64,
     /// All packets that arrived over the link.
     pub arrived: Traffic,
-    /// All packets for the link, sent or dropped.
+    /// All packets that the port sent to the link or dropped.
     pub handed: Traffic,
     /// The counters of each queue, by name.
     pub queues: BTreeMap<String, QueueCounters>,

@@ -1,5 +1,5 @@
-//! Outputs of devices with counters: a front end prints them for a run, reads them from a device, and
-//! compares both.
+//! Outputs of devices with counters: a front end prints them for a run and reads them from a device. The
+//! counters of both can be compared.
 
 mod comparison;
 mod configured;
@@ -27,7 +27,7 @@ use crate::port::Port;
 pub struct ShowCommand {
     /// Its name for users of perhop.
     pub name: &'static str,
-    /// The whole command, as a user of the device writes it.
+    /// The whole command, as a user types it on the device.
     pub whole: &'static str,
     /// The object that the command shows, as a noun phrase for messages: `a policy at an interface`.
     pub about: &'static str,
@@ -51,9 +51,9 @@ pub struct ShowOptions {
 pub struct CountedPort<'a> {
     /// The port.
     pub port: &'a Port,
-    /// The node at the other end of its link; `None` if the network has no link there.
+    /// The node at the other end of its link; `None` if the network has no link at this port.
     pub link_to: Option<&'a str>,
-    /// The counters; all of them zero without a link.
+    /// The counters; all are 0 without a link.
     pub counters: PortCounters,
 }
 
@@ -77,9 +77,9 @@ pub struct ShownPort {
     pub document: Value,
 }
 
-/// The printer and the reader of the outputs of a vendor's devices.
+/// Prints and reads the outputs of a vendor's devices.
 pub trait Shows: Sync {
-    /// Returns the commands whose output it prints.
+    /// Returns the commands whose output this front end prints.
     fn commands(&self) -> &'static [ShowCommand];
 
     /// Whether `command` has output for `port`.
@@ -96,11 +96,11 @@ pub trait Shows: Sync {
         options: &ShowOptions,
     ) -> Result<Vec<ShownPort>, ConfigError>;
 
-    /// Returns the policies in the output of a device, in their order. Unknown lines are skipped. Empty if
-    /// the text is not an output of these commands.
+    /// Returns the policies in the output of a device, in the order of the output. Unknown lines are skipped.
+    /// Empty if the text is not an output of these commands.
     ///
     /// # Errors
-    /// The text is such an output, but no line shows the policy of some classes.
+    /// The text is such an output, but no line shows to which policy some classes belong.
     fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError>;
 
     /// Returns the names of the commands that print an output which [`Shows::read_show`] reads.
@@ -116,8 +116,8 @@ pub trait Shows: Sync {
         &[]
     }
 
-    /// Returns the output of one of [`Shows::configured_commands`]: the object `name`, or all of its objects.
-    /// Empty if the configuration has none.
+    /// Returns the output of one of [`Shows::configured_commands`] for the object `name`, or for all objects.
+    /// Empty if the configuration has no such object.
     fn print_configured(
         &self,
         _command: &ConfiguredCommand,

@@ -32,14 +32,14 @@ pub struct OfferedRate {
     pub path: Vec<String>,
     /// Bits per second of IP packets.
     pub bps: f64,
-    /// IP bytes of a mean packet; `None` without packets.
+    /// Mean length of a packet, IP bytes; `None` without packets.
     pub packet_bytes: Option<u32>,
     /// The dropped part of its bytes, 0 to 1; `None` if not shown.
     pub dropped: Option<f64>,
 }
 
-/// Returns the rates of classes: by the difference of two outputs `seconds` apart, by the counters of one
-/// output over `seconds`, or as the device prints them.
+/// Returns the offered rates of classes. The rates come from the difference of two outputs `seconds` apart,
+/// from the counters of one output over `seconds`, or from the rates that the device prints.
 ///
 /// # Errors
 /// A time is missing or has no matching output, or counters decreased.

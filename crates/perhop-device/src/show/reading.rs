@@ -11,17 +11,17 @@ use crate::intent::Direction;
 pub struct EarlyDropReading {
     /// The precedence or codepoint, as printed.
     pub value: String,
-    /// The average queue above which packets are dropped at random.
+    /// The average queue length above which packets are dropped at random.
     pub min: u64,
-    /// The average queue above which all packets are dropped.
+    /// The average queue length above which all packets are dropped.
     pub max: u64,
     /// One in this number of packets is dropped just below `max`.
     pub mark_denominator: u64,
-    /// Packets that left.
+    /// Packets that left the queue.
     pub transmitted_packets: u64,
     /// Packets dropped at random.
     pub random_packets: u64,
-    /// Packets dropped at a limit.
+    /// Packets dropped because the queue was at a limit.
     pub tail_packets: u64,
 }
 
@@ -30,11 +30,11 @@ pub struct EarlyDropReading {
 pub struct ClassReading {
     /// The names of its enclosing classes and its own name, the outermost first.
     pub path: Vec<String>,
-    /// Numbers, by name as the front end defines it.
+    /// Numbers by name. The front end defines the names.
     pub numbers: BTreeMap<String, u64>,
     /// The rows of random early detection.
     pub early_drops: Vec<EarlyDropReading>,
-    /// The actions of its policer by the printed color.
+    /// The actions of its policer, by the color as printed.
     pub actions: BTreeMap<String, Vec<String>>,
 }
 
