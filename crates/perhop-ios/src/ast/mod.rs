@@ -163,7 +163,7 @@ pub struct Configuration {
     /// The block of every line: the block that the line opens or extends, otherwise the enclosing block.
     #[serde(skip)]
     pub(crate) owners: Vec<Option<crate::mode::Mode>>,
-    /// The interfaces of each range of interfaces, by their indices in ascending order.
+    /// For each `interface range`, the indices of its interfaces in ascending order.
     #[serde(skip)]
     pub(crate) interface_ranges: Vec<Vec<usize>>,
     /// The number of times that a line was read again for another interface of a range.
@@ -175,7 +175,7 @@ pub struct Configuration {
     /// Number of comparisons in the search for hidden parts of access lists and policies.
     #[serde(skip)]
     pub set_comparisons: u64,
-    /// Relations of interfaces. [`convert`](crate::convert()) computes them.
+    /// Relations between interfaces. [`convert`](crate::convert()) computes them.
     #[serde(skip)]
     pub(crate) relations: Relations,
 }

@@ -102,7 +102,7 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-/// The words before the number of a process of EIGRP in the named form, after the words of the address
+/// The word before the number of an EIGRP process in the named form. It follows the words of the address
 /// family.
 const AUTONOMOUS_SYSTEM: &str = "autonomous-system";
 const NO_ROUTES: &str = "the neighbors do not learn the routes that the line should announce";
@@ -242,7 +242,7 @@ impl Kind {
     }
 }
 
-/// Returns the words behind a phrase at their beginning.
+/// Returns the words after `phrase`; `None` if `words` do not begin with `phrase`.
 fn behind<'w, 't>(words: &'w [&'t str], phrase: &str) -> Option<&'w [&'t str]> {
     let mut rest = words;
     for word in phrase.split(' ') {

@@ -9,7 +9,7 @@ use super::wire::Tags;
 use crate::ast::{CLASS_DEFAULT, ClassMap, Configuration, Criterion, Polarity};
 use crate::platform::most_policy_levels;
 
-/// Determines the classes of packets in the policies of a configuration.
+/// The configuration for lookups of the classes of packets.
 pub(crate) struct IosClassLines(pub(crate) Configuration);
 
 impl ClassLines for IosClassLines {
@@ -20,20 +20,20 @@ impl ClassLines for IosClassLines {
         packet: &Packet,
         visible: VisibleHeader,
     ) -> Vec<MatchedLines> {
-        let question = Asked { configuration: &self.0, interfaces, packet, visible };
-        matched_lines(policy, &question)
+        let lookup = PacketLookup { configuration: &self.0, interfaces, packet, visible };
+        matched_lines(policy, &lookup)
     }
 }
 
-fn matched_lines(policy: &str, question: &Asked) -> Vec<MatchedLines> {
-    let configuration = question.configuration;
+fn matched_lines(policy: &str, lookup: &PacketLookup) -> Vec<MatchedLines> {
+    let configuration = lookup.configuration;
     let mut found = Vec::new();
     let most_levels = most_policy_levels();
     let mut next = Some(policy);
     while let Some(policy) = next.take().and_then(|name| configuration.policy_maps.get(name)) {
         let is_own = |name: &str| {
             let condition = of_class(configuration, name, Tags::default());
-            condition.is_some_and(|condition| question.matches(&condition))
+            condition.is_some_and(|condition| lookup.matches(&condition))
         };
         let class = policy.classes.iter().find(|class| is_own(&class.name));
         let name = class.map_or(CLASS_DEFAULT, |class| &class.name);
@@ -42,7 +42,7 @@ fn matched_lines(policy: &str, question: &Asked) -> Vec<MatchedLines> {
             policy: policy.name.clone(),
             class: name.to_owned(),
             line: class.map(|class| class.line),
-            criteria: map.map_or_else(Vec::new, |map| question.criteria(map)),
+            criteria: map.map_or_else(Vec::new, |map| lookup.criteria(map)),
         });
         let inner = class.and_then(|class| class.service_policy.as_ref()).map(|at| at.value.as_str());
         next = inner.filter(|_| found.len() < most_levels);
@@ -50,15 +50,15 @@ fn matched_lines(policy: &str, question: &Asked) -> Vec<MatchedLines> {
     found
 }
 
-/// A lookup for one packet.
-struct Asked<'a> {
+/// The inputs of the lookup for one packet.
+struct PacketLookup<'a> {
     configuration: &'a Configuration,
     interfaces: &'a [String],
     packet: &'a Packet,
     visible: VisibleHeader,
 }
 
-impl Asked<'_> {
+impl PacketLookup<'_> {
     fn matches(&self, condition: &Condition) -> bool {
         condition.seen(self.visible).matches(self.interfaces, self.packet)
     }

@@ -52,8 +52,9 @@ impl Context<'_> {
         .collect()
     }
 
-    /// Returns the line that lets `interface` distribute labels: its own line, the block `mpls ldp` of IOS
-    /// XR, or the line of a process that includes it (Cisco, "MPLS LDP Autoconfiguration").
+    /// Returns the line by which `interface` distributes labels: a line of the interface, a line of the block
+    /// `mpls ldp` of IOS XR, or the line of a process that includes the interface (Cisco, "MPLS LDP
+    /// Autoconfiguration").
     pub(super) fn label_line(&self, interface: &Interface, routing: &[PortRouting]) -> Option<usize> {
         let labels = &self.configuration.labels;
         if labels.off.is_some() {

@@ -21,12 +21,18 @@ type Row = (&'static str, &'static str, &'static str, EvidenceKind, &'static str
 /// Rules of arriving packets: marks and maps.
 const OF_MARKS: &[Row] = &[
     ("untrusted", "packets of a port without trust", "codepoint 0", Documented, GUIDE_4500),
-    ("policy-trust", "trust of a port with an input policy", "that of the classes", Documented, GUIDE_3750),
+    (
+        "policy-trust",
+        "trust of a port with an input policy",
+        "the trust of its classes",
+        Documented,
+        GUIDE_3750,
+    ),
     ("class-trust", "packets of a class without trust and set", "codepoint 0", Recalled, GUIDE_3750),
     ("device", "a port that trusts a device", "the device is connected", Inferred, "the configuration"),
     ("cos-dscp", "codepoints of classes of service", "8 × the value", Documented, GUIDE_4500),
     ("output-map", "queues of codepoints", "0-15: 2, 16-31: 3, 40-47: 1, others: 4", Documented, GUIDE_2960),
-    ("cos-label", "queue of a port that trusts cos", "by the codepoint of the class", Inferred, GUIDE_3750),
+    ("cos-label", "queue of a port that trusts cos", "by the codepoint of its CoS", Inferred, GUIDE_3750),
     (
         "input-queues",
         "queues in front of the ring",
@@ -39,20 +45,20 @@ const OF_MARKS: &[Row] = &[
 
 /// Rules of the queues of a port.
 const OF_QUEUES: &[Row] = &[
-    ("buffers", "parts of the queues", "25 % each", Documented, GUIDE_2960),
+    ("buffers", "memory of the queues", "25 % each", Documented, GUIDE_2960),
     ("thresholds", "thresholds 1 and 2", "100 %, queue 2: 200 %", Documented, GUIDE_2960),
     ("threshold-3", "threshold 3", "the maximum of the queue", Documented, REFERENCE_3560),
-    ("maximum", "the most that a queue holds", "400 %", Documented, GUIDE_2960),
-    ("most", "the most that a queue of a 3750 holds", "400 %, as written or not", Documented, REFERENCE_3750),
+    ("maximum", "maximum length of a queue", "400 %", Documented, GUIDE_2960),
+    ("most", "maximum length on a 3750", "400 %, also if more is configured", Documented, REFERENCE_3750),
     ("reserved", "reserved part of a queue", "50 %", Recalled, GUIDE_2960),
-    ("admission", "order", "reserved part, maximum, common pool, thresholds", Documented, REFERENCE_3560),
+    ("admission", "order of checks", "reserved part, maximum, pool, thresholds", Documented, REFERENCE_3560),
     ("unit", "size of a unit of memory, bytes", "256", Recalled, "not published"),
-    ("shape", "a queue with shaped weight w", "at least and at most rate / w", Documented, GUIDE_IE),
+    ("shape", "a queue with shaped weight w", "exactly rate / w", Documented, GUIDE_IE),
     ("default-shape", "shaped weights", "25 0 0 0", Documented, GUIDE_3560),
-    ("share", "queues without shaped weight", "parts of the rest by weight, 25 each", Documented, GUIDE_3750),
-    ("expedite", "queue 1 with priority-queue out", "before all others, without limit", Documented, GUIDE_IE),
-    ("limit", "srr-queue bandwidth limit", "the percentage exactly", Recalled, NOTES),
-    ("pool", "ports that share the memory", "those of a module, or pool-ports neighbors", Inferred, TAC),
+    ("share", "queues without shaped weight", "share the rest by weight, 25 each", Documented, GUIDE_3750),
+    ("expedite", "queue 1 with priority-queue out", "served first, without a limit", Documented, GUIDE_IE),
+    ("limit", "srr-queue bandwidth limit", "exactly the percentage", Recalled, NOTES),
+    ("pool", "ports that share the memory", "the ports of a module, or pool-ports neighbors", Inferred, TAC),
     (
         "counted",
         "bytes that shares and shapes count",

@@ -97,7 +97,8 @@ fn has_mode_on(interface: &Interface) -> bool {
     interface.flow_control.is_some_and(|at| at.value == FlowControlMode::On)
 }
 
-/// Whether `interface` sends and obeys pause frames. A bundle does if one of its members does.
+/// Whether `interface` sends and obeys pause frames. A bundle sends and obeys them if one of its members
+/// does.
 pub(super) fn is_on(configuration: &Configuration, interface: &Interface) -> bool {
     let is_member = |other: &&Interface| {
         let group =

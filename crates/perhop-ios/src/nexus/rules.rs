@@ -25,7 +25,7 @@ pub(super) fn rows(model: &Model, has_dynamic_sharing: bool, options: &MemoryOpt
         words(
             "scheduler",
             "queues without priority",
-            "share what priority leaves by weight",
+            "share the rate that priority leaves, by weight",
             Documented,
             GUIDE,
         ),
@@ -39,14 +39,14 @@ pub(super) fn rows(model: &Model, has_dynamic_sharing: bool, options: &MemoryOpt
         words(
             "random-detect",
             "limit of a queue with random-detect",
-            "that of a queue alone",
+            "the limit while all other queues are empty",
             Inferred,
             GUIDE,
         ),
         words(
             "pool",
             "ports that share the memory",
-            "those of a module, or pool-ports neighbors",
+            "the ports of a module, or pool-ports neighbors",
             Inferred,
             GUIDE,
         ),
@@ -54,7 +54,7 @@ pub(super) fn rows(model: &Model, has_dynamic_sharing: bool, options: &MemoryOpt
     if let Some((factor, certainty)) = model.chip.default_factor() {
         found.push(row(
             "default-factor",
-            "number without queue-limit",
+            "number of a class without queue-limit",
             number(factor.into()),
             certainty,
             of_chip,

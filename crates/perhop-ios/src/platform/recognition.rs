@@ -94,7 +94,7 @@ impl Recognition {
         }
         for rule in RULES {
             let Some(evidence) = first(rule.signs) else { continue };
-            let besides = match rule.beside {
+            let second_evidence = match rule.second_signs {
                 [] => None,
                 kinds => match first(kinds) {
                     Some(other) => Some(other),
@@ -102,7 +102,7 @@ impl Recognition {
                 },
             };
             let dialect = if rule.profile == Profile::IosXe { Dialect::IosXe } else { Dialect::Ios };
-            let because = std::iter::once(evidence).chain(besides).collect();
+            let because = std::iter::once(evidence).chain(second_evidence).collect();
             return Recognition { profile: rule.profile, dialect, certain: rule.certain, because };
         }
         Recognition { profile: Profile::Hqf, dialect: Dialect::Ios, certain: false, because: Vec::new() }
@@ -156,12 +156,17 @@ const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
 struct Rule {
     profile: Profile,
     signs: &'static [Sign],
-    beside: &'static [Sign],
+    second_signs: &'static [Sign],
     certain: bool,
 }
 
-const fn rule(profile: Profile, signs: &'static [Sign], beside: &'static [Sign], certain: bool) -> Rule {
-    Rule { profile, signs, beside, certain }
+const fn rule(
+    profile: Profile,
+    signs: &'static [Sign],
+    second_signs: &'static [Sign],
+    certain: bool,
+) -> Rule {
+    Rule { profile, signs, second_signs, certain }
 }
 
 /// The rules in order. The first rule that applies decides. Products and images are the most certain signs.

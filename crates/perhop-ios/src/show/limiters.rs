@@ -1,6 +1,7 @@
-//! The limiters of interfaces (CAR) with their counters, as in `show interfaces rate-limit`. //! //! Source
-//! of the layout: Cisco IOS Quality of Service Solutions Command Reference, `show interfaces rate-limit`.
-//! Results do not include the age of the last packet and the current burst.
+//! The limiters of interfaces (CAR) with their counters, as in `show interfaces rate-limit`.
+//!
+//! Source of the layout: Cisco IOS Quality of Service Solutions Command Reference, `show interfaces
+//! rate-limit`. Results do not include the age of the last packet and the current burst.
 
 use perhop_device::DeviceModel;
 use perhop_device::intent::Direction;

@@ -154,13 +154,13 @@ impl<'a> Counting<'a> {
             // Every policy has class-default, and routers print it even if it is not configured.
             classes.push(self.class(unwritten_default()));
         }
-        self.take_guests_out(&mut classes);
-        self.give_the_rest(&mut classes, whole);
+        self.subtract_packets_of_other_classes(&mut classes);
+        self.assign_remaining_packets(&mut classes, whole);
         PolicyState { config, priorities: priorities(config, &classes), classes }
     }
 
-    /// If a single class has no counter, assigns the remaining packets of the policy to it.
-    fn give_the_rest(&self, classes: &mut [ClassState], whole: Option<Traffic>) {
+    /// If only one class has no counter, assigns the remaining packets of the policy to this class.
+    fn assign_remaining_packets(&self, classes: &mut [ClassState], whole: Option<Traffic>) {
         let Some(whole) = whole else { return };
         let classified: Traffic = classes.iter().filter_map(|class| class.classified).sum();
         let mut uncounted = classes.iter_mut().filter(|class| class.classified.is_none());
@@ -176,7 +176,7 @@ impl<'a> Counting<'a> {
     /// class-default.
     ///
     /// A class without bandwidth, shaper or priority has no queue.
-    fn take_guests_out(&self, classes: &mut [ClassState]) {
+    fn subtract_packets_of_other_classes(&self, classes: &mut [ClassState]) {
         let is_guest = |class: &&ClassState| class.config.queue.is_none() && class.policy.is_none();
         let passed = |class: &ClassState| class.classified.map(|own| own - class.dropped);
         let guests: Traffic = classes.iter().filter(is_guest).filter_map(passed).sum();

@@ -32,13 +32,14 @@ const MOST_LEVELS: u8 = 2;
 /// The maximum number of queues of a port with random drops; recalled.
 const MOST_RANDOM: usize = 4;
 
-/// The shared memory of a port above which the limits of its queues fall: 0.9 of the sum of the soft parts.
+/// Returns the used shared memory of a port above which the limits of its queues decrease: 0.9 of the sum of
+/// the soft parts.
 pub(super) fn soft_start(soft: u64) -> u64 {
     soft * 9 / 10
 }
 
-/// The shared memory of a port at which the limits of its queues reach their minimum: 1.2 times the sum of
-/// the soft parts.
+/// Returns the used shared memory of a port at which the limits of its queues reach their minimum: 1.2 times
+/// the sum of the soft parts.
 pub(super) fn soft_end(soft: u64) -> u64 {
     soft * 6 / 5
 }

@@ -20,22 +20,22 @@ pub(super) fn rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> 
         words("port-units", "memory of a port", "300 units at 1 Gb/s, 1800 at 10 Gb/s", Documented, TAC),
         words("default-split", "parts without a policy", "40 % for control packets, 60 %", Documented, TAC),
         words("ceiling", "soft part of a queue without thresholds", "400 % of its part", Documented, TAC),
-        words("multiplier", "queues that it scales", "all but priority level 1", Documented, GUIDE),
+        words("multiplier", "queues that it scales", "all except priority level 1", Documented, GUIDE),
         words("ratio", "part of a class", "its percentage of the port", Documented, GUIDE),
-        words("open-ratio", "part of a class without ratio", "an equal share of the rest", Recalled, GUIDE),
+        words("open-ratio", "part of a class without ratio", "equal shares of the rest", Recalled, GUIDE),
         words("hard", "queues with a reserved part", "priority queues", Documented, GUIDE),
         words("level-1", "limit of priority level 1", "its reserved part", Recalled, GUIDE),
         words("thresholds", "lower thresholds by default", "51/64 and 57/64 of the upper", Printed, OUTPUTS),
         words(
             "third-threshold",
-            "ceiling of a class with three",
+            "ceiling of a class with three thresholds",
             "the highest percentage",
             Documented,
             GUIDE,
         ),
         words("percent-limit", "rounding of a percentage", "down to 64ths", Inferred, OUTPUTS),
-        words("soft-start", "begin of smaller limits", "0.9 of all soft parts", Printed, OUTPUTS),
-        words("soft-end", "end of smaller limits", "1.2 of all soft parts", Printed, OUTPUTS),
+        words("soft-start", "usage above which limits decrease", "0.9 of all soft parts", Printed, OUTPUTS),
+        words("soft-end", "usage at which limits are minimal", "1.2 of all soft parts", Printed, OUTPUTS),
     ];
     let port_minimum = match model.chip {
         Chip::Uadp1 => Some("2/3 before the multiplier"),
@@ -64,8 +64,8 @@ fn run_rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> {
     let shared = |units: u64| RuleValue::Number(i64::try_from(units).unwrap_or(i64::MAX));
     let mut found = vec![
         row("shared-units", "units that the soft parts of all ports share", shared(units), certainty, STATS),
-        words("fall", "limit between soft-start and soft-end", "falls in a line", Inferred, OUTPUTS),
-        words("unmarked", "threshold of packets that no line names", "the last", Inferred, OUTPUTS),
+        words("fall", "limit between soft-start and soft-end", "decreases linearly", Inferred, OUTPUTS),
+        words("unmarked", "threshold of packets that no line names", "the last threshold", Inferred, OUTPUTS),
         words(
             "default-weights",
             "shares of the two queues without a policy",
@@ -76,14 +76,14 @@ fn run_rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> {
         words(
             "scheduler",
             "queues without priority",
-            "share the excess of priority by weight",
+            "share the rate that priority leaves, by weight",
             Documented,
             GUIDE,
         ),
         words(
             "pool",
             "ports that share the memory",
-            "those of a module, or pool-ports neighbors",
+            "the ports of a module, or pool-ports neighbors",
             Inferred,
             OUTPUTS,
         ),
@@ -94,7 +94,7 @@ fn run_rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> {
             Inferred,
             "the configuration",
         ),
-        words("random-detect", "percentages of thresholds", "of the ceiling", Inferred, OUTPUTS),
+        words("random-detect", "base of percentages", "the ceiling of the queue", Inferred, OUTPUTS),
     ];
     if let Some(units) = options.shared_units {
         found[0] = row("shared-units", found[0].meaning, shared(units), Inferred, "the user");

@@ -98,8 +98,8 @@ pub(super) fn add_of_port(blocks: &mut Blocks, device: &DeviceModel, port: &Port
     opened
 }
 
-/// Whether the block of the port itself, not an enclosing block, attaches a policy in the direction `way`,
-/// `in` or `out`.
+/// Whether the block of the port itself attaches a policy in the direction `way`, `in` or `out`. Enclosing
+/// blocks do not count.
 pub(super) fn attaches(device: &DeviceModel, port: &Port, way: &str) -> bool {
     device.lines.iter().any(|line| {
         let text = without_prompt(&line.text);

@@ -1,5 +1,4 @@
-//! [`Class`]: a class of a policy-map under construction. [`Choice`]: the choice of lines that a policy
-//! omits.
+//! [`Class`]: a class of a policy-map while it is written. [`Choice`]: the lines that a policy omits.
 
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::ClassConfig;
@@ -31,7 +30,7 @@ pub(super) enum Way {
     Running(Choice),
 }
 
-/// The choice of the classes without a `bandwidth` line, among the classes that do not require a share.
+/// The classes without a `bandwidth` line, among the classes that do not require a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     /// Whether class-default has no `bandwidth` line.

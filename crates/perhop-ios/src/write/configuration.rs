@@ -76,8 +76,8 @@ impl Source<'_> {
     }
 }
 
-/// Returns the configuration with the policies at some indices, each written with its choice, and the
-/// features that the configuration cannot express.
+/// Returns the configuration with the policies at some indices, each written according to its choice. Also
+/// returns the features that the configuration cannot express.
 pub(super) fn configuration(
     source: &Source,
     chosen: &[(usize, Way)],
@@ -127,7 +127,7 @@ pub(super) fn configuration(
     (lines.join("\n") + "\n", notes)
 }
 
-/// Adds a policy. Returns the name of its policy-map; `None` if the policy needs no policy-map.
+/// Adds a policy. Returns the name of its policy-map; `None` if the policy does not need a policy-map.
 fn add_policy(
     maps: &mut PolicyMaps,
     source: &Source,
@@ -201,11 +201,11 @@ fn hold_queue(entry: &PolicyToWrite) -> Option<String> {
     let [only] = entry.policy.queueing.as_ref()?.classes.as_slice() else { return None };
     let Some(BufferConfig::TailDrop(config)) = &only.buffer else { return None };
     let QueueSize::Packets(packets) = config.limit else { return None };
-    let is_said = packets != HOLD_QUEUE
+    let is_written = packets != HOLD_QUEUE
         && entry.direction != Some(Direction::Input)
         && entry.interface.as_deref() != Some(CONTROL_PLANE)
         && only.shape.is_none();
-    is_said.then(|| format!("hold-queue {packets} out"))
+    is_written.then(|| format!("hold-queue {packets} out"))
 }
 
 fn add_block(blocks: &mut Blocks, source: &Source, place: usize) -> BlockKey {

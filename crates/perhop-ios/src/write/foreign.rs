@@ -1,5 +1,5 @@
-//! Conversion of foreign policies to the forms of IOS: a packet passes no stage after the stage of its class,
-//! and queues can have priority.
+//! Conversion of foreign policies to the forms of IOS. In these forms, a packet passes no stage after the
+//! stage of its class, and queues can have priority.
 
 use perhop_analysis::{Effect, PacketSpace, Set, TooComplex, effects};
 use perhop_device::{Notes, PolicyToWrite};
@@ -109,10 +109,10 @@ fn first_queue(queueing: &QueueingConfig) -> Option<&ClassConfig> {
     class.queueing.as_ref().map_or(Some(class), first_queue)
 }
 
-/// Returns the stages. A stage whose packets continue becomes a stage whose packets do not continue if no
-/// later stage matches them. `None` if the stages are too complex.
+/// Returns the stages with `transmit` in place of a final `continue`, if no later stage matches the packets.
+/// `None` if the stages are too complex.
 ///
-/// The change has no effect: in both cases, the packets leave the conditioners with the same marks.
+/// The change has no effect: the packets leave the conditioners with the same marks.
 fn ended(stages: &[ConditionerConfig]) -> Option<Vec<ConditionerConfig>> {
     let mut space = PacketSpace::naming(stages.iter().filter_map(|stage| stage.matches.as_ref()));
     let mut set = |condition: Option<&MatchConfig>| condition.map_or(Ok(Set::ALL), |own| space.taken_by(own));

@@ -97,7 +97,7 @@ pub(super) fn merged(stages: Vec<Class>, queues: Vec<Class>, by_label: &Labels) 
 }
 
 /// Returns the disjunction of several conditions; `None` if there are none.
-#[allow(clippy::option_option)] // "no condition" and "no class" are two things
+#[allow(clippy::option_option)] // "no condition" and "no class" are different results
 fn either(mut conditions: Vec<Option<MatchConfig>>) -> Option<Option<MatchConfig>> {
     if conditions.len() < 2 {
         return conditions.pop();

@@ -56,7 +56,7 @@ impl PolicyMaps {
         self.lines.extend(lines);
     }
 
-    /// Adds a policy. Returns the name of its policy-map; `None` if it needs none.
+    /// Adds a policy. Returns the name of its policy-map; `None` if the policy does not need a policy-map.
     pub(super) fn add(
         &mut self,
         called: &str,
@@ -170,7 +170,9 @@ impl PolicyMaps {
         }
         let rank = if class.level.is_some() { Rank::Priority } else { Rank::Shared };
         if queue.pause.is_some() {
-            self.notes.at(place).report("pause", "a router of IOS does not pause its neighbors by priority");
+            self.notes
+                .at(place)
+                .report("pause", "a router with IOS does not send pause frames for a priority");
         }
         lines.extend(self.or_note(place, queue_lines(queue, self.profile, rank)));
         lines

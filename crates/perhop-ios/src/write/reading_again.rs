@@ -33,8 +33,8 @@ impl Writer for IosWriter {
                 self.read(&source.text, Platform::named(&source.platform).map(|platform| platform.profile))
             })
             .transpose()?;
-        // The user may have named a platform of NX-OS only because the source text requires this platform. It
-        // is then not the platform of the written configuration.
+        // The user may have chosen a platform of NX-OS only because the source text requires this platform.
+        // The output is then written for another platform.
         let only_reads = |platform: &Platform| {
             let source = policies.configuration.as_ref();
             let read = source.and_then(|device| Platform::named(&device.platform));
@@ -62,8 +62,7 @@ impl Writer for IosWriter {
     }
 }
 
-/// Returns the policy of a foreign device without its interface, because IOS gives the interface another
-/// name.
+/// Returns the policy of a foreign device without its interface, because IOS has other interface names.
 fn without_device(policy: PolicyToWrite) -> PolicyToWrite {
     PolicyToWrite { name: policy.interface.unwrap_or(policy.name), interface: None, ..policy }
 }

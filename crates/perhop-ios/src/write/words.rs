@@ -39,7 +39,7 @@ pub(super) fn rate(rate: Rate, of_bits: Option<u64>) -> Result<String, Missing> 
     let of_bits = of_bits.filter(|of_bits| *of_bits > 0);
     let percent = of_bits.and_then(|of_bits| (1..=100).find(|percent| of_bits * percent / 100 == bits));
     percent.map(|percent| format!("percent {percent}")).ok_or_else(|| {
-        let reason = "IOS takes whole kilobits per second or percents";
+        let reason = "IOS accepts only whole kilobits per second and percentages";
         Missing::new(format!("a rate of {bits} b/s"), reason).instead("round the rate")
     })
 }

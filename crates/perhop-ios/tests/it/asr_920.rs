@@ -36,7 +36,7 @@ fn a_limit_in_percent_is_a_part_of_the_shared_memory() {
 fn the_only_class_has_no_limit_in_percent() {
     let rules = |classes: &str| {
         let model = model(classes);
-        let found = model.diagnostics.iter().map(|one| one.diagnostic.rule.id);
+        let found = model.diagnostics.iter().map(|concern| concern.diagnostic.rule.id);
         found.filter(|rule| *rule == "queue-limit-without-queue").count()
     };
     assert_eq!(rules(" class class-default\n  queue-limit percent 5\n"), 1);

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 /// The codepoints that classes match and write.
 const CODEPOINTS: [&str; 5] = ["cs1", "cs2", "cs3", "cs4", "cs5"];
 
-/// A class of a policy: the [`CODEPOINTS`] that it takes, its actions, and its inner classes.
+/// A class of a policy: the [`CODEPOINTS`] that it matches, its actions, and its inner classes.
 #[derive(Clone, Debug)]
 struct Class {
     takes: Vec<bool>,
@@ -71,7 +71,7 @@ fn policy(name: &str, classes: &[Class], queues: bool, text: &mut String) {
     }
 }
 
-/// The number of the class that takes a packet, and the codepoint with which it leaves `classes`.
+/// The number of the class that matches a packet, and the codepoint of the packet after `classes`.
 fn expected(classes: &[Class], arrived: usize) -> (Option<usize>, usize) {
     let Some(number) = classes.iter().position(|class| class.takes[arrived]) else { return (None, arrived) };
     let inside = expected(&classes[number].inside, arrived).1;
@@ -98,7 +98,7 @@ fn through(policy: &PolicyConfig, dscp: &str) -> Packet {
     packet
 }
 
-/// The name of the queue that takes `packet`.
+/// The name of the queue that `packet` enters.
 fn queue_of(queueing: &QueueingConfig, packet: &Packet) -> String {
     let takes = |class: &&ClassConfig| {
         class.matches.as_ref().is_none_or(|matches| matches.build(&[]).unwrap().matches(packet))
@@ -115,9 +115,9 @@ proptest! {
         for profile in [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe] {
             let (configuration, port) = converted(&classes, profile, "output");
             // Before HQF, a finding reports the marks of a policy that precede its own queues.
-            let is_said = configuration.diagnostics.iter().any(|diagnostic| diagnostic.rule.id == "marked-then-classified");
-            prop_assert!(!is_said || *profile.rules().queue_selection == QueueSelection::NewMark);
-            if is_said || port.output_policy().is_none() {
+            let is_reported = configuration.diagnostics.iter().any(|diagnostic| diagnostic.rule.id == "marked-then-classified");
+            prop_assert!(!is_reported || *profile.rules().queue_selection == QueueSelection::NewMark);
+            if is_reported || port.output_policy().is_none() {
                 continue;
             }
             let queueing = port.output.queueing.as_ref().unwrap();

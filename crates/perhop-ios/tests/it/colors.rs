@@ -1,5 +1,5 @@
-//! Discard classes, colors of policers, WRED by either, groups and levels of priority. `docs/ios.md` has the
-//! sources.
+//! Discard classes, colors of policers, WRED by discard class or class of service, groups and levels of
+//! priority. `docs/ios.md` has the sources.
 
 use crate::node::{Node, PLAIN, TAGGED, cos, packet, with_cos};
 use perhop_ios::{LineState, Profile};
@@ -7,8 +7,8 @@ use perhop_lint::Severity;
 use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::{Color, Packet};
 
-/// The router's discard class is 0 until something sets it; perhop's color begins with the codepoint's drop
-/// precedence, and meters change it.
+/// The discard class of the router is 0 until a policy sets it. The color in perhop is initially the drop
+/// precedence of the codepoint, and meters change it.
 #[test]
 fn discard_classes_are_not_the_colors_of_codepoints_and_policers() {
     let node = Node::from_text(
@@ -62,7 +62,7 @@ interface GigabitEthernet0/1
     let rows = &node.policies("GigabitEthernet0/1").output.as_ref().unwrap().classes[1].random_detect;
     let rows: Vec<_> = rows.as_ref().unwrap().rows.iter().map(|row| (row.min, row.max)).collect();
     assert_eq!(rows[..5], [(20, 40), (22, 40), (24, 40), (10, 20), (28, 40)]);
-    // Without a reader of the discard class, there is no conditioner.
+    // No conditioner is needed if no policy reads the discard class.
     let plain =
         Node::from_text("interface GigabitEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n", Profile::Hqf);
     assert!(plain.port("GigabitEthernet0/0").input.conditioners.is_empty());
@@ -114,8 +114,8 @@ interface GigabitEthernet0/0
  service-policy input first
 ";
 
-/// RFC 2698 in color-aware mode with buckets of 1000 bytes. A packet that arrives as exceeding takes no
-/// committed tokens. A packet that arrives as violating takes no tokens.
+/// RFC 2698 in color-aware mode with buckets of 1000 bytes. A packet that arrives as exceeding uses no
+/// committed tokens. A packet that arrives as violating uses no tokens.
 #[test]
 fn policers_are_aware_of_colors() {
     let node = |colors: &str| {

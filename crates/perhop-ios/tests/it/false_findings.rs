@@ -18,7 +18,7 @@ fn drop_curves_of_codepoints_that_a_class_does_not_match_are_not_compared() {
     assert!(!node("cs3 af31").has_finding("wred-precedence-order"));
 }
 
-/// The default curve of af42, 24 to 40 packets, drops it before af43. An earlier class can take af43.
+/// The default thresholds of af42, 24 to 40 packets, drop af42 before af43. An earlier class can match af43.
 #[test]
 fn curves_of_codepoints_that_another_class_takes_are_not_compared() {
     let node = |first: &str, second: &str| {
@@ -52,7 +52,7 @@ fn a_policer_that_drops_the_excess_does_not_reorder() {
     assert!(!node("drop").has_finding("exceed-reorders"));
 }
 
-/// With a policy without queues, the interface keeps its single queue, and `hold-queue` limits it.
+/// If the policy has no queues, the interface keeps its single queue, and `hold-queue` limits this queue.
 #[test]
 fn a_hold_queue_has_an_effect_where_no_policy_queues() {
     let node = |command: &str, hold: &str| {
@@ -68,7 +68,8 @@ fn a_hold_queue_has_an_effect_where_no_policy_queues() {
     assert!(!node("bandwidth 400", "in"));
 }
 
-/// The default bandwidth of a dialer, 56 kb/s, does not limit its packets. The line of its pool does.
+/// The default bandwidth of a dialer, 56 kb/s, does not limit its packets. The line of the dialer's pool
+/// limits them.
 #[test]
 fn a_shaper_of_a_dialer_is_compared_with_the_line_of_its_pool() {
     let node = |shape: &str, bandwidth: &str, pool: u8| {
@@ -87,7 +88,7 @@ fn a_shaper_of_a_dialer_is_compared_with_the_line_of_its_pool() {
     );
     assert_eq!(over_ethernet.port("Dialer1").wire.rate.unwrap().as_bits_per_second(), 1_000_000_000);
     assert!(node("1500000000", "", 1).has_finding("shape-above-interface"));
-    // A written bandwidth states the rate of the access.
+    // A configured bandwidth is the rate that the provider sells.
     assert!(node("9500000", " bandwidth 8000\n", 1).has_finding("shape-above-interface"));
     assert!(node("9500000", "", 2).port("Dialer1").wire.rate.is_none());
 }

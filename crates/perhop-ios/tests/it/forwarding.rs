@@ -1,4 +1,4 @@
-//! Routes, tables of routes, tunnels and access lists in the device model.
+//! Routes, routing tables, tunnels and access lists in the device model.
 
 use perhop_device::{
     AccessDecision, ClassifiedHeader, PortRole, Route, RouteTarget, Router, TunnelEnds, TunnelSource,
@@ -130,9 +130,9 @@ fn protected(crypto: &str, mode: &str) -> (Protocol, Option<String>) {
          tunnel protection ipsec profile P\n"
     );
     let (configuration, router) = read(&text);
-    let found = configuration.diagnostics.iter().find(|one| one.rule.id == "headers-unusable");
+    let found = configuration.diagnostics.iter().find(|diagnostic| diagnostic.rule.id == "headers-unusable");
     let protocol = router.ports[1].forwarding.tunnel.as_ref().unwrap().protocol;
-    (protocol, found.map(|one| one.message.clone()))
+    (protocol, found.map(|diagnostic| diagnostic.message.clone()))
 }
 
 #[test]

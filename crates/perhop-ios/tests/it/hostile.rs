@@ -178,7 +178,8 @@ fn a_percentage_of_a_tiny_rate_is_a_rate() {
     );
 }
 
-/// Found by fuzzing: WRED by codepoint needs a codepoint, even if the class matches no packet.
+/// Found by fuzzing: the thresholds of WRED by codepoint need at least one codepoint, even if the class
+/// matches no packet.
 #[test]
 fn wred_in_a_class_that_no_packet_matches_can_be_built() {
     let text = "class-map none\nclass-map v\n match dscp ef\n\

@@ -31,7 +31,7 @@ fn every_interface_of_a_range_has_its_lines() {
     assert_eq!(outputs(&configuration), expected);
     assert_eq!(state(&configuration, "service-policy output OUT"), LineState::Modelled);
     assert_eq!(state(&configuration, "storm-control broadcast level 1"), LineState::NotModelled);
-    // The line without a model concerns every interface of the range, and no other.
+    // The line that is not modeled concerns every interface of the range, and no other interface.
     let line = text.lines().position(|line| line.contains("storm-control")).unwrap() + 1;
     let concerned = configuration.dependencies().used_by(line).to_vec();
     assert_eq!(concerned, ["1/0/1", "1/0/2", "1/0/3", "1/0/7"].map(|port| format!("GigabitEthernet{port}")));
@@ -74,7 +74,7 @@ fn other_lists_and_blocks_inside_are_not_modeled() {
     }
 }
 
-/// With many lines in long ranges, the lines beyond the limit are not modeled, so the work is limited.
+/// Long ranges with many lines exceed a limit on the work. The lines beyond the limit are not modeled.
 #[test]
 fn ranges_multiply_the_work_up_to_a_limit() {
     let block = "interface range gi1/0/1 - 500\n".to_owned() + &" service-policy output OUT\n".repeat(1000);

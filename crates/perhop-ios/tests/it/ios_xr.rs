@@ -11,7 +11,7 @@ fn router(text: &str, profile: Profile) -> (Configuration, Vec<Port>) {
     (configuration, router.ports)
 }
 
-/// The port `name`, after a check that its configuration has no error.
+/// Returns the port `name`. Fails if the configuration has an error.
 fn port(text: &str, profile: Profile, name: &str) -> Port {
     let (configuration, ports) = router(text, profile);
     let errors: Vec<&str> = configuration
@@ -96,7 +96,7 @@ fn blocks_end_at_their_ends_and_not_inside_other_blocks() {
     let class = &configuration.policy_maps.get("P").unwrap().classes[0];
     let police = &class.police.as_ref().unwrap().value;
     assert_eq!((police.conform.len(), police.exceed.len()), (1, 1));
-    // Any criterion suffices if the class-map does not have `match-all`.
+    // A packet must match only one criterion if the class-map does not have `match-all`.
     let map = configuration.class_maps.get("A").unwrap();
     assert_eq!((map.combination, map.statements.len()), (perhop_device::Combination::MatchAny, 2));
 }
@@ -135,7 +135,7 @@ fn limits_in_packets_are_of_256_bytes_and_wred_has_twice_its_maximum() {
 }
 
 /// Cisco, "Configuring Modular Quality of Service Congestion Management" (NCS 540): classes without a
-/// percentage of the excess share the rest equally, and the default ratio is 1.
+/// percentage of the excess share the remaining percentage equally, and the default ratio is 1.
 #[test]
 fn classes_share_the_excess() {
     let weights = |lines: &str| {
@@ -184,7 +184,8 @@ fn policers_have_the_bursts_and_the_bytes_of_their_platform() {
         let burst = port.input_policy().unwrap().classes[0].police.as_ref().unwrap().bc_bytes;
         (burst, port.input.overhead, port.counted_bytes.unwrap().classes)
     };
-    // Layer 1: header 14, check sequence 4, preamble and gap 20; counters count only the header.
+    // Layer 1 is the Ethernet header, 14 bytes, the check sequence, 4, and preamble and gap, 20. Counters
+    // include only the header.
     assert_eq!(found(Profile::Ncs5500), (1_000_000, 38, 14));
     assert_eq!(found(Profile::Asr9000), (10_000_000, 14, 14));
     let fast = text.replace("800 mbps", "8 gbps");

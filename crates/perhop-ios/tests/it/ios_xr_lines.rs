@@ -123,7 +123,7 @@ fn wred_has_one_field_and_one_unit_and_is_on_by_its_own_lines_only() {
     let lines = format!("random-detect dscp af11 10 ms 20 ms\n  {by_two}");
     assert_eq!(state_of(&class(&lines), by_two).0, LineState::NotModelled);
     assert_eq!(detect(&lines).unwrap().basis, perhop_device::Basis::Dscp);
-    // The thresholds for all values are in bytes. The later line in time does not change their unit.
+    // The thresholds for all values are in bytes. The later line has a time and does not change their unit.
     let mixed = "random-detect 10 packets 100 packets\n  random-detect dscp af11 10 ms 20 ms";
     assert!(class(mixed).diagnostics.iter().any(|found| found.rule.id == "wred-units-mixed"));
     let kept = detect(mixed).unwrap();

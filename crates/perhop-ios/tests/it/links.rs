@@ -1,4 +1,4 @@
-//! Tests that the links of lowered policies lead from classes to parts and back.
+//! Tests that links lead from each class to its parts, and from each part to its class.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ fn links_lead_from_classes_to_their_parts_and_back() {
     assert!(seen.queues > 500 && seen.conditioners > 100 && seen.shapers > 50, "{seen:?}");
 }
 
-/// Counts the parts that were compared.
+/// The number of compared parts.
 #[derive(Debug, Default)]
 struct Seen {
     queues: usize,
@@ -90,7 +90,7 @@ fn check_class(class: &AttachedClass, config: &PolicyConfig, links: &Links, plac
     }
 }
 
-/// The classes on the path to the one at `path`.
+/// The classes on the path to the class at `path`.
 fn path_to<'a>(config: &'a PolicyConfig, path: &[usize]) -> Vec<&'a ClassConfig> {
     let mut found = Vec::new();
     let mut queueing: Option<&QueueingConfig> = config.queueing.as_ref();
@@ -102,7 +102,8 @@ fn path_to<'a>(config: &'a PolicyConfig, path: &[usize]) -> Vec<&'a ClassConfig>
     found
 }
 
-/// A class around queues has a node, but no queue. The queues inside it lead to the outermost class.
+/// A class whose nested policy queues has a node, but not a queue. The inner queues link to the outermost
+/// class.
 #[test]
 fn a_class_around_queues_has_no_queue() {
     let text = "class-map a\n match dscp ef\npolicy-map inner\n class a\n  bandwidth percent 10\n\

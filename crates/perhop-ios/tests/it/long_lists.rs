@@ -29,7 +29,7 @@ fn router(entries: &[Entry]) -> Node {
     Node::from_text(&text, Profile::Hqf)
 }
 
-/// Checks the mark of one packet to each of `ports` against a walk of the list.
+/// Checks the mark of one packet to each of `ports` against a linear search in the list.
 fn check(entries: &[Entry], ports: impl Iterator<Item = u16>) {
     let node = router(entries);
     let packets: Vec<Packet> = ports

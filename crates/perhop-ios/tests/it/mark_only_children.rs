@@ -1,5 +1,6 @@
-//! Policies inside classes. The class around a child keeps its queue, guarantee, priority, policer and shaper
-//! with every child. The marks and policers of the child act on the packets that matched it on arrival.
+//! Policies inside classes. A class with a nested policy (child) keeps its queue, guarantee, priority,
+//! policer and shaper with every child. The marks and policers of the child apply to the packets that matched
+//! the child's class on arrival.
 
 use perhop_device::Port;
 use perhop_device::profile::QueueSelection;
@@ -11,8 +12,8 @@ use perhop_qos::{Dscp, Packet, Time, Verdict};
 
 const PROFILES: [Profile; 4] = [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe];
 
-/// The outer class takes cs2, cs4 and cs6. The class of the child takes cs4 and cs6. Another class takes the
-/// codepoints that the child writes.
+/// The outer class matches cs2, cs4 and cs6. The class of the child matches cs4 and cs6. Another class
+/// matches the codepoints that the child writes.
 const CLASSES: &str = "\
 class-map match-any around
  match dscp cs2 cs4 cs6
@@ -50,7 +51,7 @@ const PARENTS: &[&[&str]] = &[
     &["drop"],
 ];
 
-/// Three packets of 1000 bytes pass at once.
+/// A policer through which three packets of 1000 bytes pass at once.
 const POLICE: &str = "police cir 8000 bc 3200 conform-action transmit exceed-action drop";
 
 /// Policies called `child`, each with its effect on packets of the class `inside`.
@@ -128,7 +129,7 @@ impl Child {
     }
 }
 
-/// One configuration of the table.
+/// A configuration of the table.
 struct Case {
     configuration: Configuration,
     port: Port,
@@ -185,7 +186,7 @@ fn through(policy: &PolicyConfig, codepoints: &[&str]) -> Vec<Option<Packet>> {
     codepoints.iter().map(pass).collect()
 }
 
-/// The names of the classes that lead `packet` to its queue, outermost first.
+/// The names of the classes through which `packet` reaches its queue, outermost first.
 fn queue_of(queueing: &QueueingConfig, packet: &Packet) -> Vec<String> {
     let takes = |class: &&ClassConfig| {
         let matches =
@@ -232,12 +233,20 @@ fn faults(parent: &[&str], child: &Child, profile: Profile, direction: &str) -> 
     };
     let queues = child.queues || !parent.iter().all(|line| is_conditioning(line));
     if direction == "input" && queues {
-        let is_said = resolved.is_none() && case.says("queueing-on-input");
-        return if is_said { Vec::new() } else { vec!["an input policy that queues is attached".to_owned()] };
+        let is_reported = resolved.is_none() && case.says("queueing-on-input");
+        return if is_reported {
+            Vec::new()
+        } else {
+            vec!["an input policy that queues is attached".to_owned()]
+        };
     }
     if resolved.is_none() {
-        let is_said = case.is_refused();
-        return if is_said { Vec::new() } else { vec!["no policy applies, and nothing is said".to_owned()] };
+        let is_reported = case.is_refused();
+        return if is_reported {
+            Vec::new()
+        } else {
+            vec!["no policy applies, but no finding reports this".to_owned()]
+        };
     }
     let mut faults = conditioned(side, parent, child);
     if direction == "output" && !parent.contains(&"drop") {
@@ -300,7 +309,11 @@ fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<
         // Before HQF, a finding reports marks of the policy itself.
         let own =
             parent.contains(&"set dscp cs5") && *profile.rules().queue_selection == QueueSelection::NewMark;
-        return if own { Vec::new() } else { vec!["marks are reported in place of being right".to_owned()] };
+        return if own {
+            Vec::new()
+        } else {
+            vec!["a finding reports marks that must be correct".to_owned()]
+        };
     }
     if queueing.classes.len() > 1 || queueing.classes[0].queueing.is_some() {
         for (dscp, class) in [("cs2", "around"), ("cs4", "around"), ("cs6", "around"), ("cs7", "written")] {
@@ -324,10 +337,10 @@ fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<
     });
     // Before HQF, this class gets a queue only by a child that queues.
     if !child.queues && had_queue && bare(queueing) != bare(before) {
-        faults.push("queues are not those of the policy without the child".to_owned());
+        faults.push("the queues differ from the policy without the child".to_owned());
     }
     if child.queues && (around.bandwidth, around.priority, around.shape) != kept(kept_alone) {
-        faults.push("guarantee, priority or shaper are not those without the child".to_owned());
+        faults.push("guarantee, priority or shaper differ from the policy without the child".to_owned());
     }
     faults
 }

@@ -59,8 +59,8 @@ class-map labeled
     assert_eq!(group(short, PLAIN), 0, "without a label no packet matches by EXP");
 }
 
-/// All packets of a sub-interface have its VLAN. In a policy of the port, only the classes that match this
-/// VLAN apply to it.
+/// All packets of a sub-interface have the VLAN of this sub-interface. In a policy of the port, only classes
+/// that match this VLAN apply to these packets.
 #[test]
 fn classes_by_vlan_follow_the_sub_interface() {
     let node = Node::from_text(
@@ -202,7 +202,7 @@ fn labels_get_their_bits_where_they_are_pushed() {
     assert_eq!((through(policed, plain, PLAIN), through(policed, labeled, LABELED)), (Some(3), Some(7)));
 }
 
-/// The pipe model at the last router with labels: the bits of the arriving label select the queue.
+/// In the pipe model, the last router with labels selects the queue by the bits of the arriving label.
 #[test]
 fn groups_keep_the_bits_of_a_label_that_is_taken_off() {
     let node = edge("set dscp ef", "set qos-group mpls experimental topmost");
@@ -297,8 +297,8 @@ interface GigabitEthernet0/0
     assert_eq!((exp(sent), one.label.as_ref().map(|label| label.0[0])), (Some(2), Some(sent.label)));
 }
 
-/// A group from an input policy does not put a packet into a class that perhop selects by a label. Classes by
-/// group keep their packets, regardless of the colors of policers.
+/// A group from an input policy does not move a packet into a class that perhop selects by a label. Classes
+/// that match groups match the same packets, regardless of the colors of policers.
 #[test]
 fn groups_are_not_confused_with_labels_of_classes() {
     let node = Node::from_text(

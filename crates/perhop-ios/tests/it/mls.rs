@@ -122,12 +122,12 @@ fn srr(queue: &QueueMemory) -> &SrrQueue {
     queue.srr.as_ref().expect("it has weights")
 }
 
-/// Returns the number of the queue of a value, and the number of its threshold.
+/// Returns the number of the queue and of the threshold for packets with a value.
 fn place_of(port: &PortMemory, packets: &str) -> (u8, usize) {
     let queues = port.queues.iter();
     let all =
         queues.flat_map(|queue| queue.thresholds.iter().enumerate().map(move |(at, own)| (queue, at, own)));
-    let mut own = all.filter(|(_, _, own)| own.packets.iter().any(|one| one.to_string() == packets));
+    let mut own = all.filter(|(_, _, own)| own.packets.iter().any(|marked| marked.to_string() == packets));
     let (queue, at, _) = own.next().unwrap_or_else(|| panic!("no queue takes {packets}"));
     (queue.number, at + 1)
 }
@@ -165,8 +165,8 @@ fn the_default_queues_of_a_port() {
     assert!(port.queues.iter().all(|queue| queue.hard.is_none() && queue.most_units().is_none()));
 }
 
-/// Queue 3 has 26 % of 200 units, which are 52. It reserves 100 % of them and holds at most 318 %, which
-/// are 165.
+/// Queue 3 has 26 % of 200 units, which are 52. It reserves 100 % of the 52 units. Its maximum is 318 % of
+/// them, 165 units.
 #[test]
 fn a_queue_set_divides_the_memory_that_is_given() {
     let text = AUTO_QOS.replace("queue-set 2", "queue-set 1").replace("limit 80", "limit 90");
@@ -179,11 +179,11 @@ fn a_queue_set_divides_the_memory_that_is_given() {
     assert_eq!((place_of(&port, "dscp af11"), place_of(&port, "dscp ef")), ((4, 2), (1, 3)));
     let settings = port.srr.as_ref().unwrap();
     assert_eq!((settings.bandwidth_limit_percent, settings.priority_queue_out), (90, true));
-    // The line of an expedite queue has no ceiling.
+    // A queue with priority has no ceiling.
     assert_eq!((srr(&port.queues[0]).ceiling_bps, port.queues[0].priority_level), (None, Some(1)));
 }
 
-/// Cisco, Catalyst 3750 command reference: a queue holds at most 400 %.
+/// Cisco, Catalyst 3750 command reference: the maximum length of a queue is 400 %.
 #[test]
 fn a_3750_holds_at_most_400_percent() {
     let text = "mls qos\nmls qos queue-set output 1 threshold 1 3200 3200 100 3200\n\
@@ -209,7 +209,7 @@ fn port<'a>(model: &'a DeviceModel, name: &str) -> &'a Port {
     model.router.ports.iter().find(|port| port.name == name).unwrap()
 }
 
-/// Returns the codepoint and the class of service of a packet behind the input of a port.
+/// Returns the codepoint and the class of service of a packet after the input of a port.
 fn behind(text: &str, dscp: u8, cos: Option<u8>) -> (u8, Option<u8>) {
     let model = model(text);
     let port = port(&model, "GigabitEthernet0/1");
@@ -282,7 +282,7 @@ fn queues_have_their_service() {
         let own = (class.name.as_str(), share.rate, share.weight, share.level);
         assert_eq!(own, (name, rate, Some(weight), Some(level)));
     }
-    // The memory of a port is not published: no run has its limits.
+    // The memory of a port is not published, so a run does not have its limits.
     assert!(port(&model, "GigabitEthernet0/1").unmodeled_queues.is_some());
 }
 
@@ -307,7 +307,7 @@ fn one_class_has_its_aggregate_policer() {
     let alone = model(text);
     let meters = |model: &DeviceModel| {
         let input = &port(model, "GigabitEthernet0/1").input;
-        input.conditioners.iter().filter(|one| one.meter.is_some()).count()
+        input.conditioners.iter().filter(|stage| stage.meter.is_some()).count()
     };
     assert_eq!((meters(&alone), alone.lines[0].state), (1, LineState::Modelled));
     let shared = model(&text.replace("class B\n  trust dscp", "class B\n  police aggregate A"));
@@ -329,7 +329,7 @@ fn other_catalysts_are_named_and_refused() {
 }
 
 /// A fragment with only a queue-set, as in documents, belongs to a switch with `mls qos`. In a complete
-/// configuration without that line, a port has one queue.
+/// configuration without the line `mls qos`, a port has one queue.
 #[test]
 fn a_fragment_has_its_queues() {
     let text = "mls qos queue-set output 1 buffers 15 45 20 20\ninterface GigabitEthernet1/0/1\n";
@@ -340,7 +340,7 @@ fn a_fragment_has_its_queues() {
     assert_eq!((whole.queues.len(), whole.srr.map(|settings| settings.has_qos)), (1, Some(false)));
 }
 
-/// The queues in front of the ring drop nothing if all ports together are slower than the ring.
+/// The queues in front of the ring drop no packet if all ports together are slower than the ring.
 #[test]
 fn input_queues_matter_on_fast_switches() {
     let text = |ports: usize| {

@@ -56,7 +56,7 @@ fn leaf<'q>(port: &'q Port, name: &str) -> &'q ClassConfig {
     leaves(queueing).into_iter().find(|class| class.name == name).unwrap()
 }
 
-/// The parts of each policy that `show running-config` of NX-OS writes.
+/// Policies in all forms that `show running-config` of NX-OS writes.
 const SWITCH: &str = "ip access-list SERVERS
   10 permit tcp any 192.0.2.0/24 eq 443
   20 permit udp addrgroup HOSTS any range 16384 32767
@@ -158,7 +158,7 @@ fn lines_of_the_three_types_of_policies_have_a_state() {
     ]);
 }
 
-/// Without an attached policy of type network-qos that pauses.
+/// No attached policy of type network-qos has `pause`.
 #[test]
 fn lines_of_flow_control_have_a_state() {
     use LineState::{Irrelevant, Modelled, NotModelled, NotRecognized};
@@ -186,7 +186,7 @@ fn lines_of_flow_control_have_a_state() {
     ]);
 }
 
-/// Asserts the states of lines, each behind the lines of its block.
+/// Asserts the states of lines. Each row has the preceding lines of the block, the line and its state.
 fn assert_states(rows: &[(&str, &str, LineState)]) {
     for (before, line, expected) in rows {
         let found = state_of(&read(&format!("{before}{line}\n")), line);
@@ -201,13 +201,13 @@ fn the_queue_of_a_packet_is_its_group() {
     let output = port(&model, "Ethernet1/2");
     let names: Vec<&str> =
         leaves(output.output.queueing.as_ref().unwrap()).iter().map(|class| class.name.as_str()).collect();
-    // The attached policy is the system policy, which also has queues without a line.
+    // The attached policy is the system policy. It also has queues for which the text has no line.
     let expected =
         ["q7", "q3", "q1", "q6", "q5", "q4", "q2", "q-default"].map(|queue| format!("c-out-8q-{queue}"));
     assert_eq!(names, expected);
     let of_group = leaf(output, "c-out-8q-q3").matches.as_ref().unwrap();
     assert_eq!(of_group.label, Some(3.into()));
-    // One class has 2 % of the port. The other 98 % are shared in the proportion 50 to 48.
+    // One class has 2 % of the port. The other 98 % are shared in the ratio 50 to 48.
     let rate = |name: &str| leaf(output, name).share.bandwidth.unwrap().as_bits_per_second();
     assert_eq!(rate("c-out-8q-q1"), 200_000_000);
     assert_eq!(rate("c-out-8q-q3"), 5_000_000_000);
@@ -285,7 +285,7 @@ fn queues_run_with_the_limits_of_the_table() {
     assert_eq!(alpha("c-out-8q-q1"), (Some(0.75), None));
     assert_eq!(alpha("c-out-8q-q7"), (Some(14.0), None));
     assert_eq!(alpha("c-out-8q-q-default"), (None, Some(1000)));
-    // WRED marks packets above 300 kB, up to the limit that the queue has while all others are empty.
+    // WRED marks packets above 300 kB, up to the limit of the queue while all other queues are empty.
     let BufferConfig::Wred(wred) = leaf(output, "c-out-8q-q3").buffer.as_ref().unwrap() else {
         panic!("WRED")
     };
@@ -293,7 +293,7 @@ fn queues_run_with_the_limits_of_the_table() {
     assert_eq!(wred.limit.unwrap().count(), queue(own, "c-out-8q-q3").soft.unwrap() * 416);
 }
 
-/// Banks of a slice of a 9300-FX2: 12 of its own, or 6 of its own and 12 that both slices share.
+/// The banks of a slice of a 9300-FX2: 12 banks of its own, or 6 of its own and 12 that both slices share.
 #[test]
 fn slices_may_share_their_memory() {
     let units = |line: &str| memory_of(&format!("{line}interface Ethernet1/1\n"), FX2).shared_units;
@@ -301,7 +301,8 @@ fn slices_may_share_their_memory() {
     assert_eq!(units("hardware qos dynamic-buffer-sharing\n"), Some(18 * 4096));
 }
 
-/// `police 1000000000` is `police cir 1000000000 bps bc 200 ms conform transmit violate drop`.
+/// The switch converts `police 1000000000` to `police cir 1000000000 bps bc 200 ms conform transmit violate
+/// drop`.
 #[test]
 fn a_policer_has_the_defaults_of_the_switch() {
     let policer = |line: &str| {
@@ -369,7 +370,7 @@ fn the_switch_refuses_queuing_policies() {
     }
 }
 
-/// A document of Azure Local for ports of 25 Gb/s.
+/// The percentages of a document of Azure Local for ports of 25 Gb/s.
 #[test]
 fn percentages_may_add_up_to_less_than_100() {
     let text = "policy-map type queuing P\n  class type queuing c-out-8q-q3\n    bandwidth remaining percent 50\n  \
@@ -382,7 +383,7 @@ fn percentages_may_add_up_to_less_than_100() {
         let leaf = leaf(port(&model, "Ethernet1/1"), name);
         leaf.share.bandwidth.unwrap().as_bits_per_second()
     };
-    // One class has 1 % of the port. The rest is shared in the proportion 50 to 48.
+    // One class has 1 % of the port. The other 99 % are shared in the ratio 50 to 48.
     assert_eq!(share("c-out-8q-q7"), 250_000_000);
     assert_eq!(share("c-out-8q-q3"), 24_750_000_000 * 50 / 98);
     assert_eq!(share("c-out-8q-q-default"), 24_750_000_000 * 48 / 98);
@@ -426,8 +427,8 @@ fn policies_can_be_built_by_the_rules_of_each_platform() {
     }
 }
 
-/// A class of type network-qos drops frames longer than its `mtu`. It drops none if no interface sends such
-/// frames.
+/// A class of type network-qos drops frames longer than its `mtu`. It drops no frame if no interface sends
+/// longer frames.
 #[test]
 fn lengths_of_the_system_matter_below_those_of_interfaces() {
     let text = |length: &str, pause: &str| {
@@ -461,8 +462,8 @@ fn a_speed_that_no_line_sets_is_assumed() {
     assert_eq!(rates("Ethernet1/1"), (None, Some("10Gb/s".to_owned())));
     assert_eq!(rates("Ethernet1/2"), (Some("25Gb/s".to_owned()), None));
     assert_eq!(rates("Port-channel10"), (None, Some("10Gb/s".to_owned())));
-    let notes = model.diagnostics.iter().filter(|one| one.diagnostic.rule.id == "speed-assumed");
-    let notes: Vec<&str> = notes.map(|one| one.diagnostic.message.as_str()).collect();
+    let notes = model.diagnostics.iter().filter(|concern| concern.diagnostic.rule.id == "speed-assumed");
+    let notes: Vec<&str> = notes.map(|concern| concern.diagnostic.message.as_str()).collect();
     assert_eq!(notes, ["no line sets the speed of Ethernet1/1 and of 1 other port: 10 Gb/s are assumed"]);
 }
 
@@ -472,8 +473,11 @@ fn ports_of_unknown_memory_are_reported_once_for_each_attachment() {
                 percent 100\ninterface Ethernet1/1\n  no switchport\ninterface Ethernet1/2\n  no \
                 switchport\ninterface Ethernet1/3\n  service-policy type queuing output OUT\n";
     let model = model_of(text, "n9k-c93180yc-fx");
-    let found = model.diagnostics.iter().filter(|one| one.diagnostic.rule.id == "switch-memory-unknown");
-    let places: Vec<&str> =
-        found.filter_map(|one| one.diagnostic.message.split_once(" on ")).map(|(_, places)| places).collect();
+    let found =
+        model.diagnostics.iter().filter(|concern| concern.diagnostic.rule.id == "switch-memory-unknown");
+    let places: Vec<&str> = found
+        .filter_map(|concern| concern.diagnostic.message.split_once(" on "))
+        .map(|(_, places)| places)
+        .collect();
     assert_eq!(places, ["Ethernet1/1 and 1 other port", "Ethernet1/3"]);
 }

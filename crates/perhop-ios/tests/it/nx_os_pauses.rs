@@ -5,7 +5,8 @@ use perhop_ios::{Ios, LineState};
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::policy::{ClassConfig, PauseConfig, PauseMode, QueueingConfig};
 
-/// A port with flow control and one without; `class` is the policy of type network-qos, `more` follows.
+/// Returns a switch with one port that has flow control and one port without it. `class` is the class of type
+/// network-qos with its lines. `more` precedes the interfaces.
 fn switch(class: &str, more: &str) -> String {
     format!(
         "version 10.3(4a) Bios:version 05.47\npolicy-map type network-qos N\n  class type network-qos {class}\n\
@@ -57,7 +58,8 @@ fn a_class_with_pause_is_not_dropped_and_pauses_where_the_mode_is_on() {
     }
     let on = pause(&model, "Ethernet1/1");
     assert_eq!((on.priority.value(), on.mode), (4, PauseMode::On));
-    // 80 quanta of 64 bytes, a frame of 84 bytes, 1000 ns of 3.125 bytes: 8329 bytes; three packets of 9216.
+    // 80 quanta of 64 bytes, a frame of 84 bytes, and 1000 ns at 3.125 bytes per ns are 8329 bytes. Three
+    // packets of 9216 bytes are added.
     let buffer = on.buffer.unwrap();
     let bytes = [buffer.xoff, buffer.xon, buffer.headroom].map(perhop_qos::ByteSize::as_bytes);
     assert_eq!(bytes, [103_360, 83_520, 35_977]);
@@ -66,7 +68,8 @@ fn a_class_with_pause_is_not_dropped_and_pauses_where_the_mode_is_on() {
     let queue = class(&model, "Ethernet1/2", "c-out-8q-q3").buffer.as_ref().unwrap();
     assert_ne!(queue, class(&model, "Ethernet1/1", "c-out-8q-q3").buffer.as_ref().unwrap(), "its own limit");
     assert!(rules_of(&model).contains(&"pause-thresholds-assumed"));
-    // Marks remain, and the queue has no limit that would drop; the other queues keep theirs.
+    // ECN marks remain, and the limit of the queue is so high that the queue drops no packet. The other
+    // queues keep their limits.
     let Some(BufferConfig::Wred(wred)) = &class(&model, "Ethernet1/1", "c-out-8q-q3").buffer else {
         panic!()
     };
@@ -90,7 +93,7 @@ fn an_input_policy_sets_the_thresholds() {
     assert_eq!(state(&unattached, line), LineState::NotModelled);
 }
 
-/// Classes of a Nexus 5500 have their thresholds.
+/// The configuration for a class of a Nexus 5500 sets its thresholds.
 #[test]
 fn a_class_of_the_network_may_have_the_thresholds() {
     let class =
@@ -112,7 +115,8 @@ fn without_a_port_with_flow_control_the_limit_of_the_queue_remains() {
     assert!(class.pause.is_none() && class.buffer.is_some());
 }
 
-/// A pause frame stops a priority, so the second class of a priority has no memory of its own.
+/// A pause frame stops all packets of a priority, so a second class with the same priority does not have its
+/// own memory.
 #[test]
 fn a_second_class_of_one_priority_is_not_modeled() {
     let both = "c-8q-nq3\n    pause pfc-cos 3\n  class type network-qos c-8q-nq4\n    pause pfc-cos 3";
@@ -125,7 +129,7 @@ fn a_second_class_of_one_priority_is_not_modeled() {
     assert_eq!(leaves(queueing).iter().filter(|class| class.pause.is_some()).count(), 1);
 }
 
-/// perhop does not know the group of a class with another name than those of the system.
+/// perhop can read the group only from the names of system classes.
 #[test]
 fn a_class_of_an_unknown_group_is_not_modeled() {
     let model = model_of(&switch("RDMA\n    pause pfc-cos 3", ""));

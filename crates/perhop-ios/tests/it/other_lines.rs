@@ -1,4 +1,4 @@
-//! Lines outside of classes and policies that change what packets experience: they are not irrelevant.
+//! Lines outside of classes and policies that affect packets. Their state must not be "irrelevant".
 
 use perhop_ios::{Configuration, LineState, Platform, Profile, convert, parse};
 
@@ -8,7 +8,7 @@ const PORT: &str = "interface GigabitEthernet1/0/1\n";
 const NX_PORT: &str = "interface Ethernet1/1\n";
 const XR_PORT: &str = "interface TenGigE0/0/0/1\n";
 
-/// Returns the states of `lines` behind `head`.
+/// Returns the states of `lines` after the lines `head`.
 fn states(head: &str, lines: &[&str]) -> Vec<(String, LineState)> {
     let read = |line: &&str| {
         let configuration: Configuration = parse(&format!("{head}{line}\n"));

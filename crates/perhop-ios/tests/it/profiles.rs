@@ -1,4 +1,5 @@
-//! The profiles: every value has its source, the page lists them, and no other module decides by their name.
+//! The profiles: every value has a source, the page lists all values, and no other module compares the names
+//! of profiles.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -61,7 +62,8 @@ fn a_value_without_evidence_and_a_rule_that_does_not_exist_are_refused() {
     }
 }
 
-/// The values of a profile decide. A comparison with its name would be a rule without a source.
+/// Only the values of a profile may decide about behavior. A comparison with the name of a profile would be a
+/// rule without a source.
 #[test]
 fn only_the_platform_module_names_profiles() {
     let mut found = Vec::new();

@@ -16,12 +16,12 @@ const END: &str = "<!-- end of commands -->";
 fn the_page_lists_the_commands() {
     hold_page("ios.md", BEGIN, END, &listing(&commands()));
     hold_page("ios-xr.md", BEGIN, END, &listing(&commands_of_ios_xr()));
-    // This page has the spelling of docs/style.md. The other pages are older than that rule.
+    // `docs/nx-os.md` uses the spelling of docs/style.md. The other pages are older than this rule.
     let of_nx_os = listing(&commands_of_nx_os()).replace("odelled", "odeled");
     hold_page("nx-os.md", BEGIN, END, &of_nx_os);
 }
 
-/// Compares the part of a page from `begin` to `end` with `right`; with `BLESS`, writes it.
+/// Compares the part of a page from `begin` to `end` with `right`, or writes `right` if `BLESS` is set.
 pub(crate) fn hold_page(name: &str, begin: &str, end: &str, right: &str) {
     // Other tests write the same file.
     static PAGE: Mutex<()> = Mutex::new(());

@@ -103,7 +103,7 @@ fn a_peak_below_the_committed_rate() {
     assert_eq!([7999, 8000].map(|peak| polices(with_peak(peak))), [false, true]);
 }
 
-/// A burst of 0 is refused in every notation.
+/// The router refuses a burst of 0 in every notation.
 #[test]
 fn a_burst_of_zero_is_refused() {
     for police in ["police 8000 0 conform-action transmit", "police 8000 00 0", "police cir 8000 bc 0"] {

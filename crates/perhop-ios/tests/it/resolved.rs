@@ -40,7 +40,7 @@ fn packets(value: u64) -> Limit {
 }
 
 /// I. Pepelnjak, "First HQF impressions", blog.ipspace.net 2009: the router shows 400 and 600 kb/s, and
-/// class-default gets the other half.
+/// class-default gets the remaining half.
 #[test]
 fn with_hqf_class_default_gets_the_unreserved_rate() {
     let text = on(
@@ -56,7 +56,8 @@ fn with_hqf_class_default_gets_the_unreserved_rate() {
     assert_eq!((fair.flow_limit_packets, fair.by_precedence), (16, false));
 }
 
-/// Pepelnjak, ibid., about refusals: 20, 30 and 49 % can be attached with HQF, but not before it.
+/// Pepelnjak, ibid., about refusals: a policy with 20, 30 and 49 % can be attached with HQF, but not before
+/// HQF.
 #[test]
 fn guarantees_are_at_most_99_percent_with_hqf_and_75_before() {
     let policies = |last: u32| {
@@ -74,8 +75,8 @@ fn guarantees_are_at_most_99_percent_with_hqf_and_75_before() {
 }
 
 /// Cisco, "Percentage-Based Policing and Shaping": 30 % below a shaper of 512 kb/s are 153 600 b/s. Without a
-/// shaper, the parent's policer is the reference (an ISR's output: 50 % of 1 Mb/s). The parent's bandwidth is
-/// not.
+/// shaper, percentages refer to the policer of the parent (output of an ISR: 50 % of 1 Mb/s). They never
+/// refer to the `bandwidth` of the parent.
 #[test]
 fn a_nested_percentage_of_a_policer_is_one_of_the_rate_above() {
     let police = "policy-map child\n class a\n  police rate percent 50\n";
@@ -101,7 +102,8 @@ fn a_nested_percentage_of_a_policer_is_one_of_the_rate_above() {
     }
 }
 
-/// Outputs of routers with HQF and IOS-XE: 500 kb/s has 2000 bits, 4 Mb/s 16 000, 2 Gb/s 8 000 000.
+/// Outputs of routers with HQF and IOS-XE: bursts of 2000 bits at 500 kb/s, 16 000 at 4 Mb/s, 8 000 000 at 2
+/// Gb/s.
 #[test]
 fn a_current_shaper_sends_every_four_milliseconds() {
     for (rate, bits) in [(80_000, 320), (500_000, 2_000), (4_000_000, 16_000), (2_000_000_000, 8_000_000)] {
@@ -116,7 +118,7 @@ fn a_current_shaper_sends_every_four_milliseconds() {
     }
 }
 
-/// Two classes with only a shaper, and class-default: equal parts of the rate without guarantees.
+/// Two classes with only a shaper, and class-default, get equal shares of the rate without guarantees.
 #[test]
 fn classes_with_only_a_shaper_share_equally() {
     let text = on(
@@ -136,8 +138,8 @@ fn classes_with_only_a_shaper_share_equally() {
     }
 }
 
-/// An ASR 1000 at 10 Gb/s: 41 666 packets in every class, 512 in the priority queue; a shaper of 500
-/// kb/s: 64.
+/// Limits of an ASR 1000 at 10 Gb/s: 41 666 packets for every class, 512 for the priority queue. Below a
+/// shaper of 500 kb/s: 64 packets.
 #[test]
 fn queues_of_the_qfp_have_50_ms_of_the_parent_rate() {
     let text = on(
@@ -153,7 +155,8 @@ fn queues_of_the_qfp_have_50_ms_of_the_parent_rate() {
     assert_eq!(class(&resolved(&shaped, Profile::IosXe), "class-default").queue_limit, Some(packets(64)));
 }
 
-/// A 7200 with HQF and a limit of 250 packets: minima 20 to 34, maximum 40, one in ten, exponent 9.
+/// Output of a 7200 with HQF and a limit of 250 packets: minimum thresholds 20 to 34, maximum 40, mark
+/// probability 1/10, exponent 9.
 #[test]
 fn thresholds_of_wred_with_hqf_rise_by_two() {
     let text = on("GigabitEthernet0/0", "policy-map top\n class class-default\n  random-detect\n");
@@ -185,7 +188,7 @@ fn a_class_that_rewrites_the_codepoint_keeps_its_queue() {
     assert!(format!("{:?}", stage.actions).contains(&format!("Label({})", label.0[0])));
 }
 
-/// Refusals of current routers, with the refused command.
+/// Policies that current routers refuse, with the refused command.
 #[test]
 fn current_releases_refuse() {
     let gigabit = "GigabitEthernet0/0";
@@ -259,8 +262,9 @@ fn a_policy_for_the_peers_of_a_tunnel() {
     assert_eq!(priority.map(|entry| entry.burst_bytes), [Some(10_000), Some(23_000)]);
 }
 
-/// Cisco's example of `random-detect` in bytes: the limits are 500 ms of 1 Mb/s, and of the other 9 Mb/s of
-/// an Ethernet. The maximum is half of the limit. The minima are 8/16 to 15/16 of the maximum.
+/// Cisco's example of `random-detect` in bytes: the limits are 500 ms of 1 Mb/s, and 500 ms of the other 9
+/// Mb/s of an Ethernet. The maximum threshold is half of the limit. The minimum thresholds are 8/16 to 15/16
+/// of the maximum.
 #[test]
 fn thresholds_in_bytes_are_parts_of_the_limit() {
     let text = on(
@@ -316,8 +320,8 @@ fn limits_in_time_refer_to_the_rate_of_the_class() {
     assert_eq!([bytes("a"), bytes("b"), bytes("c")], [Some(49_150), Some(49_150), Some(49_125)]);
 }
 
-/// The rate of a class with both is its guarantee. The rate of a class with only a shaper is the rate of the
-/// shaper.
+/// The rate of a class with a guarantee and a shaper is the guarantee. The rate of a class with only a shaper
+/// is the rate of the shaper.
 #[test]
 fn limits_in_time_refer_to_the_guarantee_and_not_to_the_shaper() {
     let policies = "policy-map top\n class a\n  bandwidth 1000\n  shape average 8000000\n  queue-limit 100 ms\n\
@@ -352,7 +356,7 @@ fn sessions_of_pppoe_travel_in_bridged_frames() {
     assert_eq!(in_cells(&format!("  encapsulation aal5mux ip\n{client}"), 112), 159);
 }
 
-/// RFC 2364: 2 bytes of PPP and the trailer of 8; 38 bytes fit one cell.
+/// RFC 2364: 2 bytes of PPP and the trailer of 8 bytes; a packet of 38 bytes fits into one cell.
 #[test]
 fn ppp_over_aal5_has_two_bytes_of_its_own() {
     let ppp = "  encapsulation aal5mux ppp dialer\n";
@@ -360,7 +364,8 @@ fn ppp_over_aal5_has_two_bytes_of_its_own() {
     assert_eq!(in_cells("  encapsulation aal5mux ip\n", 39), 53);
 }
 
-/// Returns the bytes that queues and classes of a tunnel count beyond IP, in a mode and with a transform.
+/// Returns the bytes that the queues and classes of a tunnel count in addition to IP, for a mode and a
+/// transform.
 fn counted_in_tunnel(mode: &str, transform: &str) -> CountedBytes {
     let text = format!(
         "version 15.7\ncrypto ipsec transform-set T {transform}\n mode transport\ncrypto ipsec profile P\n \

@@ -1,10 +1,10 @@
-//! Classes without packets: findings are exact, and occur only if perhop knows the exact match sets of
-//! earlier classes.
+//! Classes without packets. Findings are exact. They occur only if perhop determines the exact sets of
+//! packets that the earlier classes match.
 
 use perhop_device::{FrontEnd, HiddenParts, ParseOptions};
 use perhop_ios::{Ios, Platform, Profile, convert, parse};
 
-/// The warnings about hidden classes of a configuration in which policy `p` has these classes, in order.
+/// Returns the warnings about hidden classes in a policy `p` with `classes`, in order.
 fn hidden(class_maps: &str, classes: &[&str]) -> Vec<String> {
     let classes: Vec<String> =
         classes.iter().map(|class| format!(" class {class}\n  set dscp cs1\n")).collect();
@@ -66,7 +66,7 @@ fn a_class_that_keeps_a_packet_is_not_hidden() {
     {
         assert_eq!(hidden(MAPS, classes), [""; 0], "{classes:?}");
     }
-    // The server that the list of the web denies is not hidden.
+    // The server that the access list of the class `web` denies is not hidden.
     let maps = MAPS.replace("host 10.0.0.7 eq 443", "host 10.0.0.9 eq 80");
     assert_eq!(hidden(&maps, &["web", "server"]), [""; 0]);
 }

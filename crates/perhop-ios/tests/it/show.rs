@@ -1,4 +1,4 @@
-//! Lines of `show policy-map interface` that depend on hardware or on features that are rare.
+//! Lines of `show policy-map interface` that depend on hardware or on rare features.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ fn class(name: &str) -> AttachedClass {
     }
 }
 
-/// class-default with a queue.
+/// Returns class-default with a queue.
 fn queued() -> AttachedClass {
     AttachedClass { queue: Some("q".to_owned()), ..class("class-default") }
 }
@@ -52,7 +52,7 @@ fn policy(classes: Vec<AttachedClass>) -> AttachedPolicy {
     AttachedPolicy { name, line: 1, rate_bps: 1_000_000, classes, priority_limits: Vec::new() }
 }
 
-/// Counters of a drop precedence, of packets with 500 bytes, and the drops by cause.
+/// Returns the counters of one drop precedence for packets of 500 bytes, with drops by cause.
 fn counted(arrived: u64, sent: u64, drops: &[(DropCause, u64)]) -> PrecedenceCounters {
     let traffic = |packets: u64| Traffic::new(packets, 500.0 * packets as f64);
     let mut found = PrecedenceCounters {
@@ -66,7 +66,7 @@ fn counted(arrived: u64, sent: u64, drops: &[(DropCause, u64)]) -> PrecedenceCou
     found
 }
 
-/// Counters over ten seconds of the queue `q` by drop precedence.
+/// Returns the counters of the queue `q` over ten seconds, by drop precedence.
 fn counters(precedences: impl IntoIterator<Item = (u64, PrecedenceCounters)>) -> PortCounters {
     let queue = QueueCounters { precedences: precedences.into_iter().collect(), sample: None };
     PortCounters {
@@ -76,7 +76,7 @@ fn counters(precedences: impl IntoIterator<Item = (u64, PrecedenceCounters)>) ->
     }
 }
 
-/// The usual counters: of 1000 arrived packets, 190 were dropped and 800 left.
+/// Returns counters in which 190 of 1000 arrived packets were dropped and 800 left.
 fn usual() -> PortCounters {
     counters([(0, counted(1000, 800, &[(DropCause::QueueFull, 190)]))])
 }
@@ -88,7 +88,7 @@ fn with_stage(mut counters: PortCounters, name: &str, colors: &[(Color, u64)]) -
     counters
 }
 
-/// The output for an output policy: its lines, and its document.
+/// The output for an output policy, as lines and as a document.
 struct Shown {
     text: String,
     policy: Value,
@@ -153,7 +153,7 @@ fn limits_have_their_units() {
     }
 }
 
-/// Counters and rates of arriving packets include 14 bytes of layer 2. On a tunnel, queues count more.
+/// Counters and rates of arriving packets include 14 bytes of layer 2. On a tunnel, queues count more bytes.
 #[test]
 fn layer_two_is_counted_where_the_platform_does() {
     let plain = shown(policy(vec![queued()]), &usual());
@@ -265,7 +265,8 @@ fn wred_by_marks_of_the_router_has_a_row_for_each() {
     }
 }
 
-/// The queue counts by drop precedence; the counters are printed for a codepoint that occurs in the run.
+/// The queue counts packets by drop precedence. The counters are printed in the row of a codepoint that
+/// occurs in the run.
 #[test]
 fn codepoints_with_equal_thresholds_share_their_counters() {
     let dscp = |name: &str| name.parse::<Dscp>().expect("a codepoint");
@@ -313,7 +314,7 @@ fn packets_a_second_and_classes_that_drop() {
     assert_eq!(shown.counters(1)["drop_bps"], 15_000.0 * 8.0 / 10.0);
 }
 
-/// With WRED, the limit of a flow does not apply, but routers print it: a quarter of the class's limit.
+/// With WRED, the limit of a flow has no effect, but routers print it: a quarter of the limit of the class.
 #[test]
 fn the_limit_of_a_flow_is_printed_with_wred() {
     let class = AttachedClass {
@@ -369,7 +370,7 @@ fn queues_of_a_level_of_priority_add_up() {
     assert!(!shown.has("priority level 1"));
 }
 
-/// Rates are printed as whole kilobits and three zeros, and a rate of 0 as `0000`.
+/// The router prints rates as whole kilobits and three zeros, and a rate of 0 as `0000`.
 #[test]
 fn rates_are_whole_kilobits() {
     let empty = PortCounters { seconds: 10.0, ..PortCounters::default() };
@@ -379,7 +380,7 @@ fn rates_are_whole_kilobits() {
     some.require("5 minute offered rate 400000 bps, drop rate 76000 bps");
 }
 
-/// Words of outputs, and others.
+/// Words that occur in outputs, and other words.
 const WORDS: [&str; 28] = [
     "Service-policy",
     "output",

@@ -1,4 +1,5 @@
-//! Catalysts with Silicon One: one limit for each speed of a port, in blocks of 6144 bytes.
+//! Catalyst switches with Silicon One: the limit of a queue depends on the speed of its port, and is a number
+//! of blocks of 6144 bytes.
 
 use perhop_device::{DeviceModel, EvidenceKind, FrontEnd, MemoryOptions, ParseOptions, Port, SwitchMemory};
 use perhop_ios::{Ios, LineState};
@@ -90,7 +91,7 @@ fn commands_that_divide_the_memory_of_uadp_are_refused() {
         ]
     );
     assert!(device.lines.iter().all(|line| line.state != LineState::NotRecognized));
-    // The rest of the policy applies.
+    // The other lines of the policy apply.
     assert_eq!(limits(&device.router.ports[0]), vec![QueueSize::Bytes(TEN_GIGABIT); 3]);
 }
 
@@ -102,7 +103,7 @@ fn such_a_switch_is_never_run_as_uadp() {
         let device = device(POLICY, Some(model));
         assert!(!device.platform.supported, "{model}");
     }
-    // Without a line that names the product, the user names it.
+    // If no line names the product, the option of the user names it.
     let text = POLICY.replace("license udi pid C9500X-28C8D sn FOC00000000\n", "");
     for model in ["c9350-48hx", "c9610r", "C9600X", "catalyst-silicon-one"] {
         assert_eq!(

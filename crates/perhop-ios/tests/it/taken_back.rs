@@ -1,8 +1,8 @@
-//! A negated line removes the line: the configuration is the same as without both lines.
+//! A `no` line removes the line that it negates: the configuration is the same as without both lines.
 
 use perhop_ios::{Configuration, LineState, parse};
 
-/// A block and a line; the negated line must remove the line completely.
+/// Blocks and lines. The `no` form of each line must remove the whole line.
 const LINES: &[(&str, &str)] = &[
     ("", "access-list 10 permit any"),
     ("", "access-list rate-limit 5 3"),

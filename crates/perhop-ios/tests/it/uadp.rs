@@ -1,4 +1,4 @@
-//! The packet memory of Catalyst switches: published divisions, and the output of the switch.
+//! The packet memory of Catalyst switches: published divisions of the memory, and the output of the switch.
 
 use perhop_device::{FrontEnd, MemoryOptions, ParseOptions, PortMemory, QueueMemory, SwitchMemory};
 use perhop_ios::{Ios, LineState};
@@ -93,10 +93,11 @@ fn thresholds_of_a_policy() {
     assert_eq!((parts(bulk), limits(bulk)), ((0, 720), vec![573, 641, 720]));
     let packets: Vec<String> = bulk.thresholds[0].packets.iter().map(ToString::to_string).collect();
     assert_eq!(packets, ["dscp af13"]);
-    // 105 units × 4 × 12; 40 % are a tenth of the ceiling, 6 of 64 parts.
+    // 105 units × 4 × 12 are 5040. A threshold of 40 % is a tenth of the ceiling of 400 %, which is 6 of 64
+    // parts.
     assert_eq!((parts(web), limits(web)), ((0, 5040), vec![472, 5040]));
     assert_eq!((web.thresholds[1].packets.len(), web.thresholds[1].line), (0, None));
-    // The ratios of the other queues leave 40 %.
+    // The ratios of the other queues leave 40 % of the memory for this queue.
     assert_eq!(parts(rest), (0, 5760));
 }
 
@@ -130,7 +131,7 @@ fn a_product_is_asked_for_and_others_are_refused() {
     assert!(
         memory_with(&text, &named("c4948")).unwrap_err().message.contains("the memory of c4948 is not known")
     );
-    // Routers have no such memory.
+    // Routers do not have such a memory.
     let router = "version 15.4\ninterface GigabitEthernet0/1\n ip address 192.0.2.1 255.255.255.0\n";
     assert_eq!(Ios.switch_memory(router, &MemoryOptions::default()), Ok(None));
 }
@@ -140,7 +141,11 @@ fn lines_of_a_class_that_are_not_read_are_named() {
     let text = POLICY.replace("  queue-buffers ratio 35\n", "  queue-buffers ratio many\n  queue-wonder 3\n");
     let found = memory(&text);
     for line in ["queue-buffers ratio many", "queue-wonder 3"] {
-        assert!(found.not_modeled.iter().any(|one| one.text.contains(line)), "{:?}", found.not_modeled);
+        assert!(
+            found.not_modeled.iter().any(|left_out| left_out.text.contains(line)),
+            "{:?}",
+            found.not_modeled
+        );
     }
 }
 
@@ -173,7 +178,7 @@ fn unmodeled_lines_are_reported() {
     let text = POLICY.replace("  queue-limit dscp af22 percent 40\n", "  queue-limit 400 packets\n");
     let found = memory(&text);
     assert!(
-        found.not_modeled.iter().any(|one| one.text.contains("accepts only percent")),
+        found.not_modeled.iter().any(|left_out| left_out.text.contains("accepts only percent")),
         "{:?}",
         found.not_modeled
     );
@@ -195,8 +200,9 @@ fn random_drops_begin_at_percentages_of_the_ceiling() {
     let ceiling = 5040 * 256;
     assert_eq!(red.limit, Some(QueueSize::Bytes(ceiling)));
     let written = (QueueSize::Bytes(ceiling / 4), QueueSize::Bytes(ceiling / 2));
-    assert!(red.precedences.iter().any(|one| (one.min, one.max) == written), "{:?}", red.precedences);
-    let state = |words: &str| model.lines.iter().find(|line| line.text.contains(words)).unwrap().state;
+    assert!(red.precedences.iter().any(|row| (row.min, row.max) == written), "{:?}", red.precedences);
+    let state =
+        |words: &str| model.lines.iter().find(|left_out| left_out.text.contains(words)).unwrap().state;
     assert_eq!(state("random-detect dscp af21"), LineState::Modelled);
 }
 
@@ -221,20 +227,21 @@ interface GigabitEthernet1/0/2
  auto qos trust dscp
 ";
     let model = Ios.parse(text, &ParseOptions::default()).unwrap();
-    let state = |words: &str| model.lines.iter().find(|line| line.text.contains(words)).unwrap().state;
+    let state =
+        |words: &str| model.lines.iter().find(|left_out| left_out.text.contains(words)).unwrap().state;
     assert_eq!(state("queue-stats-frame-count"), LineState::Irrelevant);
     assert_eq!(state("share-buffer"), LineState::NotModelled);
     assert_eq!(state("trust device"), LineState::Modelled);
     assert_eq!(state("auto qos voip"), LineState::Irrelevant);
-    // The commands of this template are not in the file.
+    // The configuration does not contain the commands of this template.
     assert_eq!(state("auto qos trust"), LineState::NotModelled);
     let memory = model.memory.unwrap();
     let assumed = &memory.port("GigabitEthernet1/0/1").unwrap().assumed;
     assert!(assumed.iter().any(|text| text.contains("cisco-phone")), "{assumed:?}");
 }
 
-/// The reader gets the same memory from the output of a port, except for classes, rate and minimums of zero
-/// units.
+/// The reader returns the same memory from the output of a port, but without classes, rate and minimums of
+/// zero units.
 #[test]
 fn an_output_reads_back() {
     for text in [POLICY, "switch 1 provision c9300-48uxm\ninterface TwoGigabitEthernet1/0/1\n"] {
@@ -261,7 +268,7 @@ fn an_output_that_is_cut_is_refused() {
     assert!(Ios.switch_memory(cut, &MemoryOptions::default()).unwrap_err().message.contains("incomplete"));
 }
 
-/// The simulated queues have the numbers of the table. Only queues at the port draw on its memory.
+/// The simulated queues have the limits of the table. Only queues of ports use the memory of the port.
 #[test]
 fn the_queues_of_a_run_draw_on_the_memory() {
     let maps = [("VOICE", "ef"), ("BULK", "af11 af12 af13"), ("WEB", "af21 af22")];
@@ -317,7 +324,7 @@ fn a_policy_inside_itself_is_read_once() {
     assert!(Ios.parse(text, &ParseOptions::default()).is_ok());
 }
 
-/// A parent that shapes the port: the queues of the child draw on the memory of the port.
+/// If a parent policy shapes the port, the queues of the child policy use the memory of the port.
 #[test]
 fn a_shaped_port_has_the_queues_of_its_child() {
     let text = "switch 1 provision c9300-24t\nclass-map match-any VOICE\n match dscp ef\npolicy-map CHILD\n class \
@@ -339,7 +346,8 @@ fn found_in(classes: &str) -> Vec<(&'static str, usize)> {
          cs4\npolicy-map OUT\n{classes}interface GigabitEthernet1/0/1\n service-policy output OUT\n"
     );
     let model = Ios.parse(&text, &ParseOptions::default()).unwrap();
-    let switch = model.diagnostics.iter().map(|one| (one.diagnostic.rule.id, one.diagnostic.line));
+    let switch =
+        model.diagnostics.iter().map(|concern| (concern.diagnostic.rule.id, concern.diagnostic.line));
     switch.filter(|(rule, _)| rule.starts_with("switch-") || rule.starts_with("wred-")).collect()
 }
 
@@ -360,7 +368,7 @@ fn a_policy_that_the_switch_refuses_is_an_error() {
     assert_eq!(found_in(" class A\n  priority level 1\n class B\n  priority level 2\n"), []);
 }
 
-/// The rules about averages compare with a queue limit of 64 packets, which a switch does not have.
+/// The switch does not have the queue limit of 64 packets with which the rules about averages compare.
 #[test]
 fn thresholds_of_early_drops_are_not_compared_with_the_limit_of_a_router() {
     assert_eq!(found_in(" class A\n  bandwidth remaining percent 30\n  random-detect dscp-based\n"), []);

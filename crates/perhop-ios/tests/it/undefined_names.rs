@@ -1,4 +1,4 @@
-//! Names that lines use and no line defines.
+//! Names that lines use but no line defines.
 
 use crate::node::Node;
 use perhop_ios::Profile;
@@ -39,7 +39,7 @@ fn a_text_with_the_words_of_a_command_uses_no_name() {
     assert!(!is_reported(text));
 }
 
-/// A part of a configuration may use names that the other part defines.
+/// The text can be a part of a configuration. It may then use names that another part defines.
 #[test]
 fn a_text_without_definitions_of_a_kind_has_no_finding_of_it() {
     assert!(!is_reported("interface GigabitEthernet0/0\n ip vrf forwarding BLUE\n"));

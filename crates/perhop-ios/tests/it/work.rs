@@ -27,7 +27,7 @@ fn ten_times_the_text_is_ten_times_the_work() {
     let (short, long) = (parse(&configuration(100)), parse(&configuration(1000)));
     let (few, many) = (short.comparisons, long.comparisons);
     assert!(many <= 10 * few, "{few} comparisons, then {many}");
-    // The parser needs fewer comparisons than one per line, block and command.
+    // On average, the parser compares a line less than once per block.
     assert!(
         many < 1000 * long.lines.len() as u64,
         "{} comparisons for each line",
@@ -63,12 +63,13 @@ fn ten_times_the_entries_of_a_list_are_ten_times_the_work() {
             assert!(configuration.diagnostics.is_empty(), "{}", configuration.diagnostics[0]);
             configuration.set_comparisons
         };
-        // One packet for each entry proves that it is reached, so no sets are compared.
+        // For each entry, one packet proves that the entry is reached, so no sets are compared.
         assert_eq!((compared(200), compared(2_000)), (0, 0));
     }
 }
 
-/// Every second entry repeats the entry before it. The search finds it by its values.
+/// Every second entry repeats the previous entry. The search compares values, so it does not compare each
+/// pair.
 #[test]
 fn hidden_entries_are_found_without_comparing_each_pair() {
     let twice = |n: usize| format!(" permit udp any host 10.0.{}.{}\n", n / 512, n / 2 % 256);
@@ -85,7 +86,7 @@ fn hidden_entries_are_found_without_comparing_each_pair() {
     assert!(configuration.set_comparisons < 10 * 1_000, "{}", configuration.set_comparisons);
 }
 
-/// Three groups of 1,000 are 3,000 parts of a condition, not 1,000,000.
+/// Three groups of 1,000 members add 3,000 parts to a condition, not 1,000,000.
 #[test]
 fn object_groups_are_not_expanded_into_products() {
     let address = |n: usize| format!(" host 10.0.{}.{}\n", n / 256, n % 256);
@@ -106,7 +107,7 @@ fn object_groups_are_not_expanded_into_products() {
     assert!(written.len() < 300_000, "{} bytes", written.len());
 }
 
-/// A chain of `levels` groups, of which the last holds an address.
+/// Returns a chain of `levels` groups. Only the last group contains an address.
 #[test]
 fn nested_groups_have_a_limit() {
     for (levels, refused) in [(64, 0), (65, 1), (20_000, 1)] {
@@ -123,7 +124,7 @@ fn nested_groups_have_a_limit() {
     }
 }
 
-/// Overlaps are searched in pairs of classes.
+/// The search for overlaps compares pairs of classes.
 #[test]
 fn classes_of_a_policy_are_compared_up_to_a_limit() {
     for (count, refused) in [(2_000, 0), (2_001, 1)] {

@@ -1,5 +1,5 @@
-//! Policies that are written as a configuration and read again are unchanged, or the notes list the
-//! differences.
+//! A policy that is written as a configuration and read again does not change, except for the differences
+//! that the notes list.
 
 use perhop_device::intent::{Class, Direction, Policy};
 use perhop_device::{
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::strategy::ValueTree;
 
-/// Match lines of classes; no class contains another.
+/// Match lines of classes. No class contains another class.
 const MATCHES: [&str; 7] = [
     "match dscp ef",
     "match dscp af31 af32 af33",
@@ -174,7 +174,7 @@ fn apart(policy: &PolicyConfig) -> (PolicyConfig, Vec<Option<MatchConfig>>) {
     (policy, found)
 }
 
-/// Compares a policy with the one that is read again; returns whether nothing was lost.
+/// Compares a policy with the policy that is read again. Returns whether IOS can express the whole policy.
 fn compare(text: &str, source: Source) -> bool {
     let before = read(text);
     let port = before.router.ports.first().expect("an interface");

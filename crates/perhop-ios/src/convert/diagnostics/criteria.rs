@@ -14,7 +14,7 @@ use crate::rules;
 /// Limit on the entries of a list. Longer lists are tables of addresses, whose overlaps are rarely faults.
 const MOST_ENTRIES: usize = 64;
 
-/// An access list entry; all its packets belong to earlier classes.
+/// An access list entry whose packets all belong to earlier classes.
 struct Hidden {
     line: usize,
     set: Set,
@@ -69,7 +69,7 @@ impl<'a> Classes<'a> {
         Ok(found)
     }
 
-    /// Returns the lists of which a single matching entry is sufficient for a packet to belong to the class.
+    /// Returns the access lists of `class`, if a packet that one of the lists permits belongs to the class.
     fn lists(&self, class: &str) -> Vec<&'a AccessList> {
         let configuration = self.configuration;
         let Some(map) = configuration.class_maps.get(class) else { return Vec::new() };

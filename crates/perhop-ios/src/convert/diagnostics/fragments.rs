@@ -14,8 +14,7 @@ use crate::rules;
 /// fragment up to this rate.
 const FASTEST: u64 = 768;
 
-/// Reports interleaving that has no effect, and fragmentation whose headers cost more than it improves the
-/// delay.
+/// Reports interleaving that has no effect, and fragmentation on links that are too fast for it.
 pub(in crate::convert) fn advise_fragments(
     interface: &Interface,
     configuration: &Configuration,

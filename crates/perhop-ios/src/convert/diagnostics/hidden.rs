@@ -90,7 +90,7 @@ fn see(policy: &mut Policy, encrypted: &Condition, outer: &Outer) {
     }
 }
 
-/// Whether `config` requires `condition`: the access list of a crypto map in a class-map.
+/// Whether `config` contains `condition`, for example a class-map with the access list of a crypto map.
 fn implies(config: &MatchConfig, condition: &Condition) -> bool {
     let Condition::When(wanted) = condition else { return *condition == Condition::Always };
     config == &**wanted || config.all.iter().flatten().any(|condition| condition == &**wanted)

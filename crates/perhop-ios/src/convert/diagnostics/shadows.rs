@@ -295,8 +295,8 @@ fn is_shown(configuration: &Configuration, name: &str) -> bool {
     let Some(map) = configuration.class_maps.get(name) else { return false };
     map.statements.iter().all(|statement| match &statement.criterion {
         Criterion::ClassMap(inner) => is_shown(configuration, inner),
-        // Whether a VLAN matches depends on the interface. The router recognizes applications by their
-        // content, and perhop only by their ports.
+        // A VLAN criterion matches on some interfaces only. The router recognizes applications by their
+        // content, but perhop recognizes them by their ports.
         Criterion::Vlan(_) | Criterion::VlanInner(_) | Criterion::CosInner(_) => false,
         Criterion::Protocol(name) => ip_protocol(name).is_some(),
         Criterion::AccessGroup(list) => {

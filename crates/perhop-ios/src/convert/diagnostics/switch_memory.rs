@@ -106,7 +106,7 @@ impl Context<'_> {
             &rules::SWITCH_PORT_TAKES_POOL,
             line,
             format!(
-                "queue {} of {} may take {} units, but all ports of the chip share only {shared}",
+                "queue {} of {} may use {} units, but all ports of the chip share only {shared}",
                 queue.class, port.interface, soft
             ),
             "the switch accepts the policy: while this queue is full, the other ports lose bursts; configure \

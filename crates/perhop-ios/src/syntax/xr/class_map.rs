@@ -155,7 +155,7 @@ fn groups(reader: &mut Reader) -> Result<Vec<u32>, Finding> {
     if found.is_empty() { Err(reader.unexpected("groups (0 to 511)")) } else { Ok(found) }
 }
 
-/// Reads `protocol tcp`, `protocol ipv4`: one or more, by name or number.
+/// Reads `protocol tcp`, `protocol ipv4`: one or more protocols, by number or name.
 fn protocol(reader: &mut Reader) -> Result<(Family, Vec<Criterion>), Finding> {
     let mut found = Vec::new();
     while let Some(word) = reader.next() {

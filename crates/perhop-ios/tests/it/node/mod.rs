@@ -1,4 +1,4 @@
-//! A test router from a configuration, and packets through its conditioners.
+//! A router for tests. It is built from a configuration, and its conditioners process packets.
 
 use perhop_device::{Attachments, Port};
 use perhop_ios::{Configuration, LineState, Platform, Profile, convert, parse};

@@ -104,7 +104,7 @@ pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEnt
 
 /// Returns the prefixes of an entry's source or destination: `Some(None)` for any address, `None` for no
 /// address. An undefined or too large group has no address.
-#[allow(clippy::option_option)] // "any address" and "no address" are two things
+#[allow(clippy::option_option)] // "any address" and "no address" are different results
 fn addresses(
     configuration: &Configuration,
     group: Option<&str>,
