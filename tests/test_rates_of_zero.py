@@ -40,7 +40,7 @@ def test_starved_classes_are_offered_traffic(perhop: Command, router: Path) -> N
     router.write_text(STARVED)
     ran = perhop("run", router, "--duration", "10s")
     assert ran.code == 0, ran.err
-    assert "because the other classes leave nothing" in ran.err
+    assert "because the other classes leave no rate" in ran.err
 
 
 def test_a_load_interval_of_zero_is_ignored(perhop: Command, router: Path) -> None:

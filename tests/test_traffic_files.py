@@ -78,7 +78,7 @@ def test_rates_by_class(perhop: Command, router: Path, tmp_path: Path) -> None:
     voice = next(one for one in ended.json()["classes"] if one["class"] == "VOICE")
     assert voice["offered_bytes"]["mean"] == 120 * voice["offered_packets"]["mean"]
     assert ["VOICE", "300 kb/s", "120-byte packets"] in offers(ended.err)
-    assert ["class-default", "all it gets", "4 greedy TCP connections"] in offers(ended.err)
+    assert ["class-default", "unlimited", "4 greedy TCP connections"] in offers(ended.err)
 
 
 def test_classes_that_are_not_in_the_file_have_no_traffic(

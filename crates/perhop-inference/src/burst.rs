@@ -12,11 +12,11 @@ pub(crate) const PREAMBLE_AND_GAP_BYTES: u32 = 20;
 pub struct Microburst {
     /// The rate of each sender on its wire.
     pub arrival: Rate,
-    /// The rate of the leaving interface, if the user names it.
+    /// The rate of the leaving interface, if the user sets it.
     pub line: Option<Rate>,
-    /// Bytes of the frames of each sender.
+    /// The total size of the frames of each sender, bytes.
     pub bytes: u64,
-    /// Bytes of a frame with header and check sequence.
+    /// The size of a frame with header and check sequence, bytes.
     pub frame_bytes: u32,
     /// The number of senders.
     pub senders: u32,

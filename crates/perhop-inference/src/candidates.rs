@@ -48,7 +48,8 @@ pub(crate) fn candidates(matches: &[&MatchConfig], taken: &BTreeSet<IpAddr>) -> 
 fn alternatives(condition: &MatchConfig, taken: &BTreeSet<IpAddr>) -> Vec<Header> {
     let empty = Header::default;
     let mut parts: Vec<Vec<Header>> = Vec::new();
-    // The precedence gives the mark of tags and labels. A codepoint of the same condition is applied later.
+    // The precedence determines the mark of tags and labels. A codepoint of the same condition replaces the
+    // precedence later.
     field(&mut parts, condition.cos.as_ref(), |mark| marked(*mark));
     field(&mut parts, condition.mpls_exp.as_ref(), |mark| marked(*mark));
     field(&mut parts, condition.dscp.as_ref(), |dscp| Header { dscp: Some(dscp.to_string()), ..empty() });

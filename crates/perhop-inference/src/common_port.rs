@@ -77,8 +77,8 @@ impl CommonPort {
     }
 }
 
-/// Whether a port has an output policy, shapes or limits. A router also marks the tags of ports without a
-/// policy.
+/// Whether a port has an output policy, queues with classes, or limiters. Stages that only mark tags do not
+/// count, because a router has them on ports without a policy.
 fn is_carried(port: &Port) -> bool {
     port.forwarding.output_line.is_some() || has_classes(port) || !port.links.output.limiters.is_empty()
 }
@@ -157,7 +157,10 @@ fn not_looked_at(below: &Port, carried: &[CarriedPort], plain: &[&Port]) -> Vec<
     let first = carried.first().map_or("", |carried_port| carried_port.port.name.as_str());
     let differences = different_wires(carried).into_iter();
     found.extend(differences.map(|words| {
-        format!("different {words} of the interfaces of {}: in the run all have those of {first}", below.name)
+        format!(
+            "different {words} of the interfaces of {}: the run uses the {words} of {first} for all of them",
+            below.name
+        )
     }));
     found
 }

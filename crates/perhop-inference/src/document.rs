@@ -15,7 +15,7 @@ use crate::words::as_rate;
 const WIDER: f64 = 10.0;
 /// The minimum rate of such a link, bits per second.
 const LEAST_PLAIN: f64 = 1e9;
-/// The delay of the line behind the router: some hundred kilometers and another router.
+/// The delay of the line behind the router: a few hundred kilometers and another router.
 const DELAY: &str = "5ms";
 /// The delay of a fast line, as in a metropolitan network. A few connections cannot fill a long, fast line.
 const SHORT_DELAY: &str = "1ms";
@@ -180,7 +180,7 @@ fn carrying(network: &Network, mut link: Value, port: Option<&Port>) -> Value {
         return link;
     }
     let framing = framing_of(port);
-    // A tag needs Ethernet around it. Labels do not.
+    // A tag requires Ethernet framing. Labels do not.
     let is_ethernet = framing.starts_with("ethernet");
     let headers = network.carried.iter().filter(|header| is_ethernet || **header == Carried::Mpls);
     let headers: Vec<&str> = headers.map(|header| header.name()).collect();

@@ -22,9 +22,9 @@ use crate::traffic::{Flow, Traffic, unlike};
 use crate::trial::packet;
 use crate::words::{as_rate, nanoseconds, number, rate_in_words};
 
-/// If the dropped fraction of the output exceeds the dropped fraction of the run by more than this, perhop
-/// assumes that packets come in bursts. A run must reproduce the fraction within 2 percentage points. Half of
-/// that leaves room for the rounding of bursts.
+/// If the dropped fraction of the output exceeds the dropped fraction of the run by more than this value,
+/// perhop assumes that packets come in bursts. A run must reproduce the fraction within 2 percentage points.
+/// The value is half of that, so that bursts can be rounded.
 const UNEXPLAINED: f64 = 0.01;
 /// The minimum difference of the dropped fractions of output and run that the answer reports. It is below the
 /// 2 percentage points within which a run must reproduce drops.
@@ -193,9 +193,9 @@ impl Solver {
         (self.warmup + period / 2.0) % period
     }
 
-    /// Returns the shortest bursts of a class that lose as many packets as the class lost, and the smallest
-    /// sufficient number of them. `None` if packets at regular intervals lose as many, or if even one burst
-    /// with all packets loses fewer.
+    /// Returns the shortest bursts with which a class loses as many packets as in the output, and the
+    /// smallest sufficient number of bursts. `None` if packets at regular intervals already lose as many
+    /// packets, or if one burst of all packets loses fewer packets.
     fn solve(&self, place: usize, bursts: &[Option<Bursts>]) -> Result<Option<Bursts>, ConfigError> {
         let class = &self.classes[place];
         let Some(wanted) = class.dropped else { return Ok(None) };
@@ -266,7 +266,7 @@ impl Solver {
     }
 
     /// Returns the flows of a class: one with packets at regular intervals, and one with the bursts. Adds the
-    /// name of the second one to `names`.
+    /// name of the second flow to `names`.
     fn flows(
         &self,
         place: usize,
@@ -293,7 +293,7 @@ impl Solver {
             bursting.entry.insert("class".to_owned(), json!(name));
         }
         let gap = 8.0 * f64::from(bytes) / self.entrance;
-        // The burst ends half an interval before the packet that would follow the last one.
+        // The burst ends half an interval after its last packet, so the source sends no further packet.
         let on = (own.packets as f64 - 0.5) * gap;
         let source = json!({"on-off": {
             "rate": as_rate(self.entrance), "packet": {"ip": format!("{bytes}B")},

@@ -173,8 +173,8 @@ pub(crate) fn by_class(
     Ok(Traffic { flows, remarks, ..Traffic::default() })
 }
 
-/// Returns headers for the class `name`, the first of several with this name; otherwise headers of another
-/// class that reach its queue.
+/// Returns the headers for the class `name`. If no headers have this class, returns the headers of another
+/// class that reach the queue `name`.
 pub(crate) fn hit_for_class<'h, 'a>(
     network: &Network,
     hits: &'h [Hit<'a>],
@@ -230,7 +230,7 @@ fn flow(network: &Network, load: &ClassLoad, hit: &Hit, taken: &mut BTreeSet<Str
     if name != load.name {
         made.insert("class".into(), json!(load.name));
     }
-    let words = load.rate.map_or_else(|| "all it gets".to_owned(), rate_in_words);
+    let words = load.rate.map_or_else(|| "unlimited".to_owned(), rate_in_words);
     Flow {
         header: hit.header.clone(),
         entry: made,

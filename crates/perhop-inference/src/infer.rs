@@ -50,9 +50,9 @@ pub struct Request {
     pub text: String,
     /// The `configuration` of the router in the scenario, which names the file or holds the text.
     pub configuration: Map<String, Value>,
-    /// The folder that relative paths in the scenario start from.
+    /// The folder to which relative paths in the scenario refer.
     pub base: String,
-    /// The interface where packets leave; by default the interface whose policy has most classes.
+    /// The interface where packets leave; by default the interface whose policy has the most classes.
     pub interface: Option<String>,
     /// Instead of `interface`: the interface whose tunnels and sub-interfaces run together.
     pub whole_port: Option<String>,
@@ -199,8 +199,8 @@ pub(crate) fn class_traffic(devices: &Devices, request: &Request) -> Result<Traf
 /// Checks that a packet reaches each class of a configuration. Returns the failure that [`infer`] would
 /// return.
 ///
-/// A queue without conditions takes the packets that no other class takes, so it counts as reached without a
-/// trial.
+/// A queue without conditions matches the packets that no other queue matches, so it counts as reached
+/// without a trial.
 ///
 /// # Errors
 /// No interface is up, or no packet reaches a class.
@@ -303,8 +303,8 @@ fn reach<'a>(
     Ok(best)
 }
 
-/// Returns the numbers of classes without packets: of classes that the user names, of queues of configured
-/// classes, and of all queues.
+/// Returns three numbers of targets without packets: the classes that the user names, the queues of
+/// configured classes, and all queues.
 fn lacking(misses: &[Miss], wanted: &Wanted) -> (usize, usize, usize) {
     let named = misses.iter().filter(|miss| wanted.contains_key(miss.target.name.as_str()));
     let queues = || misses.iter().filter(|miss| matches!(miss.target.place, Place::Queue(_)));

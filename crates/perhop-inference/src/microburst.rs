@@ -159,7 +159,7 @@ fn flow(
     // A burst is judged by its losses, and not as a call or a video.
     made.remove("role");
     made.remove("start-within");
-    // The burst ends half an interval before the frame that would follow the last one.
+    // The burst ends half an interval after its last frame, so the source sends no further frame.
     let stop = start + (burst.frames() as f64 - 0.5) * burst.interval();
     made.insert("start".to_owned(), json!(nanoseconds(start)));
     made.insert("stop".to_owned(), json!(nanoseconds(stop)));

@@ -81,13 +81,13 @@ impl Carried {
     }
 }
 
-/// A router, regardless of the path through it.
+/// The properties of a router that do not depend on the path through it.
 pub(crate) struct Site<'a> {
     /// The name of its node.
     pub(crate) router: String,
     /// Its `configuration` in a scenario.
     pub(crate) configuration: Map<String, Value>,
-    /// The folder that relative paths in the scenario start from.
+    /// The folder to which relative paths in the scenario refer.
     pub(crate) base: &'a Path,
     pub(crate) ports: &'a [Port],
     /// The port whose tunnels and sub-interfaces are run together.
@@ -163,7 +163,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Whether packets enter with a header, which the entering port or its link has.
+    /// Whether packets enter with `header`, because the entering port or its link has this header.
     pub(crate) fn enters_with(&self, header: Carried) -> bool {
         let port = self.entering.port;
         let own = port.map(|port| &port.wire.headers).filter(|headers| !headers.is_empty());
@@ -173,12 +173,12 @@ impl<'a> Network<'a> {
         match (header, own.map(HeaderStack::encapsulation)) {
             (Carried::Mpls, Some(own)) => own.labels,
             (Carried::Vlan, Some(own)) => own.tag,
-            // A tag needs Ethernet around it. Labels do not.
+            // A tag requires Ethernet framing. Labels do not.
             (_, None) => self.carried.contains(&header) && (header == Carried::Mpls || is_ethernet),
         }
     }
 
-    /// Whether packets can leave with a label: the leaving port has no headers of its own.
+    /// Whether packets can leave with a label. They can if the leaving port has no headers.
     pub(crate) fn may_leave_labeled(&self) -> bool {
         self.leaving.port.is_some_and(|port| port.wire.headers.is_empty())
     }
@@ -198,12 +198,13 @@ impl<'a> Network<'a> {
         self.leaving.port.map_or(&PLAIN, |port| &port.output)
     }
 
-    /// Returns the index of a queue among the leaves, the first of several with one path.
+    /// Returns the index of a queue among the leaves. If several leaves have this path, the first one is
+    /// used.
     pub(crate) fn place_of(&self, path: &str) -> Option<usize> {
         self.leaves.iter().position(|leaf| leaf.path == path)
     }
 
-    /// Whether the queues of the path can fill, so that not only its input policy is under test.
+    /// Whether the queues of the path can fill. Otherwise the run tests only the input policy.
     pub(crate) fn has_queues(&self) -> bool {
         !self.leaves.is_empty() && self.capacity() <= self.entering.bits_per_second() / 2.0
     }

@@ -98,7 +98,8 @@ impl<'a> ReadOutputs<'a> {
     }
 }
 
-/// Returns the policy of a port, otherwise of its interface, otherwise the only unnamed policy of that side.
+/// Returns the policy of a port, otherwise of its interface, otherwise the only unnamed policy in that
+/// direction.
 fn policy_at<'p>(policies: &'p [PolicyReading], side: Direction, port: &Port) -> Option<&'p PolicyReading> {
     let of_side = || policies.iter().filter(|policy| policy.side == side);
     let named = |name: &str| of_side().find(|policy| policy.interface.eq_ignore_ascii_case(name));

@@ -21,7 +21,7 @@ pub(crate) struct PathLinks<'s> {
 }
 
 impl<'s> PathLinks<'s> {
-    /// Finds the links of the path by the router `router` from its neighbor `from` to `to`.
+    /// Finds the links of the path through the router `router` from its neighbor `from` to `to`.
     ///
     /// # Errors
     /// A link is missing.

@@ -152,7 +152,8 @@ fn reads_more_than_headers(condition: &MatchConfig) -> bool {
     is_of_node || condition.cos.is_some() || condition.mpls_exp.is_some() || condition.length.is_some()
 }
 
-/// Adds the queues with all conditions for a packet. The first matching class is its class.
+/// Adds the queues, each with all conditions for its packets. A packet belongs to the first matching class,
+/// so the conditions exclude earlier classes.
 fn walk(queueing: &QueueingConfig, prefix: &str, around: &[Value], found: &mut Vec<Class>) {
     let mut before: Vec<Value> = Vec::new();
     for class in &queueing.classes {

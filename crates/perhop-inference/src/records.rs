@@ -93,7 +93,7 @@ impl Subnets<'_> {
         }
     }
 
-    /// Whether a subnet contains the receiver of a conversation.
+    /// Whether any subnet contains the receiver of a conversation.
     fn contain(&self, conversation: &Conversation) -> bool {
         let address = conversation.destination;
         address.is_ipv4()

@@ -13,7 +13,7 @@ use crate::network::{CosOrigin, FAR, NEAR, Network};
 use crate::path_links::PathLinks;
 use crate::trial::resolved;
 
-/// Equal packets in bursts of equal length. With one packet in a burst, packets at regular intervals.
+/// Equal packets in bursts of equal length. If a burst has one packet, the packets have regular intervals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stream {
     pub(crate) packet: Packet,
@@ -57,7 +57,7 @@ pub(crate) struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Translates the configuration of a network's router.
+    /// Converts the configuration of a network's router.
     ///
     /// # Errors
     /// The device would refuse a feature of the path.
@@ -149,7 +149,7 @@ impl Router {
     }
 }
 
-/// Counts the packets of each stream, whose number is their payload.
+/// Counts the packets of each stream. The payload of a packet is the number of its stream.
 struct Counter {
     counts_from: Time,
     tallies: Vec<Tally>,

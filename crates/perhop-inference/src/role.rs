@@ -259,7 +259,8 @@ const BEST_EFFORT: Role = Role {
     ports: &[(80, 80), (443, 443), (8080, 8080)],
 };
 
-/// All roles in the order in which names are tried: VOICE-SIGNALING is signalling, VIDEO-STREAMING streaming.
+/// All roles, in the order in which a name is compared with their words: VOICE-SIGNALING is signaling, and
+/// VIDEO-STREAMING is streaming.
 static ROLES: [Role; 10] =
     [SIGNALLING, ROUTING, MANAGEMENT, SCAVENGER, STREAMING, VIDEO, VOICE, BULK, TRANSACTIONAL, BEST_EFFORT];
 pub(crate) static SIGNALING_ROLE: &Role = &ROLES[0];

@@ -83,7 +83,7 @@ impl<'a> Selection<'a> {
         Ok(with_others(self.by_usual_entrance(leaving, &others), up))
     }
 
-    /// Returns one network for each other entrance that can bring packets to classes without packets.
+    /// Returns one network for each other entrance through which packets may reach classes without packets.
     ///
     /// An input policy can set what an output policy matches (`set qos-group`), and a class can match the
     /// input interface.
@@ -155,7 +155,8 @@ impl<'a> Selection<'a> {
         Ok(Interface { rate, is_assumed, ..interface })
     }
 
-    /// Returns the network with an entering interface: a fast one without policies, otherwise an added one.
+    /// Returns the network with an entering interface: a fast interface without policies, otherwise an added
+    /// interface.
     fn by_usual_entrance(self, leaving: Interface<'a>, others: &[&'a Port]) -> Network<'a> {
         let needed = FASTER * Network::new(self.site, leaving.clone(), leaving.clone()).bottleneck();
         let is_open = |port: &&&Port| {

@@ -27,8 +27,8 @@ const LEAST_TRANSFER: f64 = 500.0;
 /// The maximum size of a transfer, bytes. It fits into the initial window of TCP (RFC 6928), so the transfer
 /// is one burst.
 const LARGEST_TRANSFER: f64 = 6_000.0;
-/// The shape of the Pareto distribution of transfer sizes. With it, the variance is finite, so the offered
-/// load of a run is near its mean.
+/// The shape of the Pareto distribution of transfer sizes. With this shape, the variance is finite, so the
+/// offered load of a run is near its mean.
 const TRANSFER_SHAPE: f64 = 3.0;
 /// Bytes of IPv4 and TCP headers with timestamps.
 const TCP_HEADER: f64 = 52.0;

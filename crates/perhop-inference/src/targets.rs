@@ -246,7 +246,8 @@ impl<'a> Reached<'a> {
     }
 }
 
-/// Whether a hit also counts for another class: a class that a stage selects, or a class with its own queue.
+/// Whether the headers of `hit` also count as headers of `target`. A target that `hit` reaches only because
+/// it shares a queue needs its own headers.
 fn covers(network: &Network, hit: &Hit, target: &Target) -> bool {
     let is_only = matches!(target.place, Place::Queue(_)) && network.leaves.len() == 1;
     // On output, several classes without their own queue share the queue of class-default.

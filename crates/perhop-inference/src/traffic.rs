@@ -25,7 +25,7 @@ const STARVED: f64 = 0.01;
 /// The relative difference up to which a guarantee and a share count as equal.
 const ROUNDING: f64 = 1e-6;
 /// The text about the basis of a load, for a class that has neither a limit nor a queue.
-const FITS: &str = "what fits";
+const FITS: &str = "equal share of the rate";
 /// IP bytes of datagrams if TCP cannot be used.
 pub(crate) const DATAGRAM: u32 = 1000;
 
@@ -233,7 +233,7 @@ fn rate_while_others_busy(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, 
     if share <= 0.0 {
         return (
             STARVED * line / crowd.in_queue,
-            "1 % of the line rate, because the other classes leave nothing",
+            "1 % of the line rate, because the other classes leave no rate",
         );
     }
     if let Some(limit) = limit.filter(|limit| *limit < share) {

@@ -46,7 +46,7 @@ pub(crate) enum Place {
     Stage(Side, String),
     /// A queue by its path.
     Queue(String),
-    /// All packets that no conditioner takes.
+    /// All packets that match no conditioner.
     Rest,
 }
 
@@ -108,7 +108,7 @@ impl Trial {
 }
 
 impl Way {
-    /// Builds the path by the router `router` from its neighbor `from` to `to`.
+    /// Builds the path through the router `router` from its neighbor `from` to `to`.
     fn new(scenario: &Scenario, router: &str, from: &str, to: &str) -> Result<Way, ConfigError> {
         let links = PathLinks::new(scenario, router, [from, to])?;
         let [input, output] = links.conditioners(&Streams::new(1, 0))?;
@@ -159,7 +159,7 @@ impl Way {
     }
 }
 
-/// Conditions a packet, adds the stages that take it, and returns whether the packet remains.
+/// Conditions a packet, adds the stages that match it, and returns whether the packet is not dropped.
 fn passes_conditioner(
     conditioner: &mut TrafficConditioner,
     side: Side,

@@ -30,7 +30,7 @@ pub(crate) fn left_out(network: &Network) -> Vec<String> {
             let line = words(network, encryption.line);
             let seen = match encryption.classified_by {
                 ClassifiedHeader::Outer => {
-                    "; the run classifies by the inner header, the device by the outer one"
+                    "; the run classifies by the inner header, but the device by the outer header"
                 }
                 ClassifiedHeader::Inner(_) => "",
             };

@@ -1,4 +1,4 @@
-//! A call in the default class, for policies of networks with telephony that have no class for EF.
+//! A call in the default class, for policies without a class for EF in networks with telephony.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ const EF: &str = "ef";
 /// A port of RTP.
 const RTP_PORT: u16 = 16384;
 
-/// Returns a call that waits with unclassified traffic, and the remark about it; `None` if a class takes
+/// Returns a call that waits with unclassified traffic, and the remark about it. `None` if a class matches
 /// calls, or if the policy is not for a network with telephony.
 pub(crate) fn call_without_class(
     network: &Network,

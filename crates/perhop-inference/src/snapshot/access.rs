@@ -23,7 +23,7 @@ use crate::traffic::Flow;
 
 /// Maximum number of flows of a network: pairs of sites times classes.
 const MOST_FLOWS: usize = 20_000;
-/// IP bytes of the packet whose walk finds the access links of a pair.
+/// IP bytes of the packet whose path shows the access links of a pair of sites.
 const PROBE_BYTES: u32 = 200;
 
 /// The load of a class at a port.

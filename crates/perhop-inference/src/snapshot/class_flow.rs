@@ -26,8 +26,8 @@ pub(super) struct ClassFlow {
     pub(super) queue: Option<String>,
 }
 
-/// Follows the packets of flows. The answer for a flow is `None` if packets of no tried header wait in the
-/// queue of the class.
+/// Follows the packets of flows. The result for a flow is `None` if no tried header leads to the queue of the
+/// class.
 ///
 /// # Errors
 /// The errors of [`SiteFlow::walk`].

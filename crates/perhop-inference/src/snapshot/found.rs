@@ -50,7 +50,7 @@ impl Found {
     }
 }
 
-/// Returns the known facts about omitted traffic.
+/// Returns the record of omitted traffic.
 pub(super) fn left_out(
     site_flow: &SiteFlow,
     sites: &[Site],

@@ -91,7 +91,7 @@ pub struct PairTraffic {
     pub kind: String,
     /// The paths of its packets.
     pub ways: Vec<Vec<PlannedStop>>,
-    /// The demand that describes this traffic. Another network can be offered the same demand.
+    /// The demand that describes this traffic. The same demand can be offered to another network.
     pub demand: Demand,
 }
 

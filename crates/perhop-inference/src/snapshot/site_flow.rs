@@ -12,10 +12,10 @@ use crate::role::Kind;
 use crate::sources::{sending, streams};
 use crate::traffic::{DATAGRAM, suited};
 
-/// The first of the ports of packets without a configured port. It is dynamic (RFC 6335), so it belongs to no
+/// The first source port of packets without a configured port. It is dynamic (RFC 6335), so it belongs to no
 /// known application.
 const PORT: u16 = 49152;
-/// The source ports of the flows of one class between two sites.
+/// The number of source ports for the flows of one class between two sites.
 const PORTS: u16 = 64;
 /// IP bytes of a packet of TCP for the walk.
 const TCP_BYTES: u32 = 1500;

@@ -6,7 +6,7 @@ use perhop_network::Devices;
 
 use crate::work::request;
 
-/// One class whose queue holds ten packets; the ring of the interface holds one.
+/// One class whose queue has room for ten packets. The ring of the interface has room for one.
 const EDGE: &str = "\
 hostname edge
 class-map DATA
@@ -23,7 +23,7 @@ interface Serial0/0
 interface GigabitEthernet0/1
  ip address 10.0.0.1 255.255.255.0
 ";
-/// Bytes of HDLC that the policy counts in each packet.
+/// Bytes of the HDLC header, which the policy counts in each packet.
 const HDLC: u64 = 4;
 const SECONDS: f64 = 100.0;
 

@@ -28,7 +28,7 @@ const LIST: &str = "\
 access-list 101 permit tcp any any eq 1433
 class-map BUSINESS
  match access-group 101";
-/// Bytes of HDLC that the policy counts in each packet.
+/// Bytes of the HDLC header, which the policy counts in each packet.
 const HDLC: f64 = 4.0;
 
 fn inferred(loads: &[(&str, f64)]) -> Result<Inferred, Failure> {
@@ -101,7 +101,7 @@ fn offered(load: LoadLevel, text: &str) -> Vec<(String, f64, String)> {
 
 /// The serial line has no header that the policy counts; the remaining rate is 768 of its 2048 kb/s.
 #[test]
-fn each_class_is_offered_a_fraction_of_its_promised_rate() {
+fn each_class_is_offered_a_fraction_of_its_guaranteed_rate() {
     for (load, part, words) in
         [(LoadLevel::Quiet, 0.7, "70"), (LoadLevel::Busy, 0.9, "90"), (LoadLevel::Overload, 1.2, "120")]
     {
@@ -160,8 +160,8 @@ fn video_on_a_fast_line_has_many_streams() {
     assert_eq!([2_000, 100_000, 1_000_000].map(streams), [1, 9, 64]);
 }
 
-/// If the classes have policers but no queues, the queue behind them is not a further class. Its load would
-/// take a part of their loads.
+/// If the classes have policers but no queues, the queue behind the policers is not a further class. A load
+/// for the queue would lower the loads of the classes.
 #[test]
 fn a_queue_behind_the_policers_of_all_classes_has_no_row() {
     let interface = "interface FastEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n";

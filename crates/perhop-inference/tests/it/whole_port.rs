@@ -98,7 +98,7 @@ fn the_longest_prefix_chooses_the_tunnel() {
         ("10.2.1.2", Some("Tunnel1")),
         ("10.50.60.1", Some("Tunnel2")),
         ("10.50.60.7", Some("Tunnel1")),
-        // Tunnel3 has neither an address nor a route: the run reports the destinations that it takes.
+        // Tunnel3 has neither an address nor a route, so perhop assigns a destination to it.
         ("198.18.0.9", Some("Tunnel3")),
         ("203.0.113.1", None),
     ] {

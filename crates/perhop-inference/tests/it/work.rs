@@ -40,7 +40,8 @@ fn a_configuration_is_read_once_however_many_classes_and_entrances_are_tried() {
     };
     let few = reads(2, 2);
     assert_eq!(few, reads(40, 60));
-    // The configuration is parsed alone, and with the interface that the default entrance needs.
+    // perhop parses the configuration once as written, and once with the added interface of the default
+    // entrance.
     assert!(few <= 2, "{few}");
 }
 
