@@ -1,5 +1,5 @@
-//! Rules for classes that match no packets, and for classes of whose packets all or some belong to earlier
-//! classes.
+//! Rules for classes without packets: a class matches no packet, or all or some of its packets belong to
+//! earlier classes.
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};

@@ -63,7 +63,7 @@ pub struct Line {
     /// The reason for the state, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The line that opened the innermost block around this one.
+    /// The line that opens the innermost block that contains this line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<usize>,
 }

@@ -1,6 +1,6 @@
 //! [`LineText`]: the text of a line, which shares the memory of its file.
 //!
-//! A network has millions of lines. A string for each of them would take as much memory again as the text.
+//! A network has millions of lines. A separate string for each line would double the memory of the text.
 
 use std::fmt;
 use std::ops::Deref;

@@ -138,7 +138,7 @@ fn first(queueing: &QueueingConfig, index: usize) -> bool {
     }
 }
 
-/// Returns the other codepoints that a stage gives packets marked NQB.
+/// Returns the other codepoints that a stage writes into packets marked NQB.
 fn rewritten_as(stage: &ConditionerConfig) -> Vec<Dscp> {
     // RFC 9956 §6.4.1: a meter may mark excess NQB traffic as default traffic if later hops may treat 45 as
     // voice.
@@ -165,7 +165,7 @@ fn after(dscp: Dscp, action: &Action) -> Dscp {
     }
 }
 
-/// Returns the codepoint that a copy action from the codepoint sets; `None` if the action reads another
+/// Returns the codepoint that a copy action computes from the codepoint; `None` if the action reads another
 /// field.
 fn copied(dscp: Dscp, copy: &CopyConfig) -> Option<Dscp> {
     let values = copy.values().ok()?;
@@ -227,8 +227,8 @@ impl Check {
         }
     }
 
-    /// Returns the known packets and all packets that match a stage. Removes the packets that do not continue
-    /// from `left`.
+    /// Returns two sets of packets that match a stage: the packets known to arrive, and all packets. Removes
+    /// the packets that do not continue from `left`.
     fn coming(&mut self, stage: &ConditionerConfig, left: &mut Set) -> Result<(Set, Set), TooComplex> {
         let matched = match &stage.matches {
             Some(condition) => self.space.taken_by(condition)?,
@@ -336,7 +336,7 @@ mod tests {
         serde_json::from_value(written).expect("a policy")
     }
 
-    /// The shortcut without sets gives the same findings as the sets.
+    /// The check without sets returns the same findings as the check with sets.
     #[test]
     fn policies_that_treat_nqb_as_default_have_no_finding() {
         let conditions = [

@@ -164,8 +164,8 @@ fn below_packet(place: &Place, name: &str, burst: ByteSize, packet: u64) -> Opti
     })
 }
 
-/// Reports a second bucket that is smaller than a long packet. With such a peak bucket, all long packets are
-/// dropped. Such an excess bucket passes no long packet.
+/// Reports a second bucket that is smaller than a long packet. A peak bucket of this size drops all long
+/// packets. An excess bucket of this size passes no long packet.
 fn second_below_packet(place: &Place, name: &str, conditioner: &ConditionerConfig) -> Option<Finding> {
     match conditioner.meter.as_ref()? {
         MeterConfig::TwoRateTcm(config) => {

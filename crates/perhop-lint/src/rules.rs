@@ -1,7 +1,7 @@
 //! The vendor-neutral rules, and [`declare_rules`](crate::declare_rules) for the rules of a front end. The
 //! page of a rule is the file with the rule's name in `rules/` of its crate.
 
-/// Declares rules: a static for each, with its page, and `ALL`, the list of all.
+/// Declares rules: a static for each rule with its page, and `ALL`, the list of all rules.
 #[macro_export]
 macro_rules! declare_rules {
     ($($name:ident = $id:literal $severity:ident;)*) => {

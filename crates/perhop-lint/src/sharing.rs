@@ -218,8 +218,8 @@ fn overbooked(subject: &Subject, level: &Level, wire: &WireConfig) -> Option<Fin
     })
 }
 
-/// Returns the guaranteed rates of the classes, bits per second, in IP bytes and on the wire. Classes under
-/// strict priority send packets of voice size.
+/// Returns the guaranteed rates of the classes, bits per second, in IP bytes and on the wire. The packets of
+/// classes with strict priority are assumed to have the size of voice packets.
 fn guaranteed(level: &Level, voice: f64, mean: f64) -> (f64, f64) {
     let mut sum = (0.0, 0.0);
     for rates in &level.classes {
