@@ -13,9 +13,8 @@ use crate::space::PacketSpace;
 /// Returns the packets that can leave `conditioners` as a packet of `target`, in at least one state of the
 /// meters.
 ///
-/// The function processes the stages backwards. If a stage marks a packet, the packet is in a set after the
-/// stage exactly if before the stage it is in this set without the condition on the mark. A meter can assign
-/// any of its colors.
+/// The function processes the stages backwards. If a stage marks a packet, membership in the set after the
+/// stage does not depend on the old value of the marked field. A meter can assign any of its colors.
 ///
 /// # Errors
 /// The sets are too complex.

@@ -7,8 +7,8 @@ use std::error::Error;
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A set of packets, or of other assignments of the variables. It is the number of a node in the table that
-/// created it.
+/// A set of packets, or of other assignments of the variables. The value is the number of a node in the table
+/// that created the set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Set(u32);
 
@@ -106,7 +106,7 @@ impl Diagrams {
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
-    /// Returns the set that is `without` if `variable` is 0, and `with` if it is 1. Neither depends on an
+    /// Returns the set that is `without` if `variable` is 0, and `with` if it is 1. Neither set depends on an
     /// earlier variable.
     pub(crate) fn choose(&mut self, variable: u32, without: Set, with: Set) -> Result<Set, TooComplex> {
         if without == with {
@@ -277,7 +277,8 @@ impl Diagrams {
         let mut next = vec![set];
         while let Some(set) = next.pop() {
             let node = self.nodes[set.0 as usize];
-            // Variables ascend, so no variable of the range is below a later variable.
+            // The variables of a diagram ascend from the root, so no variable of the range follows a later
+            // variable.
             if node.variable >= end || seen.insert(set, set).is_some() {
                 continue;
             }

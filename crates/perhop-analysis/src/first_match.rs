@@ -1,5 +1,5 @@
-//! [`FirstMatch`]: a list of sets in which the first set that contains a packet decides, as in an access
-//! list.
+//! [`FirstMatch`]: a list of sets, as in an access list. The first set that contains a packet decides about
+//! the packet.
 
 use std::collections::BTreeMap;
 

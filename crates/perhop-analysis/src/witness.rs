@@ -188,8 +188,8 @@ pub(crate) fn value_of(packet: &Packet, field: Field) -> u128 {
     }
 }
 
-/// `udp 192.0.2.1:50000 > 198.51.100.1:9 dscp ef len 200 cos 5 in Gi0/1`. The values are those that a reader
-/// may return.
+/// Writes `udp 192.0.2.1:50000 > 198.51.100.1:9 dscp ef len 200 cos 5 in Gi0/1`. The values are those that
+/// [`PacketText`](crate::PacketText) can parse.
 impl fmt::Display for Witness {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let Packet { source, destination, protocol, source_port, destination_port, dscp, length, .. } =

@@ -47,8 +47,8 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
     got.into_iter().map(Got::exact).collect()
 }
 
-/// Returns the rates at which queues empty in [`allot`]. Each class is computed without the policer of its
-/// own queue.
+/// Returns the rates at which the queues of [`allot`] are served. The rate of each class is computed without
+/// the policer in front of its own queue.
 pub(super) fn serve(queueing: &QueueingConfig, whole: Whole, wants: &[Want], caps: &[f64]) -> Vec<Got> {
     if queueing.scheduler == SchedulerConfig::Fifo {
         // In a FIFO, the packets of a class wait behind the packets of the other classes.

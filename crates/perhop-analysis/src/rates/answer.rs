@@ -6,17 +6,17 @@ use serde::Serialize;
 /// The traffic of classes with strict priority. All other classes send at their maximum rate.
 #[derive(Clone, Copy, Debug)]
 pub struct PriorityLoad {
-    /// The fraction of its limit at which a class with a limit sends.
+    /// The load of a class with a limit, as a fraction of this limit.
     pub of_limit: f64,
-    /// The fraction of the rate that classes without a limit send together; `None` for the whole remaining
-    /// rate.
+    /// The load of all classes without a limit together, as a fraction of the rate; `None` for the whole
+    /// remaining rate.
     pub without_limit: Option<f64>,
 }
 
 impl PriorityLoad {
     /// The load of classes that send at their maximum rate.
     pub const FULL: PriorityLoad = PriorityLoad { of_limit: 1.0, without_limit: None };
-    /// The load of classes with a limit that send at this limit. Classes without a limit send nothing.
+    /// The load at which classes with a limit send at this limit, and classes without a limit send nothing.
     pub(super) const BOUNDED: PriorityLoad = PriorityLoad { of_limit: 1.0, without_limit: Some(0.0) };
 }
 
@@ -24,7 +24,7 @@ impl PriorityLoad {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Holds {
-    /// Always.
+    /// The limit always applies.
     Always,
     /// The limit applies while packets of other classes wait. Packets above the limit then have no priority
     /// or are dropped.

@@ -50,7 +50,7 @@ struct Step {
     left: f64,
 }
 
-/// A class with the rate that the steps up to now have given to it. Rates are in bits per second.
+/// A class, and its rate from the previous steps. Rates are in bits per second.
 #[derive(Debug)]
 struct Node {
     /// The level of the class; 0 for a class with a queue.
@@ -185,7 +185,7 @@ impl Node {
     }
 
     /// Returns the number of classes with tokens for `step` that can still send. They send in turns, which
-    /// bursts shorten.
+    /// small bursts shorten.
     fn lenders(&self, step: Step) -> usize {
         let of_node = |node: &Node| {
             if node.room(step) <= LEAST * step.left {
@@ -206,8 +206,9 @@ impl Node {
         })
     }
 
-    /// Marks the rates of classes that send in turns at `step` with a class to which an inner class also
-    /// lends. The end of the turn at the inner class also ends the turn at `step`.
+    /// Marks approximate rates. If `step` serves a class to which an inner class also lends, the end of the
+    /// turn at the inner class also ends the turn at `step`. The rates of all classes that `step` serves are
+    /// then approximate.
     fn mark_borrowers(&mut self, step: Step) {
         if self.level == step.level && self.borrows_again(step) {
             self.mark(step);
@@ -221,7 +222,7 @@ impl Node {
         with_room.into_iter().any(|node| node.has_borrowed || node.borrows_again(step))
     }
 
-    /// Marks the rates of classes that `step` serves as an approximation.
+    /// Marks the rates of the classes that `step` serves as approximate.
     fn mark(&mut self, step: Step) {
         for index in 0..self.inner.len() {
             if self.reaches(&self.inner[index], step) && self.inner[index].room(step) > LEAST * step.left {

@@ -290,7 +290,7 @@ fn least(rate: Option<f64>, other: f64) -> Option<f64> {
     .filter(|least| least.is_finite())
 }
 
-/// Whether HTB serves a class before all others, without a rate.
+/// Whether HTB serves a class before all others and without a rate limit.
 fn is_direct(class: &ClassConfig) -> bool {
     class.share.direct == Some(true)
 }

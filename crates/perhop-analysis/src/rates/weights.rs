@@ -10,7 +10,7 @@ const DRR_QUANTUM: f64 = 1500.0;
 /// The level of an outermost class of HTB with inner classes. The inner classes are one level below.
 pub(super) const HTB_OUTERMOST: u8 = 7;
 
-/// A rate, and its wire.
+/// A rate that classes share, and the rate of the wire.
 #[derive(Clone, Copy)]
 pub(super) struct Whole {
     /// Bits per second that the classes share.

@@ -242,16 +242,16 @@ fn every_class_gets_its_promise_and_no_more_than_its_maximum() {
 }
 
 const TREES: u64 = 200;
-/// Bits of a few packets in the counted time, and the least part of a rate that counts.
+/// The tolerance for a rate, bits per second: eight packets in the counted time.
 const PACKETS: f64 = 8.0 * 8.0 * LENGTH as f64 / COUNTED_S as f64;
 
-/// The precision of computed rates compared with the bytes that are sent.
+/// The precision of computed rates, compared with the rates of the sent bytes.
 #[derive(Clone, Copy, PartialEq)]
 enum Precision {
     Exact,
-    /// CBQ averages the sent bytes. With first come, first served, the rates depend on the arrivals.
+    /// CBQ, which averages the sent bytes, or FIFO, whose rates depend on the arrivals.
     Averages,
-    /// The guarantees of HTB exceed the rate.
+    /// A tree of HTB whose guarantees exceed the rate.
     Turns,
 }
 
@@ -265,7 +265,7 @@ fn difference(rates: &ClassRates, sent: f64, precision: Precision) -> Option<&'s
         Precision::Turns => 0.75,
     };
     if sent < kept * promised - PACKETS {
-        return Some("promised");
+        return Some("guarantee");
     }
     if sent > 1.02 * rates.maximum.unwrap() + PACKETS {
         return Some("maximum");
@@ -273,8 +273,8 @@ fn difference(rates: &ClassRates, sent: f64, precision: Precision) -> Option<&'s
     (precision == Precision::Exact && (sent - busy).abs() > 0.03 * busy + PACKETS).then_some("while busy")
 }
 
-/// A tree of HTB whose inner classes have any rates, smaller or larger than the sum of the classes inside
-/// them.
+/// A tree of HTB. The rate of an inner class can be smaller or larger than the sum of the rates of the
+/// classes inside it.
 fn htb_tree(dice: &mut Dice, depth: u64, outermost: bool) -> Value {
     let class = |index: u64, dice: &mut Dice| {
         let is_around = depth > 0 && (outermost || dice.chance(40));
@@ -383,7 +383,7 @@ fn guarantee_excess_divides_rates_in_the_order_of_priorities() {
 
 /// The least rate of HTB means no guarantee, and does not reduce the guarantees of other classes.
 #[test]
-fn the_least_rate_of_htb_promises_nothing() {
+fn the_least_rate_of_htb_is_not_a_guarantee() {
     let leaf = |name: &str, rate: &str| json!({"name": name, "share": {"rate": rate, "ceil": "1Gb/s"}});
     let classes = [leaf("none", "8b/s"), leaf("half", "500Mb/s"), leaf("other", "500Mb/s")];
     let inner = json!({"scheduler": "htb", "classes": classes});
