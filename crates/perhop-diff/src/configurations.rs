@@ -171,7 +171,7 @@ fn omitted_parts(question: &Question, matches: &Matches, lines: &[LineChange], u
     found
 }
 
-/// Returns a change if the models differ although no part does.
+/// Returns a change if the models differ although no part differs.
 ///
 /// If all packets were compared exactly, matches with different texts match the same packets.
 fn otherwise_different(devices: &[Device; 2], precision: Precision) -> Option<Changed> {

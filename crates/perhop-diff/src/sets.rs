@@ -85,7 +85,7 @@ impl Matches {
         Ok(self.space.witness(either)?.map(|witness| witness.to_string()))
     }
 
-    /// A packet that a match takes.
+    /// A packet that matches `condition`.
     pub(crate) fn witness(&mut self, condition: Option<&Value>) -> Option<String> {
         let taken = self.packets_of(condition).ok()?;
         self.space.witness(taken).ok()?.map(|witness| witness.to_string())

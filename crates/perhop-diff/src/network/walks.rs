@@ -184,7 +184,7 @@ fn guarantee(port: PortOf, queue: &str) -> Option<String> {
         })
     };
     let priority = if own.has_priority { "priority, " } else { "" };
-    Some(format!("{priority}promised {}, at most {}", text(own.promised), text(own.maximum)))
+    Some(format!("{priority}guaranteed {}, at most {}", text(own.promised), text(own.maximum)))
 }
 
 /// Adds the changed properties of a part.
@@ -229,7 +229,7 @@ fn with_ports(hop: &Hop) -> String {
     format!("{}:{}:{}", port(&hop.arrives), hop.device, port(&hop.leaves)).trim_matches(':').to_owned()
 }
 
-/// The interfaces and names of the conditioners with a meter that take a packet in a device.
+/// The interfaces and names of the conditioners with a meter that match a packet in a device.
 fn policers(hop: &Hop) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for stage in &hop.stages {

@@ -101,7 +101,7 @@ impl<'a> Devices<'a> {
                     continue;
                 }
                 let found = self.pair_of_ports(*entrance, *exit);
-                let by = entrance.map_or("any port without input policy", |place| self.name(place));
+                let by = entrance.map_or("any port without an input policy", |place| self.name(place));
                 let place = format!("packets that arrive on {by} and leave through {}", self.name(*exit));
                 if proof.record(&place, found, |found| accept(&mut self.space, found)) {
                     return;

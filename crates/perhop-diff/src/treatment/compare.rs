@@ -13,7 +13,7 @@ use super::words::Counterexample;
 /// The comparison of the treatments of one set of packets by two sides.
 #[derive(Debug, Default)]
 pub(crate) struct Difference {
-    /// A packet that they treat differently; `None` if there is none.
+    /// A packet that the two sides treat differently; `None` if there is no such packet.
     pub(crate) packet: Option<Counterexample>,
     /// All arriving packets whose own treatment differs.
     pub(crate) packets: Vec<Set>,

@@ -178,7 +178,7 @@ impl<'a> Treatments<'a> {
         Ok(parts)
     }
 
-    /// Follows packets of a conditioner with a meter, for each color that it may give.
+    /// Follows packets of a conditioner with a meter, for each color that the meter may assign.
     fn metered(
         &mut self,
         space: &mut PacketSpace,
@@ -237,7 +237,7 @@ impl<'a> Treatments<'a> {
         }
     }
 
-    /// Follows packets into the classes of a level. The first matching class takes a packet.
+    /// Follows packets into the classes of a level. A packet belongs to the first matching class.
     fn classify(&mut self, space: &mut PacketSpace, level: &Level, state: State) -> Made {
         let mut parts = Vec::new();
         let mut rest = state;
@@ -390,7 +390,7 @@ fn without_kept(space: &mut PacketSpace, state: &State, group: &[Field]) -> Resu
     Ok(vec![state, changed])
 }
 
-/// Joins the sets with one treatment.
+/// Joins the sets with the same treatment.
 fn joined(space: &mut PacketSpace, parts: Parts) -> Made {
     let mut by_tree: BTreeMap<TreeId, Vec<Set>> = BTreeMap::new();
     for (set, tree) in parts {

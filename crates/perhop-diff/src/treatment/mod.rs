@@ -5,8 +5,9 @@
 //! ```
 //!
 //! A treatment is a tree: meters, with a branch for each color; at its leaves a drop, or the marks and the
-//! queue. Two packets with one tree are treated equally, except for the other packets in their meters and
-//! queues. [`compare`] compares these as well: the meters and queues of two sides must have the same packets.
+//! queue. Two packets with the same tree are treated equally, except for the effects of other packets in
+//! their meters and queues. [`compare`] also compares these other packets: the meters and queues of two sides
+//! must have the same packets.
 
 mod compare;
 mod forward;

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::queues::{self, Level, Queue};
 use super::tree::Meter;
 
-/// A conditioner with the packets that it takes.
+/// A conditioner with the packets that match it.
 #[derive(Clone, Copy)]
 pub(super) struct Stage<'a> {
     pub(super) config: &'a ConditionerConfig,

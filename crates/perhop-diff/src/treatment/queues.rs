@@ -28,13 +28,13 @@ const LIMITING: [SchedulerConfig; 4] =
 /// The keys of shares that the rates already reflect.
 const PROPORTIONS: [&str; 4] = ["weight", "bandwidth", "quantum", "fraction"];
 
-/// The classes of one scheduler, in the order in which they take packets.
+/// The classes of one scheduler, in the order in which packets are compared with them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Level {
     pub(super) classes: Vec<Class>,
 }
 
-/// A class with the packets that its condition takes.
+/// A class with the packets that match its condition.
 #[derive(Clone, Debug)]
 pub(super) struct Class {
     pub(super) takes: Set,
@@ -45,7 +45,7 @@ pub(super) struct Class {
 #[derive(Clone, Debug)]
 pub(super) enum ClassContent {
     Level(Level),
-    /// Queues with a row of thresholds and the packets that have it.
+    /// For each row of thresholds: the index of the queue, the index of the row, and the packets of the row.
     Queues(Vec<(usize, usize, Set)>),
 }
 

@@ -27,7 +27,7 @@ pub(super) enum Tree {
 pub(super) enum Place {
     /// The steps end before a queue.
     Onward,
-    /// No class takes the packets.
+    /// The packets match no class.
     NoClass,
     Queue {
         queue: usize,

@@ -182,8 +182,8 @@ fn guarantee(queue: &super::queues::Queue) -> String {
         })
     };
     let priority = if own.has_priority { "priority, " } else { "" };
-    let rest = own.excess.map(|part| format!(", {:.1} % of the rest", 100.0 * part)).unwrap_or_default();
-    format!("{priority}promised {}, at most {}{rest}", rate(own.promised), rate(own.maximum))
+    let rest = own.excess.map(|part| format!(", {:.1} % of the excess", 100.0 * part)).unwrap_or_default();
+    format!("{priority}guaranteed {}, at most {}{rest}", rate(own.promised), rate(own.maximum))
 }
 
 /// Returns a value of a policy as text.
