@@ -254,7 +254,7 @@ fn the_order_of_classes_and_entries_counts() {
         " deny tcp any any\n permit udp any any range 16384 32767\n",
     );
     assert_ne!(swapped, IOS);
-    // UDP and TCP have no common packets, so the swapped list takes the same packets.
+    // UDP and TCP have no common packets, so the swapped list matches the same packets.
     assert!(difference(IOS, &swapped).is_empty());
     let overlapping = IOS.replace(" deny tcp any any\n", " deny udp any any\n");
     let swapped = overlapping.replace(
