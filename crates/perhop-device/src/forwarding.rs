@@ -175,7 +175,8 @@ pub struct PortForwarding {
     pub encryption: Option<Encryption>,
     /// The routing protocols that it takes part in.
     pub routing: Vec<PortRouting>,
-    /// The line that lets the port distribute labels, and send and receive packets with labels (LDP).
+    /// The line that enables LDP on the port. The port then distributes labels, and sends and receives
+    /// packets with labels.
     pub ldp: Option<usize>,
     /// Virtual addresses of groups of routers (HSRP, VRRP).
     pub shared_addresses: Vec<SharedAddress>,

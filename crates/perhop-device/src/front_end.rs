@@ -56,8 +56,8 @@ pub trait FrontEnd: Sync {
         &[]
     }
 
-    /// Returns an interface of at least `rate`, or the fastest one, for a device whose configuration has no
-    /// usable interface.
+    /// Returns an interface of at least `rate`, or the fastest interface, for a device whose configuration
+    /// has no usable interface.
     fn added_interface(&self, rate: Rate) -> AddedInterface;
 
     /// Whether packets can arrive and leave through the interface `name`; false for loopbacks and the control

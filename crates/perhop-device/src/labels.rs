@@ -6,7 +6,7 @@
 pub struct LabelDistribution {
     /// The destinations that get labels.
     pub destinations: LabeledDestinations,
-    /// The line that makes the device ask for packets with a label when it is the last router of a path
+    /// The line that makes the device request packets with a label when it is the last router of a path
     /// (explicit null, RFC 3032 §2.1). Without the line, the previous router removes the label (implicit
     /// null, RFC 3031 §3.16).
     pub explicit_null: Option<usize>,

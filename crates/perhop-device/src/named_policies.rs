@@ -1,4 +1,4 @@
-//! Policies without interfaces, and creation of an interface for one.
+//! Policies without interfaces, and creation of an interface for such a policy.
 
 use std::collections::BTreeSet;
 

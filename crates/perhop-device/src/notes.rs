@@ -77,7 +77,7 @@ impl Missing {
     }
 }
 
-/// Converts text for a comment: names come from files, and a line end in one would start a command.
+/// Converts text for a comment. Names come from files, and a line break in a name would start a command.
 pub fn comment(text: &str) -> String {
     pictured(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }

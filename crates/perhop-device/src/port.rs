@@ -79,7 +79,7 @@ pub struct Port {
     pub counted_bytes: Option<CountedBytes>,
     /// The configured properties of the wire.
     pub wire: Wire,
-    /// The reason why the output queues are not modeled; packets of a run may not wait there.
+    /// The reason why the output queues are not modeled; packets of a run may not wait in these queues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmodeled_queues: Option<String>,
     /// Whether the interface is administratively down.

@@ -33,7 +33,7 @@ pub struct SourceConfiguration {
     pub platform: String,
 }
 
-/// A policy, and its attachment if the file has one.
+/// A policy, and its attachment if the file attaches it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PolicyToWrite {
     /// The name of the policy.

@@ -107,7 +107,7 @@ pub(super) struct Reservations {
     pub(super) reservable: u64,
     /// Bits per second of priority classes.
     priority: u64,
-    /// The rate of the other classes, bits per second, including that of `remaining`.
+    /// The rate of the other classes, bits per second, including the rate of `remaining`.
     others: u64,
     /// The sum of the `remaining ratio`s, including class-default.
     ratios: u64,

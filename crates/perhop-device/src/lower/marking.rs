@@ -25,7 +25,7 @@ pub struct Markings {
     pub direction: Direction,
     /// The device.
     pub writer: Writer,
-    /// Whether packets leave this side with drop precedence 0 unless a class sets another one, because a
+    /// Whether packets leave this side with drop precedence 0 unless a class sets another value, because a
     /// policy needs it.
     pub resets_drop_precedence: bool,
     /// Whether output policies write the experimental bits of labels that the device has pushed.

@@ -3,7 +3,7 @@
 //! ```text
 //! queue 1 with priority   always within its guarantee, level 0
 //! shaped queues           guarantee and ceiling of rate / weight, level 1
-//! shared queues           parts of the rest by weight
+//! shared queues           shares of the remaining rate by weight
 //! ```
 //!
 //! Source: Cisco, "IE 2000 Software Configuration Guide" (OL-25866), page 38-31, and "Catalyst 3750-E and

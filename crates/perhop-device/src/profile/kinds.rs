@@ -155,7 +155,7 @@ pub enum LimitPrecision {
         /// The bits.
         bits: u32,
     },
-    /// Whole blocks, rounded down to at least one.
+    /// Whole blocks. The limit is rounded down, but is at least one block.
     Blocks {
         /// The bytes of a block.
         bytes: u64,
@@ -265,7 +265,7 @@ pub enum ShaperBurst {
         /// The time.
         microseconds: u64,
     },
-    /// A number of bits for slow shapers, a time at the rate for others.
+    /// A number of bits for slow shapers, and a time at the rate for other shapers.
     BitsWhenSlow {
         /// The burst of slow shapers.
         bits: u64,

@@ -204,7 +204,7 @@ impl ProfileRules {
     }
 }
 
-/// Merges the rules of a profile with those of its base.
+/// Merges the rules of a profile with the rules of its base.
 fn merged(text: &str, base_text: &dyn Fn(&str) -> Option<&'static str>) -> Result<Table, String> {
     let mut own: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let Some(base) = own.remove("base") else { return Ok(own) };

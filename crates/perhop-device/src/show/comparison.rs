@@ -1,4 +1,4 @@
-//! [`compare`]: compares the counters of a device with those of a run, class by class.
+//! [`compare`]: compares the counters of a device with the counters of a run, class by class.
 
 use serde::Serialize;
 use serde_json::Value;

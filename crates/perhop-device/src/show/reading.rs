@@ -59,6 +59,6 @@ pub struct PolicyReading {
     pub side: Direction,
     /// The name of the policy.
     pub name: String,
-    /// Its classes, including inner ones.
+    /// Its classes, including inner classes.
     pub classes: Vec<ClassReading>,
 }
