@@ -4,7 +4,7 @@
 //! Counters show rates and drops, but not the times of packets. A class that drops packets although its rate
 //! is below its share had bursts. The minimum length of these bursts follows from the drops: if all packets
 //! come in equal bursts at the rate of the entrance, shorter bursts lose fewer packets. The data plane
-//! computes the losses of a burst, because it knows all limits of the router.
+//! computes the losses of a burst, because it contains all limits of the router.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! [`infer`]: from a [`Request`] to a scenario.
+//! [`infer`] infers the scenario of a [`Request`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -48,7 +48,7 @@ const SAMPLES: f64 = 40.0;
 pub struct Request {
     /// The text of the configuration.
     pub text: String,
-    /// The `configuration` of the router in the scenario, which names the file or holds the text.
+    /// The `configuration` of the router in the scenario, which names the file or contains the text.
     pub configuration: Map<String, Value>,
     /// The folder to which relative paths in the scenario refer.
     pub base: String,
@@ -56,7 +56,7 @@ pub struct Request {
     pub interface: Option<String>,
     /// Instead of `interface`: the interface whose tunnels and sub-interfaces run together.
     pub whole_port: Option<String>,
-    /// The rate of its wire; by default the configured one.
+    /// The rate of its wire; by default the configured rate.
     pub rate: Option<Rate>,
     /// The size of its tx-ring, packets; by default the configured size.
     pub ring: Option<u32>,

@@ -8,7 +8,7 @@ use crate::network::{Carried, CosOrigin, Network};
 /// Adds tags or labels to the link before the router, if classes of the router match their marks. Returns the
 /// network.
 ///
-/// Packets that leave with a label need not enter with one, because the router imposes the label.
+/// Packets that leave with a label need not enter with a label, because the router imposes the label.
 pub(crate) fn with_marks(mut network: Network<'_>) -> Network<'_> {
     let has_exp = |condition: &MatchConfig| condition.mpls_exp.is_some();
     let has_cos = |condition: &MatchConfig| condition.cos.is_some();

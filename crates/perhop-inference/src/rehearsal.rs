@@ -34,7 +34,7 @@ impl Stream {
     }
 }
 
-/// The packets of a stream that reached the router, and those that it dropped.
+/// The packets of a stream that reached the router, and the packets that it dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) arrived: u64,

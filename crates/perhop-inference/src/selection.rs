@@ -45,7 +45,7 @@ impl<'a> Selection<'a> {
         let best = match (best, interface) {
             (Some(best), _) => Some(best),
             // If the user names an interface without modeled queues, the search for this interface below
-            // gives the reason.
+            // returns the reason.
             (None, Some(_)) => up.first(),
             (None, None) => {
                 if let Some((port, reason)) =
@@ -85,8 +85,8 @@ impl<'a> Selection<'a> {
 
     /// Returns one network for each other entrance through which packets may reach classes without packets.
     ///
-    /// An input policy can set what an output policy matches (`set qos-group`), and a class can match the
-    /// input interface.
+    /// An input policy can set a field that an output policy matches (`set qos-group`), and a class can match
+    /// the input interface.
     pub(crate) fn other_entrances(self, network: &Network<'a>) -> impl Iterator<Item = Network<'a>> {
         let (entering, leaving) = (network.entering.name.clone(), network.leaving.clone());
         let below = PortsBelow::new(self.site.ports);

@@ -60,7 +60,7 @@ pub(crate) struct Traffic {
     pub(crate) milliseconds: Option<f64>,
 }
 
-/// Returns traffic for each class that headers reach. `loads` gives the bits per second of queues by their
+/// Returns traffic for each class that headers reach. `loads` has the bits per second of queues by their
 /// paths, or of classes without a queue, instead of a guess; a load of zero omits a class.
 pub(crate) fn guessed(
     network: &Network,

@@ -56,7 +56,7 @@ pub(crate) fn rate_in_words(bits: f64) -> String {
     format!("{} {unit}", number(if scaled >= 100.0 { scaled.round_ties_even() } else { scaled }, 3))
 }
 
-/// Returns a time in whole microseconds, at least one.
+/// Returns a time in whole microseconds, at least 1 us.
 pub(crate) fn microseconds(seconds: f64) -> String {
     format!("{}us", (seconds * 1e6).round_ties_even().max(1.0))
 }

@@ -127,7 +127,7 @@ fn pairs(snapshot: &Snapshot, sites: &[Site], found: &mut Found) -> Result<Vec<P
     Ok(pairs)
 }
 
-/// Returns a flow with the default codepoint, which finds the path between two sites.
+/// Returns a flow with the default codepoint, whose packets show the path between two sites.
 fn probe(from: usize, to: usize) -> SiteFlow {
     SiteFlow {
         from,
@@ -179,7 +179,7 @@ fn loads_of(
 fn flows_of_pair<'a>(pair: &'a Pair, loads: &'a Loads) -> impl Iterator<Item = ClassFlow> + 'a {
     let own = loads.get(&pair.ports[0]).into_iter().flatten();
     own.enumerate().map(|(place, load)| {
-        // The packets have the addresses of the sites, not those of the header.
+        // The packets have the addresses of the sites, not the addresses of the header.
         let header = Header { source: None, destination: None, ..load.flow.header.clone() };
         let site_flow = SiteFlow {
             from: pair.from,

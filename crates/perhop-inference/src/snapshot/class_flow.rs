@@ -73,7 +73,7 @@ fn walk_group<'w>(
             candidates(&[*condition], &none_taken).take(MOST_OF_CONDITION).collect::<Vec<Header>>()
         });
         for header in known.clone().into_iter().chain(tried).take(MOST_HEADERS) {
-            // The packets have the addresses of the sites, not those of the header.
+            // The packets have the addresses of the sites, not the addresses of the header.
             let header = Header { source: None, destination: None, ..header };
             let walked = wanted.site_flow.with_header(header.clone()).walk(snapshot, sites)?;
             if walked.routed.is_ok() && wanted.missed_from(&walked).is_none() {

@@ -20,7 +20,7 @@ fn router(criteria: &str) -> String {
     )
 }
 
-/// Returns the scenario with rates for the class and the rest.
+/// Returns the scenario with rates for the classes `names`.
 pub(crate) fn with_rates(text: &str, names: &[&str]) -> Result<Inferred, Failure> {
     let load = |name: &&str| ClassLoad {
         name: (*name).to_owned(),

@@ -133,7 +133,8 @@ fn a_call_without_an_ef_class_waits_in_class_default() {
     assert!(found.assumed[0].contains("`voice`, a call of 80 kb/s, which waits in class-default"));
     let entry = found.scenario["traffic"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&entry["dscp"], &entry["destination-port"]), (&"ef".into(), &16384.into()));
-    // No call is added if a class takes EF, or if one class or access lists do not show telephony.
+    // No call is added if a class matches EF. No call is added if the policy does not show telephony, because
+    // it has only one class or its classes match access lists.
     let has_call = |text: &str| offered(LoadLevel::Busy, text).iter().any(|(name, ..)| name == "voice");
     assert!(!has_call(BRANCH));
     assert!(!has_call(&without_voice));
