@@ -16,9 +16,9 @@ pub enum LineState {
     Irrelevant,
     /// A known command that affects packets and that perhop does not model.
     NotModelled,
-    /// A valid command that is probably a mistake; a diagnostic gives the reason.
+    /// A valid command that is probably a mistake; a diagnostic states the reason.
     Suspicious,
-    /// A command that perhop does not know.
+    /// An unknown command.
     NotRecognized,
 }
 

@@ -228,7 +228,7 @@ impl Check {
     }
 
     /// Returns two sets of packets that match a stage: the packets known to arrive, and all packets. Removes
-    /// the packets that do not continue from `left`.
+    /// from `left` the packets that do not continue.
     fn coming(&mut self, stage: &ConditionerConfig, left: &mut Set) -> Result<(Set, Set), TooComplex> {
         let matched = match &stage.matches {
             Some(condition) => self.space.taken_by(condition)?,
