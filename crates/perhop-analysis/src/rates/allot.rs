@@ -1,4 +1,4 @@
-//! [`allot`]: the rate that each scheduler gives to saturated classes.
+//! [`allot`]: the rate that each scheduler assigns to saturated classes.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
@@ -106,7 +106,7 @@ fn with_rest(
     sure.into_iter().zip(shared).map(|(sure, shared)| sure + shared).collect()
 }
 
-/// Returns the rates that classes want in addition to `got`.
+/// Returns the rates that classes demand in addition to `got`.
 fn missing(wants: &[f64], got: &[f64]) -> Vec<f64> {
     wants.iter().zip(got).map(|(want, got)| (want - got).max(0.0)).collect()
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 /// The limits of a class, in bits per second; infinite without a limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The rate up to which policers let packets into its queue.
+    /// The rate up to which policers admit packets to its queue.
     pub(super) policed: f64,
     /// The rate up to which packets leave its queue: the minimum of its shaper, its ceiling, and the sum of
     /// the limits of its inner classes.

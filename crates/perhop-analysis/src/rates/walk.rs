@@ -16,7 +16,7 @@ struct Part<'p> {
     divided: &'p [Got],
 }
 
-/// The rates that the enclosing classes give to the classes of a level.
+/// The rates that the enclosing classes provide to the classes of a level.
 #[derive(Clone, Copy)]
 struct Around<'p> {
     path: &'p str,
