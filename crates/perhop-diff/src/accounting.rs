@@ -60,7 +60,7 @@ impl<'a> ChangedProperties<'a> {
         self.properties.is_empty() && self.parts.is_empty()
     }
 
-    /// The changed parts among those that a line affects.
+    /// The changed parts among the parts that a line affects.
     fn affected_parts(&self, effect: &BTreeSet<Property>) -> Vec<PartName> {
         let mut found = BTreeSet::new();
         for (interface, part, what) in effect {

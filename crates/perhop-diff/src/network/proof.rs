@@ -1,8 +1,8 @@
 //! [`prove`]: whether two networks treat all packets between all sites equally.
 //!
-//! They do so if the devices, links and written facts are the same, and each device treats all packets
-//! equally at all ports. Otherwise, perhop follows the packets that a device treats differently between the
-//! sites. Only a difference between the walks of these packets counts.
+//! They are treated equally if the devices, links and written facts are the same, and each device treats all
+//! packets equally at all ports. Otherwise, perhop follows the packets that a device treats differently
+//! between the sites. Only a difference between the walks of these packets counts.
 
 use std::collections::BTreeSet;
 

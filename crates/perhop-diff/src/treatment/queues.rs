@@ -251,7 +251,7 @@ impl Making<'_> {
         self.limiters += 1;
     }
 
-    /// Adds the queues of a class: one, or the tins of CAKE.
+    /// Adds the queues of a class: one queue, or the tins of CAKE.
     fn queues_of(
         &mut self,
         space: &mut PacketSpace,
@@ -300,7 +300,8 @@ fn ranked(queueing: &QueueingConfig) -> Vec<(usize, &ClassConfig)> {
     queueing.classes.iter().zip(&levels).map(|(class, own)| (rank(*own), class)).collect()
 }
 
-/// Returns the properties of the share of a class, without those that its rate already compares.
+/// Returns the properties of the share of a class, without the properties that the comparison of its rate
+/// covers.
 fn share(queueing: &QueueingConfig, class: &ClassConfig, rank: usize) -> Value {
     let mut share = match json!(class.share) {
         Value::Object(fields) => fields,

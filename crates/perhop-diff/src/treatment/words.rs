@@ -27,9 +27,9 @@ pub struct Counterexample {
 pub struct Aspect {
     /// Its name: marks, policer, queue, guarantee, buffer, limits, fate.
     pub what: String,
-    /// Its value in the first configuration; `None` without one.
+    /// Its value in the first configuration; `None` without a value.
     pub first: Option<String>,
-    /// Its value in the second.
+    /// Its value in the second configuration.
     pub second: Option<String>,
 }
 
