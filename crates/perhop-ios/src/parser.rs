@@ -368,7 +368,7 @@ fn is_session(words: &[&str]) -> bool {
 /// Returns the delimiter of a banner whose text begins with `first`; `None` if the banner ends in the same
 /// line, whose last word is `last`.
 fn banner_delimiter(first: &str, last: &str) -> Option<String> {
-    // The router shows a delimiter that is a control character as ^C.
+    // If the delimiter is a control character, the router shows it as ^C.
     let length = if first.starts_with("^C") { 2 } else { first.chars().next()?.len_utf8() };
     let (delimiter, text) = first.split_at(length);
     let closed = text.contains(delimiter) || (first != last && last.ends_with(delimiter));

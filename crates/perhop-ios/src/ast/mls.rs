@@ -107,7 +107,7 @@ pub enum Trust {
     Dscp,
     /// The class of service, by the map `cos-dscp`.
     Cos,
-    /// The class of service selects the queue, and the codepoint stays: `cos pass-through dscp`.
+    /// The class of service selects the queue, and the codepoint does not change: `cos pass-through dscp`.
     CosPassThrough,
     /// The IP precedence, by the map `ip-prec-dscp`.
     Precedence,

@@ -36,7 +36,7 @@ pub struct RouterProcess {
     pub settings: BTreeMap<LinkSettingKind, At<String>>,
     /// `default-information originate`
     pub default_route: Option<usize>,
-    /// `mpls ldp autoconfig`: all interfaces of the process distribute labels, or those of an area.
+    /// `mpls ldp autoconfig`: all interfaces of the process, or the interfaces of an area, distribute labels.
     pub labels: Option<At<Option<String>>>,
     /// The lines that perhop does not use for routes: redistribution, filters, summaries, and areas that do
     /// not receive all routes.

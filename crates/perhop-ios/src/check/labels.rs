@@ -76,7 +76,7 @@ impl Set {
         set
     }
 
-    /// Reports a label that no policy sets. The value 0 is not reported by itself, because unlabeled packets
+    /// Reports a label that no policy sets. The value 0 alone is not reported, because unlabeled packets
     /// have this value.
     fn missing(&self, map: &str, line: usize, label: &Label) -> Option<Diagnostic> {
         let Label { field, name, values } = label;

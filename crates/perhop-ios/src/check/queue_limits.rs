@@ -6,7 +6,7 @@ use perhop_lint::Diagnostic;
 use crate::ast::Configuration;
 use crate::rules;
 
-/// The number of packets that a fast retransmit needs: the lost packet, and the three packets behind it that
+/// The number of packets that a fast retransmit needs: the lost packet, and the three later packets that
 /// cause three duplicate acknowledgments (RFC 5681 §3.2).
 const FAST_RETRANSMIT_PACKETS: u64 = 4;
 

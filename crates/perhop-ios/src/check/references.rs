@@ -197,7 +197,7 @@ fn check_interfaces(
     }
 }
 
-/// Returns the interface whose address a line uses, and the effect if it does not exist.
+/// Returns the interface whose address a line uses, and the effect if the interface does not exist.
 fn source(text: &str, words: &[&str]) -> Option<(String, &'static str)> {
     let (before, effect) = match words {
         ["tunnel", "source", ..] => ("source", NO_SOURCE),

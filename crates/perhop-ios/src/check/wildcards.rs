@@ -7,7 +7,7 @@ use perhop_lint::{Diagnostic, Line};
 use crate::ast::Configuration;
 use crate::rules;
 
-/// The beginning of every mask of a class A network or a smaller one.
+/// The beginning of every mask of a class A network or of a smaller network.
 const MASK: &str = "255.";
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {

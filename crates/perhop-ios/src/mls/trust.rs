@@ -1,4 +1,4 @@
-//! Trust: the codepoint that the switch gives to arriving packets.
+//! Trust: the codepoint that the switch writes into arriving packets.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -220,7 +220,7 @@ mod tests {
     }
 
     /// `show policy-map` of NX-OS 10.3: the last queue has priority, and the default queue has 100 % of the
-    /// rest.
+    /// remaining rate.
     #[test]
     fn the_policies_of_the_system() {
         for (name, queues, first, last) in [

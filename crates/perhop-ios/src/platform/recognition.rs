@@ -178,7 +178,7 @@ const RULES: &[Rule] = &[
     rule(Profile::Hqf, &[Sign::IosProduct, Sign::HqfImage], &[], true),
     rule(Profile::Vip7500, &[Sign::VipImage], &[], true),
     rule(Profile::PreHqf, &[Sign::OldImage], &[], true),
-    // IOL prints version 17.x but queues in software, so the profile is not that of IOS-XE routers.
+    // IOL prints version 17.x but queues in software, so the profile is not the profile of IOS-XE routers.
     rule(Profile::Hqf, &[Sign::Version16, Sign::Version15], &[Sign::IolInterface], true),
     rule(Profile::IosXe, &[Sign::Version16], &[], true),
     rule(Profile::IosXe, &[Sign::Version15], &[Sign::XePlatform], true),

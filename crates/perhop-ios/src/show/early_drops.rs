@@ -68,7 +68,7 @@ pub(super) fn early_drops<'a>(
     }
 }
 
-/// Returns the drop precedence that a queue gives to packets with a codepoint or precedence.
+/// Returns the drop precedence that a queue assigns to packets with a codepoint or precedence.
 fn drop_precedence(row: &RandomDetectRow, basis: Basis, source: Option<&PrecedenceSource>) -> u64 {
     let Some(PrecedenceSource::ByDscp(groups)) = source else { return row.value.parse().unwrap_or(0) };
     let is_in = |group: &[Dscp]| basis == Basis::Dscp && group.iter().any(|dscp| dscp.value() == row.number);

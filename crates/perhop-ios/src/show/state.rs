@@ -140,7 +140,7 @@ struct Counting<'a> {
 }
 
 impl<'a> Counting<'a> {
-    /// Returns all packets that reach the policy, including dropped ones.
+    /// Returns all packets that reach the policy, including dropped packets.
     fn all(&self) -> Option<Traffic> {
         let CountedPort { link_to, counters, .. } = self.place.port;
         let all = if self.direction == Direction::Input { counters.arrived } else { counters.handed };

@@ -46,7 +46,7 @@ pub(super) fn open(
 type ReadLine = fn(&mut Configuration, Mode, Spelling, &mut Reader) -> Option<Reading>;
 
 /// Reads a line for every interface of the range with `read_line`. The state and the diagnostics of the line
-/// are those of the first interface.
+/// come from the first interface.
 pub(super) fn read(
     configuration: &mut Configuration,
     range: usize,

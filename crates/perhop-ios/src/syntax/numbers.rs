@@ -29,7 +29,7 @@ pub(super) fn precedence(reader: &mut Reader) -> Result<IpPrecedence, Finding> {
 
 /// Parses a DSCP by number or name.
 pub(super) fn dscp(reader: &mut Reader) -> Result<Dscp, Finding> {
-    // No router knows `nqb`, the name of the codepoint in RFC 9956.
+    // Routers do not accept `nqb`, the name of the codepoint in RFC 9956.
     let known = reader.peek().filter(|word| !word.eq_ignore_ascii_case("nqb"));
     let value = known.and_then(|word| word.parse().ok());
     let value = value.ok_or_else(|| reader.unexpected("a DSCP (0 to 63 or a name)"))?;

@@ -35,7 +35,7 @@ fn value(reader: &mut Reader) -> Result<u8, Finding> {
     }
 }
 
-/// Reads `map from … to …`: maps one or more values to one.
+/// Reads `map from … to …`: maps one or more values to one value.
 fn map(map: &mut TableMap, reader: &mut Reader) -> Reading {
     let mut from = vec![value(reader)?];
     while !reader.eat("to") {

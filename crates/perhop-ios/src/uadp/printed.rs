@@ -2,7 +2,8 @@
 //!
 //! Source of the layout: outputs of a 3850, a 9300 and a 9400 in genieparser. In the first table, the number
 //! of a profile of the chip precedes each value. perhop numbers the profiles in their order. perhop prints
-//! zeros for the number of the port in the chip and for the weights of a policy, which it does not know.
+//! zeros for the number of the port in the chip and for the weights of a policy, because it does not model
+//! these numbers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

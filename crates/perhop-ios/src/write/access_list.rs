@@ -76,7 +76,7 @@ fn entries(condition: &MatchConfig) -> Option<Vec<String>> {
     plain(condition).map(|entries| with("permit", entries))
 }
 
-/// Returns the entries, without action, for a condition without nested ones.
+/// Returns the entries, without action, for a condition without nested conditions.
 fn plain(condition: &MatchConfig) -> Option<Vec<String>> {
     let keys = keys(condition);
     let is_listed = keys.iter().all(|key| key.is_of_list()) && keys.iter().any(|key| key.is_address());

@@ -1,4 +1,4 @@
-//! For any text, the parser terminates and gives every line a state, and the result can be converted.
+//! For any text, the parser terminates and assigns a state to every line, and the result can be converted.
 
 use std::fs;
 use std::path::Path;

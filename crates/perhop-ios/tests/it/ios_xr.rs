@@ -96,7 +96,7 @@ fn blocks_end_at_their_ends_and_not_inside_other_blocks() {
     let class = &configuration.policy_maps.get("P").unwrap().classes[0];
     let police = &class.police.as_ref().unwrap().value;
     assert_eq!((police.conform.len(), police.exceed.len()), (1, 1));
-    // A packet must match only one criterion if the class-map does not have `match-all`.
+    // One matching criterion is sufficient if the class-map does not have `match-all`.
     let map = configuration.class_maps.get("A").unwrap();
     assert_eq!((map.combination, map.statements.len()), (perhop_device::Combination::MatchAny, 2));
 }

@@ -271,7 +271,7 @@ policy-map p
     assert!(found.iter().all(|diagnostic| diagnostic.severity == Severity::Note), "{found:?}");
 }
 
-/// A packet keeps the class of its arrival, regardless of the marks of that class.
+/// A packet belongs to the class that it matched on arrival, regardless of the marks of that class.
 #[test]
 fn a_class_that_rewrites_its_matched_label_keeps_its_queue() {
     let node = Node::from_text(
@@ -380,7 +380,7 @@ fn a_mark_that_takes_packets_out_of_a_class_has_an_effect() {
         router.starts_with("the mark moves these packets to the default class of GigabitEthernet0/1"),
         "{router}"
     );
-    // The policy marks all packets, including those of V, by `set` or by a policer.
+    // The policy marks all packets, including the packets of V, by `set` or by a policer.
     for all in ["  set dscp cs1\n", "  police 8000 conform-action set-dscp-transmit cs1 exceed-action drop\n"]
     {
         let (message, _) = unmatched(&format!(" class class-default\n{all}")).unwrap();

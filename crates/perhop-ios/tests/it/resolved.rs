@@ -169,7 +169,7 @@ fn thresholds_of_wred_with_hqf_rise_by_two() {
     assert_eq!(minima(Profile::PreHqf), [20, 22, 24, 26, 28, 31, 33, 35]);
 }
 
-/// A packet keeps the class that it arrived with, regardless of the marks of that class.
+/// A packet belongs to the class that it matched on arrival, regardless of the marks of that class.
 #[test]
 fn a_class_that_rewrites_the_codepoint_keeps_its_queue() {
     let text = on(
