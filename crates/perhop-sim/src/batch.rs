@@ -78,7 +78,7 @@ pub struct Point {
 pub struct Ended {
     /// The number of the point.
     pub number: u64,
-    /// The kept tables of all replications, or the reason for their absence.
+    /// The kept tables of all replications, or the reason why the point has no results.
     pub outcome: Result<Outcome, String>,
 }
 
@@ -87,14 +87,14 @@ pub struct Ended {
 pub struct Outcome {
     /// The number of replications that ran.
     pub replications: u32,
-    /// The kept tables, in the order of a run.
+    /// The kept tables, in the order in which a run returns them.
     pub tables: Vec<Table>,
 }
 
 /// A queue of points and the threads that run them.
 pub struct Batch {
     shared: Arc<Shared>,
-    // The pool is dropped without waiting. A running point notices that it is cancelled.
+    // Dropping the pool does not wait for its threads. A running point checks whether the batch is cancelled.
     pool: ThreadPool,
 }
 
@@ -195,7 +195,7 @@ impl Drop for Batch {
 }
 
 impl Shared {
-    /// Runs the point that has waited longest, if there is one.
+    /// Runs the point that has waited longest, if a point waits.
     fn run_next(&self) {
         let ((point, memory), last) = {
             let mut state = self.state();
@@ -204,8 +204,8 @@ impl Shared {
             state.running += 1;
             (next, state.waiting.len() < self.threads)
         };
-        // While every thread has a point to run, each point uses one thread. The last points run their
-        // replications in parallel.
+        // While every thread has a point to run, each point uses one thread. The last points use the idle
+        // threads: they run their replications in parallel.
         let side_by_side = if last { self.threads } else { 1 };
         let outcome = catch_unwind(AssertUnwindSafe(|| self.run(&point, memory, side_by_side)))
             .unwrap_or_else(|panic| Err(Failure::Error(panic_message(panic.as_ref()))));
@@ -263,7 +263,7 @@ impl Shared {
         Ok(self.outcome_of_point(next, tables))
     }
 
-    /// Runs one replication and returns its kept tables, with `classes` if the stop rule reads it.
+    /// Runs one replication and returns its kept tables, and the table `classes` if the stop rule reads it.
     fn replication(
         &self,
         scenario: &Scenario,

@@ -169,7 +169,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Builds the next direction, from `from` to `to`, from the configurations of both interfaces.
+    /// Builds the next direction of a link, from node `from` to node `to`. Reads the configurations of both
+    /// interfaces.
     fn direction(
         &mut self,
         config: &LinkConfig,

@@ -28,27 +28,27 @@ pub trait Engine: Sized {
     fn direction_mut(&mut self, link: LinkId) -> &mut Direction;
     /// The packets in flight on all links.
     fn flights(&self) -> &Flights;
-    /// Sends `packet` from a node by `link`.
+    /// Sends `packet` from a node over `link`.
     fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet);
-    /// Brings the port of `link` to `now`, before its state is read.
+    /// Advances the port of `link` to `now`. The caller needs this before it reads the state of the port.
     fn catch_up(&mut self, now: Time, link: LinkId);
     /// Runs all events up to `limit`.
     fn run_until(&mut self, limit: Time);
-    /// Returns the pauses by priority flow control, when the run is over.
+    /// Returns the pauses by priority flow control, after the run has ended.
     fn pauses(&mut self) -> Vec<PauseMeasurements> {
         Vec::new()
     }
-    /// Returns the hosts, and the directions of links in their order, when the run is over.
+    /// Returns the hosts and the directions of links, in the order of the links, after the run has ended.
     fn into_parts(self) -> (Hosts, impl Iterator<Item = Direction>);
 
-    /// Runs all events of the whole run and brings every port to its end.
+    /// Runs all events up to the end of the run and advances every port to that time.
     fn finish(&mut self) {
         let duration = self.hosts().measurements.duration;
         self.run_until(duration);
         self.catch_up_everywhere(duration);
     }
-    /// Brings every port to `now`, in the order of the paths, because a port that catches up may send packets
-    /// to the next port.
+    /// Advances every port to `now`, in the order of the paths, because a port that catches up may send
+    /// packets to the next port of a path.
     fn catch_up_everywhere(&mut self, now: Time) {
         for place in 0..self.hosts().paths.len() {
             let link = self.hosts().paths[place];
@@ -57,8 +57,8 @@ pub trait Engine: Sized {
     }
     /// The number of times that packets entered a wire, since the start of the run.
     fn packet_hops(&self) -> u64;
-    /// The name in results of port number `port`. Ports are numbered in the order of the scenario's links,
-    /// both directions of each.
+    /// The name of port number `port` in results. Port numbers follow the order of the scenario's links; each
+    /// link has two ports, one for each direction.
     fn port_name(&self, port: usize) -> Option<String> {
         let ends = &self.hosts().link_ends;
         (port < ends.len()).then(|| port_name(ends.names(LinkId(port as u32))))
@@ -76,7 +76,7 @@ pub trait Engine: Sized {
         let (links, warmup) = (0..hosts.link_ends.len() as u32, hosts.measurements.warmup);
         let mut carrying = 0;
         for packet in links.clone().flat_map(|link| self.direction(LinkId(link)).packets(self.flights())) {
-            // Fragments count with their datagram.
+            // A flow number outside the flows belongs to a fragment, which counts with its datagram.
             if let Some(under_way) = in_network.get_mut(flow_of(packet)) {
                 *under_way += u64::from(packet.sent_at >= warmup);
             }
@@ -101,7 +101,7 @@ pub trait Engine: Sized {
             measurements.assert_conservation();
             assert_eq!(carrying, transport.segments.len(), "packets of TCP and segments in the network");
         }
-        // The results of the ports can use the memory of the connections.
+        // Frees the memory of the connections before the results of the ports are allocated.
         drop(transport);
         add_ports(&mut measurements, directions, &link_ends);
         measurements

@@ -145,8 +145,8 @@ impl Fragments {
         Some(Pieces { packet: *packet, datagram, number, room, left, offset: 0, has_more: false })
     }
 
-    /// Returns the fields of the IP header by which the fragments of a datagram are found. `None` if `packet`
-    /// can neither be a fragment nor be fragmented.
+    /// Returns the fields of the IP header by which a receiver finds the fragments of a datagram. `None` if
+    /// `packet` can neither be a fragment nor be fragmented.
     pub(crate) fn fields(&self, packet: &Packet) -> Option<FragmentFields> {
         if flow_of(packet) < self.first {
             let identification = sequence_of(packet) as u16;
@@ -264,8 +264,8 @@ mod tests {
         pieces.iter().map(fields).collect()
     }
 
-    /// RFC 791 §3.2: 1480 bytes of payload fit into 1500 bytes. 980 bytes for 1000 would be 122.5 units, so
-    /// only 976 bytes fit.
+    /// RFC 791 §3.2: an MTU of 1500 bytes has room for 1480 bytes of payload. An MTU of 1000 bytes leaves 980
+    /// bytes, which are 122.5 units, so a fragment has only 976 bytes.
     #[test]
     fn pieces_begin_at_multiples_of_eight_bytes() {
         let mut fragments = fragments();

@@ -88,7 +88,8 @@ pub(crate) trait HostEvents: Sessions {
         let port = &mut self.direction_mut(link).port;
         port.release_departed(now);
         let peaks = port.take_peaks(now);
-        // Other probes of the same port keep their own intervals.
+        // `take_peaks` resets the peaks of the port. Other probes of the port have other intervals, so they
+        // also record these peaks.
         for other in self.hosts_mut().queue_probes.iter_mut().filter(|other| other.link == link) {
             other.most.resize(peaks.len(), Peak::default());
             other.most.iter_mut().zip(&peaks).for_each(|(most, peak)| *most = most.or(*peak));

@@ -28,7 +28,7 @@ pub(crate) struct FlowSource {
     pub(crate) due: Emission,
     pub(crate) stops: Time,
     pub(crate) flow: usize,
-    /// The place of the source on the agenda; `None` if the link of its host looks ahead.
+    /// The slot of the source on the agenda; `None` if the source sends ahead of the agenda.
     pub(crate) slot: Option<Slot>,
     pub(crate) source: Source,
 }
@@ -83,7 +83,8 @@ impl Hosts {
         self.paths[self.flow_paths[flow] as usize + usize::from(hops)]
     }
 
-    /// Does the same as [`link_of`](Hosts::link_of), and returns `None` behind the end of all paths.
+    /// Does the same as [`link_of`](Hosts::link_of), but returns `None` if `flow` has no path or the link
+    /// would be after the end of all paths.
     #[inline]
     pub(crate) fn link_after(&self, flow: usize, hops: u8) -> Option<LinkId> {
         self.paths.get(*self.flow_paths.get(flow)? as usize + usize::from(hops)).copied()

@@ -13,7 +13,7 @@ pub(crate) struct LinkEnds {
 }
 
 impl LinkEnds {
-    /// Creates the ends of the links of `topology`, without links.
+    /// Creates an empty list of directions between nodes of `topology`.
     pub(crate) fn new(topology: &Topology) -> LinkEnds {
         LinkEnds { nodes: topology.names().map(Box::from).collect(), ends: Vec::new() }
     }
@@ -38,7 +38,7 @@ impl LinkEnds {
     }
 }
 
-/// The name in results of the port that sends from the first node to the second: `C1->E3`.
+/// The name, in results, of the port that sends from the first node to the second: `C1->E3`.
 pub(crate) fn port_name([from, to]: [&str; 2]) -> String {
     format!("{from}->{to}")
 }

@@ -50,8 +50,9 @@ pub struct Span {
 }
 
 impl Playback {
-    /// Builds the replication at its start, with an observer of port number `port`. Ports are numbered in the
-    /// order of the scenario's links, both directions of each. Paths of trace files are relative to `base`.
+    /// Builds the replication at its start, with an observer of port number `port`. Port numbers follow the
+    /// order of the scenario's links; each link has two ports, one for each direction. Paths of trace files
+    /// are relative to `base`.
     ///
     /// # Errors
     /// A part of the scenario cannot be built, or the port does not exist.
@@ -74,8 +75,8 @@ impl Playback {
         ports.map(|(ends, direction)| (port_name(ends), &*direction.queue_names)).collect()
     }
 
-    /// Returns the packets at the port from `from` to `until`, or to an earlier instant at which at least
-    /// `enough` packets have been found. A `from` in the past starts the scenario again.
+    /// Returns the packets at the port from `from` to `until`. The span ends earlier if it has at least
+    /// `enough` packets. If `from` is before the current time, the run starts again.
     ///
     /// # Errors
     /// The errors of [`Playback::new`].
@@ -102,10 +103,11 @@ impl Playback {
     }
 
     /// Returns the packet memory of the port from `from` to `until`, in `samples` intervals of equal length;
-    /// `None` if the port has no memory that queues share. A `from` in the past starts the scenario again.
+    /// `None` if the port has no memory that queues share. If `from` is before the current time, the run
+    /// starts again.
     ///
     /// # Errors
-    /// As for [`Playback::new`].
+    /// The errors of [`Playback::new`].
     pub fn memory(
         &mut self,
         from: Time,
@@ -130,7 +132,7 @@ impl Playback {
             let part = (length * u128::from(step) / u128::from(samples)) as u64;
             let reached = from + Time::from_picoseconds(part);
             self.advance(reached);
-            // The packets are not read.
+            // This function reads only the memory, so the records of packets are discarded.
             self.network.observers.forget_before(reached);
             self.network.observers.memory.iter_mut().for_each(|watch| watch.sample(reached, &mut span));
         }
@@ -140,7 +142,7 @@ impl Playback {
     fn advance(&mut self, until: Time) {
         if until > self.now {
             self.network.run_until(until);
-            // Events at that instant have run, so the ports have also reached it.
+            // The events at `until` have run, so the ports have also reached that instant.
             self.now = until;
         }
     }

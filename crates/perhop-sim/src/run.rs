@@ -79,8 +79,8 @@ impl Progress {
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.view.take()
     }
-    /// Permits the first replication of a watched run to run up to `until`, at which it waits. Initially it
-    /// may run to its end. The results do not depend on it.
+    /// Permits the first replication of a watched run to run up to `until`, where it waits. Without a call,
+    /// the replication runs to its end. The results do not depend on `until`.
     pub fn hold_at(&self, until: Time) {
         self.gate.open_until(until);
     }
@@ -135,7 +135,7 @@ fn microseconds(time: Time) -> u64 {
     time.as_picoseconds() / 1_000_000
 }
 
-/// The reason why a run gave no results.
+/// The reason why a run has no results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
     /// The run was cancelled.
@@ -205,8 +205,8 @@ pub fn run_captured(
     let side_by_side = |range: Range<u32>| match options.engine {
         EngineChoice::Parallel => range.map(|replication| run_one(replication, threads)).collect(),
         EngineChoice::Plain => at_once(range, 1),
-        // Parallel replications share nothing. Only the last replications, if fewer than the threads, get
-        // several threads each.
+        // Replications in parallel share no state. If fewer replications than threads remain, each of them
+        // runs on several threads.
         EngineChoice::Fast => {
             let rest = range.len() % threads;
             let full = range.end - rest as u32;
@@ -345,7 +345,8 @@ impl ReplicationRun<'_> {
         self.complete(engine, files, reached)
     }
 
-    /// Runs these `slices` of the scenario with `engine`, which has [`Reached`] the start of the first slice.
+    /// Runs the slices with numbers in `slices` with `engine`, which has [`Reached`] the start of the first
+    /// one.
     fn run_slices(
         &self,
         engine: &mut impl Engine,

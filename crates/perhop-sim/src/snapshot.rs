@@ -177,8 +177,8 @@ mod tests {
         Snapshot { time, queues: Vec::new(), classes: Vec::new(), left_out: 0 }
     }
 
-    /// A step of a few milliseconds crosses the end of a slice. The snapshot at the gate follows that of the
-    /// slice.
+    /// If a step of a few milliseconds crosses the end of a slice, the snapshot at the gate follows the
+    /// snapshot of the slice.
     #[test]
     fn the_snapshot_at_the_gate_follows_waiting_snapshots() {
         let mut waiting = Waiting::default();

@@ -16,8 +16,8 @@ use crate::engine::Engine;
 use crate::fast::World;
 use crate::flow::flow_of;
 
-/// One replication in the fast engine, run in steps. Its results equal [`run`](crate::run()) with the same
-/// seed and one replication, for any steps.
+/// One replication in the fast engine, run in steps. For any steps, its results are those of
+/// [`run`](crate::run()) with the same seed and one replication.
 #[derive(Debug)]
 pub struct Stepwise {
     scenario: Scenario,
@@ -43,8 +43,7 @@ impl Stepwise {
         Ok(Stepwise { scenario: scenario.clone(), seed, world: World::new(setup, losses) })
     }
 
-    /// Runs all events up to `until`. Counts in intervals are then complete for the intervals that have
-    /// ended.
+    /// Runs all events up to `until`. The counts of all intervals that have ended by then are complete.
     pub fn advance(&mut self, until: Time) {
         self.world.run_until(until);
         self.world.catch_up_everywhere(until);

@@ -43,7 +43,8 @@ impl Wait {
         self.most_bytes = self.most_bytes.max(self.bytes);
         self.most_packets = self.most_packets.max(self.waiting.len());
     }
-    /// Removes `packet` and returns its arrival time. The packet is usually the first.
+    /// Removes `packet` from the list and returns its arrival time. Usually it is the oldest packet of the
+    /// list.
     fn remove(&mut self, packet: &Packet) -> Option<Time> {
         let place = self.waiting.iter().position(|(payload, _)| *payload == packet.payload)?;
         self.bytes -= u64::from(packet.length);
@@ -54,7 +55,7 @@ impl Wait {
 /// The observations at one port.
 #[derive(Clone, Debug, Default)]
 pub struct PortWaits {
-    /// By queue, up to the last that had packets.
+    /// By queue, up to the last queue that had packets.
     pub queues: Vec<Wait>,
     /// The queue whose packets are recorded.
     recorded: Option<usize>,
@@ -95,7 +96,7 @@ impl Observer for PortWaits {
 /// engine.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
-    /// By port, up to the last that had packets.
+    /// By port, up to the last port that had packets.
     pub ports: Vec<PortWaits>,
 }
 

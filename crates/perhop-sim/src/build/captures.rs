@@ -9,7 +9,7 @@ use crate::session::Ledger;
 use perhop_scenario::InterfaceConfig;
 
 impl Builder<'_> {
-    /// Puts a tap on each direction of a link between `captured` nodes.
+    /// Adds a tap to each direction of a link between `captured` nodes.
     pub(super) fn add_taps(&mut self, captured: &[[String; 2]]) {
         let Hosts { taps, link_ends, transport, .. } = &mut self.hosts;
         let captured: BTreeSet<[&str; 2]> =

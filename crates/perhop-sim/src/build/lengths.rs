@@ -16,8 +16,8 @@ const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 
 impl Builder<'_> {
-    /// The longest IP packet of a connection that uses the path `forth` in one direction and `back` in the
-    /// other. `None` if no MTU limits it.
+    /// The longest IP packet, bytes, of a connection that uses the path `forth` in one direction and `back`
+    /// in the other. `None` if no MTU limits it.
     ///
     /// Both ends know the path MTU from the start, as after path MTU discovery (RFC 1191 §6.3), and use the
     /// smallest MSS that an interface on the path writes into the SYN of either end.

@@ -11,8 +11,8 @@ use perhop_scenario::{InterfaceConfig, LinkConfig};
 use super::Builder;
 
 impl<'a> Builder<'a> {
-    /// Builds the pauses of the network, if an interface may send pause frames. The directions of links are
-    /// complete.
+    /// Builds the pauses of the network, if an interface may send pause frames. All directions of links must
+    /// exist.
     pub(super) fn pauses(&mut self) -> Result<Option<Pauses>, ConfigError> {
         let plain = InterfaceConfig::default();
         let (scenario, mut settings) = (self.scenario, Vec::with_capacity(self.directions.len()));
@@ -27,8 +27,8 @@ impl<'a> Builder<'a> {
                 settings.push((from.as_str(), queues, link.wire(near).rate));
             }
         }
-        // Slots decide the order of simultaneous events. A network without pauses therefore registers none
-        // here.
+        // The order of slots decides the order of simultaneous events, so a network without pauses registers
+        // no slots for pauses.
         if settings.iter().all(|(_, queues, _)| queues.iter().all(Option::is_none)) {
             return Ok(None);
         }
@@ -43,7 +43,8 @@ impl<'a> Builder<'a> {
         Ok(Pauses::new(settings.collect(), self.hosts.measurements.warmup))
     }
 
-    /// Returns, for each router and each of its interfaces, the direction by which packets arrive.
+    /// Returns, for each router and each of its interfaces, the direction of the link on which packets
+    /// arrive.
     fn arrivals(&self) -> BTreeMap<&'a str, Vec<Option<LinkId>>> {
         let mut arrivals: BTreeMap<&'a str, Vec<Option<LinkId>>> = BTreeMap::new();
         for (number, direction) in self.directions.iter().enumerate() {

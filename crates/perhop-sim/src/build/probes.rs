@@ -19,7 +19,7 @@ impl Builder<'_> {
     pub(super) fn add_probes(&mut self) -> Result<(), ConfigError> {
         let measure = &self.scenario.measure;
         let mut links = BTreeMap::new();
-        // Most scenarios have no probes, and a large network has many links.
+        // The loop over all links is slow in a large network, and most scenarios have no probes.
         if !measure.queues.is_empty() {
             for (index, link) in self.scenario.links.iter().enumerate() {
                 let [a, b] = &link.between;
@@ -49,8 +49,8 @@ impl Builder<'_> {
     /// Schedules the probes of TCP connections.
     pub(super) fn add_connection_probes(&mut self) -> Result<(), ConfigError> {
         let measure = &self.scenario.measure;
-        // The sessions of one traffic entry are consecutive, so the index of the first and their number are
-        // sufficient.
+        // The sessions of one traffic entry are consecutive, so the index of its first session and the number
+        // of sessions identify them.
         let mut sessions: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for (place, session) in self.hosts.transport.sessions.iter().enumerate() {
             sessions.entry(&self.scenario.traffic[session.traffic].name).or_insert((place, 0)).1 += 1;

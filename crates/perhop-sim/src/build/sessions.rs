@@ -78,7 +78,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns `parameters`, shared with an earlier entry of the traffic that has equal parameters. Only the
-    /// first few different parameters can be shared.
+    /// [`MOST_COMPARED`] newest different parameters are compared.
     pub(super) fn share(&mut self, parameters: Parameters) -> Arc<Parameters> {
         let recent = self.parameters.iter().rev().take(MOST_COMPARED);
         if let Some(known) = recent.into_iter().find(|known| ***known == parameters) {
@@ -89,8 +89,8 @@ impl<'a> Builder<'a> {
         parameters
     }
 
-    /// Returns the application that decides what flow `number` of `config` sends, and whether it starts by
-    /// itself.
+    /// Returns the application that decides what flow `number` of `config` sends, and whether this session
+    /// starts the application (the first session of a browser opens its other sessions).
     fn add_application(&mut self, config: &TrafficConfig, number: u32) -> (Application, bool) {
         let Hosts { transport, measurements: Measurements { warmup, duration, .. }, .. } = &mut self.hosts;
         let (stops, first) = (config.stop.unwrap_or(Time::MAX), transport.sessions.len());
@@ -124,7 +124,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds the path over `links` and returns its start. TCP reacts to arrivals, so its packets enter the
-    /// first link by events of the agenda. Other sources of that link therefore do not look ahead.
+    /// first link by events of the agenda. Other sources that send over that link therefore do not send ahead
+    /// of the agenda.
     pub(super) fn add_reactive_path(&mut self, links: &[LinkId]) -> u32 {
         if let Some(first) = links.first() {
             self.entering[first.index()] = Entering::Reactive;

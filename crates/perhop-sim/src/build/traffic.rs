@@ -80,7 +80,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The packets of the trace that `config` replays, if there is one.
+    /// The packets of the trace that `config` replays; empty if `config` replays no trace.
     fn trace_of(&self, config: &TrafficConfig) -> Result<Vec<TraceEntry>, ConfigError> {
         match &config.source {
             SourceConfig::Trace(trace) => read_trace(self.base, &trace.file)

@@ -29,14 +29,15 @@ pub struct Captured {
     pub interfaces: Vec<String>,
     /// Packets in the file.
     pub packets: u64,
-    /// Dropped packets among them.
+    /// The number of these packets that were dropped.
     pub dropped: u64,
     /// Time of the first omitted packet, if the limit was reached.
     pub full_at: Option<Time>,
 }
 
-/// The link directions that `scenario` captures. These are the directions that it names. Otherwise, they are
-/// both directions of every link with a policy at one of its ends, or of all links if no link has one.
+/// The link directions that a capture of `scenario` records. These are the directions that the scenario
+/// names. If it names none, they are both directions of every link with a policy at one of its ends, or of
+/// all links if no link has a policy.
 pub(crate) fn captured(scenario: &Scenario) -> Vec<[String; 2]> {
     let named = &scenario.measure.captures;
     if !named.is_empty() {

@@ -21,7 +21,7 @@ use crate::hosts::Hosts;
 use crate::link_ends::port_name;
 use crate::session::Carried;
 
-/// One file per link with both directions, as a capture at one end of the link would show.
+/// One file for each captured link. A file has both directions, like a capture at one end of the link.
 pub(crate) struct Files {
     most_packets: u64,
     ports: Ports,
@@ -72,7 +72,8 @@ impl Files {
     /// Writes the records up to `until`, the time up to which the simulation is complete.
     pub(crate) fn write(&mut self, engine: &mut impl Engine, until: Time) -> io::Result<()> {
         for file in &mut self.open {
-            // A packet on the wire is recorded when it arrives, with the earlier time of its first bit.
+            // A packet on the wire is recorded when it arrives, but its record has the earlier time of its
+            // first bit.
             let began = |link: &LinkId| {
                 let flight = engine.flights().front(&engine.direction(*link).in_flight)?;
                 Some(tap(engine.hosts(), *link)?.began(flight.arrives, &flight.packet))
@@ -114,8 +115,8 @@ impl Files {
 }
 
 impl File {
-    /// The earliest record of all directions that `is_due`. At equal times, the first direction precedes the
-    /// others.
+    /// The earliest record of all directions whose time `is_due`. At equal times, the record of the first
+    /// direction comes first.
     fn next(&self, hosts: &mut Hosts, is_due: impl Fn(&Time) -> bool) -> Option<(usize, Record)> {
         let due = |(interface, link): (usize, &LinkId)| {
             let time = tap(hosts, *link)?.next()?;

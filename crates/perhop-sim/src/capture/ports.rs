@@ -6,8 +6,8 @@ use perhop_scenario::{Scenario, TrafficConfig};
 /// The client ports of a scenario's flows on the wire.
 ///
 /// For classifiers, a flow has the ports of its scenario, so two traffic entries without ports have equal
-/// ports. On the wire, these would be one conversation. Entries with equal ends, and the connections of a
-/// flow, therefore get consecutive numbers.
+/// ports. On the wire, equal ports would make the two entries one conversation. Entries with equal ends, and
+/// the connections of a flow, therefore get consecutive numbers.
 pub(crate) struct Ports(Vec<Place>);
 
 /// The index of a traffic entry among the entries with equal ends.

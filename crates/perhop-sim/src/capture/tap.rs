@@ -27,7 +27,7 @@ pub(crate) struct Record {
 /// The contents of a recorded packet.
 #[derive(Clone, Debug)]
 pub(crate) enum Contents {
-    /// A datagram that is not fragmented anywhere.
+    /// A datagram that no interface fragments.
     Datagram,
     /// A fragment, or a datagram that may be fragmented.
     Fragment(FragmentFields),

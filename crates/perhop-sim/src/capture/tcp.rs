@@ -12,7 +12,7 @@ use perhop_scenario::tcp::{Flags, Parameters};
 
 /// Difference between the initial sequence numbers of consecutive connections.
 const SPACING: u32 = 1 << 20;
-/// One tick of the timestamps' clock (RFC 7323 §5.4: 1 ms to 1 s).
+/// One tick of the clock for TCP timestamps (RFC 7323 §5.4: 1 ms to 1 s).
 const TICK: Time = Time::from_milliseconds(1);
 
 /// The header of the segment in `carried`, connection `number` of its session, inside `packet`.
@@ -70,7 +70,7 @@ struct Numbers {
     first: u32,
     /// The number of offsets that a full segment covers.
     full: u32,
-    /// The number of these offsets that stand for headers, which are not payload on the wire.
+    /// The number of these offsets that count headers, which are not payload on the wire.
     uncounted: u32,
 }
 

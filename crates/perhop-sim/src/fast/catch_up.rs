@@ -14,8 +14,8 @@ use super::lookahead::{Feeder, Lookahead, Prescheduled};
 use super::world::World;
 
 impl<W: PortObservers> World<W> {
-    /// Advances the sources of `lookahead` past `now`. Schedules the arrival of their next packet if this is
-    /// sufficient. Otherwise sends ahead.
+    /// Advances the sources of `lookahead` past `now`. If it is sufficient, schedules only the arrival of
+    /// their next packet. Otherwise sends their packets ahead of the agenda.
     ///
     /// A packet that will find the port idle needs only its arrival on the agenda. No other code reads it
     /// earlier, and only later packets of the same sources enter this link.
@@ -82,11 +82,11 @@ impl<W: PortObservers> World<W> {
 
     /// Runs the steps of `link`'s port that are due by `now`, each step at its own instant.
     ///
-    /// The agenda needs no poll for the instant at which the transmit ring has room again. A packet is in
+    /// The agenda needs no poll at the instant at which the transmit ring has room again. A packet is in
     /// flight from the instant at which it enters the ring, because its departure is then known. A busy port
-    /// therefore always has a packet in flight. The arrival of that packet calls this function, and the next
-    /// packets are not late by then. With inline delivery, either no packet can be late, or the port
-    /// schedules a poll ([`World::await_poll`]).
+    /// therefore always has a packet in flight. The arrival of that packet calls this function before the
+    /// next packets are late. With inline delivery, either no packet can be late or the port schedules a poll
+    /// ([`World::await_poll`]).
     #[inline]
     pub(super) fn run_port_to(&mut self, now: Time, link: LinkId) {
         if let Entry::Lookahead(lookahead) = self.links[link.index()].entry {
@@ -179,8 +179,8 @@ impl<W: PortObservers> World<W> {
             FarEnd::Inline(_) => timeout.saturating_add(direction.delay),
             FarEnd::Event | FarEnd::PolledEvent => timeout,
         };
-        // A poll that is too early only costs time, because it is scheduled again. A poll that is too late
-        // gives wrong results.
+        // A poll that is too early only costs time, because the port schedules another poll. A poll that is
+        // too late causes wrong results.
         if direction.poll_at.is_none_or(|pending| time < pending) {
             self.agenda.schedule(direction.poll, time);
             direction.poll_at = Some(time);

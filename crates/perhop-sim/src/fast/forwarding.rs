@@ -58,8 +58,8 @@ impl<W: PortObservers> World<W> {
             self.exceed_mtu(now, link, packet);
             return None;
         }
-        // With lookahead, only packets of the host's own sources enter a link. These sources have already
-        // advanced its port.
+        // On a link with lookahead, all packets are from the host's own sources, which have already advanced
+        // the port.
         if hop.link.direction.port.backlog() > 0 && !matches!(hop.link.entry, Entry::Lookahead(_)) {
             self.send_due_packets(now, link);
             hop = self.hop(link);
@@ -155,7 +155,7 @@ impl<W: PortObservers> World<W> {
     #[inline]
     pub(super) fn arrive(&mut self, now: Time, link: LinkId) {
         let Link { entry, far_end, direction, .. } = &mut self.links[link.index()];
-        // The packet is copied once; the following code changes the copy in place.
+        // This is the only copy of the packet. The following code changes the copy in place.
         let mut packet;
         if let Entry::Lookahead(lookahead) = *entry
             && let Prescheduled::Next(feeder) = self.lookaheads[lookahead as usize].prescheduled

@@ -55,13 +55,13 @@ impl<W: PortObservers> Hop<'_, W> {
     pub(super) fn record_arrival(&mut self, now: Time, packet: &Packet) {
         self.observers.arriving(now, self.id.index(), packet);
     }
-    /// Calls [`Port::cut_through`].
+    /// Calls [`Port::cut_through`] with the observers of the port.
     #[inline(always)]
     pub(super) fn cut_through(&mut self, packet: &Packet, departure: Departure) {
         let (port, counters) = self.port();
         port.cut_through(packet, departure, counters);
     }
-    /// Calls [`Port::precompute_departure`].
+    /// Calls [`Port::precompute_departure`] with the observers of the port.
     #[inline(always)]
     pub(super) fn precompute_departure(&mut self, now: Time, packet: &mut Packet) -> Option<Departure> {
         let (port, counters) = self.port();
@@ -70,22 +70,22 @@ impl<W: PortObservers> Hop<'_, W> {
         let latest = Time::MAX.saturating_sub(self.link.direction.delay);
         Some(Departure { starts, ends: ends.min(latest.saturating_sub(Time::from_picoseconds(1))) })
     }
-    /// Calls [`Port::send`].
+    /// Calls [`Port::send`] with the observers of the port.
     #[inline(always)]
     pub(super) fn send(&mut self, now: Time, packet: &mut Packet) -> Sent {
         let (port, counters) = self.port();
         port.send(now, packet, counters)
     }
-    /// Calls [`Port::poll_transmit`].
+    /// Calls [`Port::poll_transmit`] with the observers of the port.
     #[inline(always)]
     pub(super) fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> Option<Departure> {
         let (port, counters) = self.port();
         port.poll_transmit(now, packet, counters)
     }
 
-    /// Puts `packet`, which leaves its queue at `leaves`, on the wire. It arrives with its last bit, which is
-    /// sent when its `departure` ends. Returns the time of arrival if the packet is delivered inline now.
-    /// Otherwise, the arrival is on the agenda.
+    /// Puts `packet`, which leaves its queue at `leaves`, on the wire. The packet arrives with its last bit,
+    /// which is sent at the end of `departure`. Returns the time of arrival if the packet is delivered inline
+    /// now. Otherwise, the arrival is on the agenda.
     #[inline(always)]
     pub(super) fn launch(&mut self, leaves: Time, packet: &Packet, departure: Departure) -> Option<Time> {
         let measurements = &mut self.hosts.measurements;

@@ -27,9 +27,9 @@ pub(super) enum Entry {
 /// The elements of a port that decide about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PortMode {
-    /// No element if the port is idle. The packet goes directly to the wire.
+    /// If the port is idle, no element: the packet goes directly to the wire.
     CutThrough(Departures),
-    /// Output conditioners, a classifier, a buffer manager or a scheduler, in every state of the port.
+    /// In every state of the port: output conditioners, a classifier, a buffer manager or a scheduler.
     Queued(Departures),
     /// The elements of `Queued`, after fragmentation of packets that exceed the interface's MTU.
     Limited(Departures),
@@ -53,10 +53,10 @@ impl PortMode {
 /// The time at which the departure of a waiting packet is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Departures {
-    /// The arrival of the packet. The port is a FIFO whose buffer manager decides on arrival
+    /// At the arrival of the packet. The port is a FIFO whose buffer manager decides on arrival
     /// (`docs/decisions/0006`).
     Precomputed,
-    /// A poll of the port.
+    /// At a poll of the port.
     Polled,
 }
 
@@ -76,12 +76,11 @@ pub(super) enum FarEnd {
 /// The event or element that needs the inline packets of a link on time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Awaited {
-    /// None before the end of the run, so the port may be late.
+    /// No event or element before the end of the run, so the port may be late.
     Never,
     /// An event of the agenda further along the path, so the port is polled in time.
     Downstream,
-    /// The TCP of the host at the far end. It answers, if possible ahead of the agenda, so the port is polled
-    /// in time.
+    /// TCP at the far host. TCP answers ahead of the agenda if possible, so the port is polled in time.
     Tcp,
 }
 
@@ -90,9 +89,9 @@ pub(super) enum Awaited {
 pub(super) enum Onward {
     /// Delivery to the host at the far end.
     Host,
-    /// This link, which all packets take.
+    /// Transmission on this link, which all packets take.
     Link(LinkId),
-    /// The next link of the path of its flow.
+    /// Transmission on the next link of the path of its flow.
     Routed,
 }
 
@@ -107,9 +106,9 @@ pub(super) enum Wire {
 
 /// One direction of a link.
 ///
-/// A network has many links, so the order of the fields matters. It begins at a cache line. A packet that
-/// cuts through touches only the first two lines and those of the port. Its arrival touches only the first
-/// two lines.
+/// A network has many links, so the order of the fields matters. The struct is aligned to cache lines. A
+/// packet that cuts through accesses only the first two cache lines of the struct and the cache lines of the
+/// port. Its arrival accesses only the first two.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {
@@ -128,8 +127,8 @@ const _: () = assert!(
 );
 
 impl Link {
-    /// Whether the agenda must poll the port. This is so if a shaper delays all waiting packets, or if inline
-    /// packets must be on time ([`Awaited`]). Sources that look ahead poll the port themselves.
+    /// Whether the agenda must poll the port. It must do so if a shaper delays all waiting packets, or if
+    /// inline packets must be on time ([`Awaited`]). Sources that look ahead poll the port themselves.
     #[inline]
     pub(super) fn awaits_poll(&self) -> bool {
         let waits = match self.far_end {

@@ -18,7 +18,7 @@ pub(super) struct Lookahead {
 /// arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prescheduled {
-    /// Never, because the port decides about every packet or the far end needs no event.
+    /// Never, because the port decides about every packet or the far end does not need an event.
     Never,
     /// Possible, but no arrival is scheduled now.
     Nothing,
@@ -30,7 +30,8 @@ pub(super) enum Prescheduled {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Feeder(u8);
 
-/// The sources of one host. Their number is small, so that each packet can search for the first of them.
+/// The sources of one host. They are few, so that the search for the earliest source is cheap enough for each
+/// packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Feeders {
     sources: [u32; Feeders::MOST],
@@ -54,7 +55,7 @@ impl Feeders {
     pub(super) fn source(&self, Feeder(place): Feeder) -> usize {
         self.sources[usize::from(place) % Feeders::MOST] as usize
     }
-    /// The feeder with the earliest `due`. Among equal ones, the first in order.
+    /// The feeder with the earliest `due`. Among feeders with equal times, the first one of the list.
     #[inline]
     pub(super) fn first_by(&self, due: impl Fn(usize) -> Time) -> Feeder {
         let mut first = Feeder::default();

@@ -2,9 +2,9 @@
 //!
 //! Most of the plan follows from the lookahead of conservative parallel simulation (Chandy and Misra 1979;
 //! Bryant 1977). This is the instant before which no other packet can reach the elements at the far end of a
-//! link. If all packets reach these elements over this wire, the instant is the end of the run. If TCP
-//! answers at the far end, the connection determines the instant for each packet. Otherwise, the arrival
-//! waits on the agenda.
+//! link. If all packets reach these elements over this wire, this instant is the end of the run. If TCP
+//! answers at the far end, the state of the connection determines the instant for each packet. In all other
+//! cases, the arrival is an event of the agenda.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ impl<W: PortObservers> World<W> {
         let mut ahead = Vec::new();
         for (index, feeders) in feeders.iter().enumerate().filter(|(_, feeders)| !feeders.is_empty()) {
             let id = LinkId(index as u32);
-            // On a link from host to host, no event could be a barrier.
+            // A link from host to host has no event that could be a barrier.
             if probed[index]
                 || self.hosts.far_nodes[index] == FarNode::Host
                 || entering[index] == Entering::Reactive
@@ -121,10 +121,10 @@ impl<W: PortObservers> World<W> {
     }
 }
 
-/// Returns, for each link, whether it delivers inline. All its packets must end at hosts or continue to a
-/// link without probed queues that receives packets from no other link. No other packet can then arrive
-/// between the departure and the arrival of a packet. The decision whether TCP answers ahead of the agenda is
-/// made for each packet.
+/// Returns, for each link, whether it delivers inline. A link does so if all its packets end at hosts, or
+/// continue to a link that has no probed queues and receives packets from no other link. No other packet can
+/// then arrive between the departure and the arrival of a packet. For each packet, TCP decides whether it
+/// answers ahead of the agenda.
 ///
 /// A link away from a host does not deliver inline. Its sources and TCP are ahead of the agenda, and they
 /// need an arrival with an event as their barrier. See [`stretches`].
@@ -149,12 +149,12 @@ fn inline_links(hosts: &Hosts, feeding: &[Feeding], probed: &[bool], crossings: 
     inline
 }
 
-/// For each link away from a host, the links up to the barrier, which is the first link that is not inline.
-/// This requires that all packets of the first link, and no others, reach the barrier. In this case, the link
-/// away from the host also delivers inline.
+/// For each link away from a host, the links up to the barrier, which is the first link that is not inline. A
+/// link has an entry only if all packets of this first link, and no others, reach the barrier. Then the first
+/// link also delivers inline.
 ///
-/// The barrier must be inside this part of the network, because arrivals at the barrier let the sources
-/// continue.
+/// The barrier must be inside this part of the network, because the sources continue when a packet arrives at
+/// the barrier.
 fn stretches(
     hosts: &Hosts,
     feeding: &[Feeding],
@@ -227,7 +227,8 @@ fn far_end_of(far_end: FarEnd, direction: &Direction, crossing: Crossing) -> Far
     }
 }
 
-/// Finds the inline links on whose packets a later event of the same path depends.
+/// Marks the inline links whose packets must be on time, because a later link of the same path receives them
+/// by an event.
 fn find_awaited(hosts: &Hosts, far_ends: &mut [FarEnd]) {
     let mut found = true;
     while std::mem::take(&mut found) {
@@ -270,7 +271,7 @@ fn wires(hosts: &Hosts, directions: &[Direction]) -> Vec<Wire> {
     directions.iter().zip(&hosts.taps).map(wire).collect()
 }
 
-/// The feeding of each link.
+/// By link: the links over which packets reach its near node.
 fn feeding(hosts: &Hosts) -> Vec<Feeding> {
     let mut feeding = vec![Feeding::Unused; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {

@@ -2,10 +2,10 @@
 //! evaluation of a compiler algorithm for prefetching").
 //!
 //! With many TCP flows, the state of the network exceeds the caches, and most accesses to a link, a segment
-//! or an end wait for memory. The agenda knows the next events. The places of their state are in a chain: the
+//! or an end wait for memory. The agenda knows the next events. The places of their state form a chain: the
 //! event has the link, the link has the packet, the packet has the flow and the segment, the segment has the
-//! end. Each event therefore passes through stages, one for each earlier event. A stage reads what the
-//! previous one has loaded, and starts to load the next place.
+//! end. The hints for an event are therefore given in stages, during the events before it. A stage reads the
+//! state that the previous stage has loaded, and starts to load the next place of the chain.
 
 use perhop_measure::counters::FlowCounters;
 use perhop_net::Event;
@@ -32,7 +32,7 @@ impl<W> World<W> {
         self.hosts.transport.sessions.len() >= MANY_SESSIONS
     }
 
-    /// Starts to load the state of some of the next events, each by one stage.
+    /// Starts to load the state of the next events: one stage for each of them.
     #[inline]
     pub(super) fn prefetch_upcoming(&self) {
         // The last stage of the next event is complete.

@@ -74,7 +74,7 @@ pub(super) struct MemoryWatch {
     pool: Level,
     /// The time of the last change.
     changed: Time,
-    /// The number of drops since the last sample, by port, queue and cause.
+    /// The number of drops since the last sample, by the indices of port, queue and cause.
     drops: BTreeMap<(usize, usize, usize), u64>,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct MemoryWatch {
 struct WatchedPort {
     unit: UnitSize,
     reserved: u64,
-    /// The units of its queues above their reserved ones.
+    /// The units of its queues above their reserved units.
     shared: u64,
     queues: Vec<WatchedQueue>,
 }
@@ -94,7 +94,7 @@ struct WatchedQueue {
     level: Level,
 }
 
-/// A number of units, and the largest one since the last sample.
+/// The current number of units, and the maximum since the last sample.
 #[derive(Debug, Default)]
 struct Level {
     units: u64,
@@ -111,8 +111,8 @@ impl Level {
 }
 
 impl MemoryWatch {
-    /// Watches the memory of port number `port` of empty `directions` between these `ends`; `None` if it has
-    /// none.
+    /// Watches the memory of port number `port` of `directions`, which have no packets yet and connect these
+    /// `ends`. `None` if the port has no shared memory.
     pub(super) fn new(directions: &[Direction], ends: &LinkEnds, port: usize) -> Option<MemoryWatch> {
         let chosen = &directions[port];
         let memory = chosen.port.memory()?;
@@ -179,7 +179,7 @@ impl MemoryWatch {
         port.shared = port.shared + above(level.units) - before;
         self.pool.units = self.pool.units + of_pool(port.shared) - held;
     }
-    /// Counts the units that last until `now`.
+    /// Includes the current units in the peaks, if they remained unchanged for some time before `now`.
     fn settle(&mut self, now: Time) {
         if now > self.changed {
             self.pool.settle();

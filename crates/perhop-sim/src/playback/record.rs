@@ -24,7 +24,7 @@ pub struct PacketRecord {
     pub queue: Option<u32>,
     /// The drop precedence of the packet in its queue.
     pub precedence: u32,
-    /// Whether it was marked congestion-experienced.
+    /// Whether the packet has an ECN mark.
     pub marked: bool,
     /// Time at which it left its queue for the transmit ring, and its transmission on the wire.
     pub left: Option<(Time, Departure)>,

@@ -21,7 +21,7 @@ type Identity = (u64, Time);
 #[derive(Debug)]
 pub(super) struct PortWatch {
     port: usize,
-    /// By port: whether it leads to the node of the watched port.
+    /// By port: whether its link ends at the node of the watched port.
     leads_here: Vec<bool>,
     /// The class of each flow.
     classes: Vec<u32>,

@@ -17,19 +17,19 @@ use crate::parallel::{self, Division, Load, Partition, lock};
 use crate::setup::Setup;
 use perhop_measure::Replication;
 
-/// The slices after which a division is considered. The first is used if packets were sent by then.
+/// The slices after which a division is considered. The first slice is used if packets were sent by its end.
 const CONSIDERED_AFTER: [u64; 2] = [2, 16];
-/// The shortest time on one thread, seconds, for which a run is divided. The search for a division and the
-/// start of threads take time, too.
+/// The shortest run that is divided: its estimated time on one thread, seconds. The search for a division and
+/// the start of threads take time, too.
 const SHORTEST: f64 = 0.5;
-/// The least estimated gain: time on one thread divided by the time in parts. The estimate ignores that
-/// processors share caches. One network with half of its parts on each of two processors took as long as on
-/// one thread (docs/scale.md).
+/// The least estimated gain for which a run is divided: the time on one thread, divided by the time in parts.
+/// The estimate ignores that processors share caches. One network with half of its parts on each of two
+/// processors took as long as the same network on one thread (docs/scale.md).
 const LEAST_GAIN: f64 = 1.6;
 
 impl ReplicationRun<'_> {
-    /// Runs `world` to the end of the scenario. If a division is faster, sets the network up `again` instead,
-    /// and runs it in parts on `threads` threads.
+    /// Runs `world` to the end of the scenario. If a division is faster, calls `again` to build the network a
+    /// second time, and runs it in parts on `threads` threads.
     pub(super) fn drive_divided(
         &self,
         mut world: World,

@@ -15,7 +15,7 @@ use crate::hosts::Hosts;
 pub(super) trait Steps: Engine {
     /// Opens a new connection of `session`.
     fn connect(&mut self, now: Time, session: usize);
-    /// Sends the due data of the connection end at `place`.
+    /// Sends the data that are due at the connection end at `place`.
     fn serve(&mut self, now: Time, place: usize);
     /// Counts a completed transaction of `session` that began at `began`.
     fn complete(&mut self, now: Time, session: usize, began: Time);

@@ -57,7 +57,7 @@ enum Stage {
 pub(crate) enum Step {
     /// Open the connection of this session.
     Open(usize),
-    /// Request `response` bytes with `request` bytes.
+    /// Send a request of `request` bytes for a response of `response` bytes.
     Fetch {
         /// The place of the connection.
         place: usize,
@@ -94,7 +94,7 @@ impl Browser {
     pub(crate) fn session(&self) -> usize {
         self.first
     }
-    /// Gives its sessions the numbers starting at `first`.
+    /// Renumbers its sessions: the first one gets the number `first`.
     pub(crate) fn renumber(&mut self, first: usize) {
         self.first = first;
     }

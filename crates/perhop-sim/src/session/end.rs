@@ -118,7 +118,7 @@ impl End {
         self.armed < now && self.connection.next_timer() < now
     }
 
-    /// Schedules a wake-up for the next timer, if the scheduled one is later. A wake-up that is too early
+    /// Schedules a wake-up for the next timer, if the scheduled wake-up is later. A wake-up that is too early
     /// only costs time. Timers rarely move to an earlier time, so few wake-ups are scheduled.
     #[inline(always)]
     pub(super) fn arm(&mut self, agenda: &mut SimAgenda) {
@@ -163,8 +163,9 @@ impl End {
         Served { transmitted, event: if is_last { self.poll_event(is_measured) } else { None } }
     }
 
-    /// Returns the next event for the application. Arriving bytes are only counted until the last byte of a
-    /// transaction. All bytes count while the run `is_measured`.
+    /// Returns the next event for the application. The arrival of bytes is only counted; it is an event for
+    /// the application when the last byte of a transaction arrives. All bytes count while the run
+    /// `is_measured`.
     #[inline(always)]
     fn poll_event(&mut self, is_measured: bool) -> Option<TcpEvent> {
         if !self.connection.is_unchanged() {

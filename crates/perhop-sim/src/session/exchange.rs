@@ -26,7 +26,7 @@ use crate::tcp::{Connection, ConnectionEvent as TcpEvent, Role, Transmitted};
 /// TCP at the hosts, for both engines.
 #[allow(clippy::inline_always)] // parts of `receive_segment`, which every segment takes
 pub(crate) trait Sessions: Engine {
-    /// Handles the wake-up of an end.
+    /// Handles the wake-up of the connection end with index `end`.
     fn connection_timer(&mut self, now: Time, end: usize) {
         let (hosts, agenda) = self.split();
         if hosts.transport.ends[end].wake(now, agenda) {

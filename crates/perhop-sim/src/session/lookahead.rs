@@ -9,7 +9,7 @@ use super::transport::{Answers, Session, Transport};
 impl Transport {
     /// The lookahead of the end to which `packet` is addressed. Up to that instant, no event of the agenda
     /// affects the end, so it may answer `packet` as soon as its arrival is known. `None` if the end must
-    /// wait for the agenda. The end of the run if no end answers.
+    /// wait for the agenda. If no end answers, returns the end of the run.
     ///
     /// Segments that open or close a connection wait for the agenda, because they concern both ends and later
     /// connections. All segments wait while the session has several connections.

@@ -1,7 +1,7 @@
 //! [`Player`]: a player of adaptive video, its buffer and its rate adaptation.
 //!
 //! The player does not use the network. Its caller reports the arrival of a segment, and the player returns
-//! the next request, or the time of it.
+//! the next request or the time of that request.
 
 use std::collections::VecDeque;
 
@@ -140,7 +140,7 @@ impl Player {
         }
         self.at = now;
     }
-    /// The counted part of the time from `from` to `until`.
+    /// The part of the time from `from` to `until` that is after the warm-up.
     fn counted(&self, from: Time, until: Time) -> Time {
         until.saturating_sub(from.max(self.warmup))
     }
@@ -169,7 +169,8 @@ impl Player {
         self.rates.iter().rposition(fits).unwrap_or_default()
     }
     /// Huang et al. (2014), algorithm 1 with the rate map of figure 6: linear from the lowest to the highest
-    /// bitrate over the cushion. The bitrate changes when the map reaches the next higher or lower bitrate.
+    /// bitrate over the cushion. The player changes the bitrate when the map reaches the next higher or lower
+    /// bitrate.
     fn by_bba(&self, rule: BbaRule) -> usize {
         let part = |fraction: f64| self.config.buffer.as_seconds() * fraction;
         let reservoir = rule.reservoir.map_or(part(90.0 / 240.0), Time::as_seconds);
@@ -258,7 +259,8 @@ mod tests {
         assert_eq!((tally.stalls, tally.stalled, tally.switches), (0, Time::ZERO, 1));
     }
 
-    /// 2 Mbit take 2/3 s at 3 Mb/s, and 4 Mbit take 4/3 s, so the buffer contains 4 s after 2 s.
+    /// The transfer of 2 Mbit takes 2/3 s at 3 Mb/s, and that of 4 Mbit takes 4/3 s, so the buffer contains 4
+    /// s of video after 2 s.
     #[test]
     fn playback_starts_with_the_configured_buffer() {
         let (tally, _) = watch(&config(Adaptation::default()), 3e6, s(60));
@@ -266,9 +268,9 @@ mod tests {
         assert!((tally.played.as_seconds() - 58.0).abs() < 1e-9);
     }
 
-    /// At half the lowest bitrate a segment of 2 s takes 4 s. Playback starts at 8 s with 4 s in the buffer,
-    /// which last until 12 s. Then the third segment arrives and lasts until 14 s. At 20 s the buffer
-    /// contains 4 s again, so playback stalls for 6 s of every 12 s.
+    /// At half the lowest bitrate, the transfer of a segment of 2 s takes 4 s. Playback starts at 8 s with 4
+    /// s in the buffer, so the buffer is empty at 12 s. Then the third segment arrives and is played until 14
+    /// s. At 20 s the buffer contains 4 s again, so playback stalls for 6 s of every 12 s.
     #[test]
     fn a_link_below_the_lowest_bitrate_stalls_for_half_the_time() {
         let (tally, _) = watch(&config(Adaptation::default()), 0.5e6, s(8 + 800));
@@ -292,8 +294,8 @@ mod tests {
         assert_eq!(player.next(s(5)), Next::At(s(6)));
     }
 
-    /// The reservoir is 3.75 s and the cushion 5.25 s of 10 s. The map gives 1 Mb/s up to 3.75 s and 4 Mb/s
-    /// from 9 s on, and is linear in between.
+    /// The reservoir is 3.75 s and the cushion 5.25 s of 10 s. The map is 1 Mb/s up to 3.75 s, 4 Mb/s from 9
+    /// s on, and linear in between.
     #[test]
     fn bba_maps_the_level_to_a_bitrate() {
         let mut player = Player::new(&config(Adaptation::Bba(BbaRule::default())), Time::ZERO, Time::MAX);
@@ -302,11 +304,11 @@ mod tests {
             player.choose()
         };
         assert_eq!([rung(2, 3.75), rung(0, 9.0)], [0, 2]);
-        // The map reaches 2 Mb/s at 5.5 s. The player keeps the lowest bitrate at lower levels, and takes the
-        // second at higher ones.
+        // The map reaches 2 Mb/s at 5.5 s. The player requests the lowest bitrate below this level, and the
+        // second bitrate above it.
         assert_eq!([rung(0, 5.4), rung(0, 5.6), rung(1, 8.9)], [0, 1, 1]);
-        // The bitrate falls only when the map reaches the next lower bitrate. Between 4 and 2 Mb/s, 4 Mb/s
-        // remains.
+        // The player lowers the bitrate only when the map reaches the next lower bitrate. While the map is
+        // between 4 and 2 Mb/s, the bitrate remains 4 Mb/s.
         assert_eq!([rung(2, 5.6), rung(2, 5.4), rung(1, 3.8)], [2, 1, 1]);
     }
 

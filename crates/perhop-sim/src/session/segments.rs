@@ -24,7 +24,8 @@ const _: () = assert!(size_of::<Carried>() == 64, "a segment in the network is o
 const NOWHERE: u32 = u32::MAX;
 
 impl Carried {
-    /// Packet `number` of a recording's flow, with the recorded header fields and without a connection.
+    /// The segment of packet `number` of a recording's flow. It has the recorded header fields and no
+    /// connection.
     pub(crate) fn replayed(recorded: &Recorded, number: u32) -> Carried {
         let TcpNumbers { sequence, acknowledgment, window, flags } = recorded.tcp;
         let segment = Segment {
@@ -53,8 +54,8 @@ const PAGE: usize = 256;
 /// The segments in the network. Places are reused, so their number is the maximum number of segments at one
 /// time.
 ///
-/// The places are in pages. A growing list would be copied each time, and the freed memory of a copy would be
-/// too small for the next one.
+/// The places are in pages. A growing list would be copied each time it grows, and the freed memory of the
+/// old copy would be too small for the next copy.
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
     pages: Vec<Box<[Carried; PAGE]>>,

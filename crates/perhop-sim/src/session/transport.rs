@@ -27,8 +27,8 @@ pub(crate) struct Transport {
     /// first.
     pub(super) ends: Vec<End>,
     pub(crate) segments: Segments,
-    /// The limit up to which TCP may be ahead of the agenda. It is the end of the warm-up, when the counters
-    /// of TCP are read, and later the end of the run.
+    /// The limit up to which TCP may be ahead of the agenda. At first this is the end of the warm-up, when
+    /// the counters of TCP are read; after the warm-up, it is the end of the run.
     pub(super) not_beyond: Time,
     pub(super) duration: Time,
     pub(crate) probes: Vec<ConnectionProbe>,
@@ -39,7 +39,7 @@ pub(crate) struct Transport {
     pub(crate) ledger: Option<Ledger>,
 }
 
-/// Session and number of each connection, by its place and the generation of that place.
+/// The session and the number of each connection, by the connection's place and the generation of that place.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger(pub(super) BTreeMap<(u32, u32), (usize, u32)>);
 
@@ -149,7 +149,7 @@ impl Transport {
     pub(crate) fn receiver(&self, packet: &Packet) -> Option<&End> {
         self.ends.get(self.segments.carried_by(packet)?.end as usize)
     }
-    /// Reserves memory for a connection of each session, which is exact if every session has one.
+    /// Reserves memory for one connection of each session.
     pub(crate) fn reserve_connections(&mut self) {
         self.pairs.reserve_exact(self.sessions.len());
         self.ends.reserve_exact(end_of(self.sessions.len(), CLIENT));
@@ -194,7 +194,7 @@ impl Transport {
         samples[first..].sort_by_key(|sample| (sample.session, sample.connection));
         (*slot, now + *every)
     }
-    /// Ends the warm-up. Earlier counts of the senders will be subtracted.
+    /// Ends the warm-up. The counts of the senders up to now will be subtracted from their final counts.
     pub(crate) fn end_warmup(&mut self) {
         self.not_beyond = self.duration;
         for (session, before) in (0..).zip(self.sent()) {
