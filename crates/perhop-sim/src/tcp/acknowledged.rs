@@ -7,8 +7,7 @@ use super::segment::{Segment, Timestamps};
 use super::sender::{OffsetOrNone, Phase, SackInformation, Sender, Timing};
 use perhop_scenario::tcp::{Counting, Flags, Growth, Recovery, TimerRestart};
 
-/// RFC 3465 §2.2: L, the maximum number of segments by which one acknowledgment opens the window in slow
-/// start.
+/// RFC 3465 §2.2: L, the maximum growth of the window in slow start for one acknowledgment, segments.
 const SLOW_START_LIMIT: f64 = 2.0;
 
 #[allow(clippy::inline_always)] // the fast path of every acknowledgment
@@ -35,8 +34,8 @@ impl Sender {
             && !segment.has(Flags::ECE)
     }
 
-    /// Processes `segment`, which acknowledges new data. These data need no retransmission, and the
-    /// congestion window may grow.
+    /// Processes `segment`, which acknowledges new data. The acknowledged data need no retransmission, and
+    /// the congestion window may grow.
     #[inline(always)]
     fn on_new_ack(&mut self, now: Time, segment: &Segment) {
         if !(self.is_fast_path() && segment.sack.is_empty()) {
@@ -148,9 +147,9 @@ impl Sender {
             && segment.window == self.last_window
     }
 
-    /// Adopts the window that `segment` offers, as Linux does (`tcp_may_update_window`): an acknowledgment of
-    /// new data may move the right edge of the window back. Returns whether the window is larger than the
-    /// last one.
+    /// Sets the offered window to the window in `segment`, as Linux does (`tcp_may_update_window`): an
+    /// acknowledgment of new data may move the right edge of the window back. Returns whether the window is
+    /// larger than the previously offered window.
     pub(super) fn take_window(&mut self, segment: &Segment) -> bool {
         let is_larger = segment.window > self.last_window;
         self.update_window(segment);
@@ -237,13 +236,14 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 §5.2, §5.3: stops the timer if no data are in flight. Otherwise, restarts it with `timeout`.
+    /// RFC 6298 §5.2, §5.3: stops the retransmission timer if no data are in flight. Otherwise, restarts it
+    /// with `timeout`.
     pub(super) fn restart_timer(&mut self, now: Time, timeout: Time) {
         let in_flight = self.highest > self.unacknowledged;
         self.deadline = if in_flight { now + timeout } else { Time::MAX };
     }
 
-    /// Grows the window for `acknowledged` bytes. In slow start, if bytes count, the growth is at most
+    /// Grows the window for `acknowledged` bytes. In slow start with byte counting, the growth is at most
     /// `limit` segments (RFC 3465 §2.2, §2.3: two, and one after a timeout).
     #[inline(always)]
     pub(super) fn grow_window(&mut self, now: Time, acknowledged: u64, limit: f64) {
@@ -269,7 +269,7 @@ impl Sender {
         self.statistics.congestion_marks += 1;
         self.mark_point = OffsetOrNone::at(self.highest);
         self.reduce_threshold(Cause::Mark);
-        // A window of one segment must not grow to two.
+        // The threshold is at least two segments, but a window of one segment must not grow to two.
         self.window.segments = self.window.segments.min(self.window.threshold);
     }
 }

@@ -37,7 +37,7 @@ pub enum ConnectionEvent {
     Connected,
     /// This number of further bytes arrived in order.
     Received(u64),
-    /// Everything that the peer sent has arrived, and its FIN.
+    /// All data of the peer and its FIN have arrived.
     PeerClosed,
     /// Both directions are closed. Only a retransmitted FIN may still arrive.
     Closed,
@@ -78,8 +78,8 @@ const TIME_WAIT: Time = Time::from_seconds(60);
 
 /// One endpoint of a TCP connection.
 ///
-/// In the usual order of events, an arriving segment touches only the first three cache lines and those of
-/// the sender.
+/// In the usual order of events, an arriving segment accesses only the first three cache lines of this struct
+/// and the cache lines of the sender.
 #[derive(Clone, Debug)]
 #[repr(C)] // most frequently used first
 pub struct Connection {
@@ -89,7 +89,7 @@ pub struct Connection {
     pub(super) syn_due: bool,
     /// Whether all data up to the peer's FIN has arrived.
     peer_closed: bool,
-    /// Whether this happened before this endpoint sent its own FIN.
+    /// Whether the peer closed before this endpoint sent its own FIN.
     closed_by_peer: bool,
     /// Events without data that the application has not taken yet: [`CONNECTED`], [`PEER_CLOSED`],
     /// [`CLOSED`].
@@ -114,9 +114,9 @@ const PEER_CLOSED: u8 = 2;
 const CLOSED: u8 = 4;
 
 impl Connection {
-    /// Creates an endpoint of a connection with `parameters`. The connection is not open yet. `clock_phase`,
-    /// which is less than a tick of the clock, shifts its ticks, so that the clocks of many senders do not
-    /// tick at the same time.
+    /// Creates an endpoint of a connection with `parameters`. The connection is not open yet. `clock_phase`
+    /// shifts the ticks of the endpoint's clock by less than one tick, so that the clocks of many senders do
+    /// not tick at the same time.
     pub fn new(parameters: &Arc<Parameters>, role: Role, clock_phase: Time) -> Connection {
         let one_way = parameters.handshake == Handshake::None;
         let stage = match role {
@@ -253,7 +253,7 @@ impl Connection {
         self.sender.note_write();
         self.sender.written = self.sender.written.saturating_add(bytes);
     }
-    /// Closes the sending direction. A FIN follows the queued data. Receiving may continue.
+    /// Closes the sending direction. A FIN follows the queued data. The endpoint can still receive data.
     pub fn close(&mut self) {
         self.sender.finishing = self.sender.parameters.handshake == Handshake::ThreeWay;
         if self.sender.finishing && self.stage == Stage::Open {
@@ -265,7 +265,7 @@ impl Connection {
         self.sender.written = self.sender.written.min(self.sender.highest);
         self.close();
     }
-    /// Sets the times at which the application reads. Initially, it reads data on arrival.
+    /// Sets the times at which the application reads. By default, it reads data on arrival.
     pub fn set_reading(&mut self, reading: Reading) {
         self.reading = reading;
         if reading == Reading::AtOnce {
@@ -344,7 +344,7 @@ impl Connection {
     pub fn round_trip_time(&self) -> Option<Time> {
         self.sender.round_trip_time()
     }
-    /// The state of loss recovery; `None` for algorithms without a record of every segment.
+    /// The state of loss recovery; `None` if the sender has no record of every segment.
     pub fn loss_recovery(&self) -> Option<LossRecovery> {
         self.sender.linux.as_ref().map(|linux| linux.loss_recovery())
     }

@@ -18,7 +18,7 @@ const MOST_COMPRESSED: u32 = 44;
 const COMPRESSED_FOR: Time = Time::from_milliseconds(1);
 const COMPRESSION_SLACK: Time = Time::from_microseconds(100);
 
-/// Linux 2.0 and 2.2: longest delay after a short segment, which probably ends a message. HZ/50.
+/// Linux 2.0 and 2.2, HZ/50: longest delay after a short segment, which probably ends a message.
 const DELAY_AFTER_SHORT: Time = Time::from_milliseconds(20);
 
 /// The delay of acknowledgments as Linux 2.0 and 2.2 estimate it, in ticks.
@@ -42,8 +42,8 @@ impl EstimatedDelay {
             // Linux 2.0 and 2.2 net/ipv4/tcp_input.c, tcp_delack_estimator: `ato = ato/2 + gap`.
             self.estimate = self.estimate / 2 + (arrival - last).max(1);
         }
-        // tcp_send_delayed_ack, and the delay of HZ/50 after a segment with PSH. The simulator has no PSH. A
-        // segment of less than half the maximum size counts as one with PSH.
+        // tcp_send_delayed_ack, and the delay of HZ/50 after a segment with PSH. The simulator has no PSH, so
+        // a segment of less than half the maximum size counts as a segment with PSH.
         let short = 2 * u64::from(length) < payload;
         let most = if short { DELAY_AFTER_SHORT } else { LONGEST_DELAY };
         self.clock.instant(arrival + self.estimate.min(self.clock.ticks_in(most).max(1)))
@@ -84,9 +84,9 @@ pub(super) struct AdaptiveDelay {
     compresses: bool,
     /// RCV.NXT of the counted duplicate acknowledgments.
     place: u64,
-    /// The number of these that were sent.
+    /// The number of these duplicate acknowledgments that were sent.
     duplicates: u32,
-    /// The number of these that wait to be sent as one.
+    /// The number of these duplicate acknowledgments that wait to be sent as one.
     compressed: u32,
     /// The upper limit of the offered window, bytes.
     largest_window: u64,
@@ -176,7 +176,7 @@ impl AdaptiveDelay {
     pub(super) fn on_overtaking_data(&mut self) {
         self.is_scheduled = true;
     }
-    /// Records that data are sent. They are an answer if data arrived within the delay.
+    /// Records that data are sent. These data count as an answer if other data arrived within the delay.
     pub(super) fn on_data_sent(&mut self, now: Time) {
         let now = self.clock.ticks_at(now);
         self.is_interactive |= self.last_arrival.is_some_and(|last| now - last < self.estimate);
@@ -199,8 +199,8 @@ impl AdaptiveDelay {
         let expires = self.clock.instant(arrival + delay + 1);
         if pending <= self.clock.instant(arrival + delay / 4 + 1) { When::Now } else { When::At(expires) }
     }
-    /// Returns the time of the acknowledgment of data that arrived out of order at RCV.NXT `next`. An
-    /// acknowledgment may be `pending`.
+    /// Returns the time of the acknowledgment of data that arrived out of order while RCV.NXT is `next`.
+    /// `pending` is the time at which an acknowledgment is already due.
     pub(super) fn out_of_order(&mut self, now: Time, next: u64, unacknowledged: u64, pending: Time) -> When {
         if unacknowledged > self.largest || self.is_quick() || !self.compresses {
             return When::Now;

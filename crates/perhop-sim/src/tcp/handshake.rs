@@ -8,14 +8,14 @@ use super::segment::Segment;
 use perhop_scenario::tcp::{EcnFeedback, Flags, HandshakeTiming};
 
 impl Connection {
-    /// Advances the handshake with `segment` (RFC 9293 §3.5). Returns whether the rest of the segment must be
-    /// processed.
+    /// Advances the handshake by the arriving `segment` (RFC 9293 §3.5). Returns whether the rest of the
+    /// segment must be processed.
     #[cold]
     pub(super) fn advance_handshake(&mut self, now: Time, segment: &Segment) -> bool {
         match (self.stage, segment.has(Flags::SYN)) {
             (Stage::Open | Stage::Ending, false) => true,
             (Stage::Open | Stage::Ending, true) => {
-                // Our acknowledgment of the SYN-ACK was lost.
+                // The peer sends its SYN-ACK again, because the acknowledgment of it was lost.
                 self.receiver.acknowledge_now();
                 false
             }
@@ -39,8 +39,8 @@ impl Connection {
                 self.open(now);
                 self.receiver.update_ts_recent(segment);
                 if self.sender.is_recorded() {
-                    // Linux sends this acknowledgment before connect() returns, so there are no data to carry
-                    // it.
+                    // Linux sends this acknowledgment before connect() returns, so the application has not
+                    // written data that could carry it.
                     self.receiver.acknowledge_purely();
                     if self.sender.ecn {
                         self.receiver.begin_handshake_ack();

@@ -1,4 +1,5 @@
-//! The marks that a receiver has received ([`Marks`]), and its feedback in acknowledgments ([`Echo`]).
+//! The ECN marks of the packets that arrived at a receiver ([`Marks`]), and the receiver's feedback in
+//! acknowledgments ([`Echo`]).
 
 use perhop_scenario::tcp::{EcnFeedback, Flags};
 
@@ -15,7 +16,7 @@ const MOST_UNREPORTED: u8 = 2;
 pub(super) struct Arrival {
     pub(super) is_marked: bool,
     pub(super) has_cwr: bool,
-    /// Whether it contains new data within the window.
+    /// Whether the segment contains new data within the window.
     pub(super) is_new: bool,
     /// RCV.NXT, if earlier data await acknowledgment.
     pub(super) awaiting: Option<u64>,

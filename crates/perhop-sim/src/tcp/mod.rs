@@ -9,11 +9,11 @@
 //! of every segment, `linux` replaces all of these parts except `transmit`.
 //!
 //! Header prediction (Jacobson 1990): while no loss is known, most segments carry the next data in order or
-//! acknowledge data in flight. They take a fast path ([`Connection::on_segment`], `Receiver::is_predicted`,
-//! `Sender::is_fast_path`, `Sender::poll_fast_path`). A property test in `outgoing` compares it with the slow
-//! path.
+//! acknowledge data in flight. Such segments take a fast path ([`Connection::on_segment`],
+//! `Receiver::is_predicted`, `Sender::is_fast_path`, `Sender::poll_fast_path`). A property test in `outgoing`
+//! compares the fast path with the slow path.
 //!
-//! The model covers all rules that determine the amount and the time of sending. Sequence numbers are offsets
+//! The model covers all rules that determine how many bytes are sent and when. Sequence numbers are offsets
 //! in the byte stream, with 64 bits. The first byte has offset 0, SYN has no offset, and FIN has the offset
 //! after the last byte. Both endpoints have the same parameters, so options are not negotiated. The model has
 //! no RST, no urgent data, no path MTU discovery, no Nagle algorithm and no limit on retransmissions.

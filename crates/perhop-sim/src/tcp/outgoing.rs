@@ -165,7 +165,7 @@ impl Connection {
         if !piece.is_new && !parameters.repeats_capable() {
             return;
         }
-        // RFC 9331 §4.1: ECT(1) means that the response is scalable.
+        // RFC 9331 §4.1: ECT(1) means that the sender's response to marks is scalable.
         let is_prague = parameters.congestion == CongestionControl::Prague;
         segment.ecn = if is_prague { Ecn::Capable1 } else { Ecn::Capable0 };
         let has_cwr = parameters.ecn_feedback != EcnFeedback::Accurate;
@@ -189,9 +189,9 @@ mod tests {
         format!("{end:?}")
     }
 
-    /// Transmits as the simulator does, and checks its shortcuts. The fast path must give the segment of the
-    /// slow path. After the last segment, and after an event to which the application does not react, no
-    /// segment may follow and the state must not change.
+    /// Transmits as the simulator does, and checks the shortcuts of the simulator. The fast path must write
+    /// the same segment as the slow path. After the last segment, and after an event to which the application
+    /// does not react, no segment may follow and the state must not change.
     fn send(end: &mut Connection, now: Time, segments: &mut Vec<Segment>) {
         loop {
             // The segment overwrites an earlier segment, as in the simulator.
@@ -229,9 +229,9 @@ mod tests {
         assert_eq!(format!("{polled:?}"), format!("{end:?}"));
     }
 
-    /// Passes `segment` to `end`, and checks its shortcuts. The fast path must have the effect of the slow
-    /// path. A redundant acknowledgment must change nothing. An application that reads at once must leave no
-    /// data unread.
+    /// Passes `segment` to `end`, and checks the shortcuts of the simulator. The fast path must have the same
+    /// effect as the slow path. A redundant acknowledgment must change nothing. An application that reads at
+    /// once must leave no data unread.
     fn receive(end: &mut Connection, now: Time, segment: &Segment) {
         if end.sender.is_redundant_ack(segment) {
             let mut sender = end.sender.clone();

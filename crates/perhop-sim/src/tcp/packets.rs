@@ -58,8 +58,8 @@ impl ArrivedPackets {
         }
         true
     }
-    /// Adds `number`, which lies between the ranges at `index - 1` and `index` and is not adjacent to the
-    /// range at `index`.
+    /// Adds `number`, which is between the ranges at `index - 1` and `index` and is not adjacent to the range
+    /// at `index`.
     fn extend(&mut self, index: usize, number: u32) {
         if index > 0 && self.ranges[index - 1].start == number + 1 {
             self.ranges[index - 1].start = number;
@@ -67,7 +67,7 @@ impl ArrivedPackets {
             self.insert(index, number);
         }
     }
-    /// Joins the ranges at `index - 1` and `index`, if they touch.
+    /// Joins the ranges at `index - 1` and `index`, if they are adjacent.
     fn join(&mut self, index: usize) {
         if index > 0 && self.ranges[index - 1].start == self.ranges[index].end {
             self.ranges[index - 1].start = self.ranges[index].start;
@@ -75,7 +75,7 @@ impl ArrivedPackets {
             self.count -= 1;
         }
     }
-    /// Inserts a range. If there are too many, removes the range with the smallest numbers.
+    /// Inserts a range. If the list is full, removes the range with the smallest numbers.
     fn insert(&mut self, index: usize, number: u32) {
         if index >= MOST_RANGES {
             return;
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares the packets out of order and the remaining ranges with a set of numbers.
+        /// Compares the packets that are reported out of order, and the stored ranges, with a set of numbers.
         #[test]
         fn ranges_match_a_set(numbers in prop::collection::vec(0u32..60, 1..80)) {
             let (mut packets, mut all) = (ArrivedPackets::default(), BTreeSet::new());

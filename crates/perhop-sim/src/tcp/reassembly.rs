@@ -56,8 +56,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares the stored data, the ranges and their order, and the data that follow without a gap with
-        /// a set of offsets.
+        /// Compares with a set of offsets: the stored data, the order of the ranges, and the data that follow
+        /// without a gap.
         #[test]
         fn ranges_match_a_set(arrivals in prop::collection::vec((1u64..40, 1u64..6), 1..30)) {
             let (mut data, mut all) = (OutOfOrder::default(), [false; 50]);

@@ -197,7 +197,7 @@ impl Receiver {
         })
     }
 
-    /// Processes any data and FIN. This is [`Receiver::on_data`] without header prediction.
+    /// Does the same as [`Receiver::on_data`] without header prediction, for any data and FIN.
     #[inline(never)]
     pub(super) fn on_unpredicted_data(&mut self, now: Time, segment: &Segment) -> u64 {
         let start = segment.sequence;
@@ -251,16 +251,16 @@ impl Receiver {
         received
     }
 
-    /// RFC 2883 §4: records the data from `start` up to `end`, which had already arrived, for the next
-    /// report.
+    /// RFC 2883 §4: records the data from `start` up to `end` for the next report, if they had already
+    /// arrived.
     fn note_repeated(&mut self, start: u64, end: u64) {
         let is_old = end <= self.next || self.out_of_order.contains(start, end);
         if self.reports_duplicates && start < end && is_old {
             self.duplicate = Range { start, end };
         }
     }
-    /// Records that the first part of the data that arrived in order up to `end` had already arrived
-    /// (`tcp_ofo_queue`).
+    /// Records duplicate data: data arrived in order up to `end`, and a part of them had already arrived out
+    /// of order (`tcp_ofo_queue`).
     fn note_overtaken(&mut self, end: u64) {
         if let Some(range) = self.out_of_order.first_below(end)
             && !self.has_duplicate()
@@ -338,8 +338,8 @@ impl Receiver {
         }
     }
 
-    /// The end of the delay of an acknowledgment of a segment of `length` bytes, as Linux 2.0 and 2.2
-    /// estimate it.
+    /// The time at which the acknowledgment of a segment of `length` bytes is due, by the estimate of Linux
+    /// 2.0 and 2.2.
     fn estimated_expiry(&mut self, now: Time, length: u32) -> Time {
         self.estimated.as_mut().map_or(now, |delay| delay.expiry(now, length, self.payload))
     }

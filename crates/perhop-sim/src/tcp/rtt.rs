@@ -55,7 +55,7 @@ pub(super) struct RttEstimator {
     phase: Time,
     /// 8 times the smoothed round-trip time, ticks; 0 before the first sample.
     smoothed: i64,
-    /// 4 times its mean deviation, ticks.
+    /// 4 times the mean deviation of the round-trip time, ticks.
     variation: i64,
     /// The timeout before back-off.
     base: Time,
@@ -75,8 +75,8 @@ impl RttEstimator {
             rto: parameters.initial_rto.min(parameters.maximum_rto),
         }
     }
-    /// Takes the sample of a segment sent at `sent` and acknowledged at `now`. The congestion window has
-    /// `segments`.
+    /// Processes the sample of a segment that was sent at `sent` and acknowledged at `now`. The congestion
+    /// window is `segments` segments.
     #[inline(never)]
     pub(super) fn sample(&mut self, parameters: &Parameters, sent: Time, now: Time, segments: f64) {
         let clock = Clock::new(parameters.clock, self.phase);
@@ -155,7 +155,8 @@ impl RttEstimator {
         }
         self.set_rto(parameters);
     }
-    /// RFC 6298 §5.7, after a SYN was retransmitted and the handshake gave no sample.
+    /// RFC 6298 §5.7: sets the timeout when a SYN was retransmitted and the handshake has no round-trip
+    /// sample.
     pub(super) fn after_lost_syn(&mut self, parameters: &Parameters) {
         self.base = self.base.max(Time::from_seconds(3));
         self.back_off = 1;
@@ -221,11 +222,11 @@ mod tests {
     #[test]
     fn rules_differ_in_what_they_add_to_the_first_round_trip() {
         for (profile, round_trip, segments, timeout) in [
-            // The timeout has 4 RTTVAR, which are twice the round-trip time, plus a margin: 10 + 20 = 30
-            // ticks, and 30 + 7 + 30 = 67.
+            // Linux 2.0: SRTT and 4 RTTVAR are 10 + 20 = 30 ticks. The margin is a quarter of this sum and,
+            // while one segment is in flight, the sum again: 30 + 7 + 30 = 67.
             (Profile::Linux2_0, 100, 1.0, 670),
-            // The margin has a quarter more, and is twice as large while one segment is in flight: 10 + 40 =
-            // 50, and 50 + 12 + 50 = 112.
+            // Linux 2.2: 4 RTTVAR are 40 ticks after the first sample: 10 + 40 = 50, and with the margin 50 +
+            // 12 + 50 = 112.
             (Profile::Linux2_2, 100, 1.0, 1120),
             (Profile::Linux2_2, 100, 20.0, 620),
             // Linux since 2.4: the minimum applies to the variation, not to the sum.

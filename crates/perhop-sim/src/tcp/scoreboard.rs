@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(board.lost_below(3, 1000), 0);
         board.add(5000, 6000);
         assert_eq!(board.lost_below(3, 1000), 1000);
-        // One block has more bytes than two segments.
+        // A single block with more bytes than two segments also indicates a loss.
         let mut board = Scoreboard::default();
         board.add(1000, 3000);
         assert_eq!(board.lost_below(3, 1000), 0);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with one flag per offset.
+        /// Compares the scoreboard with one flag per offset.
         #[test]
         fn behaves_like_a_set(blocks in prop::collection::vec((0u64..60, 1u64..12), 1..20), acknowledged in 0u64..60) {
             let (mut board, mut set) = (Scoreboard::default(), [false; 80]);

@@ -16,7 +16,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Whether there are none.
+    /// Whether the range has no offsets.
     pub(super) fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -24,8 +24,8 @@ impl Range {
 
 /// The blocks of a selective acknowledgment, at most four (RFC 2018 §3).
 ///
-/// Most segments never have blocks, so the first block allocates the memory. `clear` keeps it
-/// for the next segment.
+/// Most segments never have blocks, so the memory is allocated for the first block. `clear` does not free
+/// this memory, so the next segment can use it.
 #[derive(Clone, Debug, Default)]
 pub struct SackBlocks(Option<Box<Blocks>>);
 
@@ -36,7 +36,7 @@ struct Blocks {
 }
 
 impl SackBlocks {
-    /// The largest number of blocks in a header. With timestamps, one block less fits.
+    /// The largest number of blocks in a header. With timestamps, a header has room for one block less.
     pub const MOST: usize = 4;
 
     /// Adds the block of offsets from `start` up to but not including `end`, if there is room.
@@ -160,7 +160,7 @@ impl Segment {
             Numbering::None | Numbering::Timestamps(_) => None,
         }
     }
-    /// Whether it carries a part of the stream: payload or a FIN.
+    /// Whether the segment carries a part of the stream: payload or a FIN.
     pub(super) fn has_text(&self) -> bool {
         self.length > 0 || self.has(Flags::FIN)
     }
@@ -168,8 +168,8 @@ impl Segment {
     pub fn has(&self, flags: Flags) -> bool {
         self.flags.contains(flags)
     }
-    /// The header as a queue may read it. Numbers are modulo 2³², and timestamps are in milliseconds, as in
-    /// Linux.
+    /// The header for a queue that reads TCP headers. Numbers are modulo 2³², and timestamps are in
+    /// milliseconds, as in Linux.
     pub fn header(&self) -> TcpHeader {
         let bits = [
             (Flags::FIN, TcpHeader::FIN),

@@ -53,7 +53,7 @@ impl Timing {
 pub(super) struct OffsetOrNone(u64);
 
 impl OffsetOrNone {
-    /// No offset. No stream reaches this one.
+    /// No offset. The value is larger than every offset of a stream.
     pub(super) const NONE: OffsetOrNone = OffsetOrNone(u64::MAX);
 
     pub(super) fn at(offset: u64) -> OffsetOrNone {
@@ -91,8 +91,8 @@ impl From<SenderCounters> for SenderStatistics {
 
 /// The sending half of a connection.
 ///
-/// Sending an acknowledgment touches only the first cache line. An arriving acknowledgment, and the data that
-/// it permits, touch the first four.
+/// Sending an acknowledgment accesses only the first cache line. An arriving acknowledgment, and the sending
+/// of the data that it permits, access the first four.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // state of the RFCs in addition to the phase
 #[repr(C, align(64))]
@@ -148,7 +148,7 @@ pub(super) struct Sender {
     pub(super) inflation: f64,
     /// Probes of the closed window so far.
     pub(super) probes: u32,
-    /// Bytes sent by limited transmit for these duplicates.
+    /// Bytes sent by limited transmit for the current duplicate acknowledgments.
     pub(super) limited_transmit_bytes: u64,
     /// `recover` (RFC 6582), RecoveryPoint (RFC 6675): `highest` when the last loss was detected.
     pub(super) recovery_point: OffsetOrNone,
@@ -160,7 +160,7 @@ pub(super) struct Sender {
     pub(super) largest_window: u64,
     /// The first offset of the last segment whose timer expired.
     timed_out: OffsetOrNone,
-    /// The parts that differ with a record of every segment.
+    /// The state of a sender with a record of every segment; `None` for other senders.
     pub(super) linux: Option<Box<LinuxSender>>,
 }
 
@@ -211,7 +211,7 @@ impl Sender {
         }
     }
 
-    /// Calls `act` with the [`LinuxSender`], if there is one, and the rest of the sender.
+    /// Calls `act` with the [`LinuxSender`] and the rest of the sender, if there is a [`LinuxSender`].
     pub(super) fn with_linux<T>(
         &mut self,
         act: impl FnOnce(&mut LinuxSender, &mut Sender) -> T,
@@ -236,7 +236,8 @@ impl Sender {
     pub(super) fn round_trip_time(&self) -> Option<Time> {
         self.linux.as_ref().and_then(|linux| linux.round_trip()).or_else(|| self.smoothed_round_trip())
     }
-    /// The estimate of the round-trip time without a record of every segment; `None` before the first sample.
+    /// The smoothed round-trip time of a sender without a record of every segment; `None` before the first
+    /// sample.
     pub(super) fn smoothed_round_trip(&self) -> Option<Time> {
         self.rtt.smoothed(&self.parameters)
     }
@@ -250,8 +251,8 @@ impl Sender {
             linux.note_write(self.written.saturating_sub(self.next), self.payload);
         }
     }
-    /// Opens the connection. `sent` is the send time of the SYN, if the handshake gave a sample. `syns` is
-    /// the number of sent SYNs.
+    /// Opens the connection. `sent` is the send time of the SYN, if the handshake has a round-trip sample.
+    /// `syns` is the number of sent SYNs.
     pub(super) fn on_open(&mut self, now: Time, sent: Option<Time>, syns: u32) {
         if syns > 1 {
             self.rtt.after_lost_syn(&self.parameters);

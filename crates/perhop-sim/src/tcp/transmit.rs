@@ -97,7 +97,7 @@ impl Sender {
         self.probes = 0;
     }
 
-    /// The next piece that the windows alone do not determine: a zero-window probe, the fast retransmission,
+    /// The next piece, if the windows alone do not determine it: a zero-window probe, a fast retransmission,
     /// or a segment of SACK recovery.
     #[inline(never)]
     fn poll_recovery_or_probe(&mut self, now: Time) -> Option<Piece> {
@@ -177,9 +177,9 @@ impl Sender {
         }
     }
 
-    /// Whether `piece` leaves too little of the congestion window's `room` for the next piece, and that piece
-    /// has no FIN. In this case, the congestion window limits the sender, and the next poll would return
-    /// `None`.
+    /// Whether the congestion window's `room` after `piece` is too small for the next piece, and the next
+    /// piece has no FIN. In this case, the congestion window limits the sender, and the next poll would
+    /// return `None`.
     fn fills_window(&mut self, room: u64, piece: Piece) -> bool {
         let left = self.written.saturating_sub(piece.end());
         let is_last = !self.finishing && left > 0 && room - u64::from(piece.length) < left.min(self.payload);
@@ -196,7 +196,7 @@ impl Sender {
 
     /// Bytes of the whole segments in a window of `segments`, at least one.
     fn bytes_in(&self, segments: f64) -> u64 {
-        // The conversion truncates fractions and saturates below 0. No receiver's window exceeds the type.
+        // The conversion truncates fractions and saturates below 0. A receiver's window fits into the type.
         u64::from((segments as u32).max(1)) * self.payload
     }
 
@@ -226,7 +226,8 @@ impl Sender {
             .min(self.parameters.maximum_rto)
     }
 
-    /// A zero-window probe: one byte beyond the window, or as much of a segment as the window permits.
+    /// Returns a zero-window probe: one byte beyond the window, or as much of a segment as the window
+    /// permits.
     fn probe(&mut self, now: Time) -> Piece {
         self.probe_due = false;
         self.probes += 1;
@@ -294,8 +295,8 @@ impl Sender {
         let fits = piece.end() <= self.edge.saturating_add(u64::from(piece.fin));
         (self.highest < self.end() && fits).then_some(piece)
     }
-    /// RFC 6675 §4, NextSeg rule 4: the last segment that is not SACKed, once per recovery. Without this
-    /// rule, its loss would cause a timeout.
+    /// RFC 6675 §4, NextSeg rule 4: retransmits the last segment that is not SACKed, once per recovery.
+    /// Without this rule, the loss of that segment would cause a timeout.
     fn rescue(&mut self) -> Option<Piece> {
         if self.rescued || self.scoreboard.highest() >= self.highest {
             return None;

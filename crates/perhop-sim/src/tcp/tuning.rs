@@ -12,7 +12,7 @@ const SPARE_SEGMENTS: u64 = 16;
 /// The memory of a segment in addition to its payload, bytes: `MAX_TCP_HEADER`, and `SKB_TRUESIZE` with
 /// `struct sk_buff` and `struct skb_shared_info`.
 const OVERHEAD: u64 = 320 + 256 + 320;
-/// The memory of a segment grows in steps of this number of bytes until half of it has room for the payload.
+/// The step by which the memory of a segment grows until half of it has room for the payload, bytes.
 const STEP: u64 = 128;
 
 /// The data read, and the size of the buffer.
@@ -64,7 +64,7 @@ impl Tuning {
         }
     }
 
-    /// Takes the sample of a segment of `length` bytes that echoes a segment sent at `echo`
+    /// Processes the round-trip sample of a segment of `length` bytes that echoes a segment sent at `echo`
     /// (`tcp_rcv_rtt_measure_ts`).
     pub(super) fn measure(&mut self, now: Time, echo: Time, length: u64) {
         let milliseconds = |time: Time| time.as_picoseconds() / 1_000_000_000;
@@ -80,7 +80,8 @@ impl Tuning {
         };
     }
     /// Adjusts the buffer when the application has read everything below `offset` (`tcp_rcv_space_adjust`).
-    /// Once per round trip it becomes twice the data read in the round trip, and larger if the amount grows.
+    /// Once per round trip, the buffer becomes twice the data read in the round trip, and larger if this
+    /// amount grows.
     pub(super) fn adjust(&mut self, now: Time, offset: u64) {
         let elapsed = now.saturating_sub(self.began).as_picoseconds() / 1_000_000;
         if self.round_trip == 0 || elapsed < self.round_trip >> 3 {
@@ -106,8 +107,8 @@ mod tests {
         Time::from_milliseconds(ms)
     }
 
-    /// By hand: segments of 1448 bytes take 1448 + 896 = 2344 bytes of memory. 5 steps of 128 make half of
-    /// the memory fit a segment: 2984. The first offer is 65536 - 1448 = 64088.
+    /// By hand: segments of 1448 bytes take 1448 + 896 = 2344 bytes of memory. With 5 more steps of 128
+    /// bytes, half of the memory has room for a segment: 2984. The first offer is 65536 - 1448 = 64088.
     #[test]
     fn the_buffer_is_twice_the_bytes_read() {
         let mut tuning = Tuning::new(1448, 3 << 20);
@@ -117,7 +118,7 @@ mod tests {
         tuning.measure(ms(100), ms(0), 1448);
         assert_eq!(tuning.round_trip >> 3, 100_000);
         // The application reads 20 segments instead of 10: 2 * 28960 + 16 * 1448 = 81088. The amount has
-        // doubled, which adds 81088 twice. 243264 / 1448 = 168 segments of 2984 bytes are the buffer, and
+        // doubled, which adds 81088 twice. The buffer has 243264 / 1448 = 168 segments of 2984 bytes, and
         // half of it is offered.
         tuning.adjust(ms(600), 28_960);
         assert_eq!(tuning.window(), 168 * 2984 / 2);
@@ -130,7 +131,7 @@ mod tests {
         assert_eq!(tuning.window(), 3 << 20);
     }
 
-    /// An echo counts once, and only with a full segment. Later samples have the weight of an eighth.
+    /// An echo counts only once, and only if its segment is full. Later samples have the weight of an eighth.
     #[test]
     fn the_round_trip_follows_echoed_timestamps() {
         let mut tuning = Tuning::new(1000, 1 << 20);

@@ -22,8 +22,8 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    /// The remaining fraction of the window, if it differs from the fraction after a loss. RFC 8511 §3: 0.8
-    /// for Reno and 0.85 for CUBIC after a mark, in congestion avoidance.
+    /// The fraction of the window that remains, if it differs from the fraction after a loss. RFC 8511 §3:
+    /// 0.8 for Reno and 0.85 for CUBIC after a mark, in congestion avoidance.
     pub(super) fn factor(self, parameters: &Parameters, is_in_slow_start: bool) -> Option<f64> {
         if !parameters.abe || self == Cause::Loss || is_in_slow_start {
             return None;
@@ -44,7 +44,7 @@ pub(super) enum Congestion {
 impl Congestion {
     pub(super) fn new(control: CongestionControl) -> Congestion {
         match control {
-            // The other algorithms need a record of every segment: `linux`.
+            // The other algorithms need a record of every segment, so module `linux` has them.
             CongestionControl::Reno
             | CongestionControl::Dctcp
             | CongestionControl::Prague
@@ -84,8 +84,8 @@ impl Congestion {
         }
     }
     /// Reacts to a congestion event: loss, timeout or ECN mark. Returns the new slow-start threshold,
-    /// segments. `in_use` is the part of the window that is reduced, segments. After a mark the fraction
-    /// `factor` remains, if it is given.
+    /// segments. `in_use` is the part of the window that is reduced, segments. If `factor` has a value, this
+    /// fraction of the window remains.
     pub(super) fn on_congestion_event(
         &mut self,
         window: &CongestionWindow,

@@ -6,7 +6,7 @@ use super::super::segment::Segment;
 use super::super::sender::Sender;
 use super::{LinuxSender, State, microseconds};
 
-/// The properties of the current acknowledgment: Linux's `flag` and `tcp_sacktag_state`.
+/// The properties of the current acknowledgment: `flag` and `tcp_sacktag_state` of Linux.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(super) struct Ack {
@@ -37,7 +37,7 @@ pub(super) struct Ack {
     pub(super) selects: bool,
     /// Whether the acknowledgment reports data that arrived twice (`FLAG_DSACKING_ACK`).
     pub(super) repeats: bool,
-    /// Whether a tail loss probe explains these duplicates (`FLAG_DSACK_TLP`).
+    /// Whether a tail loss probe explains the data that arrived twice (`FLAG_DSACK_TLP`).
     pub(super) repeats_probe: bool,
     /// Whether the acknowledgment delivers a segment that was sent once, before the state was entered
     /// (`FLAG_ORIG_SACK_ACKED`).
@@ -54,7 +54,7 @@ pub(super) struct Ack {
     pub(super) first_selected: Option<u64>,
     /// The send time of the last of these segments, microseconds.
     pub(super) last_selected: Option<u64>,
-    /// The lowest offset that was delivered late.
+    /// The lowest offset of data that arrived after later data.
     pub(super) late: u64,
     /// The number of segments in flight before the acknowledgment.
     pub(super) prior_in_flight: u32,
@@ -101,7 +101,7 @@ impl Ack {
             delivered_before: None,
         }
     }
-    /// `FLAG_NOT_DUP`.
+    /// Whether the acknowledgment is not a duplicate (`FLAG_NOT_DUP`).
     pub(super) fn is_no_duplicate(&self) -> bool {
         self.is_not_duplicate || self.delivers
     }
@@ -123,7 +123,7 @@ impl LinuxSender {
         self.output.release();
         self.begin_sample();
         if segment.acknowledgment < stream.unacknowledged {
-            // A later acknowledgment overtook it, but its SACK blocks count.
+            // A later acknowledgment overtook this one, but the SACK blocks of this one are still used.
             if !segment.sack.is_empty() {
                 self.add_blocks(stream, &mut ack, segment);
                 self.alert(stream, &mut ack, 0);
@@ -161,7 +161,7 @@ impl LinuxSender {
         self.control_window(stream, &ack, delivered, losses);
     }
 
-    /// `tcp_ack_is_dubious`.
+    /// Whether the acknowledgment is unusual or a loss may be known (`tcp_ack_is_dubious`).
     fn is_dubious(&self, ack: &Ack) -> bool {
         !ack.is_no_duplicate() || ack.selects || ack.marked || ack.repeats || self.state != State::Open
     }

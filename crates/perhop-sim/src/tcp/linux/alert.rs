@@ -9,7 +9,7 @@ use perhop_scenario::tcp::Recovery;
 
 impl LinuxSender {
     /// Handles an acknowledgment that is unusual or arrives while a loss is known. `duplicates` is 1 for a
-    /// duplicate.
+    /// duplicate acknowledgment, otherwise 0.
     pub(super) fn alert(&mut self, stream: &mut Sender, ack: &mut Ack, duplicates: u32) {
         let mut looks_for_loss = duplicates > 0 || (ack.selects && self.is_far_ahead(stream));
         if self.records.is_empty() {
@@ -53,8 +53,8 @@ impl LinuxSender {
         self.output.retransmit_losses();
     }
 
-    /// Ends a state whose end is acknowledged. Returns whether the acknowledgment needs no further
-    /// processing.
+    /// Ends the current state, if the acknowledgment covers its end. Returns whether the acknowledgment needs
+    /// no further processing.
     fn leave_state(&mut self, stream: &mut Sender, ack: &Ack) -> bool {
         if self.state == State::Open {
             self.undo.first_resent = None;
@@ -155,7 +155,7 @@ impl LinuxSender {
         self.apply_reduction_at_once(stream);
     }
 
-    /// `tcp_time_to_recover`.
+    /// Whether fast recovery must begin (`tcp_time_to_recover`).
     fn is_time_to_recover(&self, stream: &Sender) -> bool {
         let by_count = stream.parameters.recovery != Recovery::Rack;
         self.records.lost > 0 || (by_count && self.records.sacked + 1 > self.reordering)
@@ -166,7 +166,7 @@ impl LinuxSender {
         self.records.forward_most(stream.unacknowledged) > explained
     }
 
-    /// `tcp_identify_packet_loss`.
+    /// Marks the segments that the acknowledgment shows to be lost (`tcp_identify_packet_loss`).
     fn identify_losses(&mut self, stream: &mut Sender, ack: &mut Ack) {
         if self.records.is_empty() {
             return;
@@ -180,8 +180,8 @@ impl LinuxSender {
                 ack.loses_retransmission |= before > self.records.retransmitted;
             }
             Recovery::Sack | Recovery::Quic => {}
-            // `tcp_newreno_mark_lost`: the first segment, after the last duplicate or a partial
-            // acknowledgment.
+            // `tcp_newreno_mark_lost`: the first segment is lost after the last duplicate that reordering
+            // explains, and after a partial acknowledgment.
             Recovery::NewReno | Recovery::Tahoe | Recovery::Reno => {
                 let begins = self.state < State::Recovery && self.records.sacked >= self.reordering;
                 let goes_on = self.state == State::Recovery && ack.advances;
@@ -195,8 +195,9 @@ impl LinuxSender {
         self.report_losses(stream, ack.time);
     }
 
-    /// `tcp_update_scoreboard`, `tcp_mark_head_lost`. Without RACK, a segment is lost if more segments above
-    /// it are SACKed than reordering explains. At the beginning of recovery, the first segment is also lost.
+    /// Marks lost segments by the number of SACKed segments (`tcp_update_scoreboard`, `tcp_mark_head_lost`).
+    /// Without RACK, a segment is lost if more segments above it are SACKed than reordering explains. At the
+    /// beginning of recovery, the first segment is also lost.
     fn mark_lost_by_count(&mut self, is_beginning: bool) {
         let Some(most) = self.records.sacked.checked_sub(self.reordering) else {
             if is_beginning && !self.records.is_empty() {
@@ -218,7 +219,8 @@ impl LinuxSender {
         }
     }
 
-    /// `tcp_try_to_open`.
+    /// Begins a reduction if the acknowledgment reports marks. If no reduction is in progress, enters the
+    /// state `Open` or `Disorder` (`tcp_try_to_open`).
     pub(super) fn try_to_open(&mut self, stream: &mut Sender, ack: &Ack) {
         if !self.has_resent() {
             self.undo.first_resent = None;
@@ -230,8 +232,8 @@ impl LinuxSender {
             self.try_keep_open(stream);
         }
     }
-    /// Enters the disordered state while segments are sacked or sent again, otherwise the open state. Called
-    /// if no loss is known (`tcp_try_keep_open`).
+    /// Enters the state `Disorder` if segments are SACKed or were retransmitted, otherwise the state `Open`.
+    /// The caller must have checked that no loss is known (`tcp_try_keep_open`).
     pub(super) fn try_keep_open(&mut self, stream: &Sender) {
         let is_disordered = self.records.sacked + self.records.lost > 0 || self.has_resent();
         let state = if is_disordered { State::Disorder } else { State::Open };

@@ -11,11 +11,13 @@ const BETA: u64 = 717;
 const C: u64 = 410;
 /// The time of the curve is in 1024ths of a second.
 const SECOND_SHIFT: u32 = 10;
-/// `beta_scale`: acknowledged segments per segment of growth of Reno, in eighths of the window.
+/// `beta_scale`: the acknowledged segments after which Reno's window grows by one segment, in eighths of the
+/// window.
 const RENO_SCALE: u64 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
-/// Acknowledged segments per segment of growth while no maximum is known: 5 % per round trip.
+/// The acknowledged segments per segment of growth while no maximum is known. The growth is 5 % per round
+/// trip.
 const FIRST_PER_INCREASE: u64 = 20;
-/// Acknowledged segments per segment of growth at or above the curve, in windows.
+/// The acknowledged segments per segment of growth when the window is at or above the curve, in windows.
 const PLATEAU: u64 = 100;
 
 /// State of CUBIC. Times are in ticks.
@@ -59,8 +61,8 @@ impl Cubic {
         self.w_max = if window < self.w_max { window * (1024 + BETA) / 2048 } else { window };
         (u64::from(in_use) * BETA / 1024) as u32
     }
-    /// Takes the round-trip time `round_trip`. Returns whether it counts: samples in the first second of a
-    /// stage do not (`cubictcp_acked`).
+    /// Processes the round-trip sample `round_trip`. Returns whether the sample is used: samples in the first
+    /// second of a stage are not used (`cubictcp_acked`).
     pub(super) fn take_round_trip(&mut self, now: u64, clock: Clock, round_trip: u64) -> bool {
         if self.epoch.is_some_and(|epoch| now - epoch < ticks_per_second(clock)) {
             return false;
@@ -70,7 +72,7 @@ impl Cubic {
         }
         true
     }
-    /// Excludes the `idle` ticks before `now` (`cubictcp_cwnd_event`).
+    /// Excludes the `idle` ticks before `now` from the time of the curve (`cubictcp_cwnd_event`).
     pub(super) fn skip(&mut self, now: u64, idle: u64) {
         if let Some(epoch) = &mut self.epoch {
             *epoch = (*epoch + idle).min(now);

@@ -22,7 +22,7 @@ struct Acknowledged {
 }
 
 impl LinuxSender {
-    /// Removes the records of the acknowledged segments and takes a sample of the round-trip time.
+    /// Removes the records of the acknowledged segments and samples the round-trip time.
     pub(super) fn take_delivered(&mut self, stream: &mut Sender, ack: &mut Ack) {
         let is_selective = stream.parameters.recovery.is_selective();
         let mut gone = Acknowledged::default();
@@ -80,8 +80,9 @@ impl LinuxSender {
         ack.delivers = true;
     }
 
-    /// If several segments are acknowledged, the first determines the round-trip time for the timeout, and
-    /// the last determines it for all other uses (`tcp_ack_update_rtt`). Returns whether there is a sample.
+    /// Samples the round-trip time (`tcp_ack_update_rtt`). If several segments are acknowledged, the first
+    /// determines the sample for the timeout, and the last determines the sample for all other uses. Returns
+    /// whether there is a sample.
     fn sample_round_trip(&mut self, stream: &mut Sender, ack: &mut Ack, gone: &Acknowledged) -> bool {
         let (mut first, mut last) = (None, None);
         if let Some(sent) = gone.first_sent
@@ -116,7 +117,7 @@ impl LinuxSender {
         true
     }
 
-    /// Takes a round-trip sample. It determines the timeout and ends back-off.
+    /// Processes a round-trip sample, which determines the timeout and ends the back-off.
     pub(super) fn take_sample(&mut self, stream: &mut Sender, now: Time, sample: u64) {
         let Some(estimator) = &mut self.estimator else {
             let sent = now.saturating_sub(Time::from_microseconds(sample));
@@ -129,7 +130,8 @@ impl LinuxSender {
         stream.rtt.set_base(&stream.parameters, self.clock.span(ticks));
     }
 
-    /// `tcp_check_sack_reordering` for data that filled a hole without a retransmission.
+    /// Updates the reordering, because data at `lowest` filled a hole without a retransmission
+    /// (`tcp_check_sack_reordering`).
     fn check_reordering_below(&mut self, stream: &Sender, lowest: u64, forward_most: u64) {
         let distance = forward_most - lowest;
         if distance > u64::from(self.reordering) * stream.payload {
@@ -167,7 +169,7 @@ impl LinuxSender {
             self.has_reordered = true;
         }
     }
-    /// `tcp_reset_reno_sack`.
+    /// Sets the number of duplicates to 0 (`tcp_reset_reno_sack`).
     pub(super) fn forget_duplicates(&mut self) {
         self.records.sacked = 0;
     }

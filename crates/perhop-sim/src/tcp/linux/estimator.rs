@@ -5,7 +5,7 @@ use perhop_qos::units::Time;
 use super::windowed::Windowed;
 
 /// Linux's estimator (`net/ipv4/tcp_input.c`, `tcp_rtt_estimator`). It differs from RFC 6298 in the
-/// deviation: the largest deviation of each round trip counts, and the used value decays only once per round
+/// deviation: it uses the largest deviation of each round trip, and this value decreases only once per round
 /// trip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PreciseEstimator {
@@ -15,7 +15,7 @@ pub(super) struct PreciseEstimator {
     deviation: i64,
     /// `mdev_max_us`: the maximum of `deviation` since the round trip began.
     largest_deviation: i64,
-    /// `rttvar_us`: the value in the timeout.
+    /// `rttvar_us`: the variation that the timeout includes.
     variation: i64,
     /// The minimum variation.
     floor: i64,
@@ -68,7 +68,7 @@ impl PreciseEstimator {
         self.smoothed.unsigned_abs()
     }
     pub(super) fn smoothed(&self) -> Option<Time> {
-        // The value gets three more binary digits before the division by eight.
+        // The factor is 10^6 picoseconds per microsecond, divided by eight.
         (self.smoothed > 0).then(|| Time::from_picoseconds(self.scaled() * 125_000))
     }
     /// The timeout before rounding to ticks, microseconds.

@@ -6,8 +6,8 @@
 //! `alert` (the states of loss recovery), `undo`, `rack`, `timeout` and `probe`, `reduction` and `growth`
 //! (the congestion window), `feedback`, `dctcp` and `prague` (reactions to the fraction of marks), `rate` and
 //! `bbr`, `ledbat` (reaction to delay), `timer`, `pacing`, `offload`, `output`; `quic`, which replaces the
-//! states by its own rules. Each part of [`LinuxSender`] keeps its state in its own module. The submodule
-//! `hooks` has the sender's use of this state.
+//! states of loss recovery by its own rules. Each part of [`LinuxSender`] keeps its state in its own module.
+//! The submodule `hooks` has the sender's use of this state.
 //!
 //! `Sender` contains the state that both kinds of accounting share: the stream, the offered window and its
 //! probes, the counters and the timer's deadline. The functions here borrow it as `stream`.
@@ -118,7 +118,7 @@ pub(super) struct LinuxSender {
     reordering: u32,
     /// Whether reordering was observed.
     has_reordered: bool,
-    /// Blocks of the last acknowledgment with SACK blocks.
+    /// The SACK blocks of the last acknowledgment that had SACK blocks.
     known_blocks: [Range; 4],
     reduction: Reduction,
     undo: Undo,
@@ -210,7 +210,7 @@ impl LinuxSender {
     pub(super) fn threshold(&self) -> u32 {
         self.threshold
     }
-    /// The smoothed round-trip time, if it is measured in microseconds.
+    /// The smoothed round-trip time, if the sender measures it in microseconds.
     pub(super) fn round_trip(&self) -> Option<Time> {
         if let Some(quic) = &self.quic {
             return quic.smoothed();
@@ -224,8 +224,8 @@ impl LinuxSender {
     fn is_in_slow_start(&self) -> bool {
         self.window < self.threshold
     }
-    /// The number of segments in the network: those sent that are neither delivered nor marked lost
-    /// (`tcp_packets_in_flight`).
+    /// The number of segments in the network, that is, of segments that were sent and are neither delivered
+    /// nor marked lost (`tcp_packets_in_flight`).
     fn in_flight(&self) -> u32 {
         self.quic.as_ref().map_or_else(|| self.records.in_flight(), |quic| quic.outstanding())
     }

@@ -6,11 +6,12 @@ use std::collections::VecDeque;
 /// The state of the connection when a segment was last sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departure {
-    /// `tx.first_tx_mstamp`: the send time of the last segment that was delivered before then.
+    /// `tx.first_tx_mstamp`: the send time of the segment that was the last to be delivered before this
+    /// departure.
     first_sent: u64,
     /// `tx.delivered_mstamp`: the time of that delivery.
     delivered_at: u64,
-    /// The number of segments that had been delivered.
+    /// The number of segments that had been delivered until then.
     delivered: u32,
     /// The number of delivered segments that had arrived marked.
     marked: u32,
@@ -20,7 +21,7 @@ pub(super) struct Departure {
     pub(super) in_flight: u32,
     /// Whether the sender was limited by the application.
     pub(super) is_app_limited: bool,
-    /// Whether the segment was SACKed. Its cumulative acknowledgment gives no further sample.
+    /// Whether the segment was SACKed, so that its cumulative acknowledgment is not a further sample.
     is_delivered: bool,
 }
 
@@ -44,13 +45,13 @@ pub(super) struct RateSample {
     pub(super) delivered_before: u32,
     /// The duration of the interval of `delivered`; `None` if it is shorter than the minimum round-trip time.
     pub(super) interval: Option<u64>,
-    /// The number of these segments that had arrived marked.
+    /// The number of segments in `delivered` that had arrived marked.
     pub(super) marked: u32,
     /// The number of segments in flight when the latest segment was sent.
     pub(super) sent_in_flight: u32,
-    /// The number of segments declared lost since then.
+    /// The number of segments declared lost since the departure of the latest segment.
     pub(super) lost: u32,
-    /// Whether the sender was application-limited then.
+    /// Whether the sender was application-limited when the latest segment was sent.
     pub(super) is_app_limited: bool,
     /// The number of segments that this acknowledgment delivers.
     pub(super) newly_delivered: u32,
@@ -85,11 +86,11 @@ pub(super) struct DeliveryRate {
     departures: VecDeque<Departure>,
     /// The number of the first segment in flight.
     first: u64,
-    /// `first_tx_mstamp`.
+    /// `first_tx_mstamp`: the send time of the last delivered segment.
     first_sent: u64,
-    /// `delivered_mstamp`.
+    /// `delivered_mstamp`: the time of the last delivery.
     delivered_at: u64,
-    /// `app_limited`: samples show the application's rate until more segments than this are delivered.
+    /// `app_limited`: samples show the rate of the application until the delivery count exceeds this value.
     app_limited: Option<u32>,
     latest: Option<Latest>,
     /// Whether the segment that a tail loss probe repeated was application-limited.
@@ -148,8 +149,8 @@ impl DeliveryRate {
         self.departures.pop_front();
         self.first += 1;
     }
-    /// Returns the sample of the acknowledgment at `totals.now` (`tcp_rate_gen`), which delivers `delivered`
-    /// and loses `lost` segments. The minimum round-trip time is `least`.
+    /// Returns the sample of the acknowledgment at `totals.now`, which shows `delivered` segments delivered
+    /// and `lost` segments lost (`tcp_rate_gen`). The minimum round-trip time is `least`.
     pub(super) fn sample(&mut self, totals: &Totals, delivered: u32, lost: u32, least: u64) -> RateSample {
         if self.app_limited.is_some_and(|limit| totals.delivered > limit) {
             self.app_limited = None;
@@ -165,8 +166,8 @@ impl DeliveryRate {
         sample.lost = totals.lost - departure.lost;
         sample.sent_in_flight = departure.in_flight;
         sample.is_app_limited = departure.is_app_limited;
-        // The longer of the sending and the receiving phase counts. Otherwise, acknowledgments that arrive
-        // together would suggest a higher rate than that of the path.
+        // The interval is the longer of the sending and the receiving phase. Otherwise, acknowledgments that
+        // arrive together would result in a rate above the rate of the path.
         let interval = sending.max(totals.now - departure.delivered_at);
         sample.interval = Some(interval).filter(|interval| *interval >= least && *interval > 0);
         sample
@@ -242,8 +243,8 @@ mod tests {
         assert!(!rate.is_app_limited(), "all application-limited segments are delivered");
     }
 
-    /// A SACKed segment gives no second sample when it is cumulatively acknowledged. An interval below the
-    /// minimum round-trip time gives no sample.
+    /// The cumulative acknowledgment of a SACKed segment is not a second sample. An interval below the
+    /// minimum round-trip time is not a sample.
     #[test]
     fn segments_count_once_and_no_faster_than_the_path() {
         let mut rate = DeliveryRate::default();

@@ -27,11 +27,11 @@ impl Marks {
     pub(super) fn clear(&mut self, marks: Marks) {
         self.0 &= !marks.0;
     }
-    /// Whether it was ever retransmitted.
+    /// Whether the segment was ever retransmitted.
     pub(super) fn is_sent_again(self) -> bool {
         self.has(Marks(Marks::RETRANSMITTED.0 | Marks::SENT_AGAIN.0))
     }
-    /// Whether it is lost, and no retransmission of it is in flight.
+    /// Whether the segment is lost, and no retransmission of it is in flight.
     pub(super) fn awaits_retransmission(self) -> bool {
         self.0 & (Marks::LOST.0 | Marks::RETRANSMITTED.0 | Marks::SACKED.0) == Marks::LOST.0
     }
@@ -42,23 +42,23 @@ impl Marks {
 pub(super) struct Record {
     /// The offset of the segment's first byte.
     pub(super) start: u64,
-    /// The offset after its last byte, including the FIN.
+    /// The offset after the segment's last byte, including the FIN.
     pub(super) end: u64,
-    /// The time of its last transmission, microseconds.
+    /// The time of the segment's last transmission, microseconds.
     pub(super) sent: u64,
-    /// The number of segments of the connection that were delivered by then.
+    /// The number of segments of the connection that were delivered by the time `sent`.
     pub(super) delivered: u32,
     pub(super) marks: Marks,
 }
 
 impl Record {
-    /// The offset after its last byte, without a FIN.
+    /// The offset after the segment's last byte, without a FIN.
     fn data_end(&self) -> u64 {
         self.end - u64::from(self.marks.has(Marks::FIN))
     }
 }
 
-/// The key of the order of transmissions.
+/// The number of a transmitted segment and the time of the transmission.
 #[derive(Clone, Copy, Debug)]
 struct Transmission {
     number: u64,
@@ -84,11 +84,11 @@ pub(super) struct Records {
     pub(super) retransmitted: u32,
     /// The number of segments that were ever declared lost.
     pub(super) losses: u32,
-    /// No segment with a lower number awaits retransmission.
+    /// The number below which no segment awaits retransmission.
     search_from: u64,
     /// The end of the highest SACKed data.
     highest_sacked: u64,
-    /// Segments declared lost since the last read, if they are listed.
+    /// The segments declared lost since the last read; `None` if lost segments are not listed.
     fresh_losses: Option<Vec<u64>>,
 }
 
@@ -148,7 +148,7 @@ impl Records {
         self.segments.push_back(record);
         self.transmissions.push_back(Transmission { number, sent: record.sent });
     }
-    /// Records a retransmission of the segment at `now`.
+    /// Records that the segment `number` is retransmitted at `now`.
     pub(super) fn resend(&mut self, number: u64, now: u64, delivered: u32) {
         let record = self.at(number);
         record.sent = now;
@@ -223,8 +223,8 @@ impl Records {
         Some(number)
     }
 
-    /// Walks the transmissions from the earliest on until `judge` returns `Unknown`. Marks the segments that
-    /// `judge` considers lost (`tcp_rack_detect_loss`).
+    /// Calls `judge` for each transmission, beginning with the earliest, until it returns `Unknown`. Marks
+    /// the segments for which it returns `Lost` (`tcp_rack_detect_loss`).
     pub(super) fn walk_by_time(&mut self, mut judge: impl FnMut(&Record) -> Verdict) {
         self.trim_transmissions();
         let mut index = 0;
@@ -246,7 +246,7 @@ impl Records {
     }
 }
 
-/// The judgment of a segment that was sent before a delivered one.
+/// The result of loss detection for one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Lost,

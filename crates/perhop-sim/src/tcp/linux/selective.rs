@@ -53,7 +53,7 @@ impl LinuxSender {
         }
     }
 
-    /// `tcp_sacktag_one`: marks the segment SACKed.
+    /// Marks the segment `number` as SACKed (`tcp_sacktag_one`).
     fn select(&mut self, stream: &Sender, ack: &mut Ack, number: u64) {
         let record = *self.records.at(number);
         if record.marks.has(Marks::SACKED) {
@@ -95,7 +95,7 @@ impl LinuxSender {
         let segments = ((block.end - block.start).div_ceil(stream.payload)).max(1) as u32;
         self.undo.repeated += segments;
         if u64::from(self.undo.repeated) > stream.statistics.retransmissions {
-            // More duplicates than retransmissions: the network duplicated a packet.
+            // There are more duplicates than retransmissions, so the network duplicated a packet.
             return;
         }
         if self.probe.is_answered_by(block.end) {

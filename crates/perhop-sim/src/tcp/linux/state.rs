@@ -11,7 +11,7 @@ pub enum State {
     Cwr,
     /// Fast recovery.
     Recovery,
-    /// After a timeout.
+    /// Loss recovery after a timeout.
     Loss,
 }
 

@@ -103,10 +103,10 @@ impl LinuxSender {
         self.output.retransmit_losses();
     }
 
-    /// RFC 5682 §3.1, which is also used with SACK. Returns whether the acknowledgment needs no further
+    /// Performs F-RTO by RFC 5682 §3.1, also with SACK. Returns whether the acknowledgment needs no further
     /// processing.
     fn continue_frto(&mut self, stream: &mut Sender, ack: &Ack, duplicates: u32, is_recovered: bool) -> bool {
-        // Step 3.b: data arrived that were not retransmitted, so not all data were lost.
+        // Step 3.b: data that were sent only once have arrived, so the timeout was spurious.
         if ack.proves_original && self.try_undo_loss(stream, ack, true) {
             return true;
         }

@@ -12,7 +12,8 @@ impl Windowed {
     pub(super) fn get(&self) -> Option<u64> {
         self.samples.map(|samples| samples[0].1)
     }
-    /// Adds `value` at `now`, which is valid for `window`. It replaces another value if `is_as_good`.
+    /// Adds `value` at `now`, which is valid for `window`. It replaces an earlier value if `is_as_good(value,
+    /// earlier)` is true.
     pub(super) fn add(&mut self, window: u64, now: u64, value: u64, is_as_good: impl Fn(u64, u64) -> bool) {
         let new = (now, value);
         let Some(samples) = &mut self.samples else {
@@ -46,7 +47,7 @@ impl Windowed {
 mod tests {
     use super::*;
 
-    /// The maximum of ten rounds. When it expires, the maximum of the rounds after it follows.
+    /// When the maximum of ten rounds expires, the maximum of the later rounds replaces it.
     #[test]
     fn a_maximum_is_forgotten_with_its_window() {
         let mut greatest = Windowed::default();

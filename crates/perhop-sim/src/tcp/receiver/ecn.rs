@@ -11,19 +11,19 @@ impl Receiver {
     pub(in crate::tcp) fn begin_counting(&mut self) {
         self.echo.begin_counting(&self.marks);
     }
-    /// Prepares for the ACK of the handshake.
+    /// Prepares the feedback for the ACK of the handshake.
     pub(in crate::tcp) fn begin_handshake_ack(&mut self) {
         self.echo.begin_handshake_ack();
     }
-    /// Continues after the ACK of the handshake.
+    /// Continues the feedback after the ACK of the handshake.
     pub(in crate::tcp) fn end_handshake_ack(&mut self) {
         self.echo.end_handshake_ack(&self.marks);
     }
 
     /// Processes a segment that arrives while acknowledgments carry `echoed`. Returns whether Linux
-    /// acknowledges it at once. It does so if the segment has CWR, because the window of the sender can then
-    /// be one segment (`tcp_ecn_accept_cwr`). With RFC 3168, the first marked segment and the segment after
-    /// it are acknowledged quickly (`__tcp_ecn_check_ce`).
+    /// acknowledges the segment at once. Linux does so if the segment has CWR, because the window of the
+    /// sender can then be one segment (`tcp_ecn_accept_cwr`). With RFC 3168, the first marked segment and the
+    /// segment after it are acknowledged quickly (`__tcp_ecn_check_ce`).
     pub(super) fn answer_congestion(&mut self, segment: &Segment, echoed: Flags) -> bool {
         let Some(delay) = &mut self.adaptive else { return false };
         if self.echo.is_accurate() || segment.length == 0 {

@@ -15,7 +15,7 @@ use super::sender::{OffsetOrNone, Phase, SackInformation, Sender, Timing};
 use perhop_scenario::tcp::{FastRetransmit, Recovery};
 
 impl Sender {
-    /// Counts a duplicate acknowledgment, and starts recovery when there are enough.
+    /// Counts a duplicate acknowledgment, and starts recovery when their number reaches the threshold.
     pub(super) fn detect_loss(&mut self, now: Time, sack: SackInformation) {
         match self.parameters.recovery {
             Recovery::Tahoe => self.tahoe_duplicate(now),
@@ -35,13 +35,13 @@ impl Sender {
         }
     }
 
-    /// Whether duplicate acknowledgments belong to a window whose loss is already known. By RFC 6582 §3.2,
-    /// step 2, such an acknowledgment does not cover more than `recover`.
+    /// Whether duplicate acknowledgments belong to a window whose loss is already known. RFC 6582 §3.2, step
+    /// 2: such an acknowledgment does not cover more than `recover`.
     fn is_loss_known(&self) -> bool {
         self.recovery_point.get().is_some_and(|point| self.unacknowledged <= point)
     }
-    /// Whether Tahoe and Reno must not fast-retransmit. If configured, they do so only once per window of
-    /// data.
+    /// Whether fast retransmit of Tahoe and Reno is not permitted now. If configured, it is permitted only
+    /// once per window of data.
     fn is_fast_retransmit_barred(&self) -> bool {
         self.parameters.fast_retransmit == FastRetransmit::OncePerWindow && self.is_loss_known()
     }

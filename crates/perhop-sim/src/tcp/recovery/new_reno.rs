@@ -9,7 +9,7 @@ use crate::tcp::sender::{Phase, Sender};
 impl Sender {
     pub(super) fn new_reno_duplicate(&mut self, now: Time) {
         if self.phase == Phase::Recovery {
-            // RFC 6582 §3.2: RFC 5681's step 4.
+            // RFC 6582 §3.2, with step 4 of RFC 5681 §3.2: a further duplicate inflates the window.
             self.inflation += 1.0;
             return;
         }

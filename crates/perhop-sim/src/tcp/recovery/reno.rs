@@ -21,7 +21,7 @@ impl Sender {
                 // segment has left the network.
                 self.inflation = f64::from(self.duplicates);
             }
-            // Step 4.
+            // RFC 5681 §3.2, step 4.
             Ordering::Greater => self.inflation += 1.0,
         }
     }

@@ -19,7 +19,8 @@ impl Sender {
         let threshold = self.parameters.duplicate_threshold;
         let lost = self.scoreboard.lost_below(threshold, self.payload);
         if self.duplicates >= threshold || self.unacknowledged < lost {
-            // Step 4: the first segment is sent at once, then the segments that the pipe permits.
+            // Step 4: the first lost segment is retransmitted at once. Then the segments that the pipe
+            // permits are sent.
             self.enter_recovery(now);
             self.next = self.highest;
             self.retransmitted = self.unacknowledged;
@@ -28,7 +29,7 @@ impl Sender {
     }
 
     pub(super) fn sack_recover(&mut self, now: Time, timeout: Time) {
-        // Step A.
+        // RFC 6675 §5, step A.
         if self.recovery_point.get().is_none_or(|point| self.unacknowledged >= point) {
             self.phase = Phase::Open;
         }

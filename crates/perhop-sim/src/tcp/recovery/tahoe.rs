@@ -12,7 +12,7 @@ impl Sender {
         match self.duplicates.cmp(&self.parameters.duplicate_threshold) {
             Ordering::Less => self.apply_limited_transmit(),
             Ordering::Equal if !self.is_fast_retransmit_barred() => {
-                // The reaction is that to a timeout, although the timer has not expired.
+                // The reaction is the same as to a timeout, although the timer has not expired.
                 self.on_loss_detected();
                 self.enter_loss();
                 self.restart_timer(now, self.rtt.rto());

@@ -3,18 +3,18 @@
 use super::super::rate::RateSample;
 use super::facts::{Facts, ONE, RATE_ONE};
 
-/// The length of a window of rounds (`bbr_extra_acked_win_rtts`). The maximum of the last five to ten rounds
-/// counts.
+/// The number of rounds of a window (`bbr_extra_acked_win_rtts`). The excess is the maximum of the last five
+/// to ten rounds.
 const ROUNDS: u32 = 5;
-/// The maximum number of segments in an epoch (`bbr_ack_epoch_acked_reset_thresh`).
+/// The maximum number of segments of an epoch (`bbr_ack_epoch_acked_reset_thresh`).
 const LONGEST_EPOCH: u32 = 1 << 20;
-/// The congestion window grows by at most the deliveries of this time, microseconds, at the rate
+/// The limit of the excess: the segments that are delivered at the rate in this time, microseconds
 /// (`bbr_extra_acked_max_us`).
 const MOST_TIME: u64 = 100_000;
-/// `bbr_extra_acked_gain`.
+/// The gain of the excess (`bbr_extra_acked_gain`).
 const GAIN: u32 = ONE;
 
-/// Deliveries that exceed the rate.
+/// The excess of delivered segments over the rate of the model.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
     /// The beginning of the epoch.
@@ -34,8 +34,8 @@ impl Aggregation {
     pub(super) fn begin_epoch(&mut self, now: u64) {
         (self.began, self.delivered) = (now, 0);
     }
-    /// Processes an acknowledgment on a path that delivers at `rate`. A window of rounds has `rounds` rounds,
-    /// and ends only when a round begins.
+    /// Processes an acknowledgment on a path that delivers at `rate`. A window of rounds ends when a round
+    /// begins: after [`ROUNDS`] rounds if the path `is_full`, otherwise after one round.
     pub(super) fn on_acknowledgment(
         &mut self,
         facts: &Facts,

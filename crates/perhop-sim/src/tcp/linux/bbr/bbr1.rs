@@ -17,15 +17,16 @@ use super::policed::{Finding, LongTerm};
 /// `bbr_high_gain`: 2 / ln 2, by which the flight doubles each round trip. `bbr_drain_gain`: the inverse.
 const HIGH_GAIN: u32 = ONE * 2885 / 1000 + 1;
 const DRAIN_GAIN: u32 = ONE * 1000 / 2885;
-/// `bbr_cwnd_gain`.
+/// The gain of the window outside startup (`bbr_cwnd_gain`).
 const WINDOW_GAIN: u32 = 2 * ONE;
-/// `bbr_pacing_gain`: a round trip above the rate, one below, and six at the rate.
+/// `bbr_pacing_gain`: the pace is above the rate for one round trip, below it for one, and at the rate for
+/// six.
 const CYCLE: [u32; 8] = [ONE * 5 / 4, ONE * 3 / 4, ONE, ONE, ONE, ONE, ONE, ONE];
 /// The cycle begins with any phase except the second (`bbr_cycle_rand`).
 const FIRST_PHASES: f64 = 7.0;
-/// Rounds for which a rate counts (`bbr_bw_rtts`).
+/// The number of rounds over which the maximum rate is taken (`bbr_bw_rtts`).
 const RATE_ROUNDS: u64 = 10;
-/// The number of delivered segments up to which the window always grows (`TCP_INIT_CWND`).
+/// The number of delivered segments up to which the window grows regardless of its target (`TCP_INIT_CWND`).
 const INITIAL_WINDOW: u32 = 10;
 /// The rate, bytes per second, below which single segments are sent (`bbr_min_tso_rate`).
 const LEAST_BURST_RATE: u64 = 1_200_000 / 8;
@@ -35,9 +36,9 @@ const LEAST_BURST_RATE: u64 = 1_200_000 / 8;
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(in crate::tcp::linux) struct Bbr1 {
     mode: BbrMode,
-    /// `min_rtt_us`.
+    /// `min_rtt_us`: the minimum round-trip time.
     least: u64,
-    /// `min_rtt_stamp`, ticks.
+    /// `min_rtt_stamp`: the time at which the minimum round-trip time was measured, ticks.
     least_at: u64,
     /// `probe_rtt_done_stamp`: the tick at which the window may grow again after the probe of the minimum
     /// round-trip time; `None` until the flight is small.
@@ -46,38 +47,38 @@ pub(in crate::tcp::linux) struct Bbr1 {
     probe_round_done: bool,
     /// `bw`: the maximum rate of the last rounds.
     rates: Windowed,
-    /// `rtt_cnt`.
+    /// `rtt_cnt`: the number of rounds so far.
     rounds: u64,
     /// `next_rtt_delivered`: the delivery count that ends the round. The round ends with the first
     /// acknowledgment of a segment that was sent at this count or a higher one.
     round_ends: u32,
-    /// `round_start`.
+    /// `round_start`: whether the last acknowledgment began a round.
     round_begins: bool,
-    /// `cycle_idx`.
+    /// `cycle_idx`: the index in [`CYCLE`].
     phase: usize,
-    /// `cycle_mstamp`.
+    /// `cycle_mstamp`: the time at which the phase began.
     phase_began: u64,
-    /// `prev_ca_state`.
+    /// `prev_ca_state`: the state of loss recovery at the last acknowledgment.
     previous: State,
-    /// `packet_conservation`.
+    /// `packet_conservation`: whether one segment is sent for each delivered segment.
     conserves_packets: bool,
-    /// `idle_restart`.
+    /// `idle_restart`: whether the connection sends again after an idle time.
     restarts: bool,
     long_term: LongTerm,
     pacing_gain: u32,
     window_gain: u32,
-    /// `has_seen_rtt`.
+    /// `has_seen_rtt`: whether there was a round-trip sample.
     has_round_trip: bool,
-    /// `full_bw`.
+    /// `full_bw`: the rate from which growth is measured in startup.
     full_rate: u64,
-    /// `full_bw_cnt`.
+    /// `full_bw_cnt`: the number of rounds without growth.
     full_rounds: u32,
-    /// `full_bw_reached`.
+    /// `full_bw_reached`: whether startup has reached the rate of the path.
     is_full: bool,
-    /// `prior_cwnd`.
+    /// `prior_cwnd`: the saved window, segments.
     window_before: u32,
     aggregation: Aggregation,
-    /// `sk_pacing_rate`, bytes per second.
+    /// `sk_pacing_rate`: the pace, bytes per second.
     pace: u64,
     random: Stream,
 }
@@ -112,7 +113,7 @@ impl Bbr1 {
             random,
         }
     }
-    /// `bbr_init`.
+    /// Starts the model when the connection opens (`bbr_init`).
     pub(super) fn open(&mut self, facts: &Facts) {
         self.least = facts.least;
         self.least_at = facts.ticks;
@@ -128,16 +129,18 @@ impl Bbr1 {
         let gains = (self.pacing_gain, self.window_gain);
         model(self.mode, self.rate(), self.least, self.pace, gains, payload)
     }
-    /// `bbr_max_bw`.
+    /// The maximum rate of the last rounds (`bbr_max_bw`).
     fn greatest_rate(&self) -> u64 {
         self.rates.get().unwrap_or(0)
     }
-    /// `bbr_bw`.
+    /// The rate of the model: the policer's rate if a policer was detected, otherwise the maximum rate
+    /// (`bbr_bw`).
     fn rate(&self) -> u64 {
         self.long_term.rate().unwrap_or_else(|| self.greatest_rate())
     }
 
-    /// `bbr_init_pacing_rate_from_rtt`.
+    /// Sets the pace to the window per round-trip time, times the gain of startup
+    /// (`bbr_init_pacing_rate_from_rtt`).
     fn begin_pace(&mut self, facts: &Facts) {
         let round_trip = if facts.smoothed > 0 {
             self.has_round_trip = true;
@@ -148,7 +151,7 @@ impl Bbr1 {
         let rate = u64::from(facts.window) * RATE_ONE / round_trip;
         self.pace = bytes_per_second(rate, HIGH_GAIN, facts.payload, PACE_PERCENT);
     }
-    /// `bbr_set_pacing_rate`.
+    /// Sets the pace to `rate` times `gain`. In startup, the pace does not decrease (`bbr_set_pacing_rate`).
     fn set_pace(&mut self, facts: &Facts, rate: u64, gain: u32) {
         let pace = bytes_per_second(rate, gain, facts.payload, PACE_PERCENT);
         if !self.has_round_trip && facts.smoothed > 0 {
@@ -158,23 +161,24 @@ impl Bbr1 {
             self.pace = pace;
         }
     }
-    /// `bbr_tso_segs_goal`: segments that are sent at once.
+    /// The number of segments that are sent at once (`bbr_tso_segs_goal`).
     fn burst(&self, facts: &Facts) -> u32 {
         let least = if self.pace < LEAST_BURST_RATE { 1 } else { 2 };
         let bytes = (self.pace >> 10).min(LONGEST_BURST);
         ((bytes / facts.payload) as u32).max(least).min(127)
     }
-    /// `bbr_quantization_budget`: adds the buffers of the hosts and rounds to an even number.
+    /// Adds three bursts to `window`, for the buffers of the hosts, and rounds up to an even number
+    /// (`bbr_quantization_budget`).
     fn with_bursts(&self, facts: &Facts, window: u32) -> u32 {
         let window = (window + 3 * self.burst(facts)).next_multiple_of(2);
         let is_up = self.mode == BbrMode::ProbeBandwidth && self.phase == 0;
         window + if is_up { 2 } else { 0 }
     }
-    /// `bbr_bdp`.
+    /// The flight at `rate` and the minimum round-trip time, times `gain` (`bbr_bdp`).
     fn flight_at(&self, rate: u64, gain: u32) -> u32 {
         if self.least == u64::MAX { INITIAL_WINDOW } else { flight_at(rate, self.least, gain) }
     }
-    /// `bbr_inflight`.
+    /// The flight at `rate`, times `gain`, including the bursts of the hosts (`bbr_inflight`).
     fn target(&self, facts: &Facts, rate: u64, gain: u32) -> u32 {
         self.with_bursts(facts, self.flight_at(rate, gain))
     }
@@ -183,12 +187,12 @@ impl Bbr1 {
         in_network_at_departure(facts, self.rate(), in_flight, burst)
     }
 
-    /// `bbr_save_cwnd`.
+    /// Saves `window`, so that it can be restored after recovery or after a probe (`bbr_save_cwnd`).
     pub(super) fn save_window(&mut self, window: u32) {
         let is_good = self.previous < State::Recovery && self.mode != BbrMode::ProbeRoundTrip;
         self.window_before = if is_good { window } else { self.window_before.max(window) };
     }
-    /// `CA_EVENT_TX_START`: after an idle time the pace equals the rate.
+    /// Handles a transmission after an idle time: the pace then equals the rate (`CA_EVENT_TX_START`).
     pub(super) fn on_restart(&mut self, facts: &mut Facts) {
         self.restarts = true;
         self.aggregation.begin_epoch(facts.now);
@@ -198,7 +202,7 @@ impl Bbr1 {
             BbrMode::Startup | BbrMode::Drain => {}
         }
     }
-    /// `bbr_set_state`: a timeout counts as the end of a round.
+    /// Handles a retransmission timeout, which ends the current round (`bbr_set_state`).
     pub(super) fn on_timeout(&mut self, facts: &Facts) {
         self.previous = State::Loss;
         self.full_rate = 0;
@@ -206,13 +210,14 @@ impl Bbr1 {
         let sample = RateSample { newly_lost: 1, ..RateSample::default() };
         self.sample_long_term(facts, &sample);
     }
-    /// `bbr_undo_cwnd`.
+    /// Handles a spurious recovery: the checks for a full path and for a policer begin again
+    /// (`bbr_undo_cwnd`).
     pub(super) fn undo(&mut self, facts: &Facts) {
         (self.full_rate, self.full_rounds) = (0, 0);
         self.long_term.reset(facts);
     }
 
-    /// `bbr_main`.
+    /// Processes an acknowledgment (`bbr_main`).
     pub(super) fn on_acknowledgment(&mut self, facts: &mut Facts, sample: &RateSample) {
         self.update_rate(facts, sample);
         let (rate, begins) = (self.rate(), self.round_begins);
@@ -228,7 +233,7 @@ impl Bbr1 {
         self.set_window(facts, sample);
     }
 
-    /// `bbr_update_bw`.
+    /// Updates the round and the maximum rate by `sample` (`bbr_update_bw`).
     fn update_rate(&mut self, facts: &Facts, sample: &RateSample) {
         self.round_begins = false;
         let (Some(delivered), Some(interval)) = (sample.delivered, sample.interval) else { return };
@@ -253,7 +258,7 @@ impl Bbr1 {
         }
     }
 
-    /// `bbr_is_next_cycle_phase`.
+    /// Whether the current phase of the cycle has ended (`bbr_is_next_cycle_phase`).
     fn is_phase_over(&self, facts: &Facts, sample: &RateSample) -> bool {
         let has_lasted = facts.delivered_at.saturating_sub(self.phase_began) > self.least;
         if self.pacing_gain == ONE {
@@ -266,19 +271,19 @@ impl Bbr1 {
         }
         has_lasted || in_flight <= self.target(facts, rate, ONE)
     }
-    /// `bbr_advance_cycle_phase`.
+    /// Begins the next phase of the cycle (`bbr_advance_cycle_phase`).
     fn advance_phase(&mut self, facts: &Facts) {
         self.phase = (self.phase + 1) % CYCLE.len();
         self.phase_began = facts.delivered_at;
     }
-    /// `bbr_reset_probe_bw_mode`.
+    /// Begins the cycle at a random phase (`bbr_reset_probe_bw_mode`).
     fn begin_cycle(&mut self, facts: &Facts) {
         self.mode = BbrMode::ProbeBandwidth;
         self.phase = CYCLE.len() - 1 - (self.random.uniform() * FIRST_PHASES) as usize;
         self.advance_phase(facts);
     }
 
-    /// `bbr_check_full_bw_reached`.
+    /// Checks whether the rate has stopped growing in startup (`bbr_check_full_bw_reached`).
     fn check_full(&mut self, sample: &RateSample) {
         if self.is_full || !self.round_begins || sample.is_app_limited {
             return;
@@ -290,7 +295,7 @@ impl Bbr1 {
         self.full_rounds += 1;
         self.is_full = self.full_rounds >= FULL_ROUNDS;
     }
-    /// `bbr_check_drain`.
+    /// Changes from startup to drain, and from drain to the cycle (`bbr_check_drain`).
     fn check_drain(&mut self, facts: &mut Facts) {
         if self.mode == BbrMode::Startup && self.is_full {
             self.mode = BbrMode::Drain;
@@ -303,7 +308,8 @@ impl Bbr1 {
         }
     }
 
-    /// `bbr_update_min_rtt`.
+    /// Updates the minimum round-trip time, and begins a probe of it when it has expired
+    /// (`bbr_update_min_rtt`).
     fn update_round_trip(&mut self, facts: &mut Facts, sample: &RateSample) {
         let has_expired = facts.ticks > self.least_at + facts.ticks_in(ROUND_TRIP_LASTS);
         if let Some(round_trip) = sample.round_trip
@@ -333,7 +339,7 @@ impl Bbr1 {
             self.restarts = false;
         }
     }
-    /// `bbr_check_probe_rtt_done`.
+    /// Ends the probe of the minimum round-trip time when its time is over (`bbr_check_probe_rtt_done`).
     fn check_probe(&mut self, facts: &mut Facts) {
         if self.probe_ends.is_none_or(|ends| facts.ticks <= ends) {
             return;
@@ -347,7 +353,7 @@ impl Bbr1 {
         }
     }
 
-    /// `bbr_update_gains`.
+    /// Sets the gains of pace and window for the current mode (`bbr_update_gains`).
     fn update_gains(&mut self) {
         let is_policed = self.long_term.rate().is_some();
         (self.pacing_gain, self.window_gain) = match self.mode {
@@ -359,7 +365,7 @@ impl Bbr1 {
         };
     }
 
-    /// `bbr_set_cwnd`.
+    /// Sets the window for the delivered segments of `sample` (`bbr_set_cwnd`).
     fn set_window(&mut self, facts: &mut Facts, sample: &RateSample) {
         let acked = sample.newly_delivered;
         if acked > 0 && !self.recover_or_restore(facts, sample) {

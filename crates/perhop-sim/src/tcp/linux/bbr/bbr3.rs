@@ -14,20 +14,21 @@ use super::facts::{
 };
 use super::phase::{Acks, Phase};
 
-/// `bbr_startup_pacing_gain`: 4 ln 2.
+/// The gain of the pace in startup, 4 ln 2 (`bbr_startup_pacing_gain`).
 const STARTUP_GAIN: u32 = ONE * 277 / 100 + 1;
-/// `bbr_startup_cwnd_gain`.
+/// The gain of the window in startup (`bbr_startup_cwnd_gain`).
 const STARTUP_WINDOW_GAIN: u32 = 2 * ONE;
-/// `bbr_drain_gain`.
+/// The gain of the pace in drain (`bbr_drain_gain`).
 const DRAIN_GAIN: u32 = ONE * 1000 / 2885;
-/// `bbr_cwnd_gain`.
+/// The gain of the window in the other phases (`bbr_cwnd_gain`).
 const WINDOW_GAIN: u32 = 2 * ONE;
 /// The gain of the window while the rate is probed: `bbr_cwnd_gain` plus `bbr_bw_probe_cwnd_gain`.
 const UP_WINDOW_GAIN: u32 = WINDOW_GAIN + ONE / 4;
 /// The flight during the measurement of the minimum round-trip time: half of the model's flight
 /// (`bbr_probe_rtt_cwnd_gain`).
 pub(super) const PROBE_GAIN: u32 = ONE / 2;
-/// Each 512 us of the minimum round-trip time halve the bursts of hosts (`bbr_tso_rtt_shift`).
+/// The part of a burst that depends on the minimum round-trip time halves with each 512 us of that time
+/// (`bbr_tso_rtt_shift`).
 const BURST_SHIFT: u32 = 9;
 /// Minimum number of segments in a burst (`tcp_min_tso_segs`).
 const LEAST_BURST: u32 = 2;
@@ -37,91 +38,92 @@ const LEAST_BURST: u32 = 2;
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(in crate::tcp::linux) struct Bbr3 {
     pub(super) mode: BbrMode,
-    /// `min_rtt_us`.
+    /// `min_rtt_us`: the minimum round-trip time.
     pub(super) least: u64,
-    /// `min_rtt_stamp`, ticks.
+    /// `min_rtt_stamp`: the time at which the minimum round-trip time was measured, ticks.
     pub(super) least_at: u64,
-    /// `probe_rtt_min_us`: the minimum since the last probe of it.
+    /// `probe_rtt_min_us`: the minimum round-trip time since the last probe of it.
     pub(super) probed: u64,
-    /// `probe_rtt_min_stamp`, ticks.
+    /// `probe_rtt_min_stamp`: the time at which `probed` was measured, ticks.
     pub(super) probed_at: u64,
-    /// `probe_rtt_done_stamp`, ticks.
+    /// `probe_rtt_done_stamp`: the end of the probe of the minimum round-trip time, ticks; `None` until the
+    /// flight is small.
     pub(super) probe_ends: Option<u64>,
-    /// `probe_rtt_round_done`.
+    /// `probe_rtt_round_done`: whether a round trip has passed since the flight became small.
     pub(super) probe_round_done: bool,
-    /// `next_rtt_delivered`.
+    /// `next_rtt_delivered`: the delivery count that ends the round.
     pub(super) round_ends: u32,
-    /// `round_start`.
+    /// `round_start`: whether the last acknowledgment began a round.
     pub(super) round_begins: bool,
-    /// `cycle_idx`.
+    /// `cycle_idx`: the phase of the rate probe.
     pub(super) phase: Phase,
-    /// `cycle_mstamp`.
+    /// `cycle_mstamp`: the time at which the phase began.
     pub(super) phase_began: u64,
-    /// `prev_ca_state`.
+    /// `prev_ca_state`: the state of loss recovery at the last acknowledgment.
     pub(super) previous: State,
-    /// `idle_restart`.
+    /// `idle_restart`: whether the connection sends again after an idle time.
     pub(super) restarts: bool,
     pub(super) initial_window: u32,
     pub(super) pacing_gain: u32,
     pub(super) window_gain: u32,
-    /// `full_bw_reached`.
+    /// `full_bw_reached`: whether startup has reached the rate of the path.
     pub(super) is_full: bool,
-    /// `full_bw_now`.
+    /// `full_bw_now`: whether the rate does not grow now.
     pub(super) is_full_now: bool,
-    /// `full_bw`.
+    /// `full_bw`: the rate from which growth is measured.
     pub(super) full_rate: u64,
-    /// `full_bw_cnt`.
+    /// `full_bw_cnt`: the number of rounds without growth.
     pub(super) full_rounds: u32,
-    /// `has_seen_rtt`.
+    /// `has_seen_rtt`: whether there was a round-trip sample.
     pub(super) has_round_trip: bool,
-    /// `prior_cwnd`.
+    /// `prior_cwnd`: the saved window, segments.
     pub(super) window_before: u32,
     pub(super) aggregation: Aggregation,
-    /// `startup_ecn_rounds`.
+    /// `startup_ecn_rounds`: the number of consecutive rounds of startup with many marks.
     pub(super) marked_rounds: u32,
-    /// `loss_in_cycle`.
+    /// `loss_in_cycle`: whether there was a loss since the last probe.
     pub(super) loss_in_cycle: bool,
-    /// `ecn_in_cycle`.
+    /// `ecn_in_cycle`: whether there was a mark since the last probe.
     pub(super) marks_in_cycle: bool,
     /// `loss_round_delivered`: the delivery count that ends a round of losses. The acknowledgment of a
     /// segment that was sent after this count ends the round.
     pub(super) loss_round_ends: u32,
-    /// `loss_round_start`.
+    /// `loss_round_start`: whether the last acknowledgment began a round of losses.
     pub(super) loss_round_begins: bool,
-    /// `loss_in_round`.
+    /// `loss_in_round`: whether there was a loss in this round of losses.
     pub(super) loss_in_round: bool,
-    /// `ecn_in_round`.
+    /// `ecn_in_round`: whether there was a mark in this round of losses.
     pub(super) marks_in_round: bool,
     /// `loss_events_in_round`: acknowledgments with losses in this round.
     pub(super) loss_events: u32,
     pub(super) bounds: Bounds,
     /// `bw_hi`: the maximum rates of the last and of the current probe.
     pub(super) rates: [u64; 2],
-    /// `bw_probe_up_rounds`.
+    /// `bw_probe_up_rounds`: the number of rounds of growth in this probe.
     pub(super) up_rounds: u32,
     /// `bw_probe_up_cnt`: delivered segments per segment of growth.
     pub(super) up_segments: u32,
     /// `bw_probe_up_acks`: delivered segments that count towards the next growth.
     pub(super) up_delivered: u32,
-    /// `probe_wait_us`.
+    /// `probe_wait_us`: the time until the next probe.
     pub(super) wait: u64,
-    /// `rounds_since_probe`.
+    /// `rounds_since_probe`: the rounds since the last probe, plus a random number.
     pub(super) rounds_since_probe: u32,
-    /// `ack_phase`.
+    /// `ack_phase`: the phase whose effect the acknowledgments show.
     pub(super) acks: Acks,
     /// `bw_probe_samples`: whether samples show the effect of a probe.
     pub(super) is_probe_sampled: bool,
-    /// `prev_probe_too_high`.
+    /// `prev_probe_too_high`: whether the last probe lost too much.
     pub(super) was_too_high: bool,
-    /// `stopped_risky_probe`.
+    /// `stopped_risky_probe`: whether the probe ended at the bound at which the last probe lost too much.
     pub(super) stopped_at_risk: bool,
-    /// `ecn_eligible`.
+    /// `ecn_eligible`: whether marks are used.
     pub(super) uses_marks: bool,
     /// `ecn_alpha`: the mean fraction of marked segments, 256ths.
     pub(super) alpha: u32,
-    /// `alpha_last_delivered`.
+    /// `alpha_last_delivered`: the delivery count at the last update of `alpha`.
     pub(super) alpha_delivered: u32,
-    /// `alpha_last_delivered_ce`.
+    /// `alpha_last_delivered_ce`: the count of marked segments at the last update of `alpha`.
     pub(super) alpha_marked: u32,
     /// `try_fast_path`: whether the window is the window of the model.
     pub(super) is_settled: bool,
@@ -183,7 +185,7 @@ impl Bbr3 {
             random,
         }
     }
-    /// `bbr_init`.
+    /// Starts the model when the connection opens (`bbr_init`).
     pub(super) fn open(&mut self, facts: &Facts) {
         self.initial_window = facts.window.min(127);
         self.round_ends = facts.delivered;
@@ -201,11 +203,11 @@ impl Bbr3 {
         let gains = (self.pacing_gain, self.window_gain);
         model(self.mode, self.rate(), self.least, self.pace, gains, payload)
     }
-    /// `bbr_max_bw`.
+    /// The maximum rate of the last two probes (`bbr_max_bw`).
     pub(super) fn greatest_rate(&self) -> u64 {
         self.rates[0].max(self.rates[1])
     }
-    /// `bbr_bw`.
+    /// The rate of the model: the maximum rate within the short-term bound (`bbr_bw`).
     pub(super) fn rate(&self) -> u64 {
         self.greatest_rate().min(self.bounds.low_rate)
     }
@@ -216,7 +218,8 @@ impl Bbr3 {
         }
     }
 
-    /// `bbr_init_pacing_rate_from_rtt`.
+    /// Sets the pace to the window per round-trip time, times the gain of startup
+    /// (`bbr_init_pacing_rate_from_rtt`).
     fn begin_pace(&mut self, facts: &Facts) {
         let round_trip = if facts.smoothed > 0 {
             self.has_round_trip = true;
@@ -227,7 +230,7 @@ impl Bbr3 {
         let rate = u64::from(facts.window) * RATE_ONE / round_trip;
         self.pace = bytes_per_second(rate, STARTUP_GAIN, facts.payload, PACE_PERCENT).max(1);
     }
-    /// `bbr_set_pacing_rate`.
+    /// Sets the pace to `rate` times `gain`. In startup, the pace does not decrease (`bbr_set_pacing_rate`).
     fn set_pace(&mut self, facts: &Facts, rate: u64, gain: u32) {
         let pace = bytes_per_second(rate, gain, facts.payload, PACE_PERCENT).max(1);
         if !self.has_round_trip && facts.smoothed > 0 {
@@ -237,32 +240,33 @@ impl Bbr3 {
             self.pace = pace;
         }
     }
-    /// `bbr_tso_segs_goal`: segments that are sent at once.
+    /// The number of segments that are sent at once (`bbr_tso_segs_goal`).
     fn burst(&self, facts: &Facts) -> u32 {
         let halvings = self.least >> BURST_SHIFT;
         let by_round_trip = if halvings < 32 { 65_536 >> halvings } else { 0 };
         let bytes = ((self.pace >> 10) + by_round_trip).min(LONGEST_BURST);
         ((bytes / facts.payload) as u32).max(LEAST_BURST)
     }
-    /// `bbr_quantization_budget`.
+    /// Raises `window` to at least three bursts and the minimum window, and adds two segments while the rate
+    /// is probed (`bbr_quantization_budget`).
     fn with_bursts(&self, facts: &Facts, window: u32) -> u32 {
         let window = window.max(3 * self.burst(facts)).max(LEAST_WINDOW);
         let is_up = self.mode == BbrMode::ProbeBandwidth && self.phase == Phase::Up;
         window + if is_up { 2 } else { 0 }
     }
-    /// `bbr_bdp`.
+    /// The flight at `rate` and the minimum round-trip time, times `gain` (`bbr_bdp`).
     fn flight_at(&self, rate: u64, gain: u32) -> u32 {
         if self.least == u64::MAX { self.initial_window } else { flight_at(rate, self.least, gain) }
     }
-    /// `bbr_inflight` with a gain of one.
+    /// The flight at `rate`, including the bursts of the hosts (`bbr_inflight` with a gain of one).
     pub(super) fn target(&self, facts: &Facts, rate: u64) -> u32 {
         self.with_bursts(facts, self.flight_at(rate, ONE))
     }
-    /// `bbr_target_inflight`.
+    /// The flight of the model, at most the window (`bbr_target_inflight`).
     pub(super) fn target_flight(&self, facts: &Facts) -> u32 {
         self.target(facts, self.rate()).min(facts.window)
     }
-    /// `bbr_probe_rtt_cwnd`.
+    /// The window during the probe of the minimum round-trip time (`bbr_probe_rtt_cwnd`).
     pub(super) fn probe_window(&self) -> u32 {
         self.flight_at(self.rate(), PROBE_GAIN).max(LEAST_WINDOW)
     }
@@ -271,17 +275,17 @@ impl Bbr3 {
         in_network_at_departure(facts, self.rate(), in_flight, burst)
     }
 
-    /// `bbr_save_cwnd`.
+    /// Saves `window`, so that it can be restored after recovery or after a probe (`bbr_save_cwnd`).
     pub(super) fn save_window(&mut self, window: u32) {
         let is_good = self.previous < State::Recovery && self.mode != BbrMode::ProbeRoundTrip;
         self.window_before = if is_good { window } else { self.window_before.max(window) };
     }
-    /// `bbr_ssthresh`.
+    /// Saves the window and the bounds when losses begin (`bbr_ssthresh`).
     pub(super) fn on_reduction(&mut self, window: u32) {
         self.save_window(window);
         self.bounds.save();
     }
-    /// Reports that the connection sends again after silence (`CA_EVENT_TX_START`).
+    /// Handles a transmission after an idle time (`CA_EVENT_TX_START`).
     pub(super) fn on_restart(&mut self, facts: &mut Facts) {
         self.restarts = true;
         self.aggregation.begin_epoch(facts.now);
@@ -291,7 +295,7 @@ impl Bbr3 {
             BbrMode::Startup | BbrMode::Drain => {}
         }
     }
-    /// `bbr_set_state`.
+    /// Handles a retransmission timeout (`bbr_set_state`).
     pub(super) fn on_timeout(&mut self, facts: &Facts) {
         self.previous = State::Loss;
         self.reset_full();
@@ -299,7 +303,8 @@ impl Bbr3 {
             self.bounds.low_flight = facts.window.max(self.window_before);
         }
     }
-    /// `bbr_exit_loss_recovery`: restores the window after a timeout.
+    /// Returns the window when loss recovery enters `state`: after a timeout, at least the saved window
+    /// (`bbr_exit_loss_recovery`).
     pub(super) fn window_in(&mut self, state: State, window: u32) -> u32 {
         if self.previous != State::Loss || state == State::Loss {
             return window;
@@ -307,7 +312,7 @@ impl Bbr3 {
         self.is_settled = false;
         window.max(self.window_before)
     }
-    /// `bbr_undo_cwnd`.
+    /// Handles a spurious recovery: restores the window and the bounds (`bbr_undo_cwnd`).
     pub(super) fn undo(&mut self, facts: &mut Facts) {
         self.reset_full();
         self.loss_in_round = false;
@@ -316,7 +321,7 @@ impl Bbr3 {
         facts.window = self.window_before;
     }
 
-    /// `bbr_main`.
+    /// Processes an acknowledgment (`bbr_main`).
     pub(super) fn on_acknowledgment(&mut self, facts: &mut Facts, sample: &RateSample) {
         self.update_round(facts, sample);
         if self.round_begins {
@@ -345,9 +350,9 @@ impl Bbr3 {
         self.loss_in_cycle |= sample.lost > 0;
         self.marks_in_cycle |= sample.marked > 0;
     }
-    /// `bbr_run_fast_path`, otherwise `bbr_update_model`. The model does not change while the sender is
-    /// application-limited and a sample contains no new information. Returns whether window and pace also
-    /// stay unchanged.
+    /// Updates the model by `sample` (`bbr_update_model`), or only its phases (`bbr_run_fast_path`) if the
+    /// sender is application-limited and the sample contains no new information. Returns whether window and
+    /// pace also remain unchanged.
     fn takes_fast_path(&mut self, facts: &mut Facts, sample: &RateSample, rate: u64) -> bool {
         let is_possible = self.is_settled
             && sample.is_app_limited
@@ -372,7 +377,7 @@ impl Bbr3 {
         false
     }
 
-    /// `bbr_update_round_start`.
+    /// Checks whether the acknowledgment begins a round (`bbr_update_round_start`).
     fn update_round(&mut self, facts: &Facts, sample: &RateSample) {
         self.round_begins = sample.interval.is_some() && sample.delivered_before >= self.round_ends;
         if self.round_begins {
@@ -380,7 +385,7 @@ impl Bbr3 {
         }
     }
 
-    /// `bbr_check_full_bw_reached`.
+    /// Checks whether the rate has stopped growing (`bbr_check_full_bw_reached`).
     fn check_full(&mut self, sample: &RateSample, rate: u64) {
         if self.is_full_now || sample.is_app_limited {
             return;
@@ -394,11 +399,11 @@ impl Bbr3 {
             self.is_full |= self.is_full_now;
         }
     }
-    /// `bbr_reset_full_bw`.
+    /// Restarts the check whether the rate grows (`bbr_reset_full_bw`).
     pub(super) fn reset_full(&mut self) {
         (self.full_rate, self.full_rounds, self.is_full_now) = (0, 0, false);
     }
-    /// `bbr_check_drain`.
+    /// Changes from startup to drain, and from drain to rate probes (`bbr_check_drain`).
     fn check_drain(&mut self, facts: &mut Facts) {
         if self.mode == BbrMode::Startup && self.is_full {
             self.mode = BbrMode::Drain;
@@ -413,7 +418,7 @@ impl Bbr3 {
         }
     }
 
-    /// `bbr_update_gains`.
+    /// Sets the gains of pace and window for the current phase (`bbr_update_gains`).
     fn update_gains(&mut self) {
         (self.pacing_gain, self.window_gain) = match self.mode {
             BbrMode::Startup => (STARTUP_GAIN, STARTUP_WINDOW_GAIN),
@@ -423,7 +428,7 @@ impl Bbr3 {
             BbrMode::ProbeRoundTrip => (ONE, ONE),
         };
     }
-    /// `bbr_set_cwnd`.
+    /// Sets the window for the delivered segments of `sample` (`bbr_set_cwnd`).
     fn set_window(&mut self, facts: &mut Facts, sample: &RateSample, rate: u64) {
         let acked = sample.newly_delivered;
         if acked > 0 {
@@ -447,7 +452,7 @@ impl Bbr3 {
             facts.window = facts.window.min(self.probe_window());
         }
     }
-    /// `bbr_bound_cwnd_for_inflight_model`.
+    /// Limits the window by the bounds on the flight (`bbr_bound_cwnd_for_inflight_model`).
     fn bound_window(&self, facts: &mut Facts) {
         let cruises = self.phase == Phase::Cruise;
         let cap = match self.mode {

@@ -6,7 +6,7 @@ use super::facts::{Facts, LEAST_WINDOW, ONE};
 /// No bound.
 pub(super) const NO_RATE: u64 = u64::MAX;
 pub(super) const NO_FLIGHT: u32 = u32::MAX;
-/// The fraction by which losses reduce rate and flight; 0.7 remains (`bbr_beta`).
+/// The fraction by which losses reduce rate and flight, so that 0.7 of them remains (`bbr_beta`).
 const BETA: u32 = ONE * 30 / 100;
 /// Part of the flight left for other flows and for the next probe: 15 % (`bbr_inflight_headroom`).
 const HEADROOM: u32 = ONE * 15 / 100;
@@ -48,7 +48,7 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// `bbr_reset_lower_bounds`.
+    /// Removes the short-term bounds (`bbr_reset_lower_bounds`).
     pub(super) fn lift(&mut self) {
         (self.low_rate, self.low_flight) = (NO_RATE, NO_FLIGHT);
     }
@@ -90,12 +90,12 @@ impl Bounds {
         }
     }
 
-    /// `bbr_handle_inflight_too_high`: lowers the bound, because `in_flight` was too high. `target` is the
-    /// flight of the model.
+    /// Lowers `high_flight`, because `in_flight` was too high (`bbr_handle_inflight_too_high`). `target` is
+    /// the flight of the model.
     pub(super) fn cut_high_flight(&mut self, in_flight: u32, target: u32) {
         self.high_flight = in_flight.max(part(target, ONE - BETA));
     }
-    /// `bbr_inflight_with_headroom`.
+    /// The bound `high_flight` less the part for other flows (`bbr_inflight_with_headroom`).
     pub(super) fn with_headroom(&self) -> u32 {
         if self.high_flight == NO_FLIGHT {
             return NO_FLIGHT;
@@ -133,8 +133,9 @@ pub(super) fn flight_before_loss(facts: &Facts, departure: &Departure) -> u32 {
 mod tests {
     use super::*;
 
-    /// 2 % of 100 segments are 1 in 256ths (5/256 of 100 is 1.95), so the second loss is too much. 15 % of
-    /// 100 are 14 (38/256), and 30 % are 29 (76/256 of 100 is 29.7).
+    /// Fractions are rounded down to 256ths, and results to whole segments. Of 100 segments, 2 % (5/256) are
+    /// 1 segment, so the second loss is too much; 15 % (38/256) are 14 segments, and 30 % (76/256) are 29
+    /// segments.
     #[test]
     fn fractions_are_in_256ths() {
         assert!(!loses_too_many(1, 100) && loses_too_many(2, 100));

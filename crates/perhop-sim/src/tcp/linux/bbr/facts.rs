@@ -8,11 +8,12 @@ use super::super::State;
 
 /// The gain 1 (`BBR_UNIT`).
 pub(super) const ONE: u32 = 256;
-/// One segment per microsecond as a rate (`BW_UNIT`).
+/// The rate of one segment per microsecond (`BW_UNIT`).
 pub(super) const RATE_ONE: u64 = 1 << 24;
 /// The pace is 99 % of the model's rate, so that queues drain (`bbr_pacing_margin_percent`).
 pub(super) const PACE_PERCENT: u64 = 99;
-/// The minimum window, segments. It has two segments for each of two acknowledgments (`bbr_cwnd_min_target`).
+/// The minimum window, segments. If each acknowledgment covers two segments, it permits two acknowledgments
+/// per round trip (`bbr_cwnd_min_target`).
 pub(super) const LEAST_WINDOW: u32 = 4;
 /// The time for which the window is small, so that the minimum round-trip time can be measured
 /// (`bbr_probe_rtt_mode_ms`).
@@ -70,7 +71,7 @@ pub(in crate::tcp::linux) struct Facts {
     pub(super) delivered: u32,
     /// The time of the last delivery.
     pub(super) delivered_at: u64,
-    /// The number of delivered segments that arrived marked.
+    /// The number of delivered segments that arrived with an ECN mark.
     pub(super) marked: u32,
     /// The number of segments declared lost so far.
     pub(super) lost: u32,
@@ -104,7 +105,7 @@ impl Facts {
     }
 }
 
-/// `bbr_rate_bytes_per_sec`: `percent` of `rate` times `gain`, in bytes per second.
+/// `percent` of `rate` times `gain`, in bytes per second (`bbr_rate_bytes_per_sec`).
 pub(super) fn bytes_per_second(rate: u64, gain: u32, payload: u64, percent: u64) -> u64 {
     let rate = (rate * payload * u64::from(gain)) >> 8;
     (rate * (1_000_000 / 100 * percent)) >> 24

@@ -94,7 +94,7 @@ impl LinuxSender {
             rate.on_sent(number, &totals, is_first);
         }
     }
-    /// Reports that data are sent after none were in flight.
+    /// Reports to BBR that data are sent after a time without data in flight.
     pub(in crate::tcp::linux) fn restart_bbr(&mut self, stream: &Sender, now: Time) {
         self.report(stream, now, super::Bbr::on_first_in_flight);
     }
@@ -109,13 +109,13 @@ impl LinuxSender {
         self.take_answer(&facts);
     }
 
-    /// Begins the sample of an acknowledgment.
+    /// Begins the rate sample of an acknowledgment.
     pub(in crate::tcp::linux) fn begin_sample(&mut self) {
         if let Some(rate) = &mut self.rate {
             rate.begin();
         }
     }
-    /// `bbr_main`: reports an acknowledgment with `delivered` delivered and `losses` lost segments.
+    /// Reports an acknowledgment with `delivered` delivered and `losses` lost segments to BBR (`bbr_main`).
     pub(in crate::tcp::linux) fn control_bbr(
         &mut self,
         stream: &Sender,
@@ -135,7 +135,7 @@ impl LinuxSender {
         self.report(stream, ack.time, |bbr, facts| bbr.on_acknowledgment(facts, &sample));
     }
 
-    /// Reports the segments that were marked lost since the last call.
+    /// Reports to BBR the segments that were marked lost since the last call.
     pub(in crate::tcp::linux) fn report_losses(&mut self, stream: &Sender, now: Time) {
         if !self.records.has_fresh_losses() {
             return;
@@ -152,7 +152,7 @@ impl LinuxSender {
         }
         self.records.forget_fresh_losses();
     }
-    /// Reports that the retransmission timer has expired and the window is reduced.
+    /// Reports to BBR that the retransmission timer has expired and the window is reduced.
     pub(in crate::tcp::linux) fn report_timeout(&mut self, stream: &Sender, now: Time) {
         self.report(stream, now, |bbr, facts| bbr.on_timeout(facts));
     }
@@ -162,12 +162,12 @@ impl LinuxSender {
             rate.probe_is_app_limited = rate.departure(number).is_some_and(|sent| sent.is_app_limited);
         }
     }
-    /// Reports that a tail loss probe repaired a loss.
+    /// Reports to BBR that a tail loss probe repaired a loss.
     pub(in crate::tcp::linux) fn report_probe_recovery(&mut self, stream: &Sender, now: Time) {
         let is_app_limited = self.rate.as_ref().is_some_and(|rate| rate.probe_is_app_limited);
         self.report(stream, now, |bbr, facts| bbr.on_probe_recovery(facts, is_app_limited));
     }
-    /// Reports that the last recovery was spurious. The time does not matter.
+    /// Reports to BBR that the last recovery was spurious. BBR does not use the time of this report.
     pub(in crate::tcp::linux) fn report_undo(&mut self, stream: &Sender) {
         self.report(stream, stream.last_sent, super::Bbr::undo);
     }

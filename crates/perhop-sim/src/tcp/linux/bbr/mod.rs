@@ -3,8 +3,8 @@
 //!
 //! `bbr1` is version 1 of Linux 6.1 (`net/ipv4/tcp_bbr.c`), and `policed` its mode for policers. `bbr3` is
 //! version 3 (google/bbr, branch v3), with its phases in `probing` and its limits in `signals` and `bounds`.
-//! Both read the connection from [`Facts`] and each acknowledgment from a [`RateSample`]. The sender calls
-//! them in `hooks`.
+//! Both versions read the state of the connection from [`Facts`] and each acknowledgment from a
+//! [`RateSample`]. The sender calls them in `hooks`.
 
 mod aggregation;
 mod bbr1;
@@ -17,8 +17,7 @@ mod policed;
 mod probing;
 mod signals;
 
-// The plain model of the tests and its comparison with `Bbr1` need the connection's `Facts`, which are
-// private.
+// The plain model of the tests and its comparison with `Bbr1` need the type `Facts`, which is private.
 #[cfg(test)]
 #[path = "../../../../tests/bbr/plain/mod.rs"]
 mod plain;
@@ -84,7 +83,7 @@ impl Bbr {
             Bbr::V3(bbr) => bbr.on_restart(facts),
         }
     }
-    /// Reports the time at which other algorithms would begin to reduce `window` (`bbr_ssthresh`).
+    /// Reports the event at which other algorithms would begin to reduce `window` (`bbr_ssthresh`).
     pub(super) fn on_reduction(&mut self, window: u32) {
         match self {
             Bbr::V1(bbr) => bbr.save_window(window),

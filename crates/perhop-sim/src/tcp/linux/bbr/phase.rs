@@ -1,22 +1,23 @@
-//! [`Phase`] and [`Acks`]: the phase of a rate probe of BBR version 3.
+//! [`Phase`]: the phase of a rate probe of BBR version 3. [`Acks`]: the phase whose effect acknowledgments
+//! show.
 
 use super::facts::ONE;
 
-/// The pace during a rate probe.
+/// A phase of a rate probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Above the rate, until losses or marks occur or the rate grows no further.
+    /// The pace is above the rate, until losses or marks occur or the rate stops growing.
     Up,
-    /// Below the rate, until the queue is empty.
+    /// The pace is below the rate, until the queue is empty.
     Down,
-    /// At the rate.
+    /// The pace is the rate.
     Cruise,
-    /// At the rate, for a round trip without bounds.
+    /// The pace is the rate, for a round trip without the short-term bounds.
     Refill,
 }
 
 impl Phase {
-    /// `bbr_pacing_gain`.
+    /// The gain of the pace in this phase (`bbr_pacing_gain`).
     pub(super) fn gain(self) -> u32 {
         match self {
             Phase::Up => ONE * 5 / 4,
@@ -26,7 +27,7 @@ impl Phase {
     }
 }
 
-/// The phase that acknowledgments reflect (`bbr_ack_phase`).
+/// The phase whose effect acknowledgments show (`bbr_ack_phase`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acks {
     Init,

@@ -39,7 +39,7 @@ pub(super) enum Finding {
     Nothing,
     /// A policer was detected, so probing stops.
     Policed,
-    /// The rate expires, so probing starts again.
+    /// The detected rate has expired, so probing starts again.
     Over,
 }
 
@@ -48,7 +48,7 @@ impl LongTerm {
     pub(super) fn rate(&self) -> Option<u64> {
         self.is_used.then_some(self.rate)
     }
-    /// `bbr_reset_lt_bw_sampling`.
+    /// Discards the detected rate and restarts the detection (`bbr_reset_lt_bw_sampling`).
     pub(super) fn reset(&mut self, facts: &Facts) {
         *self = LongTerm::default();
         self.begin_interval(facts);
@@ -60,7 +60,7 @@ impl LongTerm {
         self.rounds = 0;
     }
 
-    /// Processes an acknowledgment. `probes` is whether BBR probes the rate.
+    /// Processes an acknowledgment. `probes` states whether BBR probes the rate.
     pub(super) fn on_acknowledgment(
         &mut self,
         facts: &Facts,
@@ -91,7 +91,7 @@ impl LongTerm {
             self.reset(facts);
             return Finding::Nothing;
         }
-        // An interval ends with a loss, so that the policer's bucket is empty at its end as at its beginning.
+        // An interval begins and ends with a loss, so that the policer's bucket is empty at both times.
         if sample.newly_lost == 0 {
             return Finding::Nothing;
         }
@@ -116,7 +116,8 @@ impl LongTerm {
         self.reset(facts);
         Finding::Over
     }
-    /// `bbr_lt_bw_interval_done`.
+    /// Ends an interval with delivery rate `rate`, and compares it with the last interval
+    /// (`bbr_lt_bw_interval_done`).
     fn end_interval(&mut self, facts: &Facts, rate: u64) -> Finding {
         let difference = rate.abs_diff(self.rate);
         let is_same = difference * u64::from(ONE) <= SAME_PART * self.rate

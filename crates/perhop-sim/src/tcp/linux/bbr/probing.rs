@@ -9,14 +9,15 @@ use super::bounds::NO_FLIGHT;
 use super::facts::{BbrMode, Facts, PROBE_LASTS, ROUND_TRIP_LASTS};
 use super::phase::{Acks, Phase};
 
-/// The wait before the next probe is two to three seconds, or the number of rounds between two losses of
-/// Reno. Its minimum, microseconds (`bbr_bw_probe_base_us`).
+/// The minimum wait before the next probe, microseconds (`bbr_bw_probe_base_us`). The wait is two to three
+/// seconds, or the number of rounds between two losses of Reno if these are shorter.
 const LEAST_WAIT: u64 = 2_000_000;
 /// The random part of the wait, microseconds (`bbr_bw_probe_rand_us`).
 const RANDOM_WAIT: f64 = 1_000_000.0;
 /// The maximum number of rounds of the wait (`bbr_bw_probe_max_rounds`).
 const MOST_ROUNDS: u32 = 63;
-/// The wait is shorter by a random number of rounds below this one: 0 or 1 (`bbr_bw_probe_rand_rounds`).
+/// The upper limit of the random number of rounds by which the wait is shorter: 0 or 1 round
+/// (`bbr_bw_probe_rand_rounds`).
 const RANDOM_ROUNDS: f64 = 2.0;
 /// Interval between measurements of the minimum round-trip time (`bbr_probe_rtt_win_ms`).
 const PROBE_EACH: Time = Time::from_seconds(5);
@@ -24,7 +25,7 @@ const PROBE_EACH: Time = Time::from_seconds(5);
 const MOST_DOUBLINGS: u32 = 30;
 
 impl Bbr3 {
-    /// `bbr_is_probing_bandwidth`.
+    /// Whether the sender probes for a higher rate, or is about to (`bbr_is_probing_bandwidth`).
     pub(super) fn is_probing(&self) -> bool {
         match self.mode {
             BbrMode::Startup => true,
@@ -36,11 +37,11 @@ impl Bbr3 {
         self.phase = phase;
         self.is_settled = false;
     }
-    /// `bbr_start_bw_probe_down`.
+    /// Begins the phase `Down` (`bbr_start_bw_probe_down`).
     pub(super) fn go_down(&mut self, facts: &Facts) {
         self.reset_signals();
         self.up_segments = u32::MAX;
-        // `bbr_pick_probe_wait`.
+        // The time until the next probe (`bbr_pick_probe_wait`).
         self.rounds_since_probe = (self.random.uniform() * RANDOM_ROUNDS) as u32;
         self.wait = LEAST_WAIT + (self.random.uniform() * RANDOM_WAIT) as u64;
         self.phase_began = facts.now;
@@ -48,14 +49,15 @@ impl Bbr3 {
         self.round_ends = facts.delivered;
         self.begin_phase(Phase::Down);
     }
-    /// `bbr_start_bw_probe_cruise`.
+    /// Begins the phase `Cruise` (`bbr_start_bw_probe_cruise`).
     fn cruise(&mut self) {
         if self.bounds.low_flight != NO_FLIGHT {
             self.bounds.low_flight = self.bounds.low_flight.min(self.bounds.high_flight);
         }
         self.begin_phase(Phase::Cruise);
     }
-    /// `bbr_start_bw_probe_refill`: growth starts as if it had already lasted `rounds` rounds.
+    /// Begins the phase `Refill` (`bbr_start_bw_probe_refill`). Growth will start as if it had already lasted
+    /// `rounds` rounds.
     fn refill(&mut self, facts: &Facts, rounds: u32) {
         self.bounds.lift();
         self.up_rounds = rounds;
@@ -65,7 +67,7 @@ impl Bbr3 {
         self.round_ends = facts.delivered;
         self.begin_phase(Phase::Refill);
     }
-    /// `bbr_start_bw_probe_up`.
+    /// Begins the phase `Up` (`bbr_start_bw_probe_up`).
     fn go_up(&mut self, facts: &Facts, rate: u64) {
         self.acks = Acks::Starting;
         self.round_ends = facts.delivered;
@@ -75,13 +77,13 @@ impl Bbr3 {
         self.begin_phase(Phase::Up);
         self.raise_slope(facts);
     }
-    /// `bbr_raise_inflight_hi_slope`: growth doubles each round.
+    /// Doubles the growth of the bound, once per round (`bbr_raise_inflight_hi_slope`).
     fn raise_slope(&mut self, facts: &Facts) {
         let growth = 1 << self.up_rounds;
         self.up_rounds = (self.up_rounds + 1).min(MOST_DOUBLINGS);
         self.up_segments = (facts.window / growth).max(1);
     }
-    /// `bbr_probe_inflight_hi_upward`.
+    /// Raises the bound `high_flight` for the delivered segments (`bbr_probe_inflight_hi_upward`).
     fn raise_high_flight(&mut self, facts: &Facts, sample: &RateSample) {
         if !facts.is_limited || facts.window < self.bounds.high_flight {
             return;
@@ -109,7 +111,8 @@ impl Bbr3 {
             self.go_down(facts);
         }
     }
-    /// `bbr_adapt_upper_bounds`. Returns whether the phase is decided.
+    /// Adapts the bound `high_flight` to the result of a probe (`bbr_adapt_upper_bounds`). Returns whether a
+    /// new phase has begun.
     fn adapt_high_flight(&mut self, facts: &Facts, sample: &RateSample) -> bool {
         let probes = self.mode == BbrMode::ProbeBandwidth;
         if self.acks == Acks::Starting && self.round_begins {
@@ -139,13 +142,13 @@ impl Bbr3 {
         false
     }
 
-    /// `bbr_check_time_to_probe_bw`. Returns whether a probe begins.
+    /// Begins a probe if it is due (`bbr_check_time_to_probe_bw`). Returns whether a probe begins.
     fn begins_probe(&mut self, facts: &Facts) -> bool {
         if self.has_only_marks() && facts.state == State::Open {
             self.refill(facts, self.reprobe_rounds());
             return true;
         }
-        // `bbr_is_reno_coexistence_probe_time`.
+        // The number of rounds between two losses of Reno (`bbr_is_reno_coexistence_probe_time`).
         let rounds = self.target_flight(facts).min(MOST_ROUNDS);
         if facts.now > self.phase_began + self.wait || self.rounds_since_probe >= rounds {
             self.refill(facts, 0);
@@ -153,7 +156,8 @@ impl Bbr3 {
         }
         false
     }
-    /// `bbr_update_cycle_phase`. `rate` is the rate of the sample.
+    /// Begins the next phase if the current one has ended (`bbr_update_cycle_phase`). `rate` is the rate of
+    /// the sample.
     pub(super) fn update_phase(&mut self, facts: &Facts, sample: &RateSample, rate: u64) {
         let is_decided = !self.is_full || self.adapt_high_flight(facts, sample);
         if is_decided || self.mode != BbrMode::ProbeBandwidth {
@@ -200,7 +204,7 @@ impl Bbr3 {
         }
     }
 
-    /// `bbr_update_min_rtt`.
+    /// Updates the minimum round-trip time, and begins a probe of it when one is due (`bbr_update_min_rtt`).
     pub(super) fn update_round_trip(&mut self, facts: &mut Facts, sample: &RateSample) {
         let is_due = facts.ticks > self.probed_at + facts.ticks_in(PROBE_EACH);
         if let Some(round_trip) = sample.round_trip
@@ -236,7 +240,8 @@ impl Bbr3 {
             self.restarts = false;
         }
     }
-    /// `bbr_check_probe_rtt_done`, `bbr_exit_probe_rtt`.
+    /// Ends the probe of the minimum round-trip time when its time is over (`bbr_check_probe_rtt_done`,
+    /// `bbr_exit_probe_rtt`).
     pub(super) fn check_probe(&mut self, facts: &mut Facts) {
         if self.probe_ends.is_none_or(|ends| facts.ticks <= ends) {
             return;

@@ -17,7 +17,7 @@ const LONGEST_MARKED: u64 = 5000;
 const ALPHA_GAIN: u32 = ONE / 16;
 
 impl Bbr3 {
-    /// `bbr_update_ecn_alpha`: once per round trip.
+    /// Updates the mean fraction of marks, once per round trip (`bbr_update_ecn_alpha`).
     pub(super) fn update_alpha(&mut self, facts: &Facts) {
         self.uses_marks |= facts.has_exact_marks && self.least <= LONGEST_MARKED;
         let delivered = facts.delivered - self.alpha_delivered;
@@ -37,7 +37,8 @@ impl Bbr3 {
             self.end_startup(facts);
         }
     }
-    /// `bbr_update_latest_delivery_signals`.
+    /// Updates the maximum deliveries of the last round trip by `sample`, and checks whether a round of
+    /// losses begins (`bbr_update_latest_delivery_signals`).
     pub(super) fn update_latest(&mut self, facts: &Facts, sample: &RateSample, rate: u64) {
         self.loss_round_begins = false;
         if sample.interval.is_none() || sample.newly_delivered == 0 {
@@ -50,7 +51,8 @@ impl Bbr3 {
             self.loss_round_begins = true;
         }
     }
-    /// `bbr_update_congestion_signals`.
+    /// Updates the maximum rate, and lowers the short-term bounds at the end of a round of losses
+    /// (`bbr_update_congestion_signals`).
     pub(super) fn update_signals(&mut self, facts: &Facts, sample: &RateSample, rate: u64) {
         if sample.interval.is_none() || sample.newly_delivered == 0 {
             return;
@@ -68,7 +70,7 @@ impl Bbr3 {
         }
         (self.loss_in_round, self.marks_in_round) = (false, false);
     }
-    /// `bbr_reset_congestion_signals`.
+    /// Discards the losses and marks so far (`bbr_reset_congestion_signals`).
     pub(super) fn reset_signals(&mut self) {
         (self.loss_in_round, self.marks_in_round) = (false, false);
         (self.loss_in_cycle, self.marks_in_cycle) = (false, false);
@@ -78,19 +80,19 @@ impl Bbr3 {
     pub(super) fn has_only_marks(&self) -> bool {
         self.uses_marks && self.marks_in_cycle && !self.loss_in_cycle
     }
-    /// `bbr_is_inflight_too_high`.
+    /// Whether too many segments of `sample` were lost or marked (`bbr_is_inflight_too_high`).
     pub(super) fn is_too_high(&self, sample: &RateSample) -> bool {
         let delivered = sample.delivered.unwrap_or(0);
         loses_too_many(sample.lost, sample.sent_in_flight)
             || (self.uses_marks && marks_too_many(sample.marked, delivered))
     }
-    /// `bbr_handle_queue_too_high_in_startup`.
+    /// Ends startup, because the queue is too long (`bbr_handle_queue_too_high_in_startup`).
     fn end_startup(&mut self, facts: &Facts) {
         self.is_full = true;
         let target = self.target(facts, self.greatest_rate());
         self.bounds.high_flight = target.max(self.bounds.latest_flight);
     }
-    /// `bbr_check_loss_too_high_in_startup`.
+    /// Ends startup if too many segments are lost (`bbr_check_loss_too_high_in_startup`).
     pub(super) fn check_losses_in_startup(&mut self, facts: &Facts, sample: &RateSample) {
         if self.is_full {
             return;
@@ -108,7 +110,7 @@ impl Bbr3 {
             self.loss_events = 0;
         }
     }
-    /// `bbr_note_loss`.
+    /// Records a loss (`bbr_note_loss`).
     fn note_loss(&mut self, facts: &Facts) {
         if !self.loss_in_round {
             self.loss_round_ends = facts.delivered;
@@ -116,7 +118,8 @@ impl Bbr3 {
         self.loss_in_round = true;
         self.loss_in_cycle = true;
     }
-    /// `bbr_skb_marked_lost`: the segment of `departure` is marked lost. `facts` already counts it.
+    /// Records that the segment of `departure` is marked lost (`bbr_skb_marked_lost`). The count in `facts`
+    /// includes it.
     pub(super) fn on_lost(&mut self, facts: &Facts, departure: &Departure) {
         self.note_loss(facts);
         if !self.is_probe_sampled {
@@ -127,7 +130,7 @@ impl Bbr3 {
             self.handle_too_high(facts, in_flight, departure.is_app_limited);
         }
     }
-    /// `bbr_run_loss_probe_recovery`: a tail loss probe repaired one loss.
+    /// Records that a tail loss probe repaired one loss (`bbr_run_loss_probe_recovery`).
     pub(super) fn on_probe_recovery(&mut self, facts: &Facts, is_app_limited: bool) {
         self.note_loss(facts);
         let in_flight = self.bounds.latest_flight + 1;
@@ -135,8 +138,8 @@ impl Bbr3 {
             self.handle_too_high(facts, in_flight, is_app_limited);
         }
     }
-    /// The rounds of growth that the first probe after the last mark skips. They are half of the bound
-    /// (`bbr_ecn_reprobe_gain`), as a power of two.
+    /// The number of rounds of growth that the first probe after a mark skips: the binary logarithm of half
+    /// of the bound on the flight (`bbr_ecn_reprobe_gain`).
     pub(super) fn reprobe_rounds(&self) -> u32 {
         part(self.bounds.high_flight, ONE / 2).checked_ilog2().unwrap_or(0)
     }

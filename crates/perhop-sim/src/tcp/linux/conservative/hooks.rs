@@ -3,13 +3,13 @@
 use super::super::super::sender::Sender;
 use super::{ConservativeStart, NONE};
 
-/// `N_RTT_SAMPLE`: the samples of a round after which it is judged.
+/// The number of samples that determine the delay of a round (`N_RTT_SAMPLE`).
 const SAMPLES: u32 = 8;
-/// `CSS_GROWTH_DIVISOR`.
+/// The divisor of growth in CSS (`CSS_GROWTH_DIVISOR`).
 const GROWTH_DIVISOR: u32 = 4;
-/// `CSS_ROUNDS`.
+/// The number of rounds of CSS (`CSS_ROUNDS`).
 const ROUNDS: u32 = 5;
-/// L, the largest growth for one acknowledgment without pacing, segments.
+/// L: the maximum growth for one acknowledgment without pacing, segments.
 const MOST_SEGMENTS: u32 = 8;
 
 impl ConservativeStart {
@@ -35,7 +35,7 @@ impl ConservativeStart {
         }
         false
     }
-    /// The growth of the window for `segments`.
+    /// The growth of the window for `segments` acknowledged segments.
     pub(in crate::tcp::linux) fn growth(&mut self, stream: &Sender, segments: u32) -> u32 {
         if self.is_over {
             return segments;

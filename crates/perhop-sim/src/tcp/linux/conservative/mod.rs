@@ -50,7 +50,7 @@ impl ConservativeStart {
             })
         })
     }
-    /// RFC 9406 §4.1: applies to the initial slow start only.
+    /// RFC 9406 §4.1: ends HyStart++, which applies only to the initial slow start.
     pub(super) fn end(&mut self) {
         self.is_over = true;
     }

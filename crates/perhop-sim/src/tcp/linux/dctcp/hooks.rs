@@ -5,14 +5,15 @@ use super::super::{LinuxSender, Scalable};
 use super::{Dctcp, GAIN_SHIFT, ONE};
 
 impl Dctcp {
-    /// `dctcp_update_alpha`: when a window of data is acknowledged, the fraction of marked segments in it
-    /// gets the weight of a sixteenth. `delivered` and `marked` are totals.
+    /// Updates the mean fraction of marks when a window of data is acknowledged (`dctcp_update_alpha`). The
+    /// fraction of marked segments in this window has a weight of 1/16. `delivered` and `marked` are totals
+    /// of the connection.
     pub(in crate::tcp::linux) fn update(&mut self, stream: &Sender, delivered: u32, marked: u32) {
         if stream.unacknowledged < self.ends {
             return;
         }
         let (all, marks) = (delivered - self.delivered, marked - self.marked);
-        // Below 16, the shift gives 0. Without this rule, the value would never reach 0.
+        // If alpha is below 16, the shifted value is 0. Without this rule, alpha would never become 0.
         let less = self.alpha >> GAIN_SHIFT;
         self.alpha -= if less == 0 { self.alpha } else { less };
         if marks > 0 {
@@ -23,7 +24,7 @@ impl Dctcp {
 }
 
 impl LinuxSender {
-    /// Checks before an acknowledgment delivers data whether a window of data has ended
+    /// Checks whether a window of data has ended, before the deliveries of an acknowledgment are counted
     /// (`CA_ACK_WIN_UPDATE`).
     pub(in crate::tcp::linux) fn update_share(&mut self, stream: &Sender) {
         if let Some(Scalable::Dctcp(dctcp)) = self.scalable.as_deref_mut() {

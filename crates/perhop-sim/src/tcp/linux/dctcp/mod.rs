@@ -2,7 +2,7 @@
 
 mod hooks;
 
-/// The unit of the fraction of marks.
+/// The fraction of marks 1.
 const ONE: u32 = 1024;
 /// RFC 8257 §4.2: g = 1/16.
 const GAIN_SHIFT: u32 = 4;
@@ -37,7 +37,8 @@ impl Dctcp {
 mod tests {
     use super::*;
 
-    /// RFC 8257 §3.3 by hand: alpha is 1, and a quarter is marked, which gives 15/16 + 1/64 = 0.953.
+    /// RFC 8257 §3.3 by hand: alpha is 1, and a quarter of the segments is marked, so the new alpha is 15/16
+    /// + 1/64 = 0.953.
     #[test]
     fn the_share_is_averaged_with_a_sixteenth() {
         let mut dctcp = Dctcp { marked: 0, delivered: 0, ..Dctcp::default() };

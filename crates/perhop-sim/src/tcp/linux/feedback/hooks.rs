@@ -12,12 +12,13 @@ use super::super::acknowledged::Ack;
 const VALUES: u32 = 8;
 
 impl LinuxSender {
-    /// Expects the ACK of the handshake. Instead of the counter, it reports the ECN field with which the
-    /// SYN-ACK arrived (RFC 9768 §3.2.2.1). The SYN-ACK was not ECN-capable.
+    /// Records that the next segment is the ACK of the handshake. Instead of the counter, this ACK reports
+    /// the ECN field of the SYN-ACK, which was not ECN-capable (RFC 9768 §3.2.2.1).
     pub(in crate::tcp) fn expect_handshake_ack(&mut self) {
         self.feedback.awaits_handshake_ack = true;
     }
-    /// Reads the marks that `segment`, the acknowledgment `ack`, reports. Returns whether there are any.
+    /// Reads the marks that `segment` reports; `ack` has the properties of its acknowledgment. Returns
+    /// whether the segment reports marks.
     ///
     /// Linux, `__tcp_accecn_process`: a counter is valid in an acknowledgment of new data or with a later
     /// timestamp. Any other acknowledgment may have been overtaken, for example the ACK of the handshake by
@@ -43,9 +44,9 @@ impl LinuxSender {
         self.feedback.counter = counter;
         self.feedback.more > 0
     }
-    /// Counts the marked segments among the `delivered` ones. If the feedback is only ECE, all of them count.
-    /// If the counter may have wrapped, the largest number that agrees with it counts (RFC 9768 appendix
-    /// A.2.1).
+    /// Counts the marked segments among the `delivered` segments. If the feedback is only ECE, all
+    /// `delivered` segments count as marked. If the counter may have wrapped, the count is the largest number
+    /// of marks that agrees with the counter (RFC 9768 appendix A.2.1).
     pub(in crate::tcp::linux) fn count_marks(&mut self, stream: &Sender, ack: &mut Ack, delivered: u32) {
         if !ack.marked {
             return;

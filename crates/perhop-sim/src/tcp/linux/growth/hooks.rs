@@ -9,13 +9,13 @@ use super::super::{LinuxSender, State};
 use super::Usage;
 
 impl LinuxSender {
-    /// `tcp_is_cwnd_limited`: whether the use of the window permits growth. In slow start, the use of half of
-    /// it is sufficient.
+    /// Whether the sender uses the window, so that it may grow (`tcp_is_cwnd_limited`). In slow start, the
+    /// use of half of the window is sufficient.
     pub(in crate::tcp::linux) fn is_limited(&self) -> bool {
         self.usage.is_limited || (self.is_in_slow_start() && self.window < 2 * self.usage.most)
     }
 
-    /// `tcp_cwnd_validate`, after new segments were sent or could not be sent.
+    /// Updates the use of the window after new segments were sent or could not be sent (`tcp_cwnd_validate`).
     pub(in crate::tcp::linux) fn note_usage(&mut self, stream: &Sender, now: Time) {
         let (is_limited, flight) = (self.window_limits(), self.records.len());
         let usage = &mut self.usage;
@@ -96,7 +96,7 @@ impl LinuxSender {
         };
         self.increase(per_increase, segments);
     }
-    /// `tcp_cong_avoid_ai`: grows by one segment per `per_increase` acknowledged segments.
+    /// Grows the window by one segment per `per_increase` acknowledged segments (`tcp_cong_avoid_ai`).
     fn increase(&mut self, per_increase: u32, segments: u32) {
         if self.credit >= per_increase {
             self.credit = 0;
@@ -107,7 +107,7 @@ impl LinuxSender {
         self.credit %= per_increase;
     }
 
-    /// Takes a round-trip sample of `round_trip` microseconds (`cubictcp_acked`).
+    /// Processes a round-trip sample of `round_trip` microseconds (`cubictcp_acked`).
     pub(in crate::tcp::linux) fn on_round_trip(&mut self, stream: &Sender, ack: &Ack, round_trip: u64) {
         if self.is_in_slow_start()
             && let Some(start) = &mut self.conservative
@@ -129,8 +129,8 @@ impl LinuxSender {
             self.threshold = self.window;
         }
     }
-    /// `tcp_update_pacing_rate`: bytes per second at which a paced sender would send; 0 if unknown. Prague's
-    /// pace is the pace of its window (`prague_update_pacing_rate`).
+    /// The pace of a paced sender, bytes per second; 0 if unknown (`tcp_update_pacing_rate`). Prague's pace
+    /// is the pace of its window (`prague_update_pacing_rate`).
     pub(in crate::tcp::linux) fn pacing_rate(&self, stream: &Sender) -> u64 {
         if let Some(bbr) = &self.bbr {
             return bbr.pacing_rate();
@@ -153,8 +153,8 @@ impl LinuxSender {
         let bytes = segment * u64::from(self.window.max(self.records.len()));
         (bytes * percent * 80_000).checked_div(self.smoothed(stream).unwrap_or(0)).unwrap_or(0)
     }
-    /// Excludes the idle time until `now` from CUBIC's growth, because data are sent after none were in
-    /// flight.
+    /// Excludes the idle time until `now` from CUBIC's growth. The caller is about to send data while no data
+    /// are in flight.
     pub(in crate::tcp::linux) fn on_first_in_flight(&mut self, stream: &Sender, now: Time) {
         if let Some(cubic) = &mut self.cubic {
             let idle = self.clock.ticks_at(now).saturating_sub(self.clock.ticks_at(stream.last_sent));

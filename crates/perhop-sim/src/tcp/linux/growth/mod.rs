@@ -11,7 +11,7 @@ pub(super) struct Usage {
     most: u32,
     /// The offset whose acknowledgment ends the current window of data.
     ends: u64,
-    /// The maximum flight since the window was last fully used, segments.
+    /// The maximum flight since the time at which the window was last fully used, segments.
     since: u32,
     /// The tick at which the window was last fully used.
     whole_at: u64,

@@ -13,7 +13,8 @@ const SAMPLES: u32 = 8;
 const LEAST_DELAY: u64 = 4000;
 const MOST_DELAY: u64 = 16_000;
 
-/// `hystart_ack_delay`.
+/// The time, microseconds, in which four batches are sent at `rate` bytes per second, at most
+/// [`MOST_FOR_BATCHES`] (`hystart_ack_delay`).
 fn time_for_batches(rate: u64) -> u64 {
     (4 * BATCH * 1_000_000).checked_div(rate).map_or(0, |time| time.min(MOST_FOR_BATCHES))
 }
@@ -43,8 +44,8 @@ impl Hystart {
         if now - self.last_ack <= TRAIN_GAP {
             self.last_ack = now;
             let train = least + time_for_batches(rate);
-            // Without pacing, half of the train counts, because segments that are sent in pairs arrive at
-            // half the rate of the path. With pacing, the whole train counts.
+            // Without pacing, the limit is half of the train, because segments that are sent in pairs arrive
+            // at half the rate of the path. With pacing, the limit is the whole train.
             let most = if stream.parameters.pacing { train } else { train / 2 };
             self.is_done |= now - self.began > most;
         }

@@ -1,6 +1,6 @@
 //! LEDBAT (RFC 6817): a window that grows while the queueing delay of the path is below a target.
 //!
-//! Two options of the standard are set: there is no slow start, and the filter is the minimum of the last
+//! Two options of the standard are chosen: there is no slow start, and the filter is the minimum of the last
 //! four delays. Losses, marks and timeouts are detected as for all algorithms and halve the window (§2.4.2:
 //! at most once per round trip, never below two segments).
 
@@ -15,8 +15,8 @@ const ALLOWED_INCREASE: u32 = 1;
 const LEAST_WINDOW: f64 = 2.0;
 /// RFC 6817 §2.5: `BASE_HISTORY` SHOULD be 10, minutes.
 const BASE_HISTORY: usize = 10;
-/// `CURRENT_FILTER`, which the standard leaves open. It is four in ns-3's `TcpLedbat` and in `tcp_ledbat` for
-/// Linux.
+/// `CURRENT_FILTER`, for which the standard has no value. `TcpLedbat` of ns-3 and `tcp_ledbat` for Linux use
+/// four.
 const CURRENT_FILTER: usize = 4;
 /// A minute, microseconds.
 const MINUTE: u64 = 60_000_000;
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(ledbat.window, 9.5);
     }
 
-    /// An unused window does not grow, and at least two segments remain.
+    /// An unused window does not grow, and the window is at least two segments.
     #[test]
     fn the_window_stays_between_two_segments_and_the_used_window() {
         let mut ledbat = Ledbat { window: 10.0, ..Ledbat::default() };
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(ledbat.window, 2.0);
     }
 
-    /// One packet without queueing delay gives the base, which is valid for ten minutes.
+    /// The delay of one packet that did not wait in a queue is the base, which is valid for ten minutes.
     #[test]
     fn the_base_is_the_least_delay_of_ten_minutes() {
         let mut ledbat = Ledbat::default();

@@ -9,13 +9,14 @@ use super::burst_segments;
 
 /// `prague_burst_shift`: Prague's burst is the data of 2^-12 s.
 const PRAGUE_SHIFT: u32 = 12;
-/// `sysctl_tcp_min_tso_segs`, and `bbr_min_tso_segs` below 1.2 Mb/s, bytes per second.
+/// The minimum burst, segments (`sysctl_tcp_min_tso_segs`), and the rate, bytes per second, below which BBR
+/// sends single segments (`bbr_min_tso_segs`).
 const LEAST_SEGMENTS: u32 = 2;
 const BBR_SLOW: u64 = 1_200_000 / 8;
-/// `sysctl_tcp_tso_win_divisor`: a burst of at least this part of the window is not delayed.
+/// A burst of at least the window divided by this number is not delayed (`sysctl_tcp_tso_win_divisor`).
 const PART_OF_WINDOW: u64 = 3;
-/// `tcp_tso_should_defer`: a burst is delayed only within this time after the last burst, and only for
-/// acknowledgments that are due within this time.
+/// A burst is delayed only within this time after the last burst, and only if an acknowledgment is due within
+/// this time (`tcp_tso_should_defer`).
 const RECENT: Time = Time::from_milliseconds(1);
 const SOON_US: u64 = 1000;
 
@@ -33,7 +34,8 @@ impl LinuxSender {
         burst_segments(rate, self.least.get(), config.largest.as_bytes(), stream.payload).max(least)
     }
 
-    /// Whether the next new segment leaves now, as a part of the current burst or as the first of a new one.
+    /// Whether the next new segment leaves now, as a part of the current burst or as the first segment of a
+    /// new burst.
     pub(in crate::tcp::linux) fn joins_burst(&mut self, stream: &Sender, now: Time) -> bool {
         let Some((config, left)) = self.bursts.as_ref().map(|bursts| (bursts.config, bursts.left)) else {
             return true;
@@ -85,11 +87,11 @@ impl LinuxSender {
             // The next acknowledgment is not due soon.
             return false;
         }
-        // No data follow the FIN, so the burst does not wait.
+        // After the FIN, no further data can enlarge the burst, so it does not wait.
         limit <= unsent || !stream.finishing
     }
 
-    /// Ends the burst, because no further segment leaves now, and counts it in the pace.
+    /// Ends the burst, because no further segment leaves now, and includes it in the pace.
     pub(in crate::tcp::linux) fn end_offload(&mut self, stream: &Sender, now: Time) {
         let Some(bursts) = &mut self.bursts else { return };
         if let Some((bytes, segments)) = bursts.end() {

@@ -1,6 +1,6 @@
 //! [`Bursts`]: segmentation offload. Segments that leave together are one buffer, which the device divides
 //! into segments (`net/ipv4/tcp_output.c`, `tcp_write_xmit`). This module determines the size of the buffer,
-//! and whether to wait for a larger one.
+//! and whether the sender waits until the buffer can be larger.
 
 mod hooks;
 
@@ -69,12 +69,12 @@ mod tests {
     #[test]
     fn a_burst_is_a_millisecond_of_the_pace_and_more_for_near_peers() {
         let segments = |rate, rtt| burst_segments(rate, rtt, 65_215, 1448);
-        // At an unknown pace, or at 1 Gb/s, a burst is a full buffer.
+        // If the pace is unknown or 1 Gb/s, a burst is a full buffer.
         assert_eq!((segments(0, u64::MAX), segments(125_000_000, 100_000)), (45, 45));
         // 100 Mb/s is 12,207 bytes in 2^-10 s; the increase is 0 at 20 ms, and an eighth of the maximum at
         // 1.6 ms.
         assert_eq!((segments(12_500_000, 20_000), segments(12_500_000, 1_600)), (8, 14));
-        // A peer within 512 us gets the maximum at any pace.
+        // The burst to a peer within 512 us is the maximum at any pace.
         assert_eq!((segments(1_000, 511), segments(1_000, 20_000)), (45, 0));
     }
 }

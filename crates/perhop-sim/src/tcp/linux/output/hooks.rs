@@ -95,7 +95,7 @@ impl LinuxSender {
         }
         piece
     }
-    /// `tcp_retransmit_skb`: retransmits a segment, which is in flight again.
+    /// Retransmits the segment `number` (`tcp_retransmit_skb`).
     fn resend(&mut self, stream: &mut Sender, now: Time, number: u64) -> Piece {
         let piece = self.write_again(stream, now, number);
         let marks = &mut self.records.at(number).marks;
@@ -130,11 +130,11 @@ impl LinuxSender {
             return None;
         }
         if self.records.is_empty() && stream.next < stream.edge {
-            // `tcp_slow_start_after_idle_check`: called when data are written, or when the window permits
-            // data again.
+            // `tcp_slow_start_after_idle_check`: Linux calls it when data are written, or when the window
+            // permits data again.
             self.restart_after_idle(stream, now);
         }
-        // RFC 3042: data that duplicate acknowledgments report as delivered permit new data.
+        // RFC 3042: for data that duplicate acknowledgments report as delivered, new data may be sent.
         let makes_room = stream.parameters.limited_transmit || self.state != State::Disorder;
         if self.room() <= if makes_room { 0 } else { self.records.sacked } {
             return None;
@@ -146,7 +146,7 @@ impl LinuxSender {
         self.output.new_segments += 1;
         Some(self.record_new(stream, now, piece))
     }
-    /// `tcp_event_new_data_sent`.
+    /// Records that a segment of new data is sent (`tcp_event_new_data_sent`).
     pub(in crate::tcp::linux) fn record_new(
         &mut self,
         stream: &mut Sender,

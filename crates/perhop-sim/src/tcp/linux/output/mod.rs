@@ -1,4 +1,5 @@
-//! The order of segments: losses, then new data (`tcp_xmit_retransmit_queue`, `tcp_write_xmit`).
+//! The order in which segments are sent: lost segments, then new data (`tcp_xmit_retransmit_queue`,
+//! `tcp_write_xmit`).
 
 mod hooks;
 
@@ -16,7 +17,7 @@ pub(super) enum Forced {
     Probe,
 }
 
-/// The sends that the last event requested.
+/// The transmissions that the last event requested.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Output {
     forced: Option<Forced>,
@@ -26,8 +27,8 @@ pub(super) struct Output {
     new_first: bool,
     /// New segments since the last check of the use of the window.
     new_segments: u32,
-    /// The amount of written data at the expiry of a timer. No new data are sent before the next
-    /// acknowledgment, unless the application has written more than this amount.
+    /// The amount of written data when a timer expired. Until the next acknowledgment, new data are sent only
+    /// if the application has written more than this amount.
     restrained: Option<u64>,
 }
 
@@ -41,14 +42,14 @@ impl Output {
     pub(super) fn force(&mut self, forced: Forced) {
         self.forced = Some(forced);
     }
-    /// Continues to send when the pace permits it, and also repairs losses, if any.
+    /// Continues with retransmissions and new data when the pace permits them.
     pub(super) fn resume(&mut self) {
         self.repairs = true;
     }
     pub(super) fn restrain(&mut self, written: u64) {
         self.restrained = Some(written);
     }
-    /// Lifts the restraint after an acknowledgment.
+    /// Permits new data again after an acknowledgment.
     pub(super) fn release(&mut self) {
         *self = Output { new_segments: self.new_segments, ..Output::default() };
     }

@@ -6,7 +6,8 @@ use super::super::super::sender::Sender;
 use super::super::LinuxSender;
 
 impl LinuxSender {
-    /// Whether the next segment must wait at `now`. If so, sets the timer, if the sender has one.
+    /// Whether the pace delays the next segment at `now`. If a segment waits and the window permits it, wakes
+    /// the sender when the pace permits the segment.
     pub(in crate::tcp::linux) fn waits_for_pace(&mut self, stream: &mut Sender, now: Time) -> bool {
         let Some(departs) = self.pacer.as_ref().map(|pacer| pacer.departs).filter(|departs| *departs > now)
         else {

@@ -43,8 +43,8 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// At 1 MB/s, a segment of 1000 bytes leaves every millisecond after the first ten. A segment that leaves
-    /// 0.2 ms late makes the next one earlier.
+    /// After the first ten segments, a segment of 1000 bytes leaves every millisecond at 1 MB/s. If a segment
+    /// leaves 0.2 ms late, the gap to the next segment is 0.2 ms shorter.
     #[test]
     fn segments_leave_at_the_pace() {
         let (mut pacer, rate) = (Pacer::default(), 1_000_000);

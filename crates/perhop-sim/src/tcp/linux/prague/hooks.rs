@@ -7,14 +7,14 @@ use super::super::acknowledged::Ack;
 use super::super::{LinuxSender, Scalable, State};
 use super::{LEAST_WINDOW, Path, Prague, SLOW_SHIFT};
 
-/// RFC 9331 §4.3 leaves the gain open; `PRAGUE_SHIFT_G`: 1/16.
+/// The gain of the mean fraction of marks (`PRAGUE_SHIFT_G`). RFC 9331 §4.3 does not determine it.
 const GAIN: f64 = 1.0 / 16.0;
 /// `MIN_MSS`: payload and options of the shortest packet, bytes.
 const LEAST_SEGMENT: u32 = 150;
 
 impl Prague {
-    /// `prague_update_alpha`, called once per round trip, later once per virtual round trip. Returns whether
-    /// the fraction was updated.
+    /// Updates the mean fraction of marks, once per round trip and later once per virtual round trip
+    /// (`prague_update_alpha`). Returns whether the fraction was updated.
     fn update(&mut self, stream: &Sender, now: u64, delivered: u32, marked: u32, path: &Path) -> bool {
         let is_in_slow_start = path.is_in_slow_start;
         let is_due = !self.is_independent(is_in_slow_start) || now - self.updated >= self.virtual_rtt;
@@ -34,7 +34,7 @@ impl Prague {
 }
 
 impl LinuxSender {
-    /// Whether Prague controls the window, instead of proportional rate reduction.
+    /// Whether Prague controls the window, so that proportional rate reduction does not apply.
     pub(in crate::tcp::linux) fn has_prague(&self) -> bool {
         matches!(self.scalable.as_deref(), Some(Scalable::Prague(_)))
     }
@@ -52,7 +52,7 @@ impl LinuxSender {
             prague.start(&path, window);
         }
     }
-    /// Reduces Prague's window for marks as the state becomes CWR.
+    /// Reduces Prague's window for marks when the sender enters the state `Cwr`.
     pub(in crate::tcp::linux) fn reduce_by_marks(&mut self, stream: &Sender, now: u64) {
         let path = self.path(stream);
         if let Some(Scalable::Prague(prague)) = self.scalable.as_deref_mut() {
@@ -66,7 +66,7 @@ impl LinuxSender {
             prague.on_loss(window, &path);
         }
     }
-    /// The pace in rate control, bytes per second.
+    /// The pace, bytes per second, if Prague controls the rate; otherwise `None`.
     pub(in crate::tcp::linux) fn prague_pace(&self) -> Option<u64> {
         match self.scalable.as_deref() {
             Some(Scalable::Prague(prague)) => prague.pace,
@@ -74,7 +74,7 @@ impl LinuxSender {
         }
     }
 
-    /// `prague_cong_control`: processes `delivered` segments in any state.
+    /// Processes `delivered` segments in any state (`prague_cong_control`).
     pub(in crate::tcp::linux) fn control_prague(&mut self, stream: &mut Sender, ack: &Ack, delivered: u32) {
         let Some(mut scalable) = self.scalable.take() else { return };
         if let Scalable::Prague(prague) = scalable.as_mut() {
@@ -92,8 +92,8 @@ impl LinuxSender {
         }
         self.scalable = Some(scalable);
     }
-    /// The second half of `prague_update_alpha`: chooses the length of segments according to the rate.
-    /// Windows count segments of this length.
+    /// Chooses the length of segments according to the rate (second half of `prague_update_alpha`). Windows
+    /// count segments of this length.
     fn choose_segment(&mut self, stream: &mut Sender, prague: &mut Prague) {
         let path = self.path(stream);
         let is_wanted = prague.virtual_rtt > 0 && prague.is_independent(path.is_in_slow_start);
@@ -116,7 +116,7 @@ impl LinuxSender {
             self.threshold = (f64::from(self.threshold) * factor) as u32;
         }
     }
-    /// `prague_update_cwnd`.
+    /// Grows the window for `delivered` segments (`prague_update_cwnd`).
     fn grow_prague(&mut self, stream: &Sender, prague: &mut Prague, ack: &Ack, delivered: u32) {
         if ack.marks > 0 {
             if !std::mem::replace(&mut prague.has_seen_mark, true) {
@@ -125,7 +125,7 @@ impl LinuxSender {
             self.threshold = self.threshold.min(self.window);
         }
         let mut unmarked = delivered.saturating_sub(ack.marks);
-        // A paced sender can have data without filling the window.
+        // A paced sender may have unsent data although the window is not full.
         let is_limited = self.is_limited() || stream.next < stream.end();
         if unmarked > 0 && !prague.in_loss && is_limited {
             if self.is_in_slow_start() {
@@ -139,7 +139,7 @@ impl LinuxSender {
             }
             prague.grow(unmarked, &self.path(stream));
         }
-        // The integer window follows the fractional window in steps.
+        // The window in whole segments follows the fractional window in steps.
         let whole = (libm::ceil(prague.window) as u32).max(LEAST_WINDOW);
         if self.window > whole {
             self.window -= 1;

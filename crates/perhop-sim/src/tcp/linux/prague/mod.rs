@@ -10,16 +10,16 @@ mod hooks;
 
 /// The minimum window, segments (`MIN_CWND_RTT`).
 const LEAST_WINDOW: u32 = 2;
-/// The number of round trips after slow start after which growth no longer depends on the round-trip time
+/// The number of round trips from the end of slow start until growth does not depend on the round-trip time
 /// (`DEFAULT_RTT_TRANSITION`).
 const TRANSITION: u32 = 4;
 
-/// `MINIMUM_RATE`, bytes per second.
+/// The minimum rate, bytes per second (`MINIMUM_RATE`).
 const LEAST_RATE: f64 = 12_500.0;
 /// `prague_cwnd_transit` packets of `MTU_SYS` bytes: the largest window with rate control.
 const BY_RATE_UP_TO: f64 = 4.0 * FULL_PACKET;
 const FULL_PACKET: f64 = 1500.0;
-/// `RTT2SEC_SHIFT`: the length of a second, eighths of a microsecond.
+/// The approximate length of a second, eighths of a microsecond (`RTT2SEC_SHIFT`).
 const SECOND: f64 = (1 << 23) as f64;
 /// `RATE_OFFSET`, `OFFSET_UNIT`: the relative swing of the pace.
 const SWING: f64 = 4.0 / 128.0;
@@ -40,7 +40,8 @@ struct Path {
 }
 
 impl Path {
-    /// `prague_frac_cwnd_to_pacing_rate`: the rate of a `window`.
+    /// The rate, bytes per second, at which `window` segments are sent per round trip
+    /// (`prague_frac_cwnd_to_pacing_rate`).
     fn rate(&self, window: f64) -> f64 {
         let round_trips = if self.smoothed > 0 { 8e6 / self.smoothed as f64 } else { 8e6 };
         (round_trips * self.packet * window).max(LEAST_RATE)
@@ -81,8 +82,8 @@ pub(super) struct Prague {
     updated: u64,
     /// The time of the last reduction by marks.
     reduced: u64,
-    /// The virtual round-trip time: connections with shorter round-trip times grow as if they had this one
-    /// (`prague_rtt_target`).
+    /// The virtual round-trip time: connections with shorter round-trip times grow as if they had the virtual
+    /// one (`prague_rtt_target`).
     virtual_rtt: u64,
 }
 
@@ -108,7 +109,7 @@ impl Prague {
             virtual_rtt,
         }
     }
-    /// `prague_is_rtt_indep`.
+    /// Whether growth does not depend on the round-trip time (`prague_is_rtt_indep`).
     fn is_independent(&self, is_in_slow_start: bool) -> bool {
         !is_in_slow_start && self.rounds >= TRANSITION
     }
@@ -116,17 +117,18 @@ impl Prague {
     fn controls_rate(&self, path: &Path) -> bool {
         self.is_small && self.is_independent(path.is_in_slow_start)
     }
-    /// `prague_virtual_rtt`, eighths of a microsecond.
+    /// The larger of the smoothed and the virtual round-trip time, eighths of a microsecond
+    /// (`prague_virtual_rtt`).
     fn virtual_round_trip(&self, path: &Path) -> f64 {
         path.smoothed.max(self.virtual_rtt << 3) as f64
     }
-    /// `prague_pacing_rate_to_frac_cwnd`.
+    /// The window at the controlled rate, segments (`prague_pacing_rate_to_frac_cwnd`).
     fn window_of_rate(&self, path: &Path) -> f64 {
         let slow = self.slow >> SLOW_SHIFT;
         let round_trip = if slow > 0 { slow } else { path.smoothed };
         self.rate * round_trip as f64 / SECOND / path.packet
     }
-    /// `prague_init`, after the handshake, which can have given a round-trip time.
+    /// Starts Prague after the handshake, which may have measured a round-trip time (`prague_init`).
     fn start(&mut self, path: &Path, window: u32) {
         self.slow = path.smoothed << SLOW_SHIFT;
         if path.smoothed > 0 {
@@ -143,7 +145,7 @@ impl Prague {
         let part = smoothed as f64 / self.virtual_rtt as f64;
         part * part
     }
-    /// `prague_enter_cwr`: reduces for marks at `now`.
+    /// Reduces the window or the rate for marks at `now` (`prague_enter_cwr`).
     fn on_marks(&mut self, now: u64, path: &Path) {
         if self.is_independent(path.is_in_slow_start) && now - self.reduced < self.virtual_rtt {
             return;
@@ -221,7 +223,7 @@ impl Prague {
             self.rate = path.rate(self.window);
         }
     }
-    /// `prague_ca_open`.
+    /// Ends the reaction to a loss, which is repaired (`prague_ca_open`).
     pub(super) fn on_open(&mut self) {
         self.in_loss = false;
     }
@@ -242,8 +244,8 @@ impl Prague {
 mod tests {
     use super::*;
 
-    /// Every segment is marked for a thousand round trips. The window is then the minimum, and grows by one
-    /// segment after a window of unmarked segments.
+    /// After a thousand round trips in which every segment is marked, the window is the minimum. It grows by
+    /// one segment after a window of unmarked segments.
     #[test]
     fn marks_without_end_leave_a_window_that_grows_by_a_segment() {
         let mut prague = Prague { alpha: 1.0, ..Prague::new(40.0, 0) };
@@ -258,8 +260,9 @@ mod tests {
         assert_eq!(prague.window, 2.0, "after a loss, too");
     }
 
-    /// By hand, at 10 ms, which are virtually 25 ms (200,000 eighths of a microsecond, of which a second has
-    /// 2^23). A rate of 200 kB/s is 200e3 * 80e3 / 2^23 / 1500 = 1.27 segments.
+    /// By hand: the round-trip time is 10 ms (80,000 eighths of a microsecond), and the virtual round-trip
+    /// time 25 ms (200,000). A second counts as 2^23 eighths of a microsecond. At a rate of 200 kB/s, the
+    /// window is 200e3 * 80e3 / 2^23 / 1500 = 1.27 segments.
     #[test]
     fn a_small_window_follows_the_rate() {
         let path = Path { smoothed: 80_000, packet: 1500.0, is_in_slow_start: false };
@@ -271,8 +274,8 @@ mod tests {
         (prague.has_seen_mark, prague.rate) = (true, 200e3);
         prague.choose_control(&path, 4);
         assert!(prague.is_small && (prague.window - 1.2716).abs() < 1e-4, "{}", prague.window);
-        // A virtual round trip has 200e3 * 200e3 / 2^23 / 1500 = 3.2, so 4 packets. Two segments add 2 *
-        // 1500 * 2^23 / 200e3 / 4 = 31457 bytes per second.
+        // A virtual round trip has 200e3 * 200e3 / 2^23 / 1500 = 3.2 packets, rounded up to 4. Two segments
+        // add 2 * 1500 * 2^23 / 200e3 / 4 = 31457 bytes per second.
         prague.grow(2, &path);
         assert!((prague.rate - 231_457.28).abs() < 0.01, "{}", prague.rate);
         // All segments are marked, so the rate halves once per virtual round trip, down to 100 kb/s.

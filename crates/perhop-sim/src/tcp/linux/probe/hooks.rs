@@ -11,7 +11,7 @@ use super::super::{LinuxSender, State};
 use super::TailProbe;
 
 impl LinuxSender {
-    /// Sends the probe: new data if there are any, otherwise the last segment.
+    /// Sends the probe: new data if the application has written some, otherwise the last segment again.
     pub(in crate::tcp::linux) fn send_probe(&mut self, stream: &mut Sender, now: Time) {
         if self.probe.end.is_some() || self.records.is_empty() {
             // Only one probe may be in flight.

@@ -18,7 +18,7 @@ impl TailProbe {
     pub(super) fn is_retransmission(&self) -> bool {
         self.end.is_some() && self.is_retransmission
     }
-    /// Whether duplicate data that the receiver reports, which end at `end`, are the retransmission of this
+    /// Whether the receiver's report of duplicate data that end at `end` is due to the retransmission of this
     /// probe.
     pub(super) fn is_answered_by(&self, end: u64) -> bool {
         self.is_retransmission && self.end == Some(end)

@@ -24,7 +24,8 @@ impl LinuxSender {
     pub(in crate::tcp) fn packet_number(&self) -> Option<u32> {
         self.quic.as_ref().map(|quic| quic.last_number())
     }
-    /// Opens the connection. `round_trip` is the sample of the handshake, if any.
+    /// Starts the rules of QUIC when the connection opens. `round_trip` is the sample of the handshake, if
+    /// any.
     pub(in crate::tcp::linux) fn open_quic(
         &mut self,
         stream: &mut Sender,
@@ -37,7 +38,7 @@ impl LinuxSender {
         }
         stream.rtt.set_base(&stream.parameters, quic.probe_timeout());
     }
-    /// §A.5, `OnPacketSent`: records that segment `record` leaves in its own packet.
+    /// §A.5, `OnPacketSent`: records that segment `record` is sent in a packet with a new number.
     pub(in crate::tcp::linux) fn note_packet(&mut self, stream: &mut Sender, now: Time, record: u64) {
         let Some(quic) = &mut self.quic else { return };
         quic.packets.push_back(Packet { record, sent: now, fate: Fate::Outstanding });
@@ -88,8 +89,8 @@ impl LinuxSender {
         let Some(quic) = &mut self.quic else { return };
         quic.trim();
         stream.rtt.set_base(&stream.parameters, quic.probe_timeout());
-        // §B.5, `OnPacketsAcked`: packets sent before a recovery period do not count. Such a period can have
-        // begun now.
+        // §B.5, `OnPacketsAcked`: packets that were sent before a recovery period began do not grow the
+        // window. A recovery period may have begun in this function.
         let (growing, is_over) = match quic.recovery_began {
             None => (newly.count, true),
             Some(began) if began == now => (0, false),
@@ -103,7 +104,7 @@ impl LinuxSender {
             self.grow_window(stream, &ack, growing);
         }
     }
-    /// Takes the packets that `segment` acknowledges, and the data that they deliver.
+    /// Marks the packets that `segment` acknowledges, and records the delivery of their data.
     fn take_packets(&mut self, stream: &Sender, segment: &Segment) -> Newly {
         let mut newly = Newly::default();
         let Some(quic) = &mut self.quic else { return newly };
@@ -121,8 +122,8 @@ impl LinuxSender {
             self.records.forget(record.marks);
         }
         self.records.trim_transmissions();
-        // If the ranges filled the segment, further ranges can be missing. Data below the lowest range have
-        // then arrived.
+        // If the segment has the maximum number of ranges, further ranges may be missing. In this case, all
+        // data below the lowest range count as arrived.
         let lowest = segment.sack.iter().last().filter(|_| segment.sack.len() == SackBlocks::MOST);
         if let Some((lowest, _)) = lowest {
             for number in all.start..all.end.min(lowest as u32) {
@@ -134,8 +135,8 @@ impl LinuxSender {
         }
         newly
     }
-    /// Takes the round-trip time `sample`, if the largest packet number that has arrived is acknowledged now
-    /// (§5.1).
+    /// Processes the round-trip time `sample`, if `segment` is the first to acknowledge the largest packet
+    /// number (§5.1).
     fn sample_packet(&mut self, stream: &Sender, ack: &Ack, segment: &Segment, largest: u32, sample: Time) {
         let is_largest = segment.sack.iter().next().is_some_and(|(_, end)| end == u64::from(largest) + 1);
         let (Some(quic), Some(packet), true) = (&mut self.quic, segment.packet(), is_largest) else { return };
@@ -225,7 +226,8 @@ impl LinuxSender {
         }
         Some(self.write_again(stream, now, number))
     }
-    /// Discards outstanding packets whose data have all arrived. QUIC would send a PING, which has no data.
+    /// Discards the outstanding packets, because all data have arrived. QUIC would send a PING, which has no
+    /// data.
     fn forget_packets(&mut self, stream: &mut Sender) {
         let Some(quic) = &mut self.quic else { return };
         quic.first += quic.packets.len() as u32;

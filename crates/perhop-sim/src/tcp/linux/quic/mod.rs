@@ -39,7 +39,7 @@ struct Packet {
     fate: Fate,
 }
 
-/// The packets that an acknowledgment newly acknowledges.
+/// The packets that an acknowledgment is the first to acknowledge.
 #[derive(Clone, Copy, Debug, Default)]
 struct Newly {
     count: u32,
@@ -65,29 +65,30 @@ pub(super) struct Quic {
     packets: VecDeque<Packet>,
     first: u32,
     outstanding: u32,
-    /// `largest_acked_packet`.
+    /// `largest_acked_packet`: the largest acknowledged packet number.
     largest: Option<u32>,
-    /// `latest_rtt`.
+    /// `latest_rtt`: the last round-trip sample.
     latest: Time,
-    /// `min_rtt`.
+    /// `min_rtt`: the minimum round-trip sample.
     least: Time,
     /// `smoothed_rtt`.
     smoothed: Time,
     /// `rttvar`.
     variation: Time,
-    /// `first_rtt_sample`.
+    /// `first_rtt_sample`: the time of the first round-trip sample.
     first_sample: Option<Time>,
-    /// `max_ack_delay`.
+    /// `max_ack_delay`: the longest delay of an acknowledgment by the receiver.
     longest_delay: Time,
     /// `loss_time`: the time at which the first late packet is declared lost.
     loss_time: Option<Time>,
-    /// `congestion_recovery_start_time`.
+    /// `congestion_recovery_start_time`: the start of the last recovery period.
     recovery_began: Option<Time>,
-    /// `time_of_last_ack_eliciting_packet`.
+    /// `time_of_last_ack_eliciting_packet`: the send time of the last packet that the receiver must
+    /// acknowledge.
     last_sent: Time,
     /// The number of probes that remain to be sent.
     probes: u8,
-    /// The number of the first segment that the probes may repeat.
+    /// The number of the first segment that the next probe may repeat.
     probe_from: u64,
 }
 
@@ -127,7 +128,8 @@ impl Quic {
         self.first_sample.map(|_| self.smoothed)
     }
 
-    /// §A.7, `UpdateRtt`: takes the round-trip time `sample`, whose acknowledgment was delayed by `delay`.
+    /// §A.7, `UpdateRtt`: processes the round-trip time `sample`. The receiver delayed the acknowledgment by
+    /// `delay`.
     fn update_round_trip(&mut self, now: Time, sample: Time, delay: Time) {
         self.latest = sample;
         if self.first_sample.is_none() {
@@ -148,11 +150,12 @@ impl Quic {
         let variation = (self.variation * 4).max(GRANULARITY);
         self.smoothed.saturating_add(variation).saturating_add(self.longest_delay)
     }
-    /// §7.6.1: the span of losses without a delivery that is persistent congestion.
+    /// §7.6.1: the time between two losses, without a delivery in between, that is persistent congestion.
     fn persistent_congestion(&self) -> Time {
         self.probe_timeout() * PERSISTENT_CONGESTION
     }
-    /// §6.1.2: a packet sent this long before an acknowledged one is lost.
+    /// §6.1.2: the loss delay. A packet is lost if it was sent at least this time before an acknowledged
+    /// packet.
     fn loss_delay(&self) -> Time {
         let round_trip = self.latest.max(self.smoothed);
         round_trip.saturating_add(Time::from_picoseconds(round_trip.as_picoseconds() / 8)).max(GRANULARITY)
@@ -169,7 +172,7 @@ impl Quic {
             newly.growing += u32::from(began.is_none_or(|began| packet.sent > began));
             newly.largest = newly.largest.max(Some((number, packet.sent)));
         }
-        // A packet that was declared lost can still arrive. Its data then need no retransmission.
+        // A packet that was declared lost may still arrive. Then its data need no retransmission.
         (fate != Fate::Acknowledged).then_some(packet.record)
     }
     /// §A.10, `DetectAndRemoveLostPackets`, at `now`.
@@ -218,7 +221,7 @@ impl Quic {
 fn weighted(before: Time, sample: Time, weight: u64) -> Time {
     let [before, sample] = [before, sample].map(|time| u128::from(time.as_picoseconds()));
     let sum = before * u128::from(weight - 1) + sample;
-    // The result is at most the larger of the two, so it fits.
+    // The mean is at most the larger value, so it fits into 64 bits.
     Time::from_picoseconds((sum / u128::from(weight)) as u64)
 }
 
@@ -237,7 +240,7 @@ impl Records {
         marks.clear(Marks::RETRANSMITTED);
         self.sacked += 1;
     }
-    /// Removes a segment with `marks` from the counts.
+    /// Subtracts a segment with `marks` from the counts.
     fn forget(&mut self, marks: Marks) {
         self.sacked -= u32::from(marks.has(Marks::SACKED));
         self.lost -= u32::from(marks.has(Marks::LOST));

@@ -15,11 +15,12 @@ fn is_sent_after(sent: u64, other_sent: u64, end: u64, other_end: u64) -> bool {
 }
 
 impl LinuxSender {
-    /// RFC 8985 §6.2, step 2 (`tcp_rack_advance`), for the delivered segment of `record`.
+    /// RFC 8985 §6.2, step 2 (`tcp_rack_advance`): updates the last delivered segment by the segment of
+    /// `record`, which is delivered.
     pub(in crate::tcp::linux) fn advance_rack(&mut self, now: u64, record: &Record) {
         let round_trip = now - record.sent;
         if round_trip < self.least.get() && record.marks.is_sent_again() {
-            // The first transmission arrived, not the retransmission.
+            // The round trip is too short for the retransmission, so the first transmission arrived.
             return;
         }
         self.rack.has_advanced = true;
@@ -39,7 +40,7 @@ impl LinuxSender {
         ((self.least.get() >> 2).saturating_mul(u64::from(self.rack.steps))).min(smoothed)
     }
     /// RFC 8985 §6.2, step 5 (`tcp_rack_detect_loss`): marks lost segments. Returns the microseconds until
-    /// the last of the other segments would be lost.
+    /// the last of the other late segments would be lost; `None` if no segment is late.
     fn detect_losses(&mut self, stream: &Sender, now: u64) -> Option<u64> {
         let window = self.reordering_window(stream);
         let (rack, mut last) = (self.rack, 0);

@@ -44,8 +44,8 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Microseconds until the segment of `record` exceeds the permitted lateness `window`. If the result is 0
-    /// or less, the segment is lost.
+    /// Microseconds until the segment of `record` is later than the reordering `window` permits. If the
+    /// result is 0 or less, the segment is lost.
     pub(super) fn until_lost(&self, now: u64, record: &Record, window: u64) -> i64 {
         (self.round_trip + window).cast_signed() - (now - record.sent).cast_signed()
     }

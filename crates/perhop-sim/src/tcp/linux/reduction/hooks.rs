@@ -14,7 +14,7 @@ fn scaled(segments: u32, factor: f64) -> u32 {
 }
 
 impl LinuxSender {
-    /// `tcp_init_cwnd_reduction`.
+    /// Begins a reduction of the window (`tcp_init_cwnd_reduction`).
     pub(in crate::tcp::linux) fn begin_reduction(&mut self, stream: &mut Sender, cause: Cause) {
         self.state_ends = stream.next;
         self.probe.end();
@@ -23,7 +23,7 @@ impl LinuxSender {
         self.reduce_threshold(stream, cause);
         stream.cwr_due = stream.ecn;
     }
-    /// Sets the threshold of the congestion control after congestion.
+    /// Sets the threshold after congestion, by the rule of the congestion control.
     pub(in crate::tcp::linux) fn reduce_threshold(&mut self, stream: &Sender, cause: Cause) {
         let factor = cause.factor(&stream.parameters, self.is_in_slow_start());
         let in_use = match stream.parameters.reduction {
@@ -49,7 +49,7 @@ impl LinuxSender {
         }
         .max(2);
     }
-    /// `tcp_current_ssthresh`: the threshold to return to.
+    /// The threshold that a spurious reduction restores (`tcp_current_ssthresh`).
     pub(in crate::tcp::linux) fn current_threshold(&self) -> u32 {
         if matches!(self.state, State::Cwr | State::Recovery) {
             self.threshold
@@ -58,8 +58,9 @@ impl LinuxSender {
         }
     }
 
-    /// Sets the window for `delivered` segments, so that it reaches the threshold when a window is delivered.
-    /// After an acknowledgment that `advances` without new `losses`, one additional segment may be sent.
+    /// Sets the window for `delivered` segments, so that the window reaches the threshold when one window of
+    /// data is delivered. After an acknowledgment that `advances` without new `losses`, one additional
+    /// segment may be sent.
     pub(in crate::tcp::linux) fn reduce_window(
         &mut self,
         stream: &Sender,
@@ -96,7 +97,7 @@ impl LinuxSender {
             }
         }
     }
-    /// `tcp_end_cwnd_reduction`.
+    /// Ends the reduction (`tcp_end_cwnd_reduction`).
     pub(in crate::tcp::linux) fn end_reduction(&mut self) {
         let is_undone = self.state != State::Cwr && !self.undo.is_possible();
         if self.threshold < UNLIMITED && !is_undone && !self.has_own_control() {
@@ -104,7 +105,7 @@ impl LinuxSender {
         }
     }
 
-    /// `tcp_enter_cwr`: congestion without loss, by ECN marks.
+    /// Begins a reduction for ECN marks, without a loss (`tcp_enter_cwr`).
     pub(in crate::tcp::linux) fn enter_cwr(&mut self, stream: &mut Sender, now: u64) {
         self.undo.forget_threshold();
         if self.state < State::Cwr {

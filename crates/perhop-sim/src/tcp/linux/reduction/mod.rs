@@ -2,7 +2,7 @@
 
 mod hooks;
 
-/// The threshold that means no threshold (`TCP_INFINITE_SSTHRESH`).
+/// The value of the threshold that means that there is no threshold (`TCP_INFINITE_SSTHRESH`).
 pub(super) const UNLIMITED: u32 = 0x7fff_ffff;
 
 /// The current reduction.

@@ -37,15 +37,15 @@ impl LinuxSender {
     pub(in crate::tcp::linux) fn rto_ticks(&self, stream: &Sender) -> u64 {
         self.clock.ticks_in(stream.rtt.rto()).max(1)
     }
-    /// `tcp_rto_delta_us`: microseconds until the retransmission timeout of the first segment, which starts
-    /// with its transmission.
+    /// Microseconds until the retransmission timeout of the first segment, counted from its transmission
+    /// (`tcp_rto_delta_us`).
     fn until_timeout(&self, stream: &Sender, now: Time) -> Option<u64> {
         let sent = self.records.head()?.sent;
         (sent + microseconds(stream.rtt.rto())).checked_sub(microseconds(now)).filter(|left| *left > 0)
     }
 
-    /// `tcp_rearm_rto`: restarts the retransmission timer. After another timer, the time counts from the
-    /// transmission of the first segment.
+    /// Restarts the retransmission timer (`tcp_rearm_rto`). If the timer had another purpose, the timeout
+    /// counts from the transmission of the first segment.
     pub(in crate::tcp::linux) fn restart_retransmission(&mut self, stream: &mut Sender, now: Time) {
         if self.quic.is_some() {
             return self.set_loss_timer(stream);
@@ -62,7 +62,7 @@ impl LinuxSender {
         };
         self.set_timer(stream, now, Timer::Retransmission, ticks);
     }
-    /// `tcp_set_xmit_timer`, after new data were acknowledged.
+    /// Restarts the timer after new data were acknowledged (`tcp_set_xmit_timer`).
     pub(in crate::tcp::linux) fn restart_timer(&mut self, stream: &mut Sender, now: Time) {
         let ticks = self.rto_ticks(stream);
         let until = self.clock.span(ticks);
@@ -70,9 +70,9 @@ impl LinuxSender {
             self.restart_retransmission(stream, now);
         }
     }
-    /// `tcp_schedule_loss_probe`: sets the timer for a tail loss probe, if one is due. Returns whether it was
-    /// set. The retransmission timeout is due after `timeout` microseconds. With `None`, it is due at its
-    /// current time.
+    /// Sets the timer for a tail loss probe, if a probe is permitted (`tcp_schedule_loss_probe`). Returns
+    /// whether the timer was set. The retransmission timeout is due after `timeout` microseconds; `None`
+    /// means at its current time.
     pub(in crate::tcp::linux) fn schedule_probe(
         &mut self,
         stream: &mut Sender,

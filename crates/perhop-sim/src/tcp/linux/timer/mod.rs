@@ -7,11 +7,11 @@ mod hooks;
 pub(super) enum Timer {
     Off,
     Retransmission,
-    /// A tail loss probe.
+    /// A tail loss probe is due.
     Probe,
     /// RACK: a late segment may be lost.
     Reordering,
-    /// QUIC: a late packet may be lost, otherwise a probe timeout.
+    /// QUIC: a late packet may be lost, or the probe timeout is due.
     LossDetection,
 }
 

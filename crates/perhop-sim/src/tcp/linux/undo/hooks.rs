@@ -6,7 +6,7 @@ use super::super::rack::PERSISTS_FOR;
 use super::super::{LinuxSender, Scalable, State};
 
 impl LinuxSender {
-    /// `tcp_init_undo`: makes the current reduction undoable.
+    /// Saves the state that an undo of the current reduction needs (`tcp_init_undo`).
     pub(in crate::tcp::linux) fn begin_undo(&mut self, stream: &Sender) {
         self.undo.began = Some(stream.unacknowledged);
         let in_flight = self.records.retransmitted + u32::from(self.probe.is_retransmission());
@@ -16,13 +16,13 @@ impl LinuxSender {
     fn is_delayed(&self, ack: &Ack) -> bool {
         self.undo.first_resent.is_none_or(|first| ack.echoes_before(first))
     }
-    /// `tcp_may_undo`.
+    /// Whether the reduction is spurious and can be undone (`tcp_may_undo`).
     fn may_undo(&self, stream: &Sender, ack: &Ack) -> bool {
         let is_spurious = self.undo.is_explained() || self.is_delayed(ack);
         stream.parameters.undo && self.undo.is_possible() && is_spurious
     }
 
-    /// `tcp_undo_cwnd_reduction`: restores window and threshold.
+    /// Restores the window and the threshold (`tcp_undo_cwnd_reduction`).
     fn restore_window(&mut self, stream: &mut Sender) {
         if let Some(threshold) = self.undo.threshold {
             if self.bbr.is_none() {
@@ -41,8 +41,8 @@ impl LinuxSender {
         self.rack.has_advanced = true;
     }
 
-    /// `tcp_try_undo_recovery`, called when the end of the recovery is acknowledged. Returns whether the
-    /// state remains, because without SACK, later data must be acknowledged first (RFC 6582 §3.2).
+    /// Undoes a spurious recovery when its end is acknowledged (`tcp_try_undo_recovery`). Returns whether the
+    /// state remains: without SACK, later data must be acknowledged first (RFC 6582 §3.2).
     pub(in crate::tcp::linux) fn try_undo_recovery(&mut self, stream: &mut Sender, ack: &Ack) -> bool {
         if self.may_undo(stream, ack) {
             self.restore_window(stream);
@@ -69,8 +69,8 @@ impl LinuxSender {
         true
     }
 
-    /// `tcp_try_undo_loss`: undoes the reduction if F-RTO (`by_frto`) or the acknowledgment shows that the
-    /// timeout was spurious. Returns whether it did.
+    /// Undoes the reduction if F-RTO (`by_frto`) or the acknowledgment shows that the timeout was spurious
+    /// (`tcp_try_undo_loss`). Returns whether the reduction was undone.
     pub(in crate::tcp::linux) fn try_undo_loss(
         &mut self,
         stream: &mut Sender,
@@ -89,8 +89,8 @@ impl LinuxSender {
         true
     }
 
-    /// `tcp_try_undo_partial`, called when a part of the window is acknowledged. Returns whether the
-    /// acknowledgment needs no further processing.
+    /// Undoes a spurious recovery when a part of the window is acknowledged (`tcp_try_undo_partial`). Returns
+    /// whether the acknowledgment needs no further processing.
     pub(in crate::tcp::linux) fn try_undo_partial(
         &mut self,
         stream: &mut Sender,

@@ -14,7 +14,7 @@ pub(super) struct Undo {
     pub(super) threshold: Option<u32>,
     /// `retrans_stamp`: send time of the first retransmission, microseconds.
     pub(super) first_resent: Option<u64>,
-    /// Segments that are known to have arrived twice.
+    /// The number of segments that are known to have arrived twice.
     pub(super) repeated: u32,
 }
 
@@ -33,7 +33,7 @@ impl Undo {
         self.first_resent = self.first_resent.or(Some(now));
         self.unexplained = Some(self.unexplained.unwrap_or(0) + 1);
     }
-    /// Records that `segments`, which end at `end`, arrived twice. They had already been acknowledged, unless
+    /// Records that `segments` segments up to `end` arrived twice. They had already been acknowledged, unless
     /// `end` is above `acknowledged`.
     pub(super) fn on_duplicate(&mut self, end: u64, segments: u32, acknowledged: u64) {
         if end <= acknowledged {
