@@ -1,10 +1,10 @@
 //! Speed of the whole engine, from the scenario to its results, on one core: packet-hops per second.
 //!
-//! `cargo bench -p perhop-sim --bench engine [-- SCENARIO [DURATION [plain]]]` runs all scenarios, or one,
-//! for 100 simulated seconds or this duration, in the fast or the plain engine. `make bench` alternates them
-//! with their equivalents in other simulators; `make bench-instructions` counts instructions. A packet-hop is
-//! a packet that enters a wire. Machines differ and are shared, so compare medians of alternating runs
-//! instead of single numbers.
+//! `cargo bench -p perhop-sim --bench engine [-- SCENARIO [DURATION [plain]]]` runs all scenarios, or the
+//! given one, for 100 simulated seconds or the given duration, in the fast or the plain engine. `make bench`
+//! alternates these runs with equivalent runs of other simulators; `make bench-instructions` counts
+//! instructions. A packet-hop is the entry of one packet into a wire. Machines differ and have other load, so
+//! compare medians of alternating runs instead of single numbers.
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use perhop_scenario::Scenario;
 use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::{Value, json};
 
-/// Makes a scenario with this number of pairs of hosts.
+/// Creates a scenario with the given number of pairs of hosts.
 type Make = fn(u32) -> Value;
 
 fn main() {

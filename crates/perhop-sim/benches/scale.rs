@@ -1,9 +1,10 @@
 //! The cost of networks and tables of growing size: set-up, run and memory.
 //!
 //! `cargo bench -p perhop-sim --bench scale -- KIND SIZE STAGE` runs up to the given stage and prints the
-//! work: packet-hops, or packets of meters. With a number of threads instead of a stage, it runs the scenario
-//! to the end in parts and prints the counts of the parts. `make bench-scale` runs growing sizes, each in its
-//! own process, whose processor time and peak memory it records, and writes `docs/scale.md`.
+//! amount of work: packet-hops, or metered packets. If STAGE is a number of threads, the command runs the
+//! scenario to the end in parts and prints the counts of the parts. `make bench-scale` runs growing sizes,
+//! each in its own process. It records the processor time and the peak memory of each process, and writes
+//! `docs/scale.md`.
 
 use std::fmt::{Display, Write};
 use std::path::Path;
@@ -59,7 +60,7 @@ fn simulate(text: String, stage: Stage) -> u64 {
         return 0;
     }
     let scenario = serde_json::from_str::<Scenario>(&text).expect("the benchmark's scenario is valid");
-    // The peak of memory must be that of perhop, which does not keep the text.
+    // perhop does not store the text, so the measured peak of memory must not include it.
     drop(text);
     if stage == Stage::SetUp {
         let setup =
@@ -79,7 +80,7 @@ fn simulate(text: String, stage: Stage) -> u64 {
     progress.packet_hops()
 }
 
-/// Items of a list or an object in JSON. A tree of JSON values would take more memory than the run.
+/// Items of a list or an object, as JSON text. A tree of JSON values would use more memory than the run.
 #[derive(Default)]
 struct Items(String);
 
@@ -154,8 +155,8 @@ fn chain(count: u32) -> String {
     scenario("chain", [hosts, routers, links, traffic], &json!({}))
 }
 
-/// A network of `nodes` nodes, for 2 s. A tenth of them are routers in a ring with a chord from each router.
-/// The others are hosts, each of which sends 1 Mb/s to a distant host.
+/// A network of `nodes` nodes, for 2 s. A tenth of the nodes are routers in a ring with a chord from each
+/// router. The others are hosts, each of which sends 1 Mb/s to a distant host.
 fn topology(nodes: u32) -> String {
     let count = nodes / 10;
     let leaves = nodes - count;
@@ -181,14 +182,14 @@ fn topology(nodes: u32) -> String {
     scenario("topology", [hosts, routers, links, traffic], &json!({}))
 }
 
-/// Creates a meter for each of `flows` flows in random order, then meters a million packets of ten of them.
+/// Creates a meter for each of `flows` flows in irregular order, then meters packets of ten of these flows.
 fn meters(flows: u32, stage: Stage) -> u64 {
     const PACKETS: u64 = 10_000_000;
     let config: MeterConfig =
         serde_json::from_value(json!({"single-rate-tcm": {"cir": "1Mb/s", "cbs": "10kB", "ebs": "10kB"}}))
             .expect("the benchmark's meter is valid");
     let key = |number: u32| {
-        // An odd factor visits every number once, in an irregular order.
+        // Multiplication by an odd number modulo 2³² returns every number once, in an irregular order.
         let spread = number.wrapping_mul(2_654_435_761);
         let source = std::net::IpAddr::from(std::net::Ipv4Addr::from_bits(spread)).into();
         FlowKey { source, source_port: 5000, ..FlowKey::default() }

@@ -39,7 +39,7 @@ struct Phase {
     lost_each: Option<u32>,
     round_trip: u64,
     in_flight: u32,
-    /// The number of segments in flight when a segment is sent. They are a round.
+    /// The number of segments in flight when a segment is sent. Their acknowledgments are one round.
     round: u32,
     state: State,
     is_app_limited: bool,
@@ -93,7 +93,7 @@ fn phases() -> impl Strategy<Value = Vec<Phase>> {
     prop::collection::vec(phase, 1..20)
 }
 
-/// The connection, as both models receive it.
+/// The state of the connection that both models receive.
 struct Connection {
     facts: Facts,
     first: Bbr1,
@@ -159,7 +159,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The next acknowledgment of `phase`.
+    /// Passes the next acknowledgment of `phase` to both models.
     fn acknowledge(&mut self, phase: &Phase, number: u32, random: &mut Stream) -> TestCaseResult {
         let mut vary = |value: u64, least: u64| {
             let factor = if phase.varies { 0.5 + random.uniform() } else { 1.0 };
@@ -243,7 +243,7 @@ impl Connection {
     }
 }
 
-/// The default number of sequences (`PROPTEST_CASES` sets another). The number is sufficient to show every
+/// The default number of sequences (`PROPTEST_CASES` sets another number), which is sufficient to reach every
 /// phase.
 const CASES: u32 = 2000;
 

@@ -26,8 +26,9 @@ fn scenario(filter: &str) -> Value {
     })
 }
 
-/// Acknowledgments of 52 bytes: 721 per second at 300 kb/s. COBALT drops a part of the excess, but only after
-/// it has waited. With the filter, each acknowledgment replaces earlier acknowledgments, so few wait.
+/// A link of 300 kb/s carries 721 acknowledgments of 52 bytes per second. COBALT drops a part of the excess,
+/// but only after the excess has waited. With the filter, each acknowledgment replaces earlier
+/// acknowledgments, so few wait.
 #[test]
 fn filtered_acknowledgments_do_not_limit_a_download() {
     let rates = ["none", "filter", "aggressive"].map(|filter| {

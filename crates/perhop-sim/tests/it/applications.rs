@@ -31,7 +31,7 @@ fn video(rest: &Value) -> Value {
     json!({"video": video})
 }
 
-/// A handshake and three objects of one segment take four round trips. The browser takes 50 ms after the
+/// A handshake and three objects of one segment need four round trips. The browser pauses for 50 ms after the
 /// first and after the second object.
 #[test]
 fn a_page_takes_the_round_trips_of_its_waterfall() {
@@ -87,7 +87,7 @@ fn a_player_plays_the_highest_bitrate_below_the_throughput() {
     assert!((played - 120.0).abs() < 1e-9, "{played}");
 }
 
-/// 250 kB in segments of 1448 bytes at 10 Mb/s, after a handshake and a request.
+/// By hand: a handshake and a request, then 250 kB in segments of 1448 bytes at 10 Mb/s.
 #[test]
 fn playback_starts_after_the_first_segment() {
     let results =
@@ -97,7 +97,7 @@ fn playback_starts_after_the_first_segment() {
     assert!((found / by_hand - 1.0).abs() < 0.01, "{found} for {by_hand}");
 }
 
-/// If the rate of the link is half of the lowest bitrate, half a second of video arrives per second.
+/// On a link with half the rate of the lowest bitrate, half a second of video arrives per second.
 #[test]
 fn a_link_below_the_lowest_bitrate_stalls_for_the_rest_of_the_time() {
     for adaptation in [json!({"throughput": {}}), json!({"bba": {}}), json!({"bola": {}})] {
@@ -118,7 +118,7 @@ fn a_link_below_the_lowest_bitrate_stalls_for_the_rest_of_the_time() {
 fn a_full_buffer_is_refilled_segment_by_segment() {
     let results =
         simulate(&scenario("100Mb/s", "1ms", "100s", &one_entry("video", &video(&json!({})))), ONCE);
-    // 100 s minus the start are played, and at most 20 s are in the buffer.
+    // The player plays 100 s minus the start, and at most 20 s are in the buffer.
     let segments = number(&results, "videos", "segments");
     assert!((segments - 60.0).abs() <= 1.0, "{segments}");
 }
@@ -155,18 +155,19 @@ fn a_command_is_answered_by_the_next_tick() {
     let results =
         simulate(&scenario("100Mb/s", "20ms", "10s", &one_entry("game", &json!({"game": {}}))), ONCE);
     let [p50, p99] = ["response_p50_s", "response_p99_s"].map(|column| number(&results, "games", column));
-    // With headers, the packets have 108 and 148 bytes. A tick takes 15.625 ms.
+    // With headers, the packets have 108 and 148 bytes. A tick lasts 15.625 ms.
     let way = 0.040 + (108.0 + 148.0) * 8.0 / 100e6;
     assert!((way..way + 0.015_626).contains(&p50), "{p50}");
     assert!((p99 - p50).abs() < 1e-9);
     assert_eq!(number(&results, "games", "late_ticks_percent"), 0.0);
     let up = number(&results, "games", "up_p99_s");
     assert!((up - 0.020 - 108.0 * 8.0 / 100e6).abs() < 1e-9, "{up}");
-    // 64 ticks per second for 10 s, minus those in the network at the end.
+    // The server sends 64 ticks per second for 10 s. The last ticks are in the network at the end.
     assert!((number(&results, "games", "ticks") - 638.0).abs() <= 2.0);
 }
 
-/// Four connections fill the link. A byte in each direction waits behind the queue that they keep full.
+/// Four connections fill the link. They fill its queue, so a byte of a latency measurement waits behind this
+/// queue.
 #[test]
 fn a_speed_test_measures_link_rate_and_queue_latency() {
     let traffic = one_entry("test", &json!({"speed-test": {"tcp": {"profile": "linux-modern"}}}));
@@ -180,12 +181,12 @@ fn a_speed_test_measures_link_rate_and_queue_latency() {
     let (rate, mean) =
         (number(&results, "speed_tests", "rate_bps"), number(&results, "speed_tests", "rate_mean_bps"));
     let full = 10e6 * 1448.0 / 1500.0;
-    // Bytes that waited for a retransmission arrive together with it, so slices differ. Six slow slices, but
-    // only two fast ones are excluded.
+    // Bytes that waited for a retransmission are delivered together with it, so slices differ. The six
+    // slowest and the two fastest slices are excluded.
     assert!((0.98..1.05).contains(&(rate / full)), "{rate}");
     assert!(mean < rate && (0.95 * full..=full).contains(&mean), "the ramp counts in the mean: {mean}");
     let latency = number(&results, "speed_tests", "loaded_latency_s");
-    // The latency is between that of the empty link and that of 100 packets of 1.2 ms.
+    // The latency is between the latency of the empty link and the latency behind 100 packets of 1.2 ms.
     assert!((0.06..0.02 + 0.125).contains(&latency), "{latency}");
     assert!((number(&results, "speed_tests", "rpm") - 60.0 / latency).abs() < 1e-9);
     assert_eq!(results.table("speed_tests").unwrap().rows(), 1);

@@ -1,4 +1,4 @@
-//! Captures: they agree with the counters for every shortcut of the simulator, and do not change results.
+//! Captures agree with the counters for every shortcut of the simulator, and do not change results.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -142,11 +142,11 @@ fn a_capture_counts_what_the_port_counts() {
     let Capture { packets, others, .. } = read(&files["r--s.pcapng"]).unwrap();
     assert_eq!((packets.len() as u64, others), (core.packets, 0));
     assert!(packets.is_sorted_by_key(|observed| observed.time));
-    // The drops of all ports, and those on and after the wires, are in the files.
+    // The files contain the drops of all ports, and the drops on and after the wires.
     let dropped: u64 = captured.iter().map(|file| file.dropped).sum();
     assert!(dropped > 100);
     assert_eq!(dropped, count(&results, "flows", "dropped_packets"));
-    // ECT(0) leaves the hosts. Packets that the core marks leave the core as CE.
+    // Packets leave the hosts with ECT(0). Packets that the core marks leave the core with CE.
     let marked = |name: &str| {
         let Capture { packets, .. } = read(&files[name]).unwrap();
         packets.iter().filter(|observed| observed.packet.marks.ecn() == Ecn::CongestionExperienced).count()
@@ -223,8 +223,8 @@ fn a_capture_as_a_source_gives_the_same_arrivals() {
     let (before, _, files) = capture(&replayable(&traffic), MOST_PACKETS);
     let again = replay("again.pcapng", &files["a--r.pcapng"], &json!({}));
     let (after, _, files_again) = capture(&replayable(&again), MOST_PACKETS);
-    // The files have the same bytes: addresses, ports, codepoints, times to the nanosecond, and the places
-    // and causes of drops.
+    // The two files have the same bytes, so these fields are equal: addresses, ports, codepoints, times to
+    // the nanosecond, and the places and causes of drops.
     assert!(files["a--r.pcapng"] == files_again["a--r.pcapng"]);
     assert_eq!(count(&before, "flows", "dropped_packets"), count(&after, "flows", "dropped_packets"));
     assert!(count(&before, "flows", "dropped_packets") > 50);

@@ -1,6 +1,6 @@
-//! The end of time: the longest run, the longest delays and the slowest links of a scenario.
+//! The limits of the simulated time: the longest run, the longest delays and the slowest links of a scenario.
 //!
-//! Tests are built with overflow checks, so a clock that wraps lets a test fail.
+//! Tests are built with overflow checks, so a test fails if the clock overflows.
 
 use crate::simulation::{ONCE, mean, numbers, simulate};
 use perhop_scenario::Scenario;

@@ -100,7 +100,7 @@ fn policers_account_for_every_packet_by_color() {
     let taken = |color: &str| {
         rows.iter().find(|row| row["color"] == color).unwrap()["packets"]["mean"].as_f64().unwrap()
     };
-    // 2500 packets in ten seconds. Every second packet is within the profile.
+    // There are 2500 packets in ten seconds, and every second packet is within the profile.
     assert_eq!((taken("green"), taken("red")), (1250.0, 1250.0));
     let port = summary["ports"].as_array().unwrap().iter().find(|row| row["queue"] == "(beyond)").unwrap();
     assert_eq!(port["dropped_policed"]["mean"].as_f64().unwrap(), 1250.0);

@@ -1,12 +1,13 @@
-//! Queues of flows by the hash of the sender's socket, which changes with each timeout.
+//! Queue managers that select the queue of a flow by the hash of the sender's socket. The hash changes with
+//! each timeout.
 
 use crate::simulation::{ONCE, count, simulate};
 use perhop_measure::Results;
 use perhop_sim::{EngineChoice, RunOptions};
 use serde_json::json;
 
-/// Four flows of Reno with this `recovery` through a queue at 10 Mb/s for 20 s, behind a link that loses the
-/// fraction `loss`.
+/// Runs four flows of Reno with this `recovery` through a queue at 10 Mb/s for 20 s. The link before the
+/// queue loses the fraction `loss` of the packets.
 fn results(buffer: &str, flow_hash: &str, recovery: &str, loss: f64, engine: EngineChoice) -> Results {
     let options = match buffer {
         "cake" => json!({"tins": "besteffort", "flow-hash": flow_hash}),
@@ -48,7 +49,7 @@ fn timeouts_move_flows_to_other_queues() {
     }
 }
 
-/// With SACK, drops of the queue alone do not cause a timeout.
+/// With SACK, drops in the queue do not cause a timeout if no other packets are lost.
 #[test]
 fn without_timeouts_flows_keep_their_queues() {
     let run = |flow_hash| outcome(&results("fq-codel", flow_hash, "rack", 0.0, EngineChoice::Fast));

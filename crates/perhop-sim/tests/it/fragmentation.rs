@@ -5,8 +5,8 @@ use perhop_measure::Results;
 use perhop_sim::{EngineChoice, RunOptions};
 use serde_json::{Value, json};
 
-/// A flow from host to host over two routers. `middle` has the other keys of the link between the routers,
-/// and `flow` those of the flow.
+/// A flow from host to host over two routers. `middle` and `flow` have further keys of the link between the
+/// routers and of the flow.
 fn network(address: [&str; 2], middle: &Value, flow: &Value) -> Value {
     let mut link = json!({"between": ["r", "s"], "rate": "8Mb/s", "framing": "raw"});
     let mut traffic = json!({"name": "flow", "from": "a", "to": "b", "stop": "9.95s"});
@@ -51,8 +51,8 @@ fn a_datagram_arrives_with_its_last_fragment() {
     );
     assert_eq!(flow_counter("delivered_bytes"), 400_000);
     assert_eq!(count(&results, "ports", "sent_packets"), 100 + 300 + 300);
-    // The fragments on the link in the middle have 1500, 1500 and 1040 bytes (RFC 791: 1480, 1480 and 1020 of
-    // 3980 bytes of payload).
+    // The fragments on the link in the middle have 1500, 1500 and 1040 bytes. By RFC 791, they carry 1480,
+    // 1480 and 1020 of the 3980 bytes of payload.
     assert_eq!(count(&results, "ports", "sent_bytes"), 400_000 + 2 * 404_000);
     let expected = 4000.0 * 8.0 / 80e6 + 4040.0 * 8.0 / 8e6 + 1040.0 * 8.0 / 80e6;
     let found = mean(&results, "flow", "delay_mean_s");
@@ -75,8 +75,8 @@ fn packets_with_df_are_dropped() {
     }
 }
 
-/// Three fragments survive a wire that loses a fifth with probability 0.8³ = 0.512. The port behind the wire
-/// sees four fifths of the fragments.
+/// On a wire that loses a fifth of the fragments, all three fragments of a datagram arrive with probability
+/// 0.8³ = 0.512. The port behind the wire receives four fifths of the fragments.
 #[test]
 fn a_lost_fragment_loses_its_datagram() {
     let flow = json!({"source": {"cbr": {"rate": "6Mb/s", "packet": {"ip": "4000B"}}}});
@@ -90,7 +90,7 @@ fn a_lost_fragment_loses_its_datagram() {
     assert!((share - 0.512).abs() < 0.035, "{share} of {offered}");
 }
 
-/// Only the first fragment has ports.
+/// Only the first fragment of a datagram has port numbers.
 #[test]
 fn classes_by_port_see_first_fragments() {
     let mut scenario = network(
@@ -108,7 +108,8 @@ fn classes_by_port_see_first_fragments() {
     assert_eq!(taken, [100.0, 200.0]);
 }
 
-/// The mean length of the client's packets in a long transfer, and the packets dropped for their length.
+/// The mean length of the client's packets in a long transfer, and the number of packets dropped because of
+/// their length.
 fn bulk(middle: &Value, addresses: [&str; 2]) -> (f64, u64) {
     let flow = json!({"source": {"bulk": {"tcp": {"profile": "linux-modern", "timestamps": false}}}});
     let results = run(&network(addresses, middle, &flow));
@@ -122,7 +123,8 @@ fn segments_fit_the_smallest_mtu() {
     for (middle, addresses, longest) in [
         (json!({}), IPV4, 1500.0),
         (json!({"mtu": "1400B"}), IPV4, 1400.0),
-        // A limit on the way back applies, too, because both directions of a connection have one size.
+        // A limit in the reverse direction applies too, because both directions of a connection use one
+        // segment size.
         (json!({"interfaces": {"s": {"mtu": "1300B"}}}), IPV4, 1300.0),
         (json!({"interfaces": {"r": {"adjust-mss": "1200B"}}}), IPV4, 1240.0),
         (json!({"interfaces": {"s": {"adjust-mss": "1200B"}}}), ipv6, 1260.0),

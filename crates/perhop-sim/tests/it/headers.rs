@@ -7,8 +7,8 @@ use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A flow from host to host over two routers with twice the capacity. The link between the routers has `rate`
-/// and these headers.
+/// A flow from host to host over two routers. It sends twice the capacity of the link between the routers,
+/// which has `rate` and these headers.
 fn overload(rate: &str, framing: &str, headers: &Value, size: u64) -> Value {
     json!({
         "perhop": 1, "name": "headers", "duration": "10s", "hosts": {"a": {}, "b": {}}, "routers": {"r": {}, "s": {}},
@@ -35,14 +35,14 @@ fn assert_carries(rate: u64, framing: &str, headers: &Value, size: u64, wire_byt
 fn headers_reduce_the_rate_of_a_wire() {
     let dmvpn = json!([{"gre": {"key": true}},
         {"esp": {"cipher": "aes-cbc", "integrity": "sha1", "mode": "transport"}}]);
-    // 168 bytes as in vectors/framing; with the Ethernet header 182.
+    // As in vectors/framing, a packet has 168 bytes, and 182 bytes with the Ethernet header.
     assert_carries(1_456_000, "ethernet-header", &dmvpn, 100, 182);
     assert_carries(2_000_000, "raw", &dmvpn, 100, 168);
     // At this rate, the time of a byte is not a whole number of picoseconds.
     assert_carries(1_700_000, "ppp", &json!(["mlppp"]), 100, 113);
     assert_carries(2_000_000, "aal5-snap", &json!(["pppoe", "bridged"]), 1500, 33 * 53);
     assert_carries(2_000_000, "ethernet-wire", &json!([{"mpls": {"labels": 2}}, "vlan"]), 1000, 1050);
-    // A TCP acknowledgment fills the smallest frame, with or without a tag.
+    // An acknowledgment of TCP is sent in the smallest frame, with or without a tag.
     assert_carries(2_000_000, "ethernet-wire", &json!(["vlan"]), 40, 84);
 }
 
@@ -142,7 +142,7 @@ fn both_engines_carry_the_same_marks() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
-    /// Headers whose length depends on the packet take the general path through the fast engine.
+    /// Packets with headers of variable length take the general path through the fast engine.
     #[test]
     fn both_engines_count_the_same_bytes(
         stacks in prop::collection::vec(prop::sample::select(stacks()), 3),

@@ -48,14 +48,14 @@ fn run(scenario: &Value) -> Results {
     fast
 }
 
-/// The longest delay of a voice packet of 60 bytes, while packets of 1500 bytes never leave the wire idle.
+/// The longest delay of a voice packet of 60 bytes, while packets of 1500 bytes keep the wire busy.
 fn longest_delay(headers: &Value, link: &Value) -> f64 {
     let traffic = [cbr("voice", "ef", 2_400, 60), cbr("bulk", "default", 96_000, 1500)];
     mean(&run(&network(headers, link, &traffic)), "voice", "delay_max_s")
 }
 
-/// The delay has the packet's own transmission time and the rest of the packet on the wire. The rest is at
-/// most the whole packet, which 1000 packets nearly reach.
+/// The delay is the packet's own transmission time and the rest of the packet on the wire. The rest is at
+/// most the whole packet. The longest rest of 1000 packets is near this limit.
 #[test]
 fn a_voice_packet_waits_for_one_fragment() {
     let of_voice = (60.0 + PPP) * BYTE;
@@ -70,12 +70,12 @@ fn a_voice_packet_waits_for_one_fragment() {
         (cut(true), &one, fragment + of_voice),
         // A transmit ring of two packets contains two fragments.
         (cut(true), &two, 2.0 * fragment + of_voice),
-        // The 21 fragments of a packet are sent without a packet in between. Each carries 72 bytes, and the
-        // last 62.
+        // The 21 fragments of a packet are sent without a packet in between. The last fragment carries 62
+        // bytes, and each of the others 72 bytes.
         (cut(false), &one, 21.0 * (MULTILINK + PPP) * BYTE + (1500.0 + PROTOCOL) * BYTE + with_header),
     ] {
         let found = longest_delay(&headers, link);
-        // The links of hosts take 10 ns for such a packet.
+        // The transmission of such a packet on the links of hosts takes 10 ns.
         let is_near = found <= expected + 20e-9 && found > 0.97 * expected;
         assert!(is_near, "{headers} {link}: {found} s and not {expected} s");
     }
@@ -92,8 +92,8 @@ fn headers_of_fragments_take_the_wire() {
     }
 }
 
-/// An interleaved packet of any length is not fragmented and has no multilink header. Other short packets
-/// have one.
+/// An interleaved packet of any length is not fragmented and has no multilink header. A short packet that is
+/// not interleaved has a multilink header.
 #[test]
 fn interleaved_packets_are_not_fragmented() {
     for (dscp, bytes) in [("ef", 500 + 7), ("default", 500 + 2 + 7 * (4 + 7))] {
@@ -104,7 +104,8 @@ fn interleaved_packets_are_not_fragmented() {
     }
 }
 
-/// 21 fragments survive a wire that loses a hundredth with probability 0.99²¹ = 0.81.
+/// On a wire that loses a hundredth of the fragments, all 21 fragments of a packet arrive with probability
+/// 0.99²¹ = 0.81.
 #[test]
 fn a_lost_fragment_loses_its_packet() {
     let lossy = json!({"rate": "6400kb/s", "loss": 0.01});
@@ -176,8 +177,8 @@ proptest! {
     }
 }
 
-/// A drop is an arrival, so the port is polled. It can then find an eligible head other than the one for
-/// which its shaper waits.
+/// A dropped packet is also an arrival, so the port is polled. The poll may find an eligible head other than
+/// the one for which the shaper waits.
 #[test]
 fn engines_agree_on_a_poll_after_a_drop() {
     run(&mixed((3, 533, false, 2), 0.0, &[(false, 42_089, 998), (false, 77_440, 46)], true));

@@ -1,4 +1,4 @@
-//! Queue management of Linux, compared with the kernel's readings (`tests/readings/linux-aqm.toml`).
+//! Queue management of Linux, compared with readings of the kernel (`tests/readings/linux-aqm.toml`).
 //!
 //! In the readings, a frame is delivered when it leaves the queue. In perhop, it is delivered when its last
 //! bit has arrived. The tests therefore compare the times at which packets leave their queue. The first frame
@@ -73,7 +73,7 @@ impl Observer for Seen {
     }
     fn dequeued(&mut self, now: Time, _: Place, packet: &Packet, _: Departure) {
         self.left.push((now.as_seconds(), (now - packet.sent_at).as_seconds()));
-        // A packet that was dropped on arrival is missing when earlier packets have left.
+        // The gap of a packet that was dropped on arrival is visible after all earlier packets have left.
         let dropped_before = self.missing.partition_point(|sent| *sent < packet.sent_at);
         if self.missing.drain(..dropped_before).next().is_some() {
             self.gaps.push(now.as_seconds());
@@ -92,7 +92,7 @@ impl PortObservers for First {
     }
 }
 
-/// 12 Mb/s in frames of 1000 bytes, with the Ethernet header, through a wire of 10 Mb/s.
+/// Sends 12 Mb/s in frames of 1000 bytes, including the Ethernet header, through a wire of 10 Mb/s.
 fn overload(start: &str, rate: &str, buffer: &Value, seed: u64) -> Seen {
     let scenario = json!({
         "perhop": 1, "name": "cbr12", "duration": "300s", "hosts": {"h": {}, "c": {}},
@@ -117,8 +117,8 @@ fn readings() -> Readings {
     toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Compares `seen` with the kernel, exactly as long as possible. After 20 s, a difference of a microsecond
-/// has led to other drops, so totals and percentiles are compared. Waits may differ by `step_ms`.
+/// Compares `seen` with the kernel. The first gaps must be equal. After 20 s, a difference of a microsecond
+/// has resulted in other drops, so totals and percentiles are compared. Waits may differ by `step_ms`.
 fn assert_as_the_kernel(seen: &Seen, case: &str, step_ms: f64) {
     let all = readings();
     let reading = all.case.iter().find(|reading| reading.id == case).unwrap();
@@ -170,7 +170,7 @@ fn codel_drops_when_the_kernel_did() {
     );
 }
 
-/// A single flow does not alternate with others.
+/// The only flow does not alternate with other flows.
 #[test]
 fn fq_codel_drops_when_the_kernel_did() {
     assert_as_the_kernel(
@@ -180,19 +180,19 @@ fn fq_codel_drops_when_the_kernel_did() {
     );
 }
 
-/// CAKE has its own shaper, and the wire takes no time. One packet in six is dropped. The waits of the others
-/// are five values, 2/15 ms apart. The drops settle in one of two adjacent sequences of waits. The sequence
-/// begins at 4.8 ms in perhop and at 4.67 ms in the kernel. With a source that is 25 millionths faster,
-/// perhop also has 4.67 ms.
+/// CAKE has its own shaper, and transmission on the wire takes no time. One packet in six is dropped. The
+/// other packets have one of five waits, 2/15 ms apart. There are two possible sequences of waits, which
+/// differ by one step. The sequence begins at 4.8 ms in perhop and at 4.67 ms in the kernel. If the source is
+/// 25 millionths faster, the sequence in perhop also begins at 4.67 ms.
 #[test]
 fn cake_drops_when_the_kernel_did() {
     let cake = json!({"cake": {"bandwidth": "10Mb/s", "tins": "besteffort"}});
     assert_as_the_kernel(&overload("100.001ms", "1000Gb/s", &cake, 1), "cbr12-cake", 2.0 / 15.0);
 }
 
-/// The random draws differ, and therefore the results: the 99th percentile of different seeds is between 20.9
-/// and 22.5 ms. The kernel's result must be within the range of eight seeds, or at most a step of waits
-/// outside. Waits of packets that pass are multiples of 2/15 ms in perhop, and of 25 us in the readings.
+/// Results differ because the random draws differ: the 99th percentile of different seeds is between 20.9 and
+/// 22.5 ms. The kernel's result must be within the range of eight seeds, or at most a step of waits outside.
+/// Waits of packets that pass are multiples of 2/15 ms in perhop, and of 25 us in the readings.
 #[test]
 fn fq_pie_drops_as_the_kernel_might_have() {
     let all = readings();
@@ -204,7 +204,8 @@ fn fq_pie_drops_as_the_kernel_might_have() {
     let mut facts = vec![
         ("drops".to_owned(), reading.drops as f64, 0.0, Vec::new()),
         ("mean wait".to_owned(), mean, 0.0, Vec::new()),
-        // The allowance for bursts counts from the first departure.
+        // The burst allowance begins at the first departure, so the first gap does not depend on random
+        // draws.
         ("first gap".to_owned(), reading.gaps_s[0], 0.0, Vec::new()),
     ];
     facts.extend(percentiles.map(|(part, is)| (format!("percentile {part}"), is, 2.0 / 15.0, Vec::new())));

@@ -56,7 +56,7 @@ impl Case {
     }
     /// Returns the samples of perhop. The shaper delivers a packet at the moment it leaves the queue, as HTB
     /// does. HTB counts the Ethernet header (1514 bytes for 1500). According to the kernel's count of
-    /// acknowledged bytes, it sends a full frame every 1.21159 ms, 0.03 % less than 10 Mb/s.
+    /// acknowledged bytes, HTB sends a full frame every 1.21159 ms, which is 0.03 % below 10 Mb/s.
     fn simulated(&self, seed: u64) -> Vec<Sample> {
         let scenario = json!({
             "perhop": 1, "name": "linux", "duration": "60s",
@@ -89,7 +89,7 @@ impl Case {
     }
 }
 
-/// The distance of two curves.
+/// The distance between two curves.
 #[derive(Debug)]
 struct Distance {
     /// The time until which windows are equal, and the mean and the largest difference of windows, segments.
@@ -124,9 +124,9 @@ fn distance(measured: &[Sample], simulated: &[Sample]) -> Distance {
 }
 
 /// Limits by case: the minimum time for which the windows are equal (seconds), the mean difference of windows
-/// (segments), and that of thresholds. Reno's curves depend on the clock only through the wait of a delayed
-/// acknowledgment. CUBIC's growth is computed once per tick. The phase of the tick in the kernel is unknown,
-/// so losses occur up to 0.3 s earlier or later.
+/// (segments), and the difference of thresholds (segments). Reno's curves depend on the clock only through
+/// the wait of a delayed acknowledgment. CUBIC's growth is computed once per tick. The phase of the tick in
+/// the kernel is unknown, so losses occur up to 0.3 s earlier or later.
 const BOUNDS: [(&str, f64, f64, f64); 8] = [
     ("reno-plain-r20", 1.9, 0.1, 1.0),
     ("reno-plain-r100", 20.0, 0.1, 1.0),

@@ -1,4 +1,5 @@
-//! From 2000 TCP sessions on, the fast engine prefetches state. Its results are those of the plain engine.
+//! From 2000 TCP sessions on, the fast engine prefetches state. Its results must equal the results of the
+//! plain engine.
 
 use perhop_sim::{EngineChoice, RunOptions};
 use serde_json::{Value, json};

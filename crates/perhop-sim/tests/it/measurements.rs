@@ -1,5 +1,5 @@
 //! Measurements in addition to the counters: connections over time, colors at receivers, delay per flow, and
-//! fairness. Also tests the effect of meters per flow.
+//! fairness. Also tests of meters per flow.
 
 use crate::simulation::{ONCE, numbers, simulate};
 use perhop_measure::Results;
@@ -17,7 +17,7 @@ fn texts<'t>(table: &'t Table, column: &str) -> Vec<&'t str> {
 }
 
 /// By hand: slow start over 50 ms each way at 8 Mb/s, where a packet of 1000 bytes takes 1 ms. A policer
-/// passes only 15 packets. The fifth window is therefore lost completely, and only the timer remains.
+/// passes only 15 packets. The fifth window is therefore lost completely, and only a timeout can repair it.
 #[test]
 fn a_connection_is_sampled_over_time() {
     let tcp =
@@ -78,17 +78,18 @@ fn connections_of_a_flow_have_numbers() {
     assert!(texts(table, "flow").iter().all(|flow| *flow == "files#1"));
     assert!(texts(table, "end").iter().all(|end| *end == "server"));
     let numbered = numbers(table, "connection");
-    // When a connection begins, the end of the previous one still waits for its last acknowledgment.
+    // When a connection begins, the server of the previous connection still waits for its last
+    // acknowledgment.
     let rows: Vec<(f64, f64)> = numbers(table, "time_s").into_iter().zip(numbered.iter().copied()).collect();
     assert!(rows.is_sorted(), "in the order of time, and of connections at one time");
-    // Three round trips of 0.1 s each.
+    // Each connection takes three round trips of 0.1 s.
     let last = numbered.last().copied().unwrap();
     assert!((5.0..=6.0).contains(&last), "{last}");
     assert_eq!(numbered.iter().filter(|number| **number == 1.0).count() / 10, 3);
 }
 
-/// Datagrams of 3 Mb/s in each direction. Each flow has a profile of 1 Mb/s, all flows together have one, and
-/// each flow in the other direction has one.
+/// Datagrams of 3 Mb/s in each direction, with profiles of 1 Mb/s: one profile per flow, one profile for all
+/// flows together, and in the other direction one profile per flow.
 #[test]
 fn a_profile_per_flow_applies_to_each_flow() {
     let marker = |per: &str| {
@@ -121,10 +122,10 @@ fn a_profile_per_flow_applies_to_each_flow() {
         assert!((rate(class, "green") - green).abs() < 0.01, "{class}: {} Mb/s", rate(class, "green"));
         assert!((rate(class, "green") + rate(class, "yellow") - 12.0).abs() < 0.01, "{class}");
     }
-    // One row per conditioner and color, for any number of flows.
+    // There is one row per conditioner and color, for any number of flows.
     let conditioners = results.table("conditioners").unwrap();
     assert_eq!(conditioners.rows(), 6, "{:?}", texts(conditioners, "side"));
-    // The 3 Mb/s find an idle path, with 80 µs on each of two links.
+    // The path is idle for the 3 Mb/s, and a packet takes 80 µs on each of two links.
     assert!(numbers(table, "delay_mean_s").iter().all(|delay| (1.6e-4..1e-3).contains(delay)));
     let delivered: f64 = numbers(table, "delivered_packets").iter().sum();
     let classes: f64 = numbers(results.table("classes").unwrap(), "delivered_packets").iter().sum();
@@ -162,7 +163,7 @@ fn delay_variation_is_computed_per_flow() {
         assert!((numbers(flows, "delay_p50_s")[row] - delay).abs() < 1e-4);
         assert!(numbers(flows, "pdv_p99_s")[row] < 1e-4);
     }
-    // Shares of 1 and 3, except for packets in the network at the end: 4² / (2 · 10).
+    // The shares are 1 and 3, so the fairness is 4² / (2 · 10), except for packets in the network at the end.
     assert!((numbers(classes, "fairness")[0] - 0.8).abs() < 2e-3);
     assert_eq!(numbers(classes, "fairness"), numbers(per_flow.table("runs").unwrap(), "fairness"));
 
@@ -175,7 +176,8 @@ fn delay_variation_is_computed_per_flow() {
     assert!(numbers(per_class.table("flows").unwrap(), "delay_p50_s")[0].is_nan());
 }
 
-/// Retransmissions and timeouts of a class are the sums of its flows. Completion times have a distribution.
+/// Retransmissions and timeouts of a class are the sums of its flows. The percentiles of completion times are
+/// those of all its transactions.
 #[test]
 fn transactions_of_a_class_sum_up_its_flows() {
     let file = json!({"file-transfer": {"tcp": {"profile": "linux-2.0"}, "size": "20kB"}});

@@ -1,7 +1,8 @@
 //! Comparison with ns-2. Ten Reno flows through a RED bottleneck are statistically the same in both
 //! simulators.
 //!
-//! Needs the program `ns` (Debian's package `ns2`). Without it, the test prints this and passes.
+//! Needs the program `ns` (Debian's package `ns2`). Without the program, the test prints that it is missing
+//! and passes.
 
 use std::process::Command;
 
@@ -15,7 +16,7 @@ const REPLICATIONS: u32 = 10;
 const SECONDS: u32 = 200;
 const WARMUP: u32 = 20;
 
-/// Delivered packets per second, drops in percent, mean queue in packets. One row per replication.
+/// One row per replication: delivered packets per second, drops in percent, mean queue in packets.
 type Rows = Vec<[f64; 3]>;
 
 fn by_ns2() -> Option<Rows> {
@@ -83,7 +84,8 @@ fn reno_through_red_agrees_with_ns2() {
     };
     let own = by_perhop();
     let mut apart = Vec::new();
-    // One percent is added to the random variation. It is the smallest difference that matters for a network.
+    // The tolerance is the random variation plus one percent, the smallest difference that matters for a
+    // network.
     let known = 0.01;
     for (index, quantity) in ["packets per second", "drops, %", "mean queue, packets"].into_iter().enumerate()
     {

@@ -6,8 +6,9 @@ use perhop_measure::results::Table;
 use perhop_sim::{EngineChoice, RunOptions, Undivided};
 use serde_json::{Value, json};
 
-/// Headroom for the packets of 2 us, of a frame and of the response at 10 Gb/s, which are 6 872 bytes, and
-/// for three packets: one above XOFF, one in front of the frame, and one that begins just before the pause.
+/// Sufficient headroom, bytes. At 10 Gb/s, 6 872 bytes arrive during 2 us of propagation, the transmission of
+/// a pause frame, and the response to it. Three packets are added: one above XOFF, one in front of the pause
+/// frame, and one that begins just before the pause.
 const ENOUGH: u64 = 12_000;
 
 /// The class of all packets, with `pause` of priority 3 and, if given, the memory of the interface.
@@ -61,21 +62,23 @@ fn pauses(results: &Results) -> &Table {
     results.table("pauses").expect("the policies have `pause`")
 }
 
-/// The seconds of a column, as picoseconds.
+/// A column of seconds, in picoseconds.
 fn picoseconds(results: &Results, column: &str) -> Vec<u64> {
     numbers(pauses(results), column).into_iter().map(|seconds| (seconds * 1e12).round() as u64).collect()
 }
 
-/// Packet `k` of each sender arrives at a(k) = (k + 1) × 1.2 us + 1 us, and one packet leaves at each a(k),
-/// those of the two senders in turn. After packet `k` arrived, the memory has ⌈k / 2⌉ packets of the first
-/// sender and ⌈(k + 1) / 2⌉ of the second. XOFF is 10 packets: the 11th arrives at a(21) and a(20).
+/// Packet `k` of each sender arrives at a(k) = (k + 1) × 1.2 us + 1 us. At each a(k), one packet leaves, from
+/// the first and the second sender in turn. After the arrival of packet `k`, the memory contains ⌈k / 2⌉
+/// packets of the first sender and ⌈(k + 1) / 2⌉ packets of the second. XOFF is 10 packets per sender, so the
+/// 11th packets, at a(21) and a(20), cause the pauses.
 ///
-/// The frame takes 84 bytes (67.2 ns) and 1 us, and the response 67 quanta (3430.4 ns): 4497.6 ns, in which
-/// each sender starts packets up to k = 26 and k = 25. Then the memory has 13 packets of each: 3 packets of
-/// headroom.
+/// A pause has an effect after 4497.6 ns: the pause frame has 84 bytes (67.2 ns) and propagates for 1 us, and
+/// the response takes 67 quanta (3430.4 ns). Until then, the senders start packets up to k = 26 and k = 25.
+/// Then the memory contains 13 packets of each sender, so 3 packets of each use the headroom.
 ///
-/// XON is 5 packets. Packet m of the first sender leaves at a(2m), of the second at a(2m + 1); 26 - m and
-/// 25 - m remain. So they resume 4497.6 ns after a(42) and a(41), 21 × 1.2 us after their pauses began.
+/// XON is 5 packets. Packet m of the first sender leaves at a(2m) and packet m of the second at a(2m + 1).
+/// Then 26 - m and 25 - m packets remain. The senders therefore resume 4497.6 ns after a(42) and a(41), which
+/// is 21 × 1.2 us after their pauses began.
 #[test]
 fn two_senders_are_paused_for_as_long_as_arithmetic_says() {
     let results = simulate(&two_into_one(4_500, "57200ns"), ONCE);
@@ -86,13 +89,14 @@ fn two_senders_are_paused_for_as_long_as_arithmetic_says() {
     assert_eq!(numbers(pauses(&results), "deepest_links"), [1.0, 1.0]);
     assert_eq!(count(&results, "pauses", "spread_pauses"), 0);
     assert_eq!(count(&results, "ports", "dropped_packets"), 0);
-    // The first sender is paused from a(21) + 4497.6 ns = 31 897.6 ns on: 5 102.4 ns before 37 us.
+    // In a run of 37 us, the first sender is paused for the last 5 102.4 ns, from a(21) + 4497.6 ns = 31
+    // 897.6 ns on.
     let earlier = simulate(&two_into_one(4_500, "37us"), ONCE);
     assert_eq!(picoseconds(&earlier, "paused_s"), [5_102_400, 6_302_400]);
 }
 
-/// With one byte less, the 13th packet of each sender finds no room: k = 25 of the second, k = 26 of the
-/// first.
+/// With one byte less, there is no room for the 13th packet of each sender, which is packet 25 of the second
+/// sender and packet 26 of the first.
 #[test]
 fn a_headroom_of_one_byte_too_few_drops_the_last_packet_of_each_sender() {
     let results = simulate(&two_into_one(4_499, "57200ns"), ONCE);
@@ -103,7 +107,7 @@ fn a_headroom_of_one_byte_too_few_drops_the_last_packet_of_each_sender() {
     assert_eq!(numbers(classes, "dropped_headroom"), [1.0, 1.0]);
 }
 
-/// A sender without `pause` is not paused: the memory of its interface drops what exceeds it.
+/// A sender without `pause` is not paused, so the switch drops its packets that exceed the headroom.
 #[test]
 fn a_neighbor_without_flow_control_is_not_paused() {
     let mut scenario = two_into_one(ENOUGH, "200us");
@@ -117,7 +121,7 @@ fn a_neighbor_without_flow_control_is_not_paused() {
     assert!(dropped[0] == 0.0 && dropped[1] > 0.0, "{dropped:?}");
 }
 
-/// `mode: off` has the same effect as no `pause` at the sender.
+/// `mode: off` at the sender has the same effect as a sender without `pause`.
 #[test]
 fn an_interface_with_its_mode_off_does_not_obey() {
     let mut scenario = two_into_one(ENOUGH, "200us");
@@ -127,7 +131,8 @@ fn an_interface_with_its_mode_off_does_not_obey() {
     assert_eq!(numbers(pauses(&simulate(&scenario, ONCE)), "pauses")[1], 0.0);
 }
 
-/// The engines and numbers of threads give the same bytes, and a network with pauses is not divided.
+/// Results have the same bytes for all engines and numbers of threads, and a network with pauses is not
+/// divided.
 #[test]
 fn every_engine_runs_the_same_network() {
     let scenario = two_into_one(4_500, "1ms");
@@ -162,7 +167,8 @@ fn a_pause_holds_back_one_priority() {
     let results = simulate(&scenario, ONCE);
     assert!(numbers(pauses(&results), "paused_s")[0] > 0.4e-3, "the sender is paused half of the time");
     let classes = results.table("classes").unwrap();
-    // At each of two ports, a small packet waits for one large packet, and takes 1 us; 2 us of links.
+    // At each of two ports, a small packet waits for one large packet (1.2 us) and is then transmitted (1
+    // us). The two links add 2 us.
     assert!(numbers(classes, "delay_max_s")[2] < 8e-6, "{:?}", numbers(classes, "delay_max_s"));
     assert_eq!(count(&results, "ports", "dropped_packets"), 0);
 }
@@ -191,8 +197,8 @@ fn a_pause_spreads_upstream() {
     assert!(numbers(table, "deadlocked_s").iter().all(|time| time.is_nan()));
 }
 
-/// Three routers in a ring. Each host sends over two links of the ring, in the same direction: the packets
-/// that wait at a router for the next link keep the previous link paused, in a cycle.
+/// Three routers in a ring. Each host sends over two links of the ring, all in the same direction. The
+/// packets that wait at a router for the next link keep the previous link paused, so the pauses form a cycle.
 fn ring(routes: &Value) -> Value {
     let (mut links, mut traffic) = (Vec::new(), Vec::new());
     for (router, next, after) in [("A", "B", "C"), ("B", "C", "A"), ("C", "A", "B")] {
@@ -222,7 +228,7 @@ fn a_cycle_of_pauses_is_reported_as_a_deadlock() {
         .collect();
     assert_eq!(ports, ["A->B", "B->C", "C->A"]);
     assert!(since.iter().filter(|time| !time.is_nan()).all(|time| *time < 1e-3), "{since:?}");
-    // Nothing has arrived since.
+    // No packet has arrived since the deadlock.
     let delivered = count(&results, "classes", "delivered_packets");
     let mut longer = ring(&json!({
         "A": {"routes": {"c": "B"}}, "B": {"routes": {"a": "C"}}, "C": {"routes": {"b": "A"}},
@@ -232,7 +238,7 @@ fn a_cycle_of_pauses_is_reported_as_a_deadlock() {
     assert_eq!(count(&results, "ports", "dropped_packets"), 0);
 }
 
-/// By the shortest paths no packet takes two links of the ring.
+/// On the shortest paths, no packet uses two links of the ring.
 #[test]
 fn without_a_cycle_nothing_is_a_deadlock() {
     let results = simulate(&ring(&json!({"A": {}, "B": {}, "C": {}})), ONCE);

@@ -21,14 +21,15 @@ struct Chain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Headroom {
     Bytes(u64),
-    /// Room for all packets that arrive before a pause has an effect.
+    /// The headroom has room for all packets that arrive before a pause has an effect.
     Enough,
 }
 
 const LONGEST: u64 = 1500;
 
 impl Chain {
-    /// 2 × delay + 84 bytes + 118 quanta at the largest rate, 40 Gb/s, and three packets.
+    /// The headroom, bytes: the bytes of 2 × delay, 84 bytes and 118 quanta at the largest rate, 40 Gb/s, and
+    /// three packets.
     fn headroom(&self) -> u64 {
         match self.headroom {
             Headroom::Bytes(bytes) => bytes,
@@ -109,8 +110,8 @@ fn chains() -> impl Strategy<Value = Chain> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The engine asserts at the end of each run that the bytes of every memory are those of the packets that
-    /// wait, and that packets offered = delivered + dropped + in the network.
+    /// At the end of each run, the engine asserts that the used bytes of every memory equal the bytes of the
+    /// waiting packets, and that the offered packets are delivered, dropped or in the network.
     #[test]
     fn bytes_are_conserved_and_enough_headroom_loses_nothing(chain in chains()) {
         let results = simulate(&chain.scenario(), ONCE);

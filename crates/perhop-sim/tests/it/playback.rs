@@ -1,4 +1,5 @@
-//! A run in steps gives the results of the run, and a repeated run agrees with its counters.
+//! A run in steps has the same results as a run without steps, and a repeated run agrees with the counters of
+//! the first one.
 
 use std::path::Path;
 

@@ -71,8 +71,8 @@ fn md1_waiting_time() {
 
 #[test]
 fn mm1k_loss() {
-    // P(loss) = (1 - rho) rho^K / (1 - rho^(K+1)). K counts the packet in service, but the limit of the queue
-    // does not.
+    // P(loss) = (1 - rho) rho^K / (1 - rho^(K+1)). K includes the packet in service, but the limit of the
+    // queue does not.
     for (rho, k) in [(0.8, 5), (1.2, 10)] {
         let results = single_server(rho, "exponential", &fifo(k - 1));
         let rho_k = libm::pow(rho, k as f64);

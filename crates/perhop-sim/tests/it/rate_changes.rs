@@ -1,12 +1,12 @@
-//! Links with `rate-changes`: their throughput, and the fast engine compared with the plain one.
+//! Links with `rate-changes`: their throughput, and the fast engine compared with the plain engine.
 
 use crate::simulation::{ONCE, count, simulate};
 use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// 1250 bytes are 10 kb. The link carries 1000 packets in the first second, 100 in the second, none in the
-/// first half of the third, then 500.
+/// A packet of 1250 bytes has 10 kb. The link carries 1000 packets in the first second, 100 in the second, 0
+/// in the first half of the third second, and 500 in the other half.
 #[test]
 fn a_link_carries_the_sum_of_its_rates() {
     let scenario = json!({

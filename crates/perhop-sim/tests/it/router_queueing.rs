@@ -1,4 +1,4 @@
-//! Measures the statements in the examples of routers' queueing.
+//! Checks the statements in the comments of the examples of router queueing.
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ fn results(example: &str, overrides: &[(String, String)]) -> Results {
 fn fair_queueing_protects_the_calls_from_the_flood() {
     let fair = results("fair-queueing.perhop.yaml", &[]);
     assert_eq!(mean(&fair, "calls", "dropped_packets"), 0.0);
-    // HDLC adds 7 bytes to packets of 200 and 1500 bytes. The flood gets the part of 2 Mb/s that ten calls
-    // leave.
+    // HDLC adds 7 bytes to packets of 200 and 1500 bytes. The throughput of the flood is the part of 2 Mb/s
+    // that ten calls do not use.
     let left = (2e6 - 800e3 * 207.0 / 200.0) * 1500.0 / 1507.0;
     let flood = mean(&fair, "flood", "throughput_bps");
     assert!((flood / left - 1.0).abs() < 0.01, "{flood} of {left}");

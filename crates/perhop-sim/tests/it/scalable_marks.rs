@@ -1,6 +1,6 @@
 //! Scalable senders with RED's step: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3. N
-//! synchronized senders with windows W oscillate by D = (W + 1) sqrt(2 / W) / 2 each, so that the queue
-//! reaches K + N, and falls by A = sqrt(2 N (C RTT + K)) / 2 (equations 7 to 10).
+//! synchronized senders with windows W oscillate by D = (W + 1) sqrt(2 / W) / 2 each. The queue therefore
+//! rises to K + N and falls by A = sqrt(2 N (C RTT + K)) / 2 (equations 7 to 10).
 
 use std::path::Path;
 
@@ -124,9 +124,9 @@ impl Seen {
     }
 }
 
-/// The analysis has an acknowledgment for each packet. In this test, one acknowledgment answers two packets.
-/// Each flow can therefore exceed the bound by a packet, and can be a packet or two lower when the mark is
-/// reported.
+/// The analysis assumes an acknowledgment for each packet. In this test, one acknowledgment acknowledges two
+/// packets. Each flow can therefore exceed the upper bound by one packet, and the lower bound by one or two
+/// packets.
 #[test]
 fn dctcp_swings_between_the_bounds_of_its_analysis() {
     let threshold = 20.0;
@@ -149,8 +149,8 @@ fn dctcp_swings_between_the_bounds_of_its_analysis() {
     }
 }
 
-/// Prague sends ECT(1), which the scenario does not have to set. It paces its packets and grows by one in
-/// each round trip.
+/// Prague sends ECT(1), also if the scenario does not set it. Prague paces its packets and grows by one
+/// segment in each round trip.
 #[test]
 fn prague_holds_the_queue_at_a_step_and_within_a_ramp() {
     let step = run("prague", &json!({"mark": {"step": "1ms"}}), 2);

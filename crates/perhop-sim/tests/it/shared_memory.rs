@@ -20,7 +20,7 @@ fn bursts(packets: u64, queueing: &Value) -> Value {
     for name in &names {
         hosts[name] = json!({});
     }
-    // 1500 bytes every 12.5 us are slightly slower than the 1538 bytes on the wire.
+    // One packet of 1500 bytes every 12.5 us is slightly slower than the wire, on which it has 1538 bytes.
     let source = json!({"cbr": {"rate": "960Mb/s", "packet": {"ip": "1500B"}}});
     let stop = format!("{}ns", packets * 12_500 - 6_000);
     let traffic: Vec<Value> = names
@@ -49,8 +49,9 @@ fn run(scenario: &Value) -> Results {
     fast
 }
 
-/// The drops of a burst into a queue for `frames`, counted frame by frame. The ring has room for `ring`
-/// frames. A frame takes 1538 × 8 ns on the wire, and the frames of each sender arrive 12.5 us apart.
+/// The drops of a burst at a queue with room for `frames` frames, counted frame by frame. The ring has room
+/// for `ring` frames. A frame takes 1538 × 8 ns on the wire, and the frames of each sender arrive 12.5 us
+/// apart.
 fn expected_drops(packets: u64, frames: usize, ring: usize) -> u64 {
     let mut free_at = std::collections::VecDeque::new();
     let (mut dropped, mut wire_free_at) = (0, 0_u64);
@@ -126,7 +127,7 @@ fn other_scenarios_have_no_such_columns() {
     let plain = json!({"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": "120 packets"}}}]});
     let results = run(&bursts(60, &plain));
     assert!(!named(&results));
-    // Tail drop at the same number of packets drops the same number.
+    // Tail drop with a limit of the same number of packets drops the same number of packets.
     assert_eq!(count(&results, "ports", "dropped_queue_full"), expected_drops(60, 120, 1));
     assert!(named(&run(&bursts(8, &memory(5000, None, &json!({}))))));
 }

@@ -1,5 +1,5 @@
-//! Ports of a switch that share packet memory: drops of bursts by cause, compared with plain arithmetic, and
-//! the fast engine compared with the plain one.
+//! Ports of a switch that share packet memory: drops of bursts by cause, compared with a count frame by
+//! frame, and the fast engine compared with the plain engine.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Units of 256 bytes of a frame of 1518 bytes.
+/// The number of units of 256 bytes for a frame of 1518 bytes.
 const FRAME_UNITS: u64 = 6;
 /// The time of a frame with preamble and gap on the wire, and the time between two frames of a sender, ns.
 const WIRE_NS: u64 = 1538 * 8;
@@ -43,7 +43,8 @@ impl HotPort {
 /// Drops of a port by cause: threshold, pool, port.
 type Drops = [u64; 3];
 
-/// Each sender sends a burst of `packets` frames at 1 Gb/s at the same time; `targets` are their ports.
+/// All senders send a burst of `packets` frames at 1 Gb/s at the same time. `targets` has the port to which
+/// each sender sends.
 fn bursts(ports: &[HotPort], targets: &[usize], packets: u64) -> Value {
     let gigabit = |a: &str, b: &str| json!({"between": [a, b], "rate": "1Gb/s", "framing": "ethernet-wire"});
     let sender = |number: usize| format!("s{number}");
@@ -79,13 +80,13 @@ fn bursts(ports: &[HotPort], targets: &[usize], packets: u64) -> Value {
 /// A drop because of the pool: the port, and the units of every port.
 type Refusal = (usize, Vec<u64>);
 
-/// The drops of these bursts.
+/// The expected drops of these bursts, by port.
 fn expected(ports: &[HotPort], targets: &[usize], packets: u64) -> Vec<Drops> {
     by_frame(ports, targets, packets).0
 }
 
-/// The drops of these bursts, frame by frame. A frame waits until the frame before it begins on the wire, and
-/// has its units so long.
+/// The expected drops of these bursts, by port, and each drop because of the pool, counted frame by frame. A
+/// frame waits and uses its units until the transmission of the previous frame begins.
 fn by_frame(ports: &[HotPort], targets: &[usize], packets: u64) -> (Vec<Drops>, Vec<Refusal>) {
     let mut drops = vec![[0; 3]; ports.len()];
     let mut refusals = Vec::new();
@@ -168,7 +169,7 @@ fn two_hot_ports_share_the_pool() {
         for packets in [20, 60, 120] {
             let found = run(&ports, &targets, packets);
             assert_eq!(found, expected(&ports, &targets, packets));
-            // A port alone would have the whole pool.
+            // The drops of each port if it had the whole pool to itself.
             let alone = expected(&[HotPort::new("a", 600), HotPort::new("b", 600)], &targets, packets);
             let sum = |drops: &[Drops]| drops.iter().flatten().sum::<u64>();
             assert!(sum(&found) >= sum(&alone), "{found:?} {alone:?}");
@@ -176,8 +177,8 @@ fn two_hot_ports_share_the_pool() {
     }
 }
 
-/// One port with a long burst takes the pool, so that the other port loses frames far below its own limits. A
-/// limit of the first port prevents this.
+/// One port with a long burst uses the whole pool, so that the other port drops frames far below its own
+/// limits. A limit of the first port prevents this.
 #[test]
 fn one_port_takes_the_pool() {
     let (greedy, small) =
@@ -192,7 +193,8 @@ fn one_port_takes_the_pool() {
     assert_eq!(found[1], [20, 0, 0]);
 }
 
-/// The rows of the table `pools`: port, holder, its units at the first drop and at the fullest one.
+/// The rows of the table `pools`: port, holder, and the units of the holder at the first drop and at the drop
+/// at which the holders have most units.
 fn holders(results: &Results) -> Vec<(String, String, u64, u64)> {
     let table = results.table("pools").unwrap();
     let text = |column: &str, row| table.column(column).unwrap().text(row).unwrap().to_owned();
@@ -201,14 +203,14 @@ fn holders(results: &Results) -> Vec<(String, String, u64, u64)> {
     (0..table.rows()).map(row).collect()
 }
 
-/// Returns the rows that the count of frames predicts.
+/// The rows that the count frame by frame predicts.
 fn expected_holders(refusals: &[Refusal], ports: usize) -> Vec<(String, String, u64, u64)> {
     let name = |port: usize| format!("switch->r{port}");
     let of_port = |port: usize| {
         let mut own = refusals.iter().filter(move |(victim, _)| *victim == port).map(|(_, held)| held);
         let first = own.next()?;
         let sum = |held: &&Vec<u64>| held.iter().sum::<u64>();
-        // Of equal ones, the first.
+        // Of drops with equal units, the first one is recorded.
         let fullest = own.fold(first, |best, held| if sum(&held) > sum(&best) { held } else { best });
         let others = (0..ports).filter(move |other| *other != port);
         let row = move |holder: usize| (name(port), name(holder), first[holder], fullest[holder]);
@@ -218,8 +220,8 @@ fn expected_holders(refusals: &[Refusal], ports: usize) -> Vec<(String, String, 
     (0..ports).filter_map(of_port).flatten().collect()
 }
 
-/// Checks which ports had the memory when it had no room: at the first drop of each port, and at the fullest
-/// one.
+/// Checks which ports used the memory when it had no room: at the first drop of each port, and at the drop at
+/// which most units were used.
 #[test]
 fn the_holders_of_a_pool_are_those_of_the_count_of_frames() {
     let bounded = HotPort { threshold: 150, ..HotPort::new("chip", 301) };
@@ -252,7 +254,8 @@ fn the_memory_over_time_agrees_with_the_count_of_frames() {
         [HotPort::new("chip", 301), HotPort { threshold: 40, port_limit: 30, ..HotPort::new("chip", 301) }];
     let targets = [0, 0, 0, 0, 1, 1];
     let scenario: Scenario = serde_json::from_value(bursts(&ports, &targets, 70)).unwrap();
-    // The links of the six senders are before that of the first port, two directions each.
+    // Each link has two ports. The links of the six senders have ports 0 to 11, and the link of the first
+    // receiver has ports 12 and 13. Port 14 is `switch->r1`.
     let chosen = 14;
     let mut playback = Playback::new(&scenario, Path::new("."), 1, chosen).unwrap();
     let ms = Time::from_milliseconds;
@@ -272,7 +275,8 @@ fn the_memory_over_time_agrees_with_the_count_of_frames() {
         assert_eq!(column(name).len(), 400);
         assert_eq!(column(name).last(), Some(&0.0), "all frames have left");
     }
-    // One queue for each port, so that the pool has the sum if both grow or shrink in an interval.
+    // Each port has one queue, so the units of the pool are the sum of the units of both queues if both grow
+    // or shrink in an interval. Otherwise they are less.
     let by_queue = column("units/0/0").iter().zip(column("units/1/0"));
     assert!(by_queue.zip(column("pool")).all(|((one, other), pool)| *pool <= one + other));
     let drops = expected(&ports, &targets, 70);
@@ -287,7 +291,7 @@ fn the_memory_over_time_agrees_with_the_count_of_frames() {
             assert_eq!(packets, drops[port][index] as f64, "{} {cause:?}", ports[port].pool);
         }
     }
-    // A span in the past, and a port without such a memory.
+    // A span before the current time, and a port without a shared memory.
     let later = playback.memory(ms(1), ms(2), 20).unwrap().unwrap();
     assert_eq!(later.samples[0].1.len(), 20);
     assert_eq!(later, playback.memory(ms(1), ms(2), 20).unwrap().unwrap());
@@ -341,7 +345,8 @@ fn pool_port(pool_units: u64, scheduler: &str, shape: Option<Value>) -> Value {
     }})
 }
 
-/// A switch with three ports in one pool, hosts before it and behind a router, and traffic that reacts.
+/// A switch with three ports in one pool, hosts before the switch and behind a router, and TCP traffic if
+/// `has_tcp`.
 fn network(sources: &[(u8, u64, u64)], pool_units: u64, schedulers: [&str; 3], has_tcp: bool) -> Value {
     let link = |a: &str, b: &str, rate: &str| json!({"between": [a, b], "rate": rate, "delay": "2ms"});
     let output = |mut link: Value, policy: &str| {
@@ -370,7 +375,7 @@ fn network(sources: &[(u8, u64, u64)], pool_units: u64, schedulers: [&str; 3], h
             };
             let (from, to) = (["a", "b", "u"][index % 3], ["s", "t", "u", "s"][index % 4]);
             let dscp = if index % 2 == 0 { "ef" } else { "default" };
-            // The first sources start together, for simultaneous events.
+            // The first sources start at the same time, so that simultaneous events occur.
             let within = if index < 3 { "0s" } else { "50ms" };
             json!({"name": format!("flow{index}"), "from": from, "to": to, "start-within": within,
                    "dscp": dscp, "source": source})
@@ -410,7 +415,7 @@ proptest! {
         let by = |engine| simulate(&scenario, RunOptions { seed, engine, ..ONCE });
         let (fast, plain) = (by(EngineChoice::Fast), by(EngineChoice::Plain));
         prop_assert_eq!(format!("{:?}", fast.tables), format!("{:?}", plain.tables));
-        // The parts of a divided network have numbers of their own.
+        // The parts of a divided network have their own numbers of ports.
         let options = RunOptions { seed, threads: 3, engine: EngineChoice::Parallel, ..ONCE };
         let divided = simulate(&scenario, options);
         prop_assert_eq!(format!("{:?}", fast.tables), format!("{:?}", divided.tables));

@@ -1,8 +1,9 @@
-//! The fast engine gives the results of the plain engine, in which every step is an event.
+//! The fast engine has the same results as the plain engine, in which every step is an event.
 //!
-//! In the fast engine sources look ahead, packets are delivered inline, and departures are precomputed. If a
-//! probe observes the queues of a port, sources do not look ahead over this port, and no packet is delivered
-//! to it inline. A probe reads the same values with and without precomputed departures.
+//! In the fast engine, sources send ahead of the agenda, packets are delivered inline, and departures are
+//! precomputed. If a probe observes the queues of a port, sources do not send ahead of the agenda through
+//! this port, and no packet is delivered to it inline. A probe reads the same values with and without
+//! precomputed departures.
 
 use crate::simulation::{ONCE, mean, simulate, simulate_observed};
 use perhop_measure::results::Table;
@@ -30,9 +31,9 @@ pub(crate) enum Way {
     Plain,
     /// By the plain engine, with the probes.
     PlainProbed,
-    /// In parts, with this number of threads.
+    /// By the fast engine in parts, with this number of threads.
     Parallel(usize),
-    /// In parts, with the probes.
+    /// By the fast engine in parts, with this number of threads and the probes.
     ParallelProbed(usize),
 }
 
@@ -76,7 +77,7 @@ fn run_with(scenario: &Value, way: Way, seed: u64) -> Tables {
     Tables { probed: written(probed), others: written(others) }
 }
 
-/// Checks that the fast engine agrees with the plain one, with and without probes, and that probes do not
+/// Checks that the fast engine agrees with the plain engine, with and without probes, and that probes do not
 /// change results.
 fn assert_engines_agree(tables: impl Fn(Way) -> Tables) -> Result<(), TestCaseError> {
     let (fast, probed) = (tables(Way::Fast), tables(Way::FastProbed));
@@ -122,8 +123,8 @@ fn tables(
     run_with(&scenario, way, seed)
 }
 
-/// Tail drop, a shaper, priorities, RED, and managers that drop at the head. Each is alone, shaped, or with
-/// others.
+/// Policies with tail drop, a shaper, priorities, RED, and buffer managers that drop at the head: each alone,
+/// with a shaper, or with other classes.
 pub(crate) fn policies_of_a_port() -> [Value; POLICIES] {
     let tail_drop = json!({"tail-drop": {"limit": "6 packets"}});
     [
@@ -176,7 +177,7 @@ proptest! {
     }
 }
 
-/// A source that sends each second, also at the instant at which a run of three seconds ends.
+/// A source sends each second, also at the instant at which a run of three seconds ends.
 #[test]
 fn packets_announced_for_the_end_are_sent() {
     let policies = policies_of_a_port();
@@ -201,7 +202,7 @@ pub(crate) fn chain(
         .map(|(index, &(kind, rate, size))| {
             let (from, to) = (["a", "b", "c"][index % 3], ["s", "t", "u"][index / 2 % 3]);
             let dscp = if index % 2 == 0 { "af11" } else { "default" };
-            // The first sources start together, for simultaneous events.
+            // The first sources start at the same time, so that simultaneous events occur.
             let within = if index < 2 { "0s" } else { "50ms" };
             json!({"name": format!("flow{index}"), "from": from, "to": to, "dscp": dscp,
                    "dont-fragment": index == 3,
@@ -286,8 +287,8 @@ proptest! {
     }
 }
 
-/// A shaper must schedule its own wake-up. After all packets have arrived, no other event occurs at the link
-/// between two routers.
+/// A shaper must schedule its own wake-up, because after all packets have arrived, no other event occurs at
+/// the link between two routers.
 #[test]
 fn a_shaper_between_routers_sends_packets_one_by_one() {
     let scenario = json!({
@@ -346,7 +347,8 @@ fn a_probe_may_sample_during_arrivals_and_departures() {
     assert_engines_agree(by).unwrap();
 }
 
-/// With a wire of one bit per second, the turn of the last packets is after the largest time.
+/// On a wire of one bit per second, the last packets of the queue would leave after the largest representable
+/// time.
 #[test]
 fn a_queue_may_drain_after_the_largest_time() {
     let scenario = json!({

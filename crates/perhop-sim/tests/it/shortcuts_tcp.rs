@@ -1,5 +1,5 @@
-//! TCP in the fast engine, ahead of the agenda, gives the results of TCP in the plain engine, where every
-//! step is an event.
+//! TCP in the fast engine, where it runs ahead of the agenda, has the same results as TCP in the plain
+//! engine, where every step is an event.
 
 use crate::simulation::{ONCE, simulate};
 use perhop_scenario::tcp::TcpConfig;
@@ -27,7 +27,7 @@ const PROFILES: [&str; 17] = [
     "quic",
     "quic cubic",
 ];
-/// Hosts on either side.
+/// The number of hosts on each side.
 const PAIRS: usize = 4;
 
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct Flow {
     profile: usize,
     from: usize,
     to: usize,
-    /// Whether the flow has its own random start instead of the common one.
+    /// Whether the flow has its own random start instead of the common start.
     spread: bool,
     stops: bool,
     ecn: bool,
@@ -151,7 +151,7 @@ fn is_accepted(tcp: &Value) -> bool {
 fn source(flow: &Flow) -> Value {
     let mut tcp = tcp(flow);
     if flow.application == 8 && tcp["profile"] == "quic" {
-        // QUIC cannot load pages.
+        // The page load needs TCP, so QUIC is replaced.
         tcp = json!({"profile": "linux-6"});
     }
     let closes_first = if flow.ecn { "client" } else { "server" };
@@ -184,7 +184,7 @@ pub(crate) struct Network {
     pub(crate) warmup: bool,
     /// Whether every host has its own router, with a slower link behind it.
     pub(crate) edges: bool,
-    /// A host with a second link, to another router, and two directly connected hosts.
+    /// Whether a host has a second link, to another router, and two hosts are directly connected.
     pub(crate) shortcuts: bool,
     /// MTUs of the first link in the middle and of the first host's link, bytes.
     pub(crate) mtus: [u64; 2],
@@ -241,7 +241,7 @@ fn queueing(kind: usize) -> Value {
     }
 }
 
-/// Kinds with several classes and queue managers inside.
+/// The kinds that have several classes with buffer managers.
 fn scheduled(kind: usize) -> Value {
     let tail_drop = json!({"tail-drop": {"limit": "8 packets"}});
     match kind {

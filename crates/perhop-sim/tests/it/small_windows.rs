@@ -4,8 +4,8 @@
 use crate::simulation::{ONCE, numbers, simulate};
 use serde_json::json;
 
-/// Linux's receiver acknowledges data with CWR at once (`tcp_ecn_accept_cwr`). Without that rule the window
-/// remains 6 for the whole run.
+/// Linux's receiver acknowledges data with CWR at once (`tcp_ecn_accept_cwr`). Without that rule, the window
+/// remains 6 segments for the whole run.
 #[test]
 fn dctcp_shrinks_to_a_window_that_leaves_no_pairs() {
     let scenario = json!({
@@ -27,6 +27,7 @@ fn dctcp_shrinks_to_a_window_that_leaves_no_pairs() {
     let windows = numbers(results.table("connections").unwrap(), "cwnd_segments");
     let goodput = numbers(results.table("tcp").unwrap(), "goodput_bps")[0];
     assert!(windows.iter().all(|window| (2.0..=5.0).contains(window)), "{windows:?}");
-    // A window of 4 segments of 1448 bytes in 20 ms and a few packets.
+    // A window of 4 segments of 1448 bytes per round trip, which is 20 ms plus the transmission time of a few
+    // packets.
     assert!((1.9e6..2.4e6).contains(&goodput), "{goodput}");
 }

@@ -45,7 +45,7 @@ fn simulate(scenario: &Value, progress: &Progress) -> Results {
     run(&scenario, Path::new("."), &options, progress).unwrap()
 }
 
-/// Runs the scenario and takes all snapshots.
+/// Runs the scenario and returns all snapshots.
 fn watch(scenario: &Value) -> (Results, Vec<Snapshot>) {
     let (progress, ended) = (Progress::watched(), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -97,7 +97,8 @@ fn snapshots_match_the_run() {
         );
         let seconds = snapshot.time.as_seconds();
         let expected = |rate: f64| rate / 8.0 * (seconds - 1.0).max(0.0);
-        // 100 kb/s arrive from host to host. Future arrivals must not count. A packet has 500 bytes.
+        // The direct flow between the hosts has 100 kb/s. Future arrivals must not be included. A packet has
+        // 500 bytes.
         let aside = snapshot.classes[2].received_bytes as f64;
         assert!((aside - expected(100e3)).abs() <= 1500.0, "{aside} bytes by {seconds} s");
         let gold = snapshot.classes[0].received_bytes as f64;

@@ -22,7 +22,7 @@ fn tcp(congestion: CongestionControl) -> TcpConfig {
     }
 }
 
-/// A link from client to server. Acknowledgments only take the delay.
+/// A link from client to server. Acknowledgments are delayed but need no transmission time.
 #[derive(Clone, Copy)]
 struct Link {
     rate: f64,
@@ -141,8 +141,9 @@ fn startup_doubles_and_ends_three_rounds_after_the_path_is_full() {
             "{congestion:?}: {doubling} s for two doublings"
         );
         let left = samples.iter().find(|sample| sample.model.mode != BbrMode::Startup).expect("it ends").at;
-        // Above 80 %, the rate cannot grow by a quarter. Version 1 checks this when a round begins. Version 3
-        // checks at every acknowledgment and counts starts of rounds, and the first round can start at once.
+        // Above 80 % of the link, the rate cannot grow by a quarter. Version 1 checks the growth when a round
+        // begins. Version 3 checks it at every acknowledgment and counts starts of rounds, and the first
+        // round may start immediately.
         let full = reaches(0.8);
         let between = rounds(&samples).iter().filter(|begin| full < **begin && **begin <= left).count();
         let expected = if congestion == CongestionControl::Bbr { 3..=5 } else { 2..=4 };
@@ -150,8 +151,8 @@ fn startup_doubles_and_ends_three_rounds_after_the_path_is_full() {
     }
 }
 
-/// Alone on a link, the model equals the link. The tolerance is 2 % for the rate, and the transmission time
-/// of a packet for the minimum round-trip time.
+/// If a flow is alone on a link, its model equals the link. The tolerance is 2 % for the rate, and the
+/// transmission time of a packet for the minimum round-trip time.
 #[test]
 fn the_model_matches_the_path() {
     for (rate, round_trip) in [(10e6, 40), (50e6, 20), (20e6, 100)] {
@@ -189,8 +190,8 @@ fn the_flight_fills_the_path() {
     }
 }
 
-/// Every 10 s (version 3: 5 s), the window is four segments (version 3: half of the flight that fills the
-/// path) for 200 ms and at least a round trip.
+/// Every 10 s, the window is four segments for 200 ms and at least a round trip. In version 3, the interval
+/// is 5 s, and the window is half of the flight that fills the path.
 #[test]
 fn the_minimum_round_trip_is_probed() {
     for (congestion, each) in VERSIONS.into_iter().zip([10.0, 5.0]) {
@@ -229,8 +230,8 @@ fn used(congestion: CongestionControl, link: Link, seconds: u64) -> f64 {
     pair.received(SERVER) as f64 / seconds as f64 / link.goodput()
 }
 
-/// Cardwell et al. 2016, figure 8: at a random loss of 1 %, BBR uses the whole link and CUBIC a small part of
-/// it.
+/// Cardwell et al. 2016, figure 8: with random losses of 1 %, BBR uses the whole link and CUBIC only a small
+/// part of it.
 #[test]
 fn random_loss_does_not_stop_it() {
     let link = Link { loss: 0.01, ..Link::new(50e6, 40, 1000.0) };
@@ -239,8 +240,8 @@ fn random_loss_does_not_stop_it() {
     assert!(used(CongestionControl::Cubic, link, 15) < 0.3);
 }
 
-/// Behind a policer with a tenth of the link's rate, version 1 detects the rate and keeps it for 48 rounds.
-/// Otherwise, it would send a quarter more every eighth round and lose it.
+/// Behind a policer with a tenth of the link's rate, version 1 detects this rate and uses it for 48 rounds.
+/// Otherwise, it would send a quarter more in every eighth round, and these segments would be lost.
 #[test]
 fn a_policer_is_found() {
     let policed = 5e6;
@@ -261,12 +262,13 @@ fn a_policer_is_found() {
             ratio = sample.model.bandwidth as f64 / rate;
         }
     }
-    // Without the mode, the longest time at one pace is six round trips: 0.24 s.
+    // Without this mode, the longest time at one pace would be six round trips, 0.24 s.
     assert!((1500..2500).contains(&longest), "{longest} ms at one pace");
     assert!((0.85..1.15).contains(&ratio), "{ratio} of the policer's rate");
 }
 
-/// Two flows of the same kind share a link. After some probes of the round trip, each has about half.
+/// Two flows of the same kind share a link. After some probes of the minimum round-trip time, each flow has
+/// about half of the link.
 #[test]
 fn two_flows_share() {
     for congestion in ["bbr", "bbr3"] {

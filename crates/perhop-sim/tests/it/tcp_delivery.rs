@@ -104,7 +104,7 @@ fn any_linux() -> impl Strategy<Value = TcpConfig> {
     )
 }
 
-/// QUIC with each congestion control and either receiver.
+/// QUIC with any congestion control and any of its receivers.
 fn any_quic() -> impl Strategy<Value = TcpConfig> {
     let congestion = prop::sample::select(vec![CongestionControl::Reno, CongestionControl::Cubic]);
     let switches = (any::<[bool; 4]>(), 1u64..60);
@@ -153,7 +153,7 @@ proptest! {
             prop_assert_eq!(pair.events[end].last(), Some(&ConnectionEvent::Closed), "{:?}", pair.events[end]);
             prop_assert_eq!(pair.ends[end].flight(), 0);
             prop_assert_eq!(pair.ends[end].poll_timeout(), None);
-            // A sender counts no marks that were not set.
+            // A sender must not count marks that were not set.
             let heard = pair.ends[end].statistics().congestion_marks;
             prop_assert!(heard == 0 || pair.marks[end] > 0, "{heard} heard of");
             prop_assert!(parameters.ecn || pair.marks[end] == 0);
@@ -204,7 +204,8 @@ fn any_one_segment_may_be_lost() {
     }
 }
 
-/// The receiver reads slowly. The window closes, is probed, and opens, even if a window update is lost.
+/// The receiver reads slowly. The window closes, the sender probes it, and it opens again even if a window
+/// update is lost.
 #[test]
 fn a_closed_window_pauses_the_sender() {
     let config =

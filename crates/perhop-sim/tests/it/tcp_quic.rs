@@ -66,7 +66,8 @@ impl Model {
         }
     }
     fn pto(&self) -> u64 {
-        // Before data are acknowledged, the initial timeout of the connection does not include the delay.
+        // Before data are acknowledged, the timeout of the connection does not include the delay of
+        // acknowledgments.
         if self.first_sample.is_none() {
             return 999 * MS;
         }
@@ -99,8 +100,8 @@ impl Model {
         self.largest_acked = self.largest_acked.max(Some(largest));
         let names = |number: &u64, sent: &Sent| {
             ranges.iter().any(|(start, end)| (start..end).contains(&number))
-                // In this implementation, acknowledgments contain four ranges. The offset replaces the lower
-                // ranges.
+                // In perhop, an acknowledgment contains at most four ranges. The acknowledged offset replaces
+                // the lower ranges.
                 || (ranges.len() == SackBlocks::MOST && *number < ranges[3].0 && sent.end <= cumulative)
         };
         let newly: BTreeMap<u64, Sent> =
@@ -308,7 +309,7 @@ impl Bench {
     fn take(&mut self, step: Step) {
         match step {
             Step::Arrives(place, marked, delay) => {
-                // Due timers are handled first.
+                // Timers that are due before the acknowledgment expire first.
                 while self.model.timer().is_some_and(|at| at <= self.now + u64::from(delay) * 1_000_000) {
                     self.expire();
                     self.collect();
@@ -346,7 +347,7 @@ proptest! {
             let (model, sender) = (&bench.model, &bench.sender);
             let timer = sender.poll_timeout().map(Time::as_picoseconds);
             prop_assert_eq!(timer, model.timer(), "step {}: {:?}", index, step);
-            // The sender has whole datagrams where the pseudocode has fractions.
+            // The window of the sender is in whole datagrams, and the window of the pseudocode has fractions.
             let window = sender.congestion_window();
             prop_assert!((window - model.window).abs() <= 1.5, "step {}: {} {:?}", index, window, model);
             // The sender never exceeds the window, except by two probes.
@@ -355,9 +356,9 @@ proptest! {
     }
 }
 
-/// An outage follows a round trip of 100 ms. The probe timeouts are 325 ms and twice this time, with two
-/// packets each. The acknowledgment of the last probe declares all earlier packets lost, over more than 3 *
-/// 325 ms.
+/// An outage follows a round trip of 100 ms. The probe timeouts are 325 ms and twice this time, and each
+/// sends two packets. When the last probe is acknowledged, all earlier packets are declared lost. Their send
+/// times span more than 3 * 325 ms.
 #[test]
 fn an_outage_is_persistent_congestion() {
     let mut bench = Bench::new();

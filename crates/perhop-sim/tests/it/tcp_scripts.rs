@@ -23,8 +23,8 @@ struct Case {
     passive: bool,
     #[serde(default)]
     reads_on_demand: bool,
-    /// Whether the source states only windows. Sent segments are then not compared if a step lists none, or
-    /// if the pace sends them between steps.
+    /// Whether the source of the script has only windows. In this case, sent segments are not compared if a
+    /// step lists none or if the pace sends segments between steps.
     #[serde(default)]
     states_windows_only: bool,
     steps: Vec<Step>,
@@ -51,7 +51,7 @@ struct Step {
     /// The peer's data, one segment each: [start, end].
     #[serde(default)]
     data: Vec<[u64; 2]>,
-    /// Other fields of the segments of this step.
+    /// Other fields of the segments that arrive in this step.
     #[serde(default)]
     sack: Vec<[u64; 2]>,
     window: Option<u32>,
@@ -176,7 +176,7 @@ fn transmit(connection: &mut Connection, now: Time, sent: &mut Vec<String>) {
     }
 }
 
-/// Runs the timers before `until`, and ignores the segments that they send.
+/// Lets the timers before `until` expire, and ignores the segments that they send.
 fn pass_timers(connection: &mut Connection, until: Time) {
     while let Some(now) = connection.poll_timeout().filter(|timer| *timer < until) {
         connection.on_timer(now);
@@ -264,8 +264,8 @@ fn every_script_passes() {
     assert!(scripts >= 10, "only {scripts} scripts");
 }
 
-/// Under packetdrill, the device segments the bursts of the kernel, and scripts do not see this. The scripts
-/// must therefore also pass with segmentation offload.
+/// Under packetdrill, the kernel sends bursts that the device segments, and scripts do not distinguish a
+/// burst from its segments. The scripts must therefore also pass with segmentation offload.
 #[test]
 fn scripts_of_packetdrill_hold_with_segmentation_offload() {
     let (mut played, mut failed) = (0, Vec::new());

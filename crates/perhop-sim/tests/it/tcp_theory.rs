@@ -46,7 +46,7 @@ fn within(actual: f64, expected: f64, share: f64, what: &str) {
     assert!((1.0 - share..=1.0 + share).contains(&ratio), "{what}: {actual:.1}, expected {expected:.1}");
 }
 
-/// The number of seconds that gives about 1000 losses at Mathis' rate.
+/// The number of seconds in which a flow at Mathis' rate has about 1000 losses.
 fn seconds_for(loss: f64) -> u64 {
     (1000.0 * ROUND_TRIP_S / (1.22 * loss.sqrt())) as u64
 }
@@ -64,7 +64,7 @@ fn mathis() {
     }
 }
 
-/// Mathis's formula with an acknowledgment for every second segment, counted by acknowledgments: K =
+/// Mathis' formula with an acknowledgment for every second segment and growth per acknowledgment: K =
 /// sqrt(3/4).
 #[test]
 fn mathis_with_delayed_acknowledgments() {
@@ -118,7 +118,7 @@ fn cubic_follows_its_curve() {
         (!lose).then_some(Time::from_seconds_f64(ROUND_TRIP_S / 2.0))
     });
     pair.ends[CLIENT].send(u64::MAX);
-    // The loss is detected after a round trip and repaired after another one. After that, the epoch begins.
+    // The loss is detected after one round trip and repaired after a second one. Then the epoch begins.
     pair.run(Time::from_milliseconds(201), pair::silent);
     let reached = pair.ends[CLIENT].slow_start_threshold() / 0.7;
     within(reached, PLATEAU, 0.03, "window at the loss");

@@ -36,8 +36,9 @@ fn transfer(tcp: &TcpConfig) -> (f64, Vec<(Time, u32)>) {
     (rate, Rc::try_unwrap(offered).unwrap().into_inner())
 }
 
-/// 100 Mb/s for 100 ms are 1.25 MB, whereas a window of 64 KiB would give 5.2 Mb/s. A buffer of twice the
-/// data read in a round trip never limits a window that doubles. At most 3 MiB are offered.
+/// The bandwidth-delay product is 1.25 MB (100 Mb/s for 100 ms). A window of 64 KiB would limit the rate to
+/// 5.2 Mb/s. A buffer of twice the data read in a round trip never limits a window that doubles. At most 3
+/// MiB are offered.
 #[test]
 fn a_tuned_buffer_does_not_limit() {
     let tuned = TcpConfig { autotuning: Some(true), ..TcpConfig::new(Profile::Linux6) };
@@ -47,7 +48,7 @@ fn a_tuned_buffer_does_not_limit() {
     assert!(first <= 65_535, "{first} at first");
     let most = offered.iter().map(|(_, window)| *window).max().unwrap();
     assert!((1_250_000..=3 << 20).contains(&most), "{most} at most");
-    // One round trip after the handshake no data have been read yet.
+    // One round trip after the handshake, the application has not read data yet.
     let early = offered.iter().filter(|(time, _)| *time < Time::from_milliseconds(250));
     assert!(early.clone().count() > 5 && early.clone().all(|(_, window)| *window <= 65_535));
 }

@@ -47,7 +47,7 @@ impl Windowed {
 mod tests {
     use super::*;
 
-    /// When the maximum of ten rounds expires, the maximum of the later rounds replaces it.
+    /// The maximum of ten rounds. When it expires, the maximum of the later rounds replaces it.
     #[test]
     fn a_maximum_is_forgotten_with_its_window() {
         let mut greatest = Windowed::default();

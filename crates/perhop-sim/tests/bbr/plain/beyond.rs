@@ -44,8 +44,9 @@ impl Policer {
         self.begins = (facts.delivered_at / 1000, facts.delivered, facts.lost);
         self.rounds = 0;
     }
-    /// `bbr_lt_bw_sampling`: a policer is detected by two intervals of 4 to 16 rounds. Each loses a fifth
-    /// (50/256), and their rates differ by at most an eighth or 4 kbit/s.
+    /// `bbr_lt_bw_sampling`: a policer is detected after two intervals of 4 to 16 rounds, if each interval
+    /// loses at least a fifth (50/256) of its segments and their rates differ by at most an eighth or 4
+    /// kbit/s.
     pub(super) fn sample(
         &mut self,
         facts: &Facts,
@@ -110,7 +111,7 @@ impl Heaps {
     pub(super) fn new(now: u64) -> Heaps {
         Heaps { epoch_begins: now, most: vec![0; 2], ..Heaps::default() }
     }
-    /// Restarts when data are sent after an idle time.
+    /// Starts a new epoch when data are sent after an idle time.
     pub(super) fn restart(&mut self, now: u64) {
         (self.epoch, self.epoch_begins) = (0, now);
     }

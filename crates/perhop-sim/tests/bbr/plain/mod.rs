@@ -1,7 +1,7 @@
-//! A plain model of BBR version 1, for comparison with [`Bbr1`](super::bbr1::Bbr1): it has the pseudocode
-//! of draft-cardwell-iccrg-bbr-congestion-control-00 in its order and with its names. The state is one
-//! record, and the filter is a list. If Linux 6.1 (`net/ipv4/tcp_bbr.c`) has another rule, the comment names
-//! its function.
+//! A plain model of BBR version 1, for comparison with [`Bbr1`](super::bbr1::Bbr1). It follows the pseudocode
+//! of draft-cardwell-iccrg-bbr-congestion-control-00 in order and names. The state is one record, and the
+//! filter is a list. If Linux 6.1 (`net/ipv4/tcp_bbr.c`) has another rule, the comment names the function of
+//! Linux.
 
 mod beyond;
 
@@ -14,7 +14,8 @@ use super::super::rate::RateSample;
 use super::{BbrMode, Facts};
 use beyond::{Heaps, Policed, Policer, UNIT, bytes_per_second};
 
-/// Draft §4.3.1.1 (`2/ln(2)`), §4.3.2, §4.3.3.3, as 256ths rounded as in `bbr_high_gain` and its neighbors.
+/// Gains of the draft (§4.3.1.1: `2/ln(2)`, §4.3.2, §4.3.3.3) in 256ths, rounded like `bbr_high_gain` and the
+/// other gains of Linux.
 const HIGH: u128 = 739;
 const DRAIN: u128 = 88;
 const CYCLE: [u128; 8] = [320, 192, 256, 256, 256, 256, 256, 256];
@@ -136,8 +137,8 @@ impl Plain {
             self.add_to_filter(rate);
         }
     }
-    /// `minmax_running_max` over ten rounds: the best rate, the best rate after it, and the best rate after
-    /// that, each from a later quarter or half of the window.
+    /// `minmax_running_max` over ten rounds: the best rate, the best of the later rates, and the best of the
+    /// rates after that, each from a later quarter or half of the window.
     fn add_to_filter(&mut self, rate: u128) {
         let (new, window) = ((self.round_count, rate), 10);
         let last = self.filter.back().copied();
@@ -164,7 +165,8 @@ impl Plain {
         }
     }
 
-    /// `BBRIsNextCyclePhase`. The flight is that at the next departure (`bbr_packets_in_net_at_edt`).
+    /// `BBRIsNextCyclePhase`, with the flight at the time of the next departure
+    /// (`bbr_packets_in_net_at_edt`).
     fn is_next_cycle_phase(&self, facts: &Facts, rs: &RateSample) -> bool {
         let elapsed = facts.delivered_at.saturating_sub(self.cycle_stamp);
         let is_full_length = self.rtprop.is_some_and(|rtprop| elapsed > rtprop);
@@ -186,7 +188,7 @@ impl Plain {
         self.cycle_stamp = facts.delivered_at;
         self.cycle_index = (self.cycle_index + 1) % 8;
     }
-    /// `BBREnterProbeBW`: the first phase is any phase except that with the gain 3/4.
+    /// `BBREnterProbeBW`: the first phase is any phase except the phase with the gain 3/4.
     fn enter_probe_bw(&mut self, facts: &Facts) {
         self.state = BbrMode::ProbeBandwidth;
         self.cycle_index = 7 - (self.random.uniform() * 7.0) as usize;
@@ -205,7 +207,7 @@ impl Plain {
         self.full_bw_count += 1;
         self.filled_pipe = self.full_bw_count >= 3;
     }
-    /// `BBRCheckDrain`; Linux keeps the target as the threshold (`bbr_check_drain`).
+    /// `BBRCheckDrain`; Linux stores the target as the slow-start threshold (`bbr_check_drain`).
     fn check_drain(&mut self, facts: &mut Facts) {
         if self.state == BbrMode::Startup && self.filled_pipe {
             self.state = BbrMode::Drain;
@@ -217,9 +219,9 @@ impl Plain {
         }
     }
 
-    /// `BBRUpdateRTprop`, `BBRCheckProbeRTT`, `BBRHandleProbeRTT`. Times are ticks. A round trip equal to the
-    /// minimum does not renew it, and a delayed acknowledgment never replaces one that has expired
-    /// (`bbr_update_min_rtt`).
+    /// `BBRUpdateRTprop`, `BBRCheckProbeRTT`, `BBRHandleProbeRTT`. Times are ticks. A round-trip time equal
+    /// to the minimum does not renew the minimum, and a delayed acknowledgment never replaces an expired
+    /// minimum (`bbr_update_min_rtt`).
     fn update_rtprop_and_check_probe_rtt(&mut self, facts: &mut Facts, rs: &RateSample) {
         let second = facts.ticks_in(perhop_qos::units::Time::from_seconds(1));
         let expired = facts.ticks > self.rtprop_stamp + 10 * second;
@@ -250,7 +252,7 @@ impl Plain {
                 }
             }
         }
-        // Linux: this happens at the next delivery, not at every acknowledgment.
+        // In Linux, the restart ends at the next delivery, not at every acknowledgment.
         if rs.delivered.is_some_and(|delivered| delivered > 0) {
             self.idle_restart = false;
         }
@@ -290,8 +292,8 @@ impl Plain {
         let bytes = (self.pacing_rate / 1024).min(65_536 - 1 - 320);
         (bytes / u128::from(facts.payload)).clamp(least, 127)
     }
-    /// `BBRInflight`, in whole segments. `more` is added, and the number is rounded up to an even one. While
-    /// the rate is probed, two segments are added (`bbr_quantization_budget`).
+    /// `BBRInflight`, in whole segments: adds `more` and rounds up to an even number. While the rate is
+    /// probed, adds two segments (`bbr_quantization_budget`).
     fn inflight(&self, facts: &Facts, rate: u128, gain: u128, more: u128) -> u128 {
         let bdp = match self.rtprop {
             None => 10,
@@ -321,8 +323,8 @@ impl Plain {
             facts.window = facts.window.min(4);
         }
     }
-    /// The draft enters and leaves packet conservation as loss recovery begins and ends (§4.2.3.4). Linux
-    /// reacts with the next acknowledgment (`bbr_set_cwnd_to_recover_or_restore`).
+    /// Packet conservation. In the draft, it begins and ends with loss recovery (§4.2.3.4). In Linux, it
+    /// begins and ends with the next acknowledgment (`bbr_set_cwnd_to_recover_or_restore`).
     fn modulate_for_recovery(&mut self, facts: &mut Facts, rs: &RateSample) {
         let flight = facts.in_flight + rs.newly_delivered;
         if rs.newly_lost > 0 {
@@ -372,7 +374,7 @@ impl Plain {
         (self.full_bw, self.full_bw_count) = (0, 0);
         self.policer = Policer::new(facts);
     }
-    /// `bbr_lt_bw_sampling`, and the resulting state.
+    /// Updates the mode for policers and the state that results from it (`bbr_lt_bw_sampling`).
     fn sample_policer(&mut self, facts: &Facts, has_loss: bool, is_app_limited: bool) {
         let found = if !self.policer.is_used {
             self.policer.sample(facts, has_loss, is_app_limited, self.round_start)
@@ -387,7 +389,7 @@ impl Plain {
             Policed::Over => self.enter_probe_bw(facts),
         }
     }
-    /// `bbr_ack_aggregation_cwnd`, once the pipe was full.
+    /// The allowance for aggregated acknowledgments, after the pipe was full (`bbr_ack_aggregation_cwnd`).
     fn allowance(&self) -> u128 {
         if self.filled_pipe { self.heaps.allowance(self.rate()) } else { 0 }
     }

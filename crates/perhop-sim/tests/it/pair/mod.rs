@@ -9,7 +9,7 @@ use perhop_qos::units::Time;
 use perhop_scenario::tcp::Parameters;
 use perhop_sim::tcp::{Connection, ConnectionEvent, Role, Segment};
 
-/// The ends.
+/// The indices of the two ends.
 pub(crate) const CLIENT: usize = 0;
 pub(crate) const SERVER: usize = 1;
 
@@ -113,7 +113,7 @@ impl<F: Fate> Pair<F> {
             |event: &ConnectionEvent| if let ConnectionEvent::Received(bytes) = event { *bytes } else { 0 };
         self.events[end].iter().map(bytes).sum()
     }
-    /// Bytes of `end`'s application that are acknowledged.
+    /// Bytes that `end`'s application has sent and that are acknowledged.
     pub(crate) fn acknowledged(&self, end: usize) -> u64 {
         self.ends[end].acknowledged()
     }
