@@ -1,8 +1,8 @@
 //! [`Agenda`]: the pending events, in a total order of (time, slot).
 //!
-//! The packets in flight on a link are in a FIFO, and only the first has a wake-up. The length of the agenda
-//! is therefore the number of active links, ports and senders, not of packets. A wake-up cannot be cancelled.
-//! Its owner stores the instant for which it waits, and ignores other wake-ups.
+//! The packets in flight on a link are in a FIFO, and only the first packet has a wake-up. The length of the
+//! agenda is therefore the number of active links, ports and senders, not the number of packets. A wake-up
+//! cannot be cancelled. Its owner stores the instant for which it waits, and ignores other wake-ups.
 
 mod wheel;
 
@@ -18,8 +18,9 @@ use wheel::{Wakeup, Wheel};
 /// The agenda is a calendar queue (Brown 1988, "Calendar queues: a fast O(1) priority queue implementation
 /// for the simulation event set problem"). Days of equal length form a cyclic year. The wake-ups of a day are
 /// unsorted until the day becomes the current one. Wake-ups more than a year ahead are stored separately. The
-/// length of a day follows the time between events, so that most days with events have only one. The number
-/// of days follows the number of pending events. Neither changes the order of events.
+/// length of a day is adapted to the time between events, so that most days with events have only one. The
+/// number of days is adapted to the number of pending events. These adaptations do not change the order of
+/// events.
 #[derive(Debug)]
 pub struct Agenda<E> {
     registered: Vec<E>,
@@ -27,16 +28,16 @@ pub struct Agenda<E> {
     today: Vec<Wakeup>,
     /// The wake-ups of the days after today, up to a year ahead.
     year: Wheel,
-    /// The later wake-ups.
+    /// The wake-ups a year ahead or later.
     later: BinaryHeap<Reverse<Wakeup>>,
     /// The day from which on the first wake-up of `later` is less than a year ahead; [`u64::MAX`] if `later`
     /// is empty.
     later_from: u64,
     /// The number of wake-ups scheduled since the start.
     scheduled: u64,
-    /// The number of wake-ups taken since the start, when the next check of the calendar is due.
+    /// The number of wake-ups taken since the start at which the next check of the calendar is due.
     taken_at_check: u64,
-    /// Wake-ups that remain until the check.
+    /// The number of wake-ups until this check.
     until_check: u64,
     /// Time of the event at the last check, picoseconds.
     checked_at: u64,
@@ -50,7 +51,7 @@ const SAMPLE: u64 = 1024;
 pub struct Slot(u32);
 
 impl Slot {
-    /// Its number in the order of registration, from 0.
+    /// The number of the slot in the order of registration, from 0.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -108,8 +109,7 @@ impl<E: Copy> Agenda<E> {
         }
         self.today.last().map(|wakeup| Time::from_picoseconds(wakeup.time))
     }
-    /// Some of the next events in their order. Events of the current day and all but one of each later day
-    /// are missing.
+    /// Some of the next events, in order: one event of each later day, and no events of the current day.
     #[inline]
     pub fn upcoming(&self) -> impl Iterator<Item = &E> + '_ {
         self.year.upcoming().map(|slot| &self.registered[slot as usize])
@@ -136,7 +136,7 @@ impl<E: Copy> Agenda<E> {
         (self.registered, pending)
     }
 
-    /// Enters `wakeup` on its day.
+    /// Adds `wakeup` to its day.
     #[inline]
     fn enter(&mut self, wakeup: Wakeup) {
         let day = self.year.day(wakeup.time);
@@ -147,7 +147,7 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Enters `wakeup`, whose `day` is not in the year ahead.
+    /// Adds `wakeup`, whose `day` is not in the year ahead.
     #[inline(never)]
     fn enter_outside_year(&mut self, day: u64, wakeup: Wakeup) {
         if day <= self.year.today() {
@@ -169,7 +169,7 @@ impl<E: Copy> Agenda<E> {
 
     /// Advances to the next day with a wake-up, and sorts its wake-ups; `None` if there are none.
     fn advance_day(&mut self) -> Option<()> {
-        // If the year is empty, the next wake-up is the first of the later wake-ups.
+        // If the year is empty, the next wake-up is the first entry of `later`.
         let next = self.year.next_day().or_else(|| self.later_day())?;
         self.year.advance_to(next, |wakeup| self.today.push(wakeup));
         if next >= self.later_from {
@@ -179,7 +179,7 @@ impl<E: Copy> Agenda<E> {
         Some(())
     }
 
-    /// The day of the first of the later wake-ups.
+    /// The day of the first wake-up of `later`.
     fn later_day(&self) -> Option<u64> {
         self.later.peek().map(|Reverse(first)| self.year.day(first.time))
     }
@@ -199,7 +199,7 @@ impl<E: Copy> Agenda<E> {
         self.later_from = self.later_day().map_or(u64::MAX, |day| self.year.reached_from(day));
     }
 
-    /// Replaces the calendar if days contain far more or less than one event on average, or if the year
+    /// Replaces the calendar if the mean number of events per day is far above or below one, or if the year
     /// contains too few of the pending events.
     #[inline(never)]
     fn adapt_calendar(&mut self, now: u64) {
@@ -265,13 +265,14 @@ mod tests {
     #[test]
     fn upcoming_events_cross_the_end_of_a_week() {
         let mut agenda = Agenda::new();
-        // Days of 2^18 ps: an event on every ninth of the days 1 to 118, in two weeks of 64 days.
+        // Days have 2^18 ps. The 14 events are on every ninth day from day 1 to day 118, in two weeks of 64
+        // days.
         for number in 0..14 {
             let slot = agenda.register(number);
             agenda.schedule(slot, Time::from_picoseconds((1 + 9 * number) << 18));
         }
         for taken in 0..14 {
-            // The days of seven events are less than 64 days ahead.
+            // The next seven events are less than 64 days ahead.
             let upcoming: Vec<u64> = agenda.upcoming().take(7).copied().collect();
             assert_eq!(upcoming, (taken..14).take(7).collect::<Vec<_>>(), "after {taken} events");
             assert_eq!(agenda.pop_until(Time::MAX).map(|(_, number)| number), Some(taken));
@@ -280,7 +281,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// Compares the agenda with a sorted list. Any mix of scheduling and taking must give the same order.
+        /// Compares the agenda with a sorted list. For any sequence of calls, the order of events must be the
+        /// same.
         #[test]
         fn behaves_like_a_sorted_list(
             operations in prop::collection::vec((0usize..20, delay(), any::<bool>(), any::<bool>()), 1..6000)

@@ -13,7 +13,7 @@ use perhop_scenario::routing::LinkId;
 pub enum DropPoint {
     /// At the output conditioners.
     Output,
-    /// At the port, in this queue if a queue was selected.
+    /// At the port. `Some` is the selected queue; `None` means that no queue was selected.
     Port(Option<Place>),
     /// On the wire.
     Wire,
@@ -32,8 +32,8 @@ impl DropPoint {
 pub trait DropSink {
     /// Handles the drop of `packet` at `point` of `link`.
     fn dropped(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint);
-    /// The TCP header of `packet`, if it has one. This trait has the function because its implementors know
-    /// the contents of packets.
+    /// The TCP header of `packet`, if it has one. The implementors of this trait have the contents of
+    /// packets.
     fn tcp_header(&self, packet: &Packet) -> Option<TcpHeader> {
         let _ = packet;
         None
@@ -50,7 +50,7 @@ pub struct PortCounters<'a, S, O> {
     pub link: LinkId,
     /// The time from which the port is counted.
     pub counts_from: Time,
-    /// The end of the run. Later departures do not count as sent.
+    /// The end of the run. A packet that departs later does not count as sent.
     pub ends: Time,
     /// Another observer of the port.
     pub observer: O,
@@ -110,7 +110,7 @@ impl<S: DropSink, O: Observer> Observer for PortCounters<'_, S, O> {
         self.observer.cut_through(now, place, packet, departure);
     }
     fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
-        // For nearly all packets, arrival and departure are both within the counted time. One update then
+        // For nearly all packets, arrival and departure are both within the counted time, so one update
         // counts both events.
         if now >= self.counts_from && departure.starts <= self.ends {
             self.tally.pass(place.precedence, packet.length);

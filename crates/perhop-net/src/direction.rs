@@ -20,7 +20,7 @@ use crate::agenda::Slot;
 use crate::counters::DropPoint;
 use crate::flights::{Flights, InFlight};
 
-/// Random loss on a wire, of each packet or, if the wire fragments packets, of each fragment.
+/// Random loss on a wire. It applies to each packet or, if the wire fragments packets, to each fragment.
 #[derive(Debug)]
 pub struct Loss {
     /// Loss probability of a packet or fragment.
@@ -41,7 +41,7 @@ impl Loss {
 
 /// One direction of a link.
 ///
-/// A network has many directions, so the order of the fields matters: most packets touch only few cache
+/// A network has many directions, so the order of the fields matters: most packets access only a few cache
 /// lines.
 #[derive(Debug)]
 #[repr(C)]
@@ -53,14 +53,14 @@ pub struct Direction {
     pub in_flight: InFlight,
     /// The slot of the arrival of the first packet in `in_flight`.
     pub arrival: Slot,
-    /// The input interface at the far end, and the marks that packets have after it.
+    /// The input interface at the far end, and the marks that packets have after this interface.
     pub ingress: Ingress,
     /// The longest IP packet that the interface sends; [`UNLIMITED`](Direction::UNLIMITED) if there is no
     /// limit.
     pub mtu: u16,
-    /// Conditioners of the far end's input policy, if there are any.
+    /// The conditioners of the input policy at the far end; `None` without conditioners.
     pub input: Option<Box<TrafficConditioner>>,
-    /// Conditioners of the output policy, if there are any.
+    /// The conditioners of the output policy; `None` without conditioners.
     pub output: Option<Box<TrafficConditioner>>,
     /// The counters of the port.
     pub tally: PortTally,
@@ -74,11 +74,11 @@ pub struct Direction {
     pub port: Port,
     /// The time of the scheduled poll; `None` if there is none.
     pub poll_at: Option<Time>,
-    /// The use of packet memory that the port shares with other ports, if it does.
+    /// The use of packet memory that the port shares with other ports; `None` if the port shares no memory.
     pub sharing: Option<Box<Sharing>>,
 }
 
-/// The use of packet memory that ports of a node share, as one of them sees it.
+/// The use, by one port, of packet memory that ports of a node share.
 #[derive(Debug)]
 pub struct Sharing {
     /// The other directions whose ports share memory with this one ([`memory_groups`]). All of these ports
@@ -118,8 +118,8 @@ pub fn find_sharers(directions: &mut [Direction]) {
     }
 }
 
-/// Adds a drop to `drops`, the record of the port of `link`: at `now`, the pool had no room for a packet.
-/// `find` returns the direction of a link.
+/// Adds a drop to `drops`, the record of the port of `link`, because the pool had no room for a packet at
+/// `now`. `find` returns the direction of a link.
 pub fn record_pool_drop<'d>(
     drops: &mut PoolDrops,
     now: Time,
@@ -149,16 +149,17 @@ impl Direction {
     pub fn sharers(&self) -> &[LinkId] {
         self.sharing.as_ref().map_or(&[], |sharing| &sharing.sharers)
     }
-    /// The other directions whose ports share memory with this one, to be renumbered.
+    /// The other directions whose ports share memory with this one, so that the caller can renumber them.
     pub fn sharers_mut(&mut self) -> &mut [LinkId] {
         self.sharing.as_mut().map_or(&mut [], |sharing| &mut sharing.sharers)
     }
-    /// Takes the record of the drops of the port's pool, if the next drop would change the record.
+    /// Removes and returns the record of the drops of the port's pool, if the next drop would change the
+    /// record.
     pub fn take_pool_drops(&mut self) -> Option<Box<PoolDrops>> {
         let used = self.port.memory()?.pool_use();
         self.sharing.as_mut()?.drops.take_if(|drops| drops.admits(used))
     }
-    /// Puts the record back that [`take_pool_drops`](Direction::take_pool_drops) returned.
+    /// Stores the record that [`take_pool_drops`](Direction::take_pool_drops) returned.
     pub fn put_pool_drops(&mut self, drops: Box<PoolDrops>) {
         if let Some(sharing) = &mut self.sharing {
             sharing.drops = Some(drops);

@@ -11,14 +11,15 @@ use crate::prefetch::{lines_of, prefetch};
 pub struct Flight {
     /// The packet.
     pub packet: Packet,
-    /// Time at which its last bit reaches the far end.
+    /// The time at which the last bit of the packet reaches the far end.
     pub arrives: Time,
 }
 
 /// The packets in flight on all links of a network. The packets of each link are in order of arrival.
 ///
-/// All links share the memory. It grows up to the maximum number of packets in flight at one time, and never
-/// shrinks. The place of the packet that arrived last is reused first, because it is still in the cache.
+/// All links share one list of places. It grows up to the maximum number of packets in flight at one time,
+/// and never shrinks. The place of the packet that arrived most recently is reused first, because it is still
+/// in the cache.
 #[derive(Debug, Default)]
 pub struct Flights {
     slots: Vec<Slot>,
@@ -30,7 +31,7 @@ pub struct Flights {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InFlight {
     first: Place,
-    /// The last packet. It is valid only if there is a first.
+    /// The place of the last packet. It is valid only if `first` is a place.
     last: Place,
 }
 
@@ -71,7 +72,7 @@ impl InFlight {
 }
 
 impl Flights {
-    /// Adds `flight` behind the other packets `on` its link.
+    /// Adds `flight` after the other packets in flight `on` its link.
     #[inline]
     pub fn push_back(&mut self, on: &mut InFlight, flight: Flight) {
         let place = self.free;
@@ -89,7 +90,7 @@ impl Flights {
     fn add_slot(&mut self, on: &mut InFlight, flight: Flight) {
         let place = Place(self.slots.len() as u32);
         if self.slots.len() == self.slots.capacity() {
-            // Doubling would leave a third of the memory unused on average.
+            // If the memory doubled instead, a third of it would be unused on average.
             self.slots.reserve_exact(self.slots.len() / 4 + 16);
         }
         self.slots.push(Slot { flight, next: Place::NONE });
@@ -151,7 +152,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares several links with one queue for each.
+        /// Compares the packets of several links with one queue per link.
         #[test]
         fn packets_arrive_in_order(steps in prop::collection::vec((0usize..3, any::<bool>()), 1..300)) {
             let mut flights = Flights::default();

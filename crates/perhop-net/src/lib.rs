@@ -6,8 +6,9 @@
 //!
 //! [`Network`] is the specification of each step of a packet and its time: it has one loop over an
 //! [`Agenda`](agenda::Agenda), a wake-up for each arriving packet, and a wake-up for a port that may send.
-//! Its [`Edge`] sends and receives: simulated hosts (`perhop-sim`) or devices of the operating system
-//! (`perhop-live`). The results of the simulator's fast engine equal those of this engine, bit for bit.
+//! Its [`Edge`] sends and receives packets. The edge is simulated hosts (`perhop-sim`) or devices of the
+//! operating system (`perhop-live`). The results of the simulator's fast engine equal those of this engine,
+//! bit for bit.
 //!
 //! Reading order: [`Network`] (the path of a packet, in one file), [`Direction`] (one step of it),
 //! [`PortCounters`] (the counters), [`agenda`] (the events), [`source`] (sources of datagrams at an edge).

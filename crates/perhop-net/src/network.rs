@@ -29,7 +29,7 @@ pub enum Event<X> {
 /// The senders and receivers: simulated hosts, or devices of the operating system. The network informs them
 /// of every dropped packet ([`DropSink`]).
 pub trait Edge: DropSink + Sized {
-    /// The type of its scheduled events.
+    /// The type of the edge's scheduled events.
     type Event: Copy;
 
     /// Handles `event`.
@@ -60,8 +60,8 @@ pub trait Edge: DropSink + Sized {
     }
 }
 
-/// The directions of links between the edges of a network. `W` observes the ports, and `P` is the flow
-/// control.
+/// The directions of links of a network, and the edge that sends and receives its packets. `W` observes the
+/// ports, and `P` is the flow control.
 #[derive(Debug)]
 pub struct Network<E: Edge, W = (), P = ()> {
     /// The pending events.
@@ -72,7 +72,7 @@ pub struct Network<E: Edge, W = (), P = ()> {
     pub flights: Flights,
     /// The senders and receivers.
     pub edge: E,
-    /// The observers of the ports, which have the numbers of the directions.
+    /// The observers of the ports. The number of a port is the number of its direction.
     pub observers: W,
     /// The pauses of the ports, if the network has flow control.
     pub pauses: P,
@@ -98,7 +98,7 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         last
     }
 
-    /// Sends `packet` from a node by `link`. The packet passes the output conditioners and joins a queue of
+    /// Sends `packet` from a node over `link`. The packet passes the output conditioners and joins a queue of
     /// the port, or is dropped.
     pub fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         if self.directions[link.index()].exceeds_mtu(packet.length) {
@@ -112,8 +112,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         {
             return self.drop(now, link, packet, cause, DropPoint::Output);
         }
-        // Packets that are due at this instant at ports with the same memory leave first, and make room for
-        // this packet.
+        // Packets that are due at this instant at ports with the same memory leave first, so that this packet
+        // can use their memory.
         for place in 0..self.directions[link.index()].sharers().len() {
             self.catch_up(now, self.directions[link.index()].sharers()[place]);
         }
@@ -151,8 +151,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
     /// Moves all packets that the port of `link` transmits at `now` to the wire, and schedules the next poll.
     ///
     /// A port is polled only at each arrival and at the times that it requests. An additional poll could
-    /// change the results: while a shaper delays the head that an inner scheduler selected, the scheduler
-    /// could select another head if its choice depends on time.
+    /// change the results: while a shaper delays the packet that an inner scheduler selected, a scheduler
+    /// whose choice depends on time could select another packet.
     pub(crate) fn transmit(&mut self, now: Time, link: LinkId) {
         if self.pauses.state().is_some() {
             self.transmit_counted(now, link);
@@ -171,8 +171,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
     fn await_poll(&mut self, link: LinkId) {
         let Direction { port, poll, poll_at, .. } = &mut self.directions[link.index()];
         let Some(timeout) = port.poll_timeout() else { return };
-        // A wake-up cannot be cancelled. A wake-up that is too early only costs time, because another one is
-        // scheduled.
+        // A wake-up cannot be cancelled. A wake-up that is too early only costs time, because the port then
+        // schedules another one.
         if poll_at.is_none_or(|pending| timeout < pending) {
             self.agenda.schedule(*poll, timeout);
             *poll_at = Some(timeout);
@@ -189,7 +189,8 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         }
     }
 
-    /// Puts `packet` on the wire of `link`. It arrives when the last bit of its `departure` arrives.
+    /// Puts `packet` on the wire of `link`. The packet arrives with its last bit, which is sent at the end of
+    /// `departure`.
     pub(crate) fn launch(&mut self, link: LinkId, packet: &Packet, departure: Departure) {
         self.packet_hops += 1;
         let Direction { delay, in_flight, arrival, .. } = &mut self.directions[link.index()];

@@ -1,12 +1,12 @@
-//! [`prefetch`]: tells the processor which memory an event will need soon.
+//! [`prefetch`]: a hint to the processor to load the memory that a later event needs.
 
 #![allow(unsafe_code)] // the standard library has no safe form of this instruction
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Starts to load the first `lines` cache lines of `value` and does not wait for them. Processors other than
-/// x86-64 do nothing.
+/// Starts to load the first `lines` cache lines of `value` and does not wait for them. Has no effect on
+/// processors other than x86-64.
 #[inline]
 pub fn prefetch<T>(value: &T, lines: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -20,7 +20,7 @@ pub fn prefetch<T>(value: &T, lines: usize) {
     let _ = (value, lines, LINE);
 }
 
-/// The number of cache lines of a `T` that begins at a line.
+/// The number of cache lines of a `T` that begins at the start of a cache line.
 pub const fn lines_of<T>() -> usize {
     size_of::<T>().div_ceil(LINE)
 }

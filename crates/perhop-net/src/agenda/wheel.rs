@@ -1,4 +1,4 @@
-//! [`Wheel`]: the days of the year ahead, and the wake-ups entered on them.
+//! [`Wheel`]: the days of the year ahead, and their wake-ups.
 
 /// No entry.
 const NONE: u32 = u32::MAX;
@@ -8,7 +8,7 @@ const FEWEST_DAYS: usize = DAYS_OF_A_WEEK;
 const MOST_DAYS: usize = 1 << 18;
 /// The number of days in a week, which is the number of bits of `Week::occupied`.
 const DAYS_OF_A_WEEK: usize = 64;
-/// The length of a day is the time between events, halved this number of times.
+/// The length of a day is the time between events, halved `HALVINGS` times.
 const HALVINGS: u32 = 2;
 
 /// A wake-up, ordered by time, then by slot. Simultaneous wake-ups happen in the order in which their slots
@@ -20,7 +20,7 @@ pub(super) struct Wakeup {
     pub(super) slot: u32,
 }
 
-/// A wake-up, and the next one of the same day.
+/// A wake-up, and the index of the next wake-up of the same day.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(16))] // in one cache line
 struct Entry {
@@ -43,18 +43,18 @@ impl Entry {
 struct Week {
     /// One bit for each day with an entry.
     occupied: u64,
-    /// The first entry of each day that has one.
+    /// The first entry of each day that has an entry.
     first: [Entry; DAYS_OF_A_WEEK],
 }
 
 impl Week {
     const EMPTY: Week = Week { occupied: 0, first: [Entry::EMPTY; DAYS_OF_A_WEEK] };
 
-    /// The number of days from `day`, which is in this week, to the first following day of the week with an
-    /// entry.
+    /// The number of days from `day`, which is in this week, to the next day of the week with an entry. It is
+    /// 0 if `day` has an entry.
     #[inline]
     fn days_to_entry(&self, day: u64) -> Option<u64> {
-        // The shift uses only the bits of `day` that give its place in the week.
+        // The remainder is the place of `day` in the week.
         let ahead = self.occupied >> (day % DAYS_OF_A_WEEK as u64);
         (ahead != 0).then(|| u64::from(ahead.trailing_zeros()))
     }
@@ -63,7 +63,8 @@ impl Week {
 /// Days of equal length, numbered from time 0. The wheel has the wake-ups of the days after today and less
 /// than a year ahead. The wake-ups of a day are unsorted.
 ///
-/// Few days have two wake-ups, so each day stores one wake-up directly. The others are in a list.
+/// Few days have two or more wake-ups, so each day stores one wake-up directly. Further wake-ups of the day
+/// are in a list.
 #[derive(Debug)]
 pub(super) struct Wheel {
     /// Length of a day: 2 to this power picoseconds.
@@ -81,7 +82,7 @@ pub(super) struct Wheel {
 }
 
 impl Wheel {
-    /// Creates a year for unknown events, as if they were a microsecond apart.
+    /// Creates a year for events whose times are not known yet. It suits events that are a microsecond apart.
     pub(super) fn new() -> Wheel {
         Wheel::suiting(1 << 20, 0, 0)
     }
@@ -97,7 +98,7 @@ impl Wheel {
             free: NONE,
         }
     }
-    /// Whether the length of a day and the number of days are still close to those that [`Wheel::suiting`]
+    /// Whether the length of a day and the number of days are close to the values that [`Wheel::suiting`]
     /// would choose.
     pub(super) fn suits(&self, gap: u64, pending: usize) -> bool {
         let (own, days) = (self.place_bits as usize + 1, days(pending));
@@ -130,7 +131,7 @@ impl Wheel {
         (day & self.place_bits) as usize / DAYS_OF_A_WEEK
     }
 
-    /// Enters `wakeup` on `day`, which [is ahead](Wheel::is_ahead).
+    /// Adds `wakeup` to `day`, which [is ahead](Wheel::is_ahead).
     #[inline]
     pub(super) fn enter(&mut self, day: u64, wakeup: Wakeup) {
         let (week, place) = (self.week(day), day as usize % DAYS_OF_A_WEEK);
@@ -141,7 +142,7 @@ impl Wheel {
         week.occupied |= 1 << place;
         week.first[place] = Entry { time: wakeup.time, slot: wakeup.slot, next: NONE };
     }
-    /// Enters a wake-up on a day that already has one.
+    /// Adds a wake-up to a day that already has one.
     #[inline(never)]
     fn add_to_day(&mut self, day: u64, Wakeup { time, slot }: Wakeup) {
         let week = self.week(day);
@@ -174,8 +175,8 @@ impl Wheel {
     /// The first day after today with an entry.
     pub(super) fn next_day(&self) -> Option<u64> {
         let mut day = self.tomorrow;
-        // The week of tomorrow is visited twice. The last iteration finds its days before tomorrow, which
-        // belong to the next year.
+        // The first and the last iteration read the week of tomorrow. The last iteration finds the days of
+        // this week before tomorrow, which belong to the next year.
         for _ in 0..=self.weeks.len() {
             if let Some(days) = self.weeks[self.week(day)].days_to_entry(day) {
                 return Some(day + days);
@@ -185,9 +186,9 @@ impl Wheel {
         None
     }
 
-    /// Advances to the next day with an entry, and removes and returns the entry. Changes nothing and returns
-    /// `None` unless three conditions hold: the entry is the only one of its day, it is not later than
-    /// `limit`, and the day is in the week of tomorrow and before `end`.
+    /// Advances to the next day with an entry, and removes and returns the entry. Three conditions must be
+    /// met: the entry is the only one of its day, it is not later than `limit`, and the day is in the week of
+    /// tomorrow and before `end`. Otherwise, changes nothing and returns `None`.
     #[inline]
     pub(super) fn take_only(&mut self, end: u64, limit: u64) -> Option<Wakeup> {
         let week = self.week(self.tomorrow);

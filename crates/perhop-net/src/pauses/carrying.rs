@@ -16,7 +16,7 @@ use crate::network::{Edge, Network};
 
 impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
     /// Passes `packet`, which has passed the output conditioners, to the port of `link`. Drops the packet if
-    /// the memory of the interface by which it arrived has no room.
+    /// the memory of the interface at which it arrived has no room.
     pub(crate) fn enqueue_counted(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         let place = self.directions[link.index()].port.place(packet);
         let Some((port, mut counters)) = self.counted_port(link, Call::Arrival) else { return };
@@ -45,7 +45,7 @@ impl<E: Edge, W: PortObservers, P: FlowControl> Network<E, W, P> {
         }
     }
 
-    /// The port of `link`, with observers that count its packets at their levels.
+    /// The port of `link`, with observers that count its packets at their [`Level`](super::level::Level)s.
     #[expect(clippy::type_complexity, reason = "the observers of a port, with those of its packets' memory")]
     fn counted_port(
         &mut self,

@@ -35,19 +35,20 @@ impl Pauses {
         totals.collect()
     }
 
-    /// Returns, for each level, the time since which the level is part of a cycle of pauses that nothing
-    /// ends; `None` for a level outside such cycles.
+    /// Returns, for each level, the time since which it is part of a cycle of pauses that no event can end;
+    /// `None` for a level outside such cycles.
     ///
-    /// A pause lasts forever if its level stays above the threshold at which the neighbor resumes, because
-    /// enough of the level's packets wait at ports whose pauses also last forever. The largest set of such
-    /// levels is found by removing the other levels step by step. A level of this set on which no other level
-    /// of the set depends is blocked by a cycle, but not part of one. Such levels are removed, too.
+    /// A pause never ends if its level remains above the threshold at which the neighbor resumes. This is the
+    /// case if enough of the level's packets wait at ports whose pauses also never end. To find the largest
+    /// set of such levels, the function removes the other levels step by step. A level of this set on which
+    /// no other level of the set depends is blocked by a cycle, but is not part of it. Such levels are
+    /// removed, too.
     fn deadlocked(&self, directions: &[Direction]) -> Vec<Option<Time>> {
         let since: Vec<Option<Time>> = self.levels.iter().map(super::level::Level::lasting_since).collect();
         if since.iter().all(Option::is_none) {
             return since;
         }
-        // Waiting bytes, by their own level and by the level that pauses the port at which they wait.
+        // Waiting bytes, by their level and by the level that pauses the port at which they wait.
         let mut waits: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         self.visit_waiting(directions, |level, link, bytes| {
             let priority = usize::from(self.levels[level].priority);

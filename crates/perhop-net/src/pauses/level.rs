@@ -13,10 +13,10 @@ pub(super) enum Signal {
     Pause,
 }
 
-/// A pause frame on its way, for one priority.
+/// A pause frame that was sent and has no effect yet, for one priority.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
-    /// The time at which it takes effect.
+    /// The time at which the frame takes effect.
     pub(super) effective: Time,
     pub(super) level: u32,
     pub(super) signal: Signal,
@@ -24,11 +24,11 @@ pub(super) struct Frame {
     pub(super) depth: u32,
 }
 
-/// The memory of the far end of a link for packets of one priority that arrive by this link. Sizes are IP
+/// The memory, at the far end of a link, for packets of one priority that arrive over this link. Sizes are IP
 /// bytes.
 #[derive(Debug)]
 pub(super) struct Level {
-    /// The direction by which the packets arrive. Pauses of this level stop its port.
+    /// The direction over which the packets arrive. Pauses of this level stop the port of this direction.
     pub(super) link: LinkId,
     pub(super) priority: u8,
     /// The neighbor is paused above this threshold.
@@ -39,13 +39,13 @@ pub(super) struct Level {
     limit: u64,
     /// Whether the port obeys pause frames of the priority.
     is_obeyed: bool,
-    /// Bytes of the waiting packets that arrived by the link.
+    /// Bytes of the waiting packets that arrived over the link.
     pub(super) held: u64,
-    /// The last frame, sent or about to be sent.
+    /// The content of the last frame, which was sent or is about to be sent.
     pub(super) sent: Signal,
     /// The depth of the pause in this frame.
     pub(super) sent_depth: u32,
-    /// The pause that is in effect: its beginning, and its depth.
+    /// The beginning and the depth of the pause that is in effect; `None` without a pause.
     pause: Option<(Time, u32)>,
     pub(super) tally: Tally,
 }
@@ -58,7 +58,7 @@ pub(super) struct Tally {
     pub(super) deepest: u32,
     pub(super) paused: Time,
     pub(super) longest: Time,
-    /// The largest content, bytes, from the start of the run on, including the warm-up.
+    /// The maximum of waiting bytes since the start of the run, including the warm-up.
     pub(super) most_bytes: u64,
 }
 
@@ -93,8 +93,8 @@ impl Level {
     }
 
     /// Handles the drop of a packet of `length` bytes. Returns whether the neighbor must now be paused.
-    /// `depth` is the depth of this pause. A drop can cause the first pause, because the headroom may be
-    /// smaller than the first packet above the threshold.
+    /// `depth` is the depth of this pause. A drop may cause the first pause: the headroom may be smaller than
+    /// the first packet above the threshold.
     pub(super) fn refuse(&mut self, length: u32, depth: u32) -> bool {
         self.crosses(self.held + u64::from(length), depth)
     }
@@ -122,7 +122,8 @@ impl Level {
         bytes > self.xon
     }
 
-    /// The beginning of the pause that is in effect, unless a frame on its way ends this pause.
+    /// The beginning of the pause that is in effect; `None` without a pause, or if a frame that will end the
+    /// pause was already sent.
     pub(super) fn lasting_since(&self) -> Option<Time> {
         self.pause.filter(|_| self.sent == Signal::Pause).map(|(since, _)| since)
     }
@@ -149,7 +150,7 @@ impl Level {
         }
     }
 
-    /// Counts the time of the pause that lasts beyond the end of the run, `now`.
+    /// Counts the time of a pause that has not ended at `now`, the end of the run.
     pub(super) fn settle(&mut self, now: Time, counts_from: Time) {
         if let Some((since, _)) = self.pause {
             self.count_until(now, since, counts_from);

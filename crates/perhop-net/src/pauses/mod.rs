@@ -1,9 +1,9 @@
 //! [`Pauses`]: priority flow control between the ports of a network (IEEE 802.1Qbb).
 //!
-//! A [`Level`] counts the bytes of one priority that arrived at a node by one direction of a link and wait in
-//! queues with `pause`. Above the pause threshold, the node sends a pause frame over the reverse direction,
-//! and the port of the first direction stops serving that priority. `docs/algorithms/pauses.md` describes the
-//! times and the parts of the standard that are not modeled.
+//! A [`Level`] counts the bytes of one priority that arrived at a node over one direction of a link and wait
+//! in queues with `pause`. Above the pause threshold, the node sends a pause frame over the reverse
+//! direction, and the port of the first direction stops serving that priority. `docs/algorithms/pauses.md`
+//! describes the times and the parts of the standard that are not modeled.
 
 mod carrying;
 mod deadlock;
@@ -21,7 +21,8 @@ use perhop_scenario::routing::LinkId;
 use crate::agenda::Slot;
 use level::{Frame, Level};
 
-/// The flow control of a [`Network`](crate::Network): none, which costs nothing, or [`Pauses`].
+/// The flow control of a [`Network`](crate::Network): [`Pauses`], or none. A network without flow control
+/// runs no code for it.
 pub trait FlowControl: Sized {
     /// The state of all pauses, if the network has any.
     fn state(&mut self) -> Option<&mut Pauses>;
@@ -44,14 +45,14 @@ impl FlowControl for Pauses {
 /// The settings of one direction of a link, from which [`Pauses`] are built.
 #[derive(Debug)]
 pub struct PausableLink {
-    /// `pause` of each queue of the port.
+    /// The configuration `pause` of each queue of the port.
     pub queues: Vec<Option<PauseConfig>>,
     /// The rate of the port.
     pub rate: Rate,
     /// The direction from the far end back to the port.
     pub reverse: LinkId,
-    /// The direction by which packets arrive at each interface of the port's node. Empty for a host, whose
-    /// packets occupy no memory of an interface.
+    /// For each interface of the port's node, the direction over which packets arrive. The list is empty for
+    /// a host, because its packets use no memory of an interface.
     pub arrivals: Vec<Option<LinkId>>,
     /// The slot of the next pause frame that takes effect at the port.
     pub slot: Slot,
@@ -92,8 +93,9 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// Builds the state of a network with these directions of links, counted from `counts_from` on. Returns
-    /// `None` if no interface sends pause frames or limits the memory of arriving packets.
+    /// Builds the state of a network from the settings of its directions of links. Pauses are counted from
+    /// `counts_from` on. Returns `None` if no interface sends pause frames or limits the memory of arriving
+    /// packets.
     pub fn new(settings: Vec<PausableLink>, counts_from: Time) -> Option<Pauses> {
         let mut levels = Vec::new();
         let found: Vec<LevelsByPriority> =
@@ -119,7 +121,7 @@ impl Pauses {
         (!levels.is_empty()).then(|| Pauses { links, levels, crossed: Vec::with_capacity(2), counts_from })
     }
 
-    /// The level at which `packet`, in queue `queue` of the port of `link`, counts.
+    /// The level that counts `packet` in queue `queue` of the port of `link`; `None` if no level counts it.
     #[inline]
     fn level_of(&self, link: LinkId, queue: QueueId, packet: &Packet) -> Option<usize> {
         let port = &self.links[link.index()];
@@ -129,8 +131,8 @@ impl Pauses {
         Some(level as usize)
     }
 
-    /// Whether the memory of the interface by which `packet` arrived has room for it. `packet` goes to queue
-    /// `queue` of the port of `link`.
+    /// Whether the memory of the interface at which `packet` arrived has room for it. The packet is about to
+    /// join queue `queue` of the port of `link`.
     fn has_room(&self, link: LinkId, queue: QueueId, packet: &Packet) -> bool {
         self.level_of(link, queue, packet).is_none_or(|level| self.levels[level].has_room(packet.length))
     }
@@ -140,7 +142,7 @@ impl Pauses {
         self.arrived(link, queue, packet, Level::add);
     }
 
-    /// Records that the memory of the interface by which `packet` arrived had no room for it.
+    /// Records that the memory of the interface at which `packet` arrived had no room for it.
     fn refused(&mut self, link: LinkId, queue: QueueId, packet: &Packet) {
         self.arrived(link, queue, packet, Level::refuse);
     }
@@ -160,7 +162,7 @@ impl Pauses {
         }
     }
 
-    /// Ends the count of `packet`, which has left queue `queue` of the port of `link`.
+    /// Removes `packet`, which has left queue `queue` of the port of `link`, from its level.
     fn left(&mut self, link: LinkId, queue: QueueId, packet: &Packet) {
         let Some(number) = self.level_of(link, queue, packet) else { return };
         if self.levels[number].remove(packet.length) {
@@ -168,8 +170,8 @@ impl Pauses {
         }
     }
 
-    /// The number of links over which the pause of `priority` at the port of `link` has spread; 0 if it is
-    /// not paused.
+    /// The number of links over which the pause of `priority` at the port of `link` has spread; 0 without a
+    /// pause.
     fn depth_of(&self, link: LinkId, priority: u8) -> u32 {
         let level = self.links[link.index()].levels[usize::from(priority)];
         level.map_or(0, |level| self.levels[level as usize].current_depth())
@@ -198,7 +200,8 @@ fn add_levels(settings: &[PausableLink], link: LinkId, levels: &mut Vec<Level>) 
     found
 }
 
-/// The response times of the queues of a port with this `rate` to pause frames, by priority.
+/// The time from the arrival of a pause frame to its effect at a port with these `queues` and this `rate`, by
+/// priority.
 fn responses(queues: &[Option<PauseConfig>], rate: Rate) -> [Time; 8] {
     let mut responses = [Time::ZERO; 8];
     for pause in queues.iter().flatten() {

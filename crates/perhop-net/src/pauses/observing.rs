@@ -9,9 +9,9 @@ use perhop_scenario::routing::LinkId;
 
 use super::Pauses;
 
-/// The call of the port that the observer follows. It decides whether a dropped packet was counted: a packet
-/// that is dropped during a departure was counted when it joined its queue, and a packet that is dropped
-/// during an arrival was not.
+/// The call of the port that the observer observes. It determines whether a dropped packet is counted at its
+/// level: a packet that is dropped during a departure was counted when it joined its queue, but a packet that
+/// is dropped during an arrival was not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     /// A packet arrives.

@@ -84,7 +84,7 @@ mod tests {
         let exact = 160.0 * 8.0 / 56_000.0;
         assert!(gaps.iter().all(|gap| (gap / exact - 1.0).abs() <= 0.1 + 1e-9));
         assert!(gaps.iter().any(|gap| *gap < 0.92 * exact) && gaps.iter().any(|gap| *gap > 1.08 * exact));
-        // The standard deviation of the mean is 0.1 / √3 / √10000 = 0.058 %.
+        // The relative standard deviation of the mean gap is 0.1 / √3 / √10000 = 0.058 %.
         let mean = times[10_000] / 10_000.0;
         assert!((mean / exact - 1.0).abs() < 0.003, "{mean}");
     }

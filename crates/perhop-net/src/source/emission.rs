@@ -15,6 +15,6 @@ pub struct Emission {
 }
 
 impl Emission {
-    /// The result of a source that has ended.
+    /// The next packet of a source that has ended.
     pub const NEVER: Emission = Emission { at: Time::MAX, length: 0, dscp: None };
 }

@@ -8,8 +8,8 @@ use super::spacing::Spacing;
 use perhop_scenario::{CutGap, OnOffConfig, PeriodLaw};
 
 /// Bursts at constant bit rate, separated by silence. The first packet is sent at the start of the first
-/// burst. Another packet is sent at the end of every gap within a burst. A gap that the end of a burst
-/// interrupts continues in the next burst, or ends at the start of the next burst ([`CutGap`]).
+/// burst. Another packet is sent at the end of every gap within a burst. If a burst ends within a gap, the
+/// rest of the gap continues in the next burst, or the gap ends at the start of the next burst ([`CutGap`]).
 #[derive(Clone, Debug)]
 pub struct OnOff {
     config: OnOffConfig,
@@ -39,7 +39,7 @@ impl OnOff {
         }
         emission
     }
-    /// Handles a gap that ends after the burst: advances to the burst that contains the next packet.
+    /// Advances to the burst that contains the next packet, because the gap ends after the current burst.
     #[inline(never)] // once in a burst
     fn leave_burst(&mut self) {
         let mut left = match self.config.cut_gap {
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_packet_at_the_start_of_every_burst_is_additional() {
-        // A burst of 1.25 gaps has two packets, which gives 53.3 kb/s.
+        // A burst of 1.25 gaps has two packets, so the mean rate is 53.3 kb/s.
         let deterministic = rate(&config(PeriodLaw::Deterministic, CutGap::Dropped), 10_001);
         assert!((deterministic - 16e3 / 0.3).abs() < 20.0, "{deterministic}");
         // A burst has 1 / (1 - exp(-0.8)) packets on average, one for each gap that begins in it.

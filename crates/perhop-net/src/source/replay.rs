@@ -32,7 +32,7 @@ impl Replay {
     pub fn new(packets: Vec<Recorded>, first_flow: usize, [start, stops]: [Time; 2], slot: Slot) -> Replay {
         Replay { packets: packets.into_iter(), first_flow, start, stops, slot }
     }
-    /// The time of the next packet, if there is one.
+    /// The time of the next packet; `None` after the last one.
     pub fn due_at(&self) -> Option<Time> {
         let next = self.packets.as_slice().first()?;
         Some(self.start.saturating_add(next.time)).filter(|time| *time < self.stops)

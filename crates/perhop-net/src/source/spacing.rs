@@ -2,8 +2,8 @@
 
 use perhop_qos::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// Gaps between packets of equal size at an exact rate. A gap is rarely a whole number of picoseconds, so
-/// each gap carries its remainder to the next (Bresenham).
+/// Gaps between packets of equal size at an exact rate. A gap is rarely a whole number of picoseconds, so the
+/// remainder of each gap is added to the next one (Bresenham).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spacing {
     whole: u64,
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn a_million_gaps_do_not_drift() {
-        // 1024 bytes take 910.222… µs at 9 Mb/s. 1,125,000 packets take exactly 1024 s.
+        // A packet of 1024 bytes takes 910.222… µs at 9 Mb/s, so 1,125,000 packets take exactly 1024 s.
         let mut spacing = Spacing::new(1024, Rate::from_bits_per_second(9_000_000));
         let total = (0..1_125_000).fold(Time::ZERO, |sum, _| sum + spacing.gap());
         assert_eq!(total, Time::from_seconds(1024));
