@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub struct Column {
     /// The name.
     pub name: String,
-    /// The values; NaN for a missing one.
+    /// The values; NaN for a missing value.
     pub values: Vec<f64>,
 }
 
@@ -42,7 +42,7 @@ impl Answer {
     pub fn with(self, columns: Vec<Column>) -> Answer {
         Answer { columns, ..self }
     }
-    /// Creates an error with its remedy.
+    /// Creates the reply for an error. `help` states how to correct it.
     pub fn failed(message: &str, help: &str) -> Answer {
         let value = json!({ "error": { "message": message, "help": help, "diagnostics": [] } });
         Answer { value, columns: Vec::new() }
@@ -54,7 +54,7 @@ impl Answer {
         let value = json!({ "error": { "message": message, "help": list[0]["help"], "diagnostics": list } });
         Answer { value, columns: Vec::new() }
     }
-    /// Creates the reply for an error that was found only when the scenario was built.
+    /// Creates the reply for an error that was found when the scenario was built.
     pub fn unbuildable(error: perhop_qos::ConfigError) -> Answer {
         let path = ValuePath::root().extend(&error.path);
         let mut diagnostic = Diagnostic::new(Severity::Error, &path, error.message);

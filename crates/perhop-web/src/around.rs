@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::answer::Answer;
 use crate::ask::Around;
 
-/// Returns the scenario around the interface in `choices`, and its classes.
+/// Returns the scenario inferred for the interface in `choices`, and its classes.
 ///
 /// # Errors
 /// The interface does not exist, or the router would refuse its configuration.
@@ -43,7 +43,7 @@ fn refused(failure: Failure) -> Answer {
 fn answer(inferred: &Inferred) -> Answer {
     let Inferred { scenario, leaving, wire, port, load, offered, missing, assumed, not_looked_at, .. } =
         inferred;
-    // The loads of the classes that share a queue are added.
+    // The load of a queue is the sum of the loads of its classes.
     let mut loads: Vec<(&str, f64)> = Vec::new();
     for class in offered {
         let queue = class.queue.as_deref().unwrap_or(&class.class);

@@ -25,7 +25,7 @@ pub enum Ask {
     Start {
         /// A scenario as YAML or JSON.
         text: String,
-        /// Seed of every random stream; by default the scenario's.
+        /// Seed of every random stream; by default the scenario's seed.
         seed: Option<u64>,
         /// Number of intervals of the measured time in charts.
         intervals: u32,
@@ -42,7 +42,7 @@ pub enum Ask {
         /// Name of the table in results.
         name: String,
     },
-    /// The judgment of the completed run by an exercise.
+    /// The judgment of the completed run by the goals of an exercise.
     Judge {
         /// The exercise.
         exercise: Exercise,
@@ -51,10 +51,10 @@ pub enum Ask {
         /// The scenario of the run.
         text: String,
     },
-    /// The guarantees of the run's scenario to queues and classes.
+    /// The bounds that the scenario of the run guarantees to queues and classes.
     Bounds,
-    /// The ratings of calls through the classes of the completed run (ITU-T G.107), and the fitness of each
-    /// class for its role.
+    /// The ratings of calls through the classes of the completed run (ITU-T G.107), and whether each class is
+    /// fit for its role.
     Calls {
         /// The speech coder for classes without their own calls.
         codec: Codec,
@@ -86,7 +86,7 @@ pub enum Ask {
     },
 }
 
-/// A configuration to infer a scenario from, and the choices of the user.
+/// A configuration from which a scenario is inferred, and the choices of the user.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Around {
@@ -94,9 +94,9 @@ pub struct Around {
     pub text: String,
     /// The output interface; by default the interface whose policy has most classes.
     pub interface: Option<String>,
-    /// The line rate of the interface; by default from the configuration.
+    /// The line rate of the interface; by default the rate in the configuration.
     pub rate: Option<String>,
-    /// Size of the tx-ring, packets; by default from the configuration.
+    /// Size of the tx-ring, packets; by default the size in the configuration.
     pub ring: Option<u32>,
     /// The offered load of a class that is not in `loads`, relative to its guaranteed rate.
     pub load: LoadLevel,

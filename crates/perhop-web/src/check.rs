@@ -18,7 +18,7 @@ pub(crate) fn load(text: &str) -> Result<Loaded, Answer> {
 }
 
 /// Checks `text`, a scenario or a router configuration. Returns its kind, its diagnostics with their lines,
-/// and the parts that can be run. Errors are also a normal reply.
+/// and the parts that can be run. A text with errors also has a normal reply.
 pub(crate) fn check(text: &str) -> Answer {
     if !has_scenario_keys(text) && FRONT_ENDS.recognize(text) {
         check_router(text)
@@ -28,7 +28,8 @@ pub(crate) fn check(text: &str) -> Answer {
 }
 
 /// Whether `text` has one of the top-level keys of perhop's own files, as in `perhop.configuration` of
-/// Python. The keys decide because policies of scenarios contain words of configurations.
+/// Python. The keys distinguish the two kinds, because policies of scenarios contain words of router
+/// configurations.
 fn has_scenario_keys(text: &str) -> bool {
     let has_key = |line: &str| {
         let rest = line.strip_prefix("perhop").or_else(|| line.strip_prefix("policies"));

@@ -15,7 +15,7 @@ pub(crate) struct Player {
     scenario: Scenario,
     seed: u64,
     playback: Option<(usize, Playback)>,
-    /// A separate repetition for the packet memory, whose spans differ from those of the packets.
+    /// A separate repetition for the packet memory, because its spans differ from the spans of the packets.
     of_memory: Option<(usize, Playback)>,
 }
 
@@ -43,7 +43,7 @@ impl Player {
     }
 
     /// Returns the packet memory of port number `port` between `from` and `until`, seconds, in `samples`
-    /// intervals; `null` if the port has none.
+    /// intervals; `null` if the port has no memory that queues share.
     pub(crate) fn memory(
         &mut self,
         port: usize,

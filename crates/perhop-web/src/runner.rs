@@ -41,7 +41,7 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    /// Prepares a run of the scenario in `text`. The reply describes it for the page.
+    /// Prepares a run of the scenario in `text`. The reply describes the run for the page.
     pub(crate) fn start(text: &str, seed: Option<u64>, intervals: u32) -> Result<(Runner, Answer), Answer> {
         let loaded = load(text)?;
         let seed = seed.unwrap_or(loaded.resolved.seed);
@@ -90,8 +90,8 @@ impl Runner {
         Ok(Answer::ok(about).with(columns))
     }
 
-    /// Runs to the end. The reply has the summary, byte for byte equal to other front ends, and the names of
-    /// the tables.
+    /// Runs to the end. The reply has the names of the tables and the summary, which has the same bytes as
+    /// the summary of `perhop run`.
     pub(crate) fn finish(&mut self) -> Result<Answer, Answer> {
         let results = self.run.take().ok_or_else(over)?.finish();
         let tables: Vec<&str> = results.tables.iter().map(|table| table.name).collect();
@@ -111,14 +111,14 @@ impl Runner {
         Ok(Answer::ok(judgment))
     }
 
-    /// Returns the guarantees of the scenario for any traffic within its contract.
+    /// Returns the bounds that the scenario guarantees for any traffic within its contract.
     pub(crate) fn bounds(&self) -> Result<Answer, Answer> {
         let found = network::bounds(&self.scenario, Path::new(".")).map_err(Answer::unbuildable)?;
         Ok(Answer::ok(Report::from_bounds(&self.scenario, &found)))
     }
 
-    /// Rates calls through the classes of a completed run, with an adaptive de-jitter buffer; a class with
-    /// its own calls has the rating of these calls. Judges each class by its role.
+    /// Rates calls through the classes of a completed run, with an adaptive de-jitter buffer. If a class has
+    /// its own calls, the rating is that of these calls. Judges each class by its role.
     pub(crate) fn calls(&self, codec: Codec, queues: &BTreeMap<String, Place>) -> Result<Answer, Answer> {
         let table = |name: &str| self.results.as_ref().and_then(|results| results.table(name));
         let missing = || Answer::failed("the run has not ended", "ask for `finish`");
@@ -183,8 +183,8 @@ fn sample(scenario: &mut Scenario, intervals: u32) -> Time {
     every
 }
 
-/// Returns the interfaces whose queues are sampled: interfaces with an output policy, otherwise the interface
-/// of the slowest link.
+/// Returns the interfaces whose queues are sampled: all interfaces with an output policy or, if no interface
+/// has one, the interface of the slowest link.
 fn watched(scenario: &Scenario) -> Vec<[String; 2]> {
     let mut ends = Vec::new();
     for link in &scenario.links {
@@ -255,7 +255,7 @@ fn delay_columns(
 /// number `queue/0/1`, packets.
 fn samples(run: &Stepwise, probe: usize, seen: usize) -> Vec<Column> {
     let samples = run.queue_samples(probe).get(seen..).unwrap_or_default();
-    // A queue with averages has one row per average.
+    // A queue with several averages has one row per average; the first row is sufficient.
     let rows: Vec<_> = samples.iter().filter(|sample| sample.precedence == 0).collect();
     let first = rows.iter().filter(|sample| sample.queue == 0);
     let mut columns =

@@ -1,11 +1,11 @@
 //! The functions that the page's worker calls.
 //!
-//! `perhop_input` reserves memory for a request, which the worker writes there. `perhop_answer` processes it
-//! and returns the length of the reply. `perhop_output` returns the address of the reply, which is valid
-//! until the next request. This module dereferences no pointer.
+//! `perhop_input` reserves memory, to which the worker writes the request. `perhop_answer` processes the
+//! request and returns the length of the reply. `perhop_output` returns the address of the reply, which is
+//! valid until the next request. This module does not dereference pointers.
 
-// Other languages call these functions by name, which requires `no_mangle`. The lint counts this attribute as
-// unsafe.
+// JavaScript calls these functions by name, which requires `no_mangle`. The lint `unsafe_code` rejects this
+// attribute.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
@@ -37,7 +37,7 @@ pub extern "C" fn perhop_answer() -> usize {
     let question = INPUT.with_borrow_mut(std::mem::take);
     let answer = SESSION.with_borrow_mut(|session| {
         let session = session.get_or_insert_with(|| {
-            // A panic stops the module, and the worker then requests the message.
+            // A panic stops the module. After that, the worker requests the message.
             panic::set_hook(Box::new(|panicked| {
                 let text = panicked.to_string();
                 PANIC.with(|message| message.try_borrow_mut().map(|mut message| *message = text).ok());

@@ -98,7 +98,7 @@ fn a_router_gets_traffic_for_each_of_its_classes() {
     ok(&mut session, json!({"ask": "start", "text": scenario, "intervals": 10}));
     let ended = ok(&mut session, json!({"ask": "finish"}));
     assert_eq!(ended["summary"], natively(&scenario, 1));
-    // The traffic for each queue of the interface arrives in that queue.
+    // The traffic that was inferred for each queue of the interface joins that queue.
     let summary: Value = serde_json::from_str(ended["summary"].as_str().unwrap()).unwrap();
     for queue in ["voice", "others/business", "others/class-default"] {
         let is_queue = |entry: &&Value| entry["port"] == "branch->far-side" && entry["queue"] == queue;
@@ -135,7 +135,8 @@ fn a_device_of_linux_gets_traffic_for_each_of_its_classes() {
     assert_eq!(ended["summary"], natively(&scenario, 1));
 }
 
-/// Fails for a new front end without a sample, because the page must read it like the command line.
+/// Checks a sample of each language, because the page must read every language of the command line. Fails for
+/// a new front end without a sample.
 #[test]
 fn the_page_reads_every_language_of_the_registry() {
     for front_end in FRONT_ENDS.all() {
@@ -177,7 +178,8 @@ fn the_page_reads_every_language_of_the_registry() {
     }
 }
 
-/// Comments and names in scenarios also contain words of configurations.
+/// The kind of every example is recognized, although comments and names in scenarios contain words of router
+/// configurations.
 #[test]
 fn every_example_is_recognized() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -199,7 +201,8 @@ fn every_example_is_recognized() {
     assert!(kinds.len() > 30 && kinds.contains(&"router"));
 }
 
-/// DRR guarantees files 1.5 Mb/s of the line. Without a guarantee, their losses would decide against them.
+/// DRR guarantees 1.5 Mb/s of the line to files. Without a guarantee, the class would be judged by its losses
+/// and fail.
 #[test]
 fn classes_are_judged_by_their_guarantees() {
     let text = r#"{"perhop": 1, "name": "files", "duration": "5s", "hosts": {"a": {}, "b": {}}, "routers": {"r": {}},
@@ -219,11 +222,11 @@ fn classes_are_judged_by_their_guarantees() {
         let (answer, _) = ask(&mut session, json!({"ask": "calls", "codec": "g711", "queues": queues}));
         answer["ok"][0]["fitness"].clone()
     };
-    // More than a third of the packets are lost, although the class gets its guarantee.
+    // More than a third of the packets are lost, but the throughput of the class is its guaranteed rate.
     let fit = judged(json!({}));
     assert_eq!((&fit["answer"], &fit["compared"][0]["words"]), (&json!("fit"), &json!("throughput")));
     assert!((fit["compared"][0]["bound"].as_f64().unwrap() - 0.95 * 1.5e6).abs() < 1.0, "{fit}");
-    // The page passes the queue that the inference found for the class.
+    // The page passes the queue to which the inference assigned the class.
     let other = json!({"files": {"port": "r->b", "queue": "rest"}});
     let bound = judged(other)["compared"][0]["bound"].clone();
     assert!((bound.as_f64().unwrap() - 0.95 * 0.5e6).abs() < 1.0, "{bound}");
@@ -316,7 +319,7 @@ fn bounds_match_the_scenario_of_the_run() {
     );
 }
 
-/// The rating of G.711 without losses depends on the delay alone (E-model).
+/// The rating of G.711 without losses depends only on the delay (E-model).
 #[test]
 fn calls_through_a_class_are_rated() {
     let text = r#"{"perhop": 1, "name": "calls", "duration": "5s", "hosts": {"a": {}, "b": {}},
@@ -333,7 +336,8 @@ fn calls_through_a_class_are_rated() {
     ok(&mut session, json!({"ask": "finish"}));
     let (answer, _) = ask(&mut session, question);
     let call = &answer["ok"][0];
-    // Propagation 20 ms, 200 bytes at 10 Mb/s, the buffer, and 161 samples of coding.
+    // The sum of the propagation delay of 20 ms, the transmission of 200 bytes at 10 Mb/s, the buffer, and
+    // 161 samples of coding.
     let delay = 0.020 + 0.000_16 + 0.040 + 0.020_125;
     assert!((call["mouth_to_ear_s"].as_f64().unwrap() - delay).abs() < 1e-4, "{call}");
     assert_eq!((&call["late_percent"], &call["category"]), (&json!(0.0), &json!("best")));
@@ -341,7 +345,8 @@ fn calls_through_a_class_are_rated() {
     assert!((r - (93.2 - 0.024 * 80.3)).abs() < 0.3, "the fit of Cole and Rosenbluth: {r}");
 }
 
-/// `tests/test_inference.py` compares the command line with this file, too.
+/// Compares the inferred scenario with a file. `tests/test_inference.py` compares the command line with the
+/// same file.
 #[test]
 fn a_router_has_the_scenario_of_the_command_line() {
     let mut session = Session::default();
@@ -351,7 +356,7 @@ fn a_router_has_the_scenario_of_the_command_line() {
         let around = ok(&mut session, json!({"ask": "around", "text": text}));
         let expected = file(&format!("crates/perhop-inference/tests/scenarios/{name}.json"));
         assert_eq!(format!("{}\n", around["scenario"]), expected, "{name}");
-        // The same loads, set by the page, do not change the scenario.
+        // If the page sets the same loads, the scenario does not change.
         let classes = around["classes"].as_array().unwrap();
         let loads: serde_json::Map<String, Value> = classes
             .iter()
@@ -378,12 +383,12 @@ fn the_page_gets_the_memory_of_a_switch_over_time() {
     assert_eq!((memory["unit_bytes"].as_u64(), memory["pool_units"].as_u64()), (Some(256), Some(15_603)));
     let queues = memory["ports"][0]["queues"].as_array().unwrap();
     assert_eq!(queues.iter().map(|queue| &queue["reserved"]).collect::<Vec<_>>(), [30, 0, 0]);
-    // Three thresholds, of which the last is 100 % of a fifth of 300 units.
+    // There are three thresholds. The last one is 100 % of a fifth of 300 units.
     assert_eq!(queues[1]["most"], json!([47, 53, 60]));
     let column = |name: &str| &columns.iter().find(|(known, _)| known == name).unwrap().1;
     let most = column("units/0/1").iter().copied().fold(0.0, f64::max);
     assert_eq!(most, 60.0, "the burst fills the queue");
-    // 264 frames of the burst, of which the queue takes ten and the line sends some.
+    // Of the 264 frames of the burst, the queue admits ten, the line sends some, and the rest is dropped.
     let dropped: f64 = column("drop/packets").iter().sum();
     assert!((240.0..255.0).contains(&dropped), "{dropped}");
     let (without, _) = ask(&mut session, question(0));
