@@ -176,7 +176,7 @@ fn transmit(connection: &mut Connection, now: Time, sent: &mut Vec<String>) {
     }
 }
 
-/// Lets the timers before `until` expire, and ignores the segments that they send.
+/// Runs the timers that expire before `until`, and ignores the segments that they send.
 fn pass_timers(connection: &mut Connection, until: Time) {
     while let Some(now) = connection.poll_timeout().filter(|timer| *timer < until) {
         connection.on_timer(now);
