@@ -18,12 +18,12 @@ pub enum RoleOrigin {
     Codepoint,
 }
 
-/// A class of traffic, with the role of its first entry.
+/// A class of traffic, with the role of its first traffic entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassRole<'a> {
     /// The class.
     pub class: &'a str,
-    /// Its role.
+    /// The role of the class.
     pub role: Role,
     /// The origin of the role.
     pub origin: RoleOrigin,
@@ -42,7 +42,7 @@ impl TrafficConfig {
 }
 
 impl Scenario {
-    /// Returns the roles of the classes in results, without the classes of replies.
+    /// Returns the roles of the classes in results, except the classes of replies.
     pub fn class_roles(&self) -> Vec<ClassRole<'_>> {
         let mut found: Vec<ClassRole> = Vec::new();
         for traffic in &self.traffic {

@@ -38,13 +38,13 @@ pub enum Codec {
 /// Planning values of a codec (ITU-T G.113, Appendix I) and its packet format.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Planning {
-    /// The name in scenarios and of `--codec`.
+    /// The name in scenarios, and the value of `--codec`.
     pub name: &'static str,
-    /// The name for readers.
+    /// The name in reports.
     pub words: &'static str,
     /// Equipment impairment factor without loss (Table I.1).
     pub ie: f64,
-    /// Packet-loss robustness factor (Table I.4); `None` if none is published.
+    /// Packet-loss robustness factor (Table I.4); `None` if it is not published.
     pub bpl: Option<f64>,
     /// Frame duration, microseconds (G.114, Appendix I).
     pub frame_us: u64,
@@ -126,8 +126,8 @@ mod tests {
         assert_eq!(Codec::named("mp3"), None);
     }
 
-    /// Expected values by G.114 A.2: 161 samples of 125 us; 3 frames of 10 ms and 5 ms; 2 frames of 30 ms and
-    /// 7.5 ms.
+    /// The expected delays by G.114 A.2 are 161 samples of 125 us, 3 frames of 10 ms plus 5 ms, and 2 frames
+    /// of 30 ms plus 7.5 ms.
     #[test]
     fn coding_and_packets_take_the_time_of_g114() {
         for (codec, us) in [

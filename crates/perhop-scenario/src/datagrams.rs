@@ -16,7 +16,7 @@ impl VoiceConfig {
         let planning = self.codec.planning();
         let counted = planning.payload + RTP_HEADER;
         let packet = PacketSize::Payload(ByteSize::from_bytes(counted));
-        // Packets contain whole milliseconds of speech, so the number of bits per second is also whole.
+        // Packets contain whole milliseconds of speech, so the rate is a whole number of bits per second.
         let rate = Rate::from_bits_per_second(8_000_000 * counted / (planning.frames * planning.frame_us));
         match self.talk_spurts {
             None => SourceConfig::Cbr(CbrConfig { rate, packet, rate_counts: None, jitter: 0.0 }),
@@ -78,7 +78,8 @@ mod tests {
     use super::*;
     use crate::codec::Codec;
 
-    /// G.711: 160 bytes and 12 of RTP every 20 ms. G.729: 20 bytes. G.723.1: 24 bytes every 30 ms.
+    /// A packet of G.711 has 160 bytes of speech and 12 bytes of RTP every 20 ms. G.729 has 20 bytes of
+    /// speech, and G.723.1 has 24 bytes every 30 ms.
     #[test]
     fn voice_is_sent_at_the_rate_of_its_codec_with_headers() {
         for (codec, payload, rate) in

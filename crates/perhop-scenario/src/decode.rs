@@ -1,6 +1,6 @@
-//! Decoding of values into types. All errors are reported. serde stops at the first invalid value. This
-//! module replaces that value by a valid value and decodes again, until no error remains. The document with
-//! the replaced values is discarded.
+//! Decoding of values into types, with a report of all errors. serde stops at the first invalid value. This
+//! module therefore replaces the invalid value by a valid one and decodes again, until no error remains. The
+//! document with the replaced values is discarded.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -14,8 +14,8 @@ use super::position::Part;
 use super::printable::refuse_unprintable;
 use perhop_lint::nearest;
 
-/// Limit on the values that all attempts to decode a document may visit. A large document is decoded less
-/// often than a small one, so fewer of its errors are found.
+/// Limit on the values that all attempts to decode a document may visit. A large document is decoded fewer
+/// times than a small one, so fewer of its errors are found.
 const MOST_VISITED: usize = 30_000_000;
 
 /// Decodes the document as a `T`.
@@ -84,7 +84,7 @@ fn diagnose(document: &Document, problem: &Problem) -> Diagnostic {
 }
 
 /// Replaces the value that causes `problem`. Returns the path of the replaced value; `None` if no replacement
-/// helps or no `attempts` are left.
+/// is valid or no `attempts` remain.
 fn repair<T: DeserializeOwned>(
     value: &mut Value,
     problem: &Problem,
@@ -120,13 +120,13 @@ fn rename_or_remove(value: &mut Value, path: &ValuePath, known: &[String]) -> Op
     Some(renamed)
 }
 
-/// Whether the next error is at another place than the error `before`, or deeper inside the same value.
+/// Whether the `next` error is not at the place of the error `before`, or is deeper inside the same value.
 fn is_progress(before: &Problem, next: &Problem) -> bool {
     !before.path.is_within(&next.path)
 }
 
-/// Returns replacement values. One of them is valid at any place where the language expects a single value or
-/// a collection.
+/// Returns replacement values. At every place where the language expects a single value or a collection, at
+/// least one of them is valid.
 fn candidates(document: &Value, problem: &Problem) -> Vec<Value> {
     let mut all = Vec::new();
     if let Fault::UnknownChoice { known, .. } = &problem.fault {
@@ -165,7 +165,7 @@ fn put(value: &mut Value, path: &ValuePath, new: Value) -> bool {
     }
     match (value.pointer_mut(&path.parent().pointer()), path.last()) {
         (Some(Value::Object(entries)), Some(key)) => entries.insert(key.to_owned(), new).is_none(),
-        // An alternative may be a single word. The last segment of the path is then this word.
+        // An alternative may be a single word. In this case, the last segment of the path is this word.
         (Some(word @ Value::String(_)), Some(_)) => {
             *word = new;
             true
@@ -188,7 +188,7 @@ mod tests {
         let document = Document::from_json(value);
         let values = count(&document.value);
         let errors = |most| decode_within::<Scenario>(&document, most).unwrap_err().iter().count();
-        // The first error needs no further attempt, and each other error needs one further attempt.
+        // The first error is found by the first decoding. Each further error needs one further decoding.
         assert_eq!((errors(2 * values), errors(2 * values - 1)), (3, 2));
         assert_eq!((errors(values), errors(values - 1)), (2, 1));
         assert_eq!(errors(MOST_VISITED), 3);

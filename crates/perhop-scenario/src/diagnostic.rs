@@ -14,7 +14,7 @@ use super::position::Excerpt;
 /// Limit on the errors, and on the warnings, that are shown for a document.
 pub(super) const MOST_SHOWN: usize = 100;
 
-/// Returns the message about diagnostics of a severity beyond the limit, if there are any.
+/// Returns the message about the diagnostics of a severity that exceed the limit, if there are any.
 pub(super) fn more(severity: Severity, count: usize) -> Option<Diagnostic> {
     let beyond = count.checked_sub(MOST_SHOWN).filter(|beyond| *beyond > 0)?;
     let what = match severity {
@@ -51,9 +51,9 @@ pub struct Diagnostic {
     pub path: String,
     /// The override (`path=value`) that set the value, if any.
     pub set: Option<String>,
-    /// The fault.
+    /// Describes the fault.
     pub message: String,
-    /// The correction.
+    /// Describes the correction.
     pub help: Option<String>,
     /// The line of the file, for the rendered text.
     #[serde(skip)]
@@ -88,7 +88,7 @@ impl Diagnostic {
     pub fn by(self, rule: &'static Rule) -> Diagnostic {
         Diagnostic { rule, ..self }
     }
-    /// Sets the correction.
+    /// Sets the text about the correction.
     pub fn help(self, help: impl Into<String>) -> Diagnostic {
         Diagnostic { help: Some(help.into()), ..self }
     }
@@ -147,7 +147,7 @@ impl Diagnostic {
             Coloring::Plain => Renderer::plain(),
             Coloring::Ansi => Renderer::styled(),
         };
-        // The renderer replaces control characters only in titles and source lines.
+        // The renderer replaces control characters in titles and source lines, but not these characters.
         renderer.decor_style(DecorStyle::Ascii).render(&[group]).replace(changes_order, "\u{fffd}")
     }
 

@@ -32,7 +32,7 @@ struct Text {
 }
 
 impl Document {
-    /// Reads the document in the file `path`; `-` is standard input.
+    /// Reads the document in the file `path`. If `path` is `-`, reads standard input.
     ///
     /// # Errors
     /// The file cannot be read or is not YAML.
@@ -77,7 +77,7 @@ impl Document {
         let positions = Positions::read(&source).map_err(|error| {
             let at = error.marker().byte_offset().unwrap_or(error.marker().index());
             let info = error.info();
-            // The parser has its own limit, above the limit on the depth of values.
+            // The parser has its own limit, which is higher than the limit on the depth of values.
             if info.starts_with("recursion limit exceeded") {
                 return unreadable(&file, &source, at..at + 1, nested_too_deeply("lists and mappings"));
             }
@@ -170,8 +170,8 @@ const MOST_COPIES: usize = 250_000;
 
 /// Parses a YAML 1.2 text.
 pub(super) fn yaml_value(source: &str) -> Result<Value, YamlError> {
-    // A value needs at least one byte and causes at most two events. Therefore a large file cannot exceed
-    // these limits; only copies by aliases can.
+    // A value needs at least one byte and causes at most two events. A file without aliases therefore cannot
+    // exceed these limits; only copies by aliases can.
     let written = source.len();
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -195,7 +195,7 @@ pub(super) fn yaml_value(source: &str) -> Result<Value, YamlError> {
     })
 }
 
-/// Returns the message of the YAML library without the position, which the diagnostic shows, and without
+/// Returns the message of the YAML library without the position, because the diagnostic shows it, and without
 /// names of the library's options.
 fn plain_words(text: &str) -> String {
     let message = text.split(" at line ").next().unwrap_or(text);

@@ -30,7 +30,7 @@ fn collect(queueing: &QueueingConfig, port: &str, prefix: &str, found: &mut Vec<
             collect(inner, port, &format!("{name}/"), found);
         }
         let config = class.buffer.as_ref().and_then(BufferConfig::mred);
-        // Loading built the policies, so the thresholds are valid.
+        // Loading has built the policies, so the thresholds are valid.
         let Some(curves) = config.and_then(|config| config.drop_curves().ok()) else { continue };
         let unit = match curves.first().map(|curve| curve.unit) {
             Some(QueueSize::Bytes(_)) => "bytes",

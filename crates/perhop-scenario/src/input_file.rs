@@ -1,7 +1,7 @@
-//! Limits of the files that a scenario names, and the function that opens them.
+//! Limits of the files that a scenario names, and the functions that read them.
 //!
-//! Only regular files are read, because a device or a pipe may never end. `docs/check.md` has the table of
-//! all limits; `python/perhop/inputs.py` has the limits of the command line.
+//! Only regular files are read, because the data of a device or a pipe may never end. `docs/check.md` has the
+//! table of all limits; `python/perhop/inputs.py` has the limits of the command line.
 
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read, Result};
@@ -46,8 +46,9 @@ impl FileLimits {
     /// # Errors
     /// The file does not exist, is not a regular file, or exceeds a limit.
     pub(crate) fn read(&self, path: &Path) -> Result<Vec<u8>> {
-        // Opening a pipe waits for its writer, so the kind is checked before the file is opened. It is
-        // checked again on the open file, because another process can have replaced the file.
+        // Opening a pipe waits for its writer, so the kind of file is checked before the file is opened. The
+        // kind is checked again after the file is opened, because another process may have replaced the file
+        // in between.
         require_regular(&std::fs::metadata(path)?)?;
         let file = File::open(path)?;
         require_regular(&file.metadata()?)?;

@@ -20,7 +20,8 @@ pub struct VideoConfig {
     /// Playing time of a segment.
     #[serde(default = "segment")]
     pub segment: Time,
-    /// Largest playing time in the player's buffer; the player requests a segment when it fits.
+    /// Largest playing time in the player's buffer; the player requests a segment when the buffer has room
+    /// for it.
     #[serde(default = "buffer")]
     pub buffer: Time,
     /// Playing time in the buffer at which playback starts, and resumes after a stall.
@@ -92,7 +93,8 @@ pub struct BbaRule {
     /// Buffer level up to which the bitrate is the lowest; by default 0.375 of the buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservoir: Option<Time>,
-    /// Span above the reservoir, after which the bitrate is the highest; by default 0.525 of the buffer.
+    /// Span of buffer levels above the reservoir, at the end of which the bitrate is the highest; by default
+    /// 0.525 of the buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cushion: Option<Time>,
 }
@@ -151,7 +153,7 @@ pub struct PageConfig {
 pub struct ObjectsConfig {
     /// Number of objects.
     pub count: u32,
-    /// Size of each, bytes.
+    /// Size of each object, bytes.
     pub size: ByteSize,
 }
 

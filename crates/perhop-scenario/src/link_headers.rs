@@ -1,4 +1,4 @@
-//! [`LinkHeaders`]: the headers of a link. A link without headers needs little memory.
+//! [`LinkHeaders`]: the headers of a link, stored so that a link without headers needs little memory.
 
 use std::borrow::Cow;
 use std::ops::Deref;

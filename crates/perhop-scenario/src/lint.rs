@@ -22,7 +22,7 @@ use super::scenario::Scenario;
 use super::topology::host_addresses;
 use super::traffic::SourceConfig;
 
-/// Limit on the product of policies and kinds of packets that are compared.
+/// Limit on the number of comparisons: policies times kinds of packets.
 const MOST_COMPARED: usize = 1_000_000;
 
 /// Returns the warnings and notes about `scenario`. `document` is the source of the scenario, and `resolved`
@@ -40,7 +40,7 @@ pub(super) fn check_scenario(
     found.close()
 }
 
-/// The warnings and notes to show, and the total number of warnings and of notes.
+/// The warnings and notes to show, and the total numbers of warnings and notes.
 pub(super) struct Shown<'a> {
     document: &'a Document,
     kept: [Vec<Diagnostic>; 2],
@@ -53,8 +53,8 @@ impl<'a> Shown<'a> {
     fn new(document: &'a Document) -> Shown<'a> {
         Shown { document, kept: Default::default(), counts: [0; 2] }
     }
-    /// Adds a finding at `path`. The search for the position reads the whole file, so it is done only for
-    /// findings that are shown.
+    /// Adds a finding at `path`. The search for a position reads the whole file, so positions are searched
+    /// only for findings that are shown.
     fn add(&mut self, path: &ValuePath, finding: Finding) {
         let severity = finding.rule.severity;
         let Some(place) = Shown::SEVERITIES.iter().position(|known| *known == severity) else { return };
@@ -94,8 +94,8 @@ fn interfaces<'a>(names: &'a Neighbors, node: &str) -> &'a [String] {
     names.get(node).map_or(&[], Vec::as_slice)
 }
 
-/// Adds the findings about the policies of `scenario`, each with the first interface that uses the policy, if
-/// any.
+/// Adds the findings about the policies of `scenario`. Each finding names the first interface that uses the
+/// policy, if any.
 fn add_policy_findings(scenario: &Scenario, names: &Neighbors, found: &mut Shown) {
     let mut used = BTreeMap::new();
     for link in &scenario.links {
@@ -120,7 +120,7 @@ fn add_policy_findings(scenario: &Scenario, names: &Neighbors, found: &mut Shown
 }
 
 /// Adds notes on classes that no traffic reaches, at the first interface that uses the policy. For a policy
-/// from a router configuration, the note points at the configuration.
+/// from a router configuration, the position of the note is in the configuration.
 fn add_idle_classes(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &mut Shown) {
     let Some(sent) = sent(resolved) else { return };
     if exceeds_comparisons(&sent, resolved) {
@@ -195,7 +195,7 @@ fn exceeds_comparisons(sent: &[MatchConfig], resolved: &Scenario) -> bool {
     sent.len().saturating_mul(resolved.policies.len()) > MOST_COMPARED
 }
 
-/// Returns the note that `rule` is not applied, because the scenario is too large.
+/// Returns the note that `rule` was not applied, because the scenario is too large.
 fn not_searched(rule: &'static Rule, what: &str) -> Finding {
     Finding {
         rule,
@@ -207,8 +207,8 @@ fn not_searched(rule: &'static Rule, what: &str) -> Finding {
     }
 }
 
-/// Returns match criteria for the packets of all flows, without the DSCP if a policy writes it; `None` if
-/// captures are replayed.
+/// Returns match criteria for the packets of all flows. The criteria do not include the DSCP if a policy sets
+/// it. `None` if captures are replayed.
 fn sent(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
     let mut flows = flows(scenario)?;
     if scenario.policies.values().any(marks) {
@@ -245,7 +245,8 @@ fn flows(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
             ..MatchConfig::default()
         };
         let first = MatchConfig { destination_port: single(ports), ..between(from, to, traffic.dscp) };
-        // Each line of a trace file can have its own codepoint, so the codepoint of the entry does not count.
+        // Each line of a trace file may have its own codepoint, so the codepoint of the traffic entry is
+        // ignored.
         let is_trace = matches!(traffic.source, SourceConfig::Trace(_));
         sent.push(MatchConfig { dscp: first.dscp.clone().filter(|_| !is_trace), ..first });
         if ports.is_some() && has_mtu {

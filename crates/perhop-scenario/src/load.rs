@@ -20,7 +20,7 @@ use crate::scenario::Scenario;
 /// A scenario that can be run.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The scenario as written, with overrides applied.
+    /// The scenario as it was written, with overrides applied.
     pub scenario: Scenario,
     /// The scenario to run, with router configurations converted to policies.
     pub resolved: Scenario,
@@ -31,8 +31,8 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Returns the scenario as written, with the texts of router configurations in place of file names, so
-    /// that it runs without those files.
+    /// Returns the scenario as it was written, with the texts of router configurations in place of file
+    /// names, so that a run does not need those files.
     pub fn embedded(&self) -> Scenario {
         let mut scenario = self.scenario.clone();
         for configuration in scenario.routers.values_mut().filter_map(|router| router.configuration.as_mut())
@@ -43,7 +43,7 @@ impl Loaded {
     }
 }
 
-/// Policies outside a scenario.
+/// Policies without a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PolicySet {
@@ -68,7 +68,7 @@ pub struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     /// Creates a loader that applies router configurations with `assembler`. [`Loader::default`] refuses
-    /// them.
+    /// router configurations.
     pub fn with(assembler: &'a dyn Assembler) -> Loader<'a> {
         Loader { assembler: Some(assembler) }
     }
@@ -96,8 +96,8 @@ impl<'a> Loader<'a> {
         Ok(Loaded { scenario, resolved, base, warnings })
     }
 
-    /// Returns the scenario in `document` with router configurations converted, without further checks. The
-    /// caller uses it for scenarios of earlier runs, whose traces may no longer exist.
+    /// Returns the scenario in `document` with router configurations converted, without further checks. This
+    /// function is for scenarios of earlier runs, whose trace files may not exist any more.
     ///
     /// # Errors
     /// The document cannot be decoded, or a configuration has errors.
@@ -109,8 +109,8 @@ impl<'a> Loader<'a> {
         if wrong.is_empty() { Ok(scenario) } else { Err(Diagnostics::new(wrong)) }
     }
 
-    /// Returns the findings of the lint rules for the scenario in `document`, without further checks. The
-    /// caller uses it for scenarios of earlier runs, whose traces may no longer exist.
+    /// Returns the findings of the lint rules for the scenario in `document`, without further checks. This
+    /// function is for scenarios of earlier runs, whose trace files may not exist any more.
     ///
     /// # Errors
     /// The document cannot be decoded, or a configuration has errors.

@@ -31,7 +31,8 @@ pub struct MeasureConfig {
     /// series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_every: Option<Time>,
-    /// Whether delay distributions are kept per class or per flow; each takes about 80 KiB of memory.
+    /// Whether delay distributions are recorded per class or per flow; each distribution takes about 80 KiB
+    /// of memory.
     #[serde(default, skip_serializing_if = "DelayScope::is_per_class")]
     pub delays: DelayScope,
 }
@@ -40,10 +41,11 @@ pub struct MeasureConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DelayScope {
-    /// One per class: percentiles per class, and delay variation (PDV, RFC 5481) of classes with one flow.
+    /// One distribution per class: percentiles per class, and delay variation (PDV, RFC 5481) of classes with
+    /// one flow.
     #[default]
     PerClass,
-    /// One per flow: percentiles and PDV per flow and per class.
+    /// One distribution per flow: percentiles and PDV per flow and per class.
     PerFlow,
 }
 
@@ -66,7 +68,7 @@ pub struct QueueProbeConfig {
     pub every: Time,
 }
 
-/// A captured direction of a link: packets that a node sends to a neighbor, and those that its port drops.
+/// A captured direction of a link: packets that a node sends to a neighbor, and packets that its port drops.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CaptureConfig {

@@ -18,8 +18,8 @@ pub struct VoiceConfig {
     /// The playout rule of the receiver. Packets that arrive after their playout time are lost.
     #[serde(default)]
     pub jitter_buffer: JitterBuffer,
-    /// Talk spurts and silence in turn; a silent sender sends nothing. By default packets are sent all the
-    /// time.
+    /// Talk spurts and silence in turn; no packets are sent during silence. By default packets are sent all
+    /// the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub talk_spurts: Option<TalkSpurts>,
 }
@@ -28,14 +28,14 @@ pub struct VoiceConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JitterBuffer {
-    /// Every packet is played this long after the earliest possible arrival.
+    /// Every packet is played this time after its earliest possible arrival.
     Fixed(Time),
     /// The buffer follows the variation of the delay (Ramjee et al. 1994, algorithm 1).
     Adaptive(AdaptiveBuffer),
 }
 
 impl Default for JitterBuffer {
-    /// The default `playout-delay mode` of a dial peer of Cisco's gateways.
+    /// The adaptive buffer, which is the default `playout-delay mode` of a dial peer of Cisco's gateways.
     fn default() -> JitterBuffer {
         JitterBuffer::Adaptive(AdaptiveBuffer::default())
     }

@@ -1,4 +1,4 @@
-//! Translation of serde's errors into messages for the author of a scenario.
+//! Translation of serde's errors into messages for authors of scenarios.
 
 use super::nearest::{listed, suggest};
 use super::path::ValuePath;
@@ -7,7 +7,7 @@ use super::schema;
 /// Kind of decoding error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// A key that the mapping does not have, and the allowed keys.
+    /// An unknown key of a mapping, with the allowed keys.
     UnknownKey(Vec<String>),
     /// A required key is missing.
     MissingKey,

@@ -10,7 +10,7 @@ pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
 }
 
-/// Returns "did you mean `x`? KINDS: …" for the unknown name `found`.
+/// Returns "did you mean `x`? KINDS: …" for the unknown name `found`, where `x` is the nearest known name.
 pub fn suggest<'a>(kind: &str, found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     if known.is_empty() {

@@ -20,7 +20,7 @@ use super::link_headers::LinkHeaders;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HostConfig {
-    /// IP address for classifiers; by default the next free one of 10.0.0.0/8, in order of host names.
+    /// IP address for classifiers; by default the next free address of 10.0.0.0/8, in order of host names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
 }
@@ -29,14 +29,14 @@ pub struct HostConfig {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RouterConfig {
-    /// Description of the router, for readers.
+    /// Description of the router, for readers of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Configuration of the router in its own language. Links then select its interfaces by `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<RouterConfiguration>,
-    /// Neighbors to which packets to some hosts go, by host: `{server: edge2}`. Packets to other hosts follow
-    /// the path of least cost.
+    /// Neighbors to which packets to some hosts are sent, by host: `{server: edge2}`. Packets to other hosts
+    /// follow the path of least cost.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub routes: BTreeMap<String, String>,
 }
@@ -50,20 +50,21 @@ pub struct LinkConfig {
     /// Rate in bits per second, of wire bytes according to `framing`.
     pub rate: Rate,
     /// Changes of the rate during the run, in both directions: `[{at: 20s, rate: 10Mb/s}]`. Policies are
-    /// built from `rate` and do not follow.
+    /// built from `rate` and are not adapted to the changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_changes: Vec<RateChange>,
     /// One-way propagation delay.
     #[serde(default)]
     pub delay: Time,
-    /// Overhead of the wire per IP packet; by default from the router configuration at either end, else none.
+    /// Overhead of the wire per IP packet; by default the overhead in the router configuration at either end,
+    /// otherwise none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
     /// Headers between the IP packet and the framing, innermost first: `[gre, {vlan: {id: 100}}]`.
     #[serde(default, skip_serializing_if = "LinkHeaders::is_empty")]
     pub headers: LinkHeaders,
     /// Longest IP packet that either end sends, without `headers`; by default unlimited. Longer IPv4 packets
-    /// are fragmented unless DF is set, and TCP limits its segments to the path.
+    /// are fragmented unless DF is set, and TCP limits its segments to the MTU of the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<ByteSize>,
     /// Probability that the wire loses a packet, in each direction; at least 0 and below 1.
@@ -101,8 +102,8 @@ pub struct InterfaceConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Tunnels and sub-interfaces of the `configuration` whose packets leave via this interface, each with
-    /// its destination prefixes; the longest matching prefix decides. Their output policies apply below the
-    /// rate of this interface. While it is congested, they share its rate equally.
+    /// its destination prefixes; the longest matching prefix decides. Their output policies apply within the
+    /// rate of this interface. While this interface is congested, they share its rate equally.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub carries: BTreeMap<String, Vec<Prefix>>,
     /// Name of the policy for arriving packets; only its conditioners apply.
@@ -114,10 +115,10 @@ pub struct InterfaceConfig {
     /// Transmit ring: the FIFO between scheduler and wire; by default only the packet on the wire.
     #[serde(default)]
     pub ring: RingConfig,
-    /// Rate in this direction, bits per second, if it differs from the link's.
+    /// Rate in this direction, bits per second, if it differs from the rate of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Longest IP packet that this end sends, if it differs from the link's.
+    /// Longest IP packet that this end sends, if it differs from the limit of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<ByteSize>,
     /// Largest maximum segment size of connections through this end, in either direction: the interface

@@ -11,7 +11,7 @@ use super::schema;
 impl Document {
     /// Sets the value at `path` to the YAML `text`. Dots separate keys. An index or a `name` selects a list
     /// element (`traffic.voice.source.cbr.rate`); a `*` in the name selects several (`traffic.voice-*.dscp`).
-    /// A key that the document does not have is added if the language has it.
+    /// A key that is not in the document is added if the language defines it.
     ///
     /// # Errors
     /// The path does not exist, or `text` is not YAML. The value itself is checked later.
@@ -112,8 +112,8 @@ fn resolve(document: &Value, segments: &[&str]) -> Result<ValuePath, Nowhere> {
                 (current, path) = (entries.get(&key), path.join(key));
                 taken
             }
-            // The value is missing or empty, or an earlier override has set it. The schema then defines the
-            // keys.
+            // The value is missing or empty, or an earlier override has set it, so the keys are those of the
+            // schema.
             Some(Value::Object(_) | Value::Null) | None => {
                 let inner = path.join(first);
                 if !schema::declares(&inner) {
@@ -150,14 +150,15 @@ fn unknown_key(path: &ValuePath, current: Option<&Value>, found: &str) -> Nowher
     }
 }
 
-/// Returns the longest key of `entries` that the leading `segments` spell, and the number of those segments.
+/// Returns the longest key of `entries` that equals the first `segments`, joined by dots, and the number of
+/// those segments.
 fn longest_key(entries: &Map<String, Value>, segments: &[&str]) -> Option<(String, usize)> {
     let spelled = (1..=segments.len()).rev().map(|count| (segments[..count].join("."), count));
     spelled.into_iter().find(|(key, _)| entries.contains_key(key))
 }
 
-/// Returns the index of the list element that the leading `segments` select by index or `name`, and the
-/// number of those segments.
+/// Returns the index of the list element that the first `segments` select by index or `name`, and the number
+/// of those segments.
 fn element(elements: &[Value], segments: &[&str]) -> Option<(usize, usize)> {
     let by_name = (1..=segments.len()).rev().find_map(|count| {
         let name = segments[..count].join(".");

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Keys and list indices from the top of a document to one value.
 ///
-/// Written with dots (`links.0.rate`), as in `--set`.
+/// A path is displayed with dots (`links.0.rate`), as in `--set`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ValuePath(Vec<String>);
 

@@ -57,8 +57,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the plan of `source` and its TCP; `None` if it sends datagrams. If connections have different
-    /// plans, returns the plan of the first.
+    /// Returns the plan of `source` and its TCP; `None` if the source sends datagrams. If connections have
+    /// different plans, returns the plan of the first connection.
     pub fn for_source(source: &SourceConfig) -> Option<(Plan, &TcpConfig)> {
         Plan::for_flow(source, 0)
     }
@@ -125,11 +125,11 @@ impl Plan {
             Request::Pareto { mean, shape } => libm::round(mean * stream.pareto(shape)).max(1.0) as u64,
         }
     }
-    /// Whether the client never waits for the server: an endless request, or requests without responses.
+    /// Whether the client never waits for the server, because its request is endless or has no response.
     pub fn is_continuous(&self) -> bool {
         self.connections == Connections::One && self.response == 0
     }
-    /// Whether each connection is for one transaction and `end` closes it first.
+    /// Whether each connection is for one transaction and `end` closes the connection first.
     pub fn closes(&self, end: Closing) -> bool {
         self.connections == Connections::PerTransaction && self.closing == end
     }
@@ -143,7 +143,8 @@ impl Plan {
 }
 
 impl TrafficConfig {
-    /// Returns the IP protocol of the packets: TCP if the source is an application, else `protocol` or UDP.
+    /// Returns the IP protocol of the packets: TCP if the source is an application on TCP, otherwise
+    /// `protocol` or UDP.
     pub fn protocol(&self) -> Protocol {
         let of_datagrams = self.protocol.unwrap_or(Protocol::UDP);
         if Plan::for_source(&self.source).is_some() { Protocol::TCP } else { of_datagrams }

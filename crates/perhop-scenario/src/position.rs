@@ -7,7 +7,7 @@ use serde_saphyr::granit_parser::{Event, Parser, ScanError, Span};
 
 use super::path::ValuePath;
 
-/// One line of a file, and the range of it that a diagnostic marks.
+/// One line of a file, and the range of this line that a diagnostic marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Excerpt {
     /// Line number, from 1.
@@ -24,8 +24,8 @@ pub(super) struct Excerpt {
 const MOST_SHOWN: usize = 200;
 
 impl Excerpt {
-    /// Creates the excerpt of the line of `source` in which the range `bytes` begins. The range ends with
-    /// that line.
+    /// Creates the excerpt of the line of `source` in which the range `bytes` begins. The marked range ends
+    /// at the latest with that line.
     pub(super) fn new(source: &str, bytes: Range<usize>) -> Excerpt {
         let floor = |at: usize| floor(source, at);
         // An error at the end of the text is shown on its last line.
@@ -38,7 +38,7 @@ impl Excerpt {
         let marked = first..first + text[first..last].trim_end().len();
         Excerpt::within(source[..begin].matches('\n').count() + 1, text, marked)
     }
-    /// Creates the excerpt of the line `line` (from 1) of `lines`, marked from start to end.
+    /// Creates the excerpt of line number `line` (from 1) of `lines`, and marks the whole line.
     pub(super) fn of_line(lines: &[&str], line: usize) -> Excerpt {
         let text = lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
         Excerpt::within(line, text, 0..text.len())
@@ -69,7 +69,7 @@ fn floor(text: &str, at: usize) -> usize {
 pub(super) enum Part {
     /// The key.
     Key,
-    /// The value if it is a scalar, else the key.
+    /// The value if it is a scalar, otherwise the key.
     Value,
 }
 
@@ -127,8 +127,8 @@ impl Positions {
                 }
             }
         }
-        // The rest of the text is read only to find syntax errors. The decoder of the values refuses a second
-        // document later.
+        // The rest of the text is read only to find syntax errors. If it has a second document, the decoder
+        // of the values refuses it later.
         while reader.next()?.is_some() {}
         Ok(Positions { root, repeated: reader.repeated })
     }

@@ -11,8 +11,8 @@ use super::position::Part;
 /// The key of a router configuration, whose text may contain any character.
 const CONFIGURATION: &str = "configuration";
 
-/// Refuses keys and strings with control characters other than tabs and line ends, or with marks that change
-/// the order in which text is read (Unicode Technical Report 36, section 2.6).
+/// Refuses keys and strings with control characters other than tabs and line ends, or with characters that
+/// change the order in which text is displayed (Unicode Technical Report 36, section 2.6).
 ///
 /// # Errors
 /// All such strings, at most 100.

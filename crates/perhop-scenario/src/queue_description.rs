@@ -84,7 +84,8 @@ fn described(class: &ClassConfig, port: String, queue: String) -> QueueDescripti
     QueueDescription { port, queue, limit_packets: packets.min(), lines: lines_of(class) }
 }
 
-/// Returns the limit of a class's buffer manager; `None` if only an algorithm bounds the queue.
+/// Returns the limit of a class's buffer manager; `None` if the queue is limited only by the algorithm of the
+/// buffer manager.
 fn limit_of(class: &ClassConfig) -> Option<QueueSize> {
     match class.buffer.as_ref() {
         None if class.fair_queueing.is_some() => None,
@@ -182,7 +183,7 @@ fn early_detection(kind: &str, config: &MredConfig, source: &PrecedenceSource) -
     let law = config.law.as_ref().map(|law| format!(" ({})", word(law))).unwrap_or_default();
     let limit = config.limit.map(|limit| format!(", {}", at_most(Some(limit)))).unwrap_or_default();
     let mut lines: Vec<DescriptionLine> = vec![format!("{name}{law}{limit}").into()];
-    // Loading built the policies, so the thresholds are valid.
+    // Loading has built the policies, so the thresholds are valid.
     let curves = config.drop_curves().unwrap_or_default();
     lines.extend(curves.iter().enumerate().filter_map(|(number, curve)| {
         let (&(low, _), &(high, probability)) = (curve.shared.get(1)?, curve.shared.get(2)?);
@@ -251,7 +252,7 @@ fn target_and_interval(target: Time, interval: Time) -> DescriptionLine {
     format!("target {}, interval {}", spaced(&target), spaced(&interval)).into()
 }
 
-/// Returns a limit as text. A limit that no queue can reach counts as no limit.
+/// Returns a limit as text. A limit that no queue can reach is shown as no limit.
 fn at_most(limit: Option<QueueSize>) -> String {
     match limit {
         Some(QueueSize::Packets(count)) if count >= FairQueueingConfig::NO_LIMIT => "no limit".to_owned(),
@@ -260,7 +261,7 @@ fn at_most(limit: Option<QueueSize>) -> String {
     }
 }
 
-/// Returns the codepoints of a drop precedence if they are listed, else its number.
+/// Returns the codepoints of a drop precedence if they are listed, otherwise its number.
 fn label(source: &PrecedenceSource, number: usize) -> String {
     match source {
         PrecedenceSource::ByDscp(lists) if number < lists.len() => {
@@ -271,7 +272,7 @@ fn label(source: &PrecedenceSource, number: usize) -> String {
     }
 }
 
-/// Returns the name of a choice in scenario files.
+/// Returns the name of `choice` in scenario files.
 fn word(choice: &impl Serialize) -> String {
     match serde_json::to_value(choice) {
         Ok(serde_json::Value::String(name)) => name,

@@ -28,15 +28,15 @@ pub struct Recording {
 pub struct Recorded {
     /// Time since the first IP packet of the file.
     pub time: Time,
-    /// Index of its flow.
+    /// Index of the packet's flow.
     pub flow: u32,
     /// Length of the IP packet, bytes.
     pub length: u32,
-    /// Its codepoint.
+    /// The codepoint of the packet.
     pub dscp: Dscp,
-    /// Its ECN field, and the marks of its tag and labels.
+    /// The ECN field of the packet, and the marks of its tag and labels.
     pub marks: Marks,
-    /// The marks that the packet carries.
+    /// The kinds of marks that the packet has.
     pub input: Ingress,
     /// Fields of the TCP header.
     pub tcp: TcpNumbers,
@@ -122,7 +122,8 @@ fn chosen<'c>(config: &PcapConfig, capture: &'c Capture) -> Result<Vec<&'c Obser
     Ok(capture.packets.iter().filter(is_chosen).collect())
 }
 
-/// Groups `chosen` into flows. Times are relative to `first`, nanoseconds in the file.
+/// Groups `chosen` into flows. Times are relative to `first`, the time of the first packet in the file,
+/// nanoseconds.
 fn recording(flows: ReplayedFlows, chosen: &[&Observed], first: u64) -> Recording {
     let mut keys: Vec<Option<FlowKey>> = Vec::new();
     let mut numbers: BTreeMap<Option<FlowKey>, u32> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Routes, which are computed before the run. A route that the scenario sets takes precedence over the path
 //! of least total cost. Of several paths with equal cost, the path with the link that is first in the
-//! scenario is used, so that routes are reproducible. Hosts do not forward packets, so only routers are
-//! searched. One search per router with hosts finds the paths from all nodes, so set-up time is linear in the
+//! scenario is used, so that routes are reproducible. Hosts do not forward packets, so the search visits only
+//! routers. One search per router with hosts finds the paths from all nodes, so set-up time is linear in the
 //! number of hosts.
 
 use std::cmp::Reverse;
@@ -29,18 +29,18 @@ type Hop = (LinkId, NodeId);
 /// The directions of links from each node, with their costs.
 #[derive(Debug)]
 pub struct Routes {
-    /// Link and far end, by node.
+    /// By node: the links that leave it, with their far ends.
     leaving: Vec<Vec<Hop>>,
-    /// Link, near end and cost of the first link from each neighbor, by node.
+    /// By node: the first link from each neighbor, with its near end and its cost.
     arriving: Vec<Vec<(LinkId, NodeId, u32)>>,
     /// The first link from one node to another.
     direct: BTreeMap<(NodeId, NodeId), LinkId>,
     forwards: Vec<bool>,
-    /// The hop that the scenario sets, by node and destination.
+    /// By node and destination: the hop that the scenario sets.
     set: BTreeMap<(NodeId, NodeId), Hop>,
-    /// The first link from every node towards each destination queried so far.
+    /// By destination of the queries so far: the first link from every node towards this destination.
     trees: BTreeMap<NodeId, Vec<Option<Hop>>>,
-    /// Number of links visited by searches, a measure of their work.
+    /// Number of links that searches have visited, a measure of their work.
     looks: u64,
 }
 
@@ -73,7 +73,7 @@ impl Routes {
     /// Returns the links on the path from `from` to `to`; `None` if there is no path, or the routes of the
     /// scenario form a loop.
     pub fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
-        // All packets of a host with one link pass its only neighbor, so the search starts there.
+        // All packets of a host with one link pass its only neighbor, so the search starts at this neighbor.
         let (mut path, mut at) = (Vec::new(), from);
         if let [(link, neighbor)] = self.leaving[from.0 as usize][..] {
             path.push(link);
@@ -112,8 +112,8 @@ impl Routes {
         self.trees[&target][at.0 as usize]
     }
 
-    /// Runs Dijkstra's algorithm from the target outwards. Both directions of a link have the same cost, so a
-    /// path to the target costs as much as the reverse path.
+    /// Runs Dijkstra's algorithm from the target. Both directions of a link have the same cost, so a path to
+    /// the target has the same cost as the reverse path.
     fn tree_towards(&mut self, target: NodeId) -> Vec<Option<Hop>> {
         let mut first_hop: Vec<Option<Hop>> = vec![None; self.leaving.len()];
         let mut cost = vec![u64::MAX; self.leaving.len()];
@@ -148,7 +148,8 @@ impl Routes {
 mod tests {
     use super::*;
 
-    /// Creates routes between nodes that forward or not, from links with their costs.
+    /// Creates routes between nodes, from links with their costs. `forwards` contains for each node whether
+    /// it forwards packets.
     fn routes(forwards: &[bool], links: &[(u32, u32, u32)]) -> Routes {
         let mut routes = Routes::new(forwards.to_vec());
         for (index, &(a, b, cost)) in (0..).zip(links) {
@@ -158,7 +159,8 @@ mod tests {
         routes
     }
 
-    /// Hosts 0 and 1, routers 2 to 5: two paths of equal cost from 2 to 5, through 3 and through 4.
+    /// Nodes 0 and 1 are hosts, and 2 to 5 are routers. There are two paths of equal cost from 2 to 5,
+    /// through 3 and through 4.
     #[test]
     fn equal_paths_follow_the_order_of_links() {
         let links = [(0, 2, 1), (2, 3, 1), (2, 4, 1), (3, 5, 1), (4, 5, 1), (5, 1, 1)];
@@ -173,8 +175,8 @@ mod tests {
         assert_eq!(routes.path(NodeId(0), NodeId(1)), Some(vec![LinkId(0)]));
     }
 
-    /// Two paths of equal cost from 2 to 5: the set route leads through 4, the reverse route through 3. A
-    /// circle between 2 and 4 gives no path.
+    /// There are two paths of equal cost from 2 to 5. The configured route leads through 4, and the reverse
+    /// route through 3. With a loop between 2 and 4, there is no path.
     #[test]
     fn configured_routes_precede_computed_ones() {
         let links = [(0, 2, 1), (2, 3, 1), (2, 4, 1), (3, 5, 1), (4, 5, 1), (5, 1, 1)];

@@ -21,7 +21,7 @@ pub struct Scenario {
     pub perhop: u32,
     /// Title in results.
     pub name: String,
-    /// Purpose of the scenario, for readers.
+    /// Purpose of the scenario, for readers of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Simulated time, including the warm-up.
@@ -29,8 +29,8 @@ pub struct Scenario {
     /// Seed for all random streams.
     #[serde(default = "number::<u64, 1>")]
     pub seed: u64,
-    /// Number of independent repetitions, each with its own random numbers. Without it, `perhop run` and
-    /// `perhop test` run as many as fit into a budget of packets; other commands run one.
+    /// Number of independent repetitions, each with its own random numbers. Without this key, `perhop run`
+    /// and `perhop test` run as many repetitions as fit into a budget of packets; other commands run one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replications: Option<u32>,
     /// End systems by name: they send and receive, but do not forward.

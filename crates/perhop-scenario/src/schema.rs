@@ -15,7 +15,7 @@ use crate::scenario::Scenario;
 /// Returns the JSON Schema (draft 2020-12) of a scenario file.
 ///
 /// In a web page, the schema is the committed file, which a test compares with the types. The code that
-/// generates the schema has half a megabyte, and the compressed file a tenth of that.
+/// generates the schema has half a megabyte, and the compressed file has a tenth of this size.
 #[cfg(target_family = "wasm")]
 pub fn scenario_schema() -> Value {
     const COMMITTED: &str = include_str!("../../../schema/perhop-scenario.schema.json");

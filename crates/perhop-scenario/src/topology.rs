@@ -130,7 +130,7 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// Returns the address of every host, in order of names: the configured one, or the next free one of
+/// Returns the address of every host, in order of names: the configured address, or the next free address of
 /// 10.0.0.0/8.
 pub fn host_addresses(scenario: &Scenario) -> Vec<IpAddr> {
     let taken: BTreeSet<IpAddr> = scenario.hosts.values().filter_map(|host| host.address).collect();

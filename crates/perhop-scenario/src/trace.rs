@@ -31,7 +31,7 @@ const LARGEST_PACKET: u32 = 65_535;
 /// with `#` are ignored.
 ///
 /// # Errors
-/// The file cannot be read, or the first malformed line.
+/// The file cannot be read, or a line is malformed. The error names the first such line.
 pub fn read_trace(base: &Path, file: &str) -> Result<Vec<TraceEntry>, Box<Diagnostic>> {
     let path = base.join(file);
     let shown = path.display().to_string();
@@ -111,7 +111,7 @@ fn entry(text: &str, columns: usize) -> Result<TraceEntry, (String, &'static str
         let message = format!("{} columns, expected {columns}", fields.len());
         return Err((message, "every line has the columns of the header"));
     }
-    // The decimal parser of scenarios is exact, because it does not round times to binary fractions.
+    // The parser for decimal numbers in scenarios does not round times to binary fractions, so it is exact.
     let time = format!("{}s", fields[0]).parse().map_err(|_| {
         let message = format!("\"{}\" is not a time in seconds", fields[0]);
         (

@@ -138,7 +138,7 @@ pub enum SourceConfig {
 }
 
 impl SourceConfig {
-    /// Returns the TCP of an application; `None` if the source sends datagrams.
+    /// Returns the TCP of an application on TCP; `None` if the source sends datagrams.
     pub(crate) fn tcp_mut(&mut self) -> Option<&mut SharedTcp> {
         match self {
             SourceConfig::Bulk(config) => Some(&mut config.tcp),
@@ -207,7 +207,7 @@ pub struct CbrConfig {
     pub rate: Rate,
     /// Packet size.
     pub packet: PacketSize,
-    /// Framing whose bytes the rate counts, instead of those that `packet` selects: `ethernet-wire` for a
+    /// Framing whose bytes the rate counts, instead of the bytes that `packet` selects: `ethernet-wire` for a
     /// traffic generator whose load is a rate on Ethernet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_counts: Option<Framing>,
@@ -232,21 +232,21 @@ pub struct OnOffConfig {
     /// Distribution of the two periods.
     #[serde(default)]
     pub law: PeriodLaw,
-    /// Treatment of the gap after the last packet of a burst, which the end of the burst cuts.
+    /// Treatment of the gap in which a burst ends.
     #[serde(default)]
     pub cut_gap: CutGap,
 }
 
-/// Treatment of a gap between packets that the end of a burst cuts.
+/// Treatment of the gap between packets in which a burst ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutGap {
-    /// The rest of the gap delays the first packet of the next burst: the mean rate is exactly `rate` ·
-    /// on-time / (on-time + off-time).
+    /// The rest of the gap delays the first packet of the next burst, so that the mean rate is exactly `rate`
+    /// · on-time / (on-time + off-time).
     #[default]
     Carried,
     /// The rest of the gap is dropped, and every burst begins with a packet: a burst has ⌈on-time / gap⌉
-    /// packets, which exceeds the rate.
+    /// packets, so the mean rate is higher.
     Dropped,
 }
 
@@ -286,7 +286,7 @@ pub enum SizeLaw {
     /// Constant.
     #[default]
     Fixed,
-    /// Exponential, rounded to whole bytes: a link becomes an M/M/1 queue.
+    /// Exponential, rounded to whole bytes: a link is then an M/M/1 queue.
     Exponential,
 }
 
@@ -304,7 +304,8 @@ pub struct TraceConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PcapConfig {
-    /// The pcap or pcapng file, relative to the scenario file. Times count from the first IP packet in it.
+    /// The pcap or pcapng file, relative to the scenario file. Times count from the first IP packet in the
+    /// file.
     pub file: String,
     /// Flows to which the packets belong.
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! The list of a scenario's traffic. Entries with equal TCP settings share them.
+//! The list of a scenario's traffic. Entries with equal TCP settings share one copy of the settings.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use serde::de::{SeqAccess, Visitor};
 use crate::tcp::SharedTcp;
 use crate::traffic::TrafficConfig;
 
-/// Reads the entries. The settings of TCP are shared while the list is read, so that a long list needs no
-/// more memory at any time.
+/// Reads the entries. TCP settings are shared while the list is read, so that even the reading of a long list
+/// needs little memory.
 pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<TrafficConfig>, D::Error> {
     deserializer.deserialize_seq(Entries)
 }

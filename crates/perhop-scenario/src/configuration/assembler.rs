@@ -10,13 +10,13 @@ use crate::path::ValuePath;
 /// Applies the configurations of routers to a scenario.
 pub trait Assembler: Sync {
     /// Returns `written` with the router configurations converted to policies, rates, framings and transmit
-    /// rings of interfaces, and the diagnostics about them, with positions in `document`. Relative paths
-    /// start from `base`.
+    /// rings of interfaces. Also returns the diagnostics about these configurations, with positions in
+    /// `document`. Relative paths are relative to `base`.
     fn assemble(&self, document: &Document, written: &Scenario, base: &Path) -> (Scenario, Vec<Diagnostic>);
 }
 
-/// Applies the router configurations of `written` with `assembler`. Without an assembler, configurations are
-/// errors.
+/// Applies the router configurations of `written` with `assembler`. Without an assembler, each configuration
+/// is an error.
 pub(crate) fn assemble(
     document: &Document,
     written: &Scenario,

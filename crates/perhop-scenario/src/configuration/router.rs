@@ -22,12 +22,12 @@ pub struct RouterConfiguration {
     /// The configuration itself, instead of `file`. Results contain it in this form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Further commands, one per element, as if they were entered at the configured router: a repeated
-    /// setting replaces the earlier one. `[policy-map wan, class voice, bandwidth 500]`
+    /// Further commands, one per element. They have the effect of commands that are entered at the configured
+    /// router: a repeated setting replaces the earlier one. `[policy-map wan, class voice, bandwidth 500]`
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub add: Vec<String>,
-    /// Match criteria of classes, which replace their class-maps or supply missing ones, in the syntax of
-    /// `match`; alternatives are joined by ` or `. `{ VOICE: dscp ef }`
+    /// Match criteria of classes, in the syntax of `match`; alternatives are joined by ` or `. They replace
+    /// the class-maps of these classes, or supply missing class-maps. `{ VOICE: dscp ef }`
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub assume: BTreeMap<String, String>,
     /// Properties of the router's hardware, which a configuration does not contain.
@@ -41,9 +41,9 @@ pub struct RouterConfiguration {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlatformConfig {
     /// Queueing generation of the router: `pre-hqf`, `7500-vip`, `hqf` (IOS from 12.4(20)T on) or `ios-xe`;
-    /// `cisco-7200-pa-a3` and `cisco-7500-vip` are the first two with an ATM port adapter; `linux` for
-    /// commands or output of `tc`. By default it is detected from the configuration, with `hqf` as the
-    /// fallback.
+    /// `cisco-7200-pa-a3` and `cisco-7500-vip` are `pre-hqf` and `7500-vip` with an ATM port adapter; `linux`
+    /// is for commands or output of `tc`. By default the generation is detected from the configuration; if
+    /// that is not possible, it is `hqf`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// Alias of `settings: {particle: …}`.
@@ -73,7 +73,7 @@ pub struct PlatformConfig {
     /// Properties that only one vendor's hardware has, by name. For IOS: `particle`, the size of a particle
     /// in the tx-ring of a virtual circuit, IP bytes; `circuit-ring`, the size of that ring, particles, if
     /// the configuration does not set it; `slots-of`, the line rate if circuits are paced in whole cell
-    /// slots, so that a circuit's rate is the line rate divided by a whole number.
+    /// slots: the rate of a circuit is then the line rate divided by a whole number.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, Setting>,
 }
@@ -97,9 +97,9 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Decodes a configuration file. A UTF-16 byte order mark selects UTF-16; Windows PowerShell writes it for
-/// `>`. Otherwise the file is UTF-8. Invalid UTF-8 is replaced, because old configurations have Latin-1 in
-/// descriptions and banners.
+/// Decodes a configuration file. A file with a UTF-16 byte order mark is UTF-16; the redirection `>` of
+/// Windows PowerShell writes such files. All other files are UTF-8. Invalid UTF-8 is replaced, because old
+/// configurations have Latin-1 text in descriptions and banners.
 pub fn configuration_text(bytes: &[u8]) -> String {
     let utf_16 = |unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
@@ -116,7 +116,8 @@ impl RouterConfiguration {
     /// Returns the text of the configuration, without `add`.
     ///
     /// # Errors
-    /// The key and the message, if neither or both of `file` and `text` are set, or the file cannot be read.
+    /// Neither or both of `file` and `text` are set, or the file cannot be read. The error is the key and the
+    /// message.
     pub fn read(&self, base: &Path) -> Result<String, (&'static str, String)> {
         match (&self.file, &self.text) {
             (Some(_), Some(_)) => Err(("text", "`file` and `text` are both set".into())),
@@ -136,7 +137,8 @@ impl RouterConfiguration {
             }
         }
     }
-    /// Returns this configuration with `text` in place of `file`; unchanged if the file cannot be read.
+    /// Returns this configuration with `text` in place of `file`. If the file cannot be read, the
+    /// configuration is unchanged.
     pub(crate) fn embedded(&self, base: &Path) -> RouterConfiguration {
         match self.read(base) {
             Ok(text) => RouterConfiguration { file: None, text: Some(text), ..self.clone() },

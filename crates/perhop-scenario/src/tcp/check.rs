@@ -36,8 +36,7 @@ fn check_counts(parameters: &Parameters) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Checks the parameters that require a record of every segment, and the parameters that exclude such a
-/// record.
+/// Checks the parameters that require `accounting: segments`, and the parameters that exclude it.
 fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     let needs = [
         ("recovery: rack", parameters.recovery == Recovery::Rack),
@@ -96,8 +95,8 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Checks the parameters of QUIC. Its loss detection, timeout and packets require each other, and exclude
-/// parameters of TCP.
+/// Checks the parameters of QUIC. The loss detection, timeout and packets of QUIC require each other, and
+/// exclude parameters of TCP.
 fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
     let is_quic = parameters.recovery == Recovery::Quic;
     let profile = "the profile quic has both";
@@ -144,7 +143,7 @@ fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Checks that scalable congestion control gets the number of marked packets.
+/// Checks that a scalable congestion control has feedback with the number of marked packets.
 fn check_feedback(parameters: &Parameters) -> Result<(), ConfigError> {
     let name = match parameters.congestion {
         CongestionControl::Reno

@@ -40,8 +40,8 @@ pub struct TcpConfig {
     /// Initial congestion window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<InitialWindow>,
-    /// Initial slow-start threshold, in bytes or full segments; by default `window`, and with `accounting:
-    /// segments` none.
+    /// Initial slow-start threshold, in bytes or full segments; by default `window`, or no threshold with
+    /// `accounting: segments`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<QueueSize>,
     /// Loss recovery without a timeout.
@@ -65,7 +65,7 @@ pub struct TcpConfig {
     /// Whether connections are opened and closed by segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake: Option<Handshake>,
-    /// Whether the handshake gives a round-trip sample.
+    /// Whether the handshake is a round-trip sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_timing: Option<HandshakeTiming>,
     /// Segment that carries the FIN.
@@ -101,7 +101,7 @@ pub struct TcpConfig {
     /// Whether a second timeout for the same segment reduces the slow-start threshold again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated_timeout: Option<RepeatedTimeout>,
-    /// Timeout with which an acknowledgment that gives a round-trip sample restarts the retransmission timer.
+    /// Timeout with which an acknowledgment with a round-trip sample restarts the retransmission timer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_restart: Option<TimerRestart>,
     /// Whether the congestion window grows while the sender does not use it.
@@ -114,7 +114,7 @@ pub struct TcpConfig {
     /// 5681 §4.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<bool>,
-    /// Record of sent data: byte counts, or every segment, as Linux.
+    /// Record of sent data: byte counts, or every segment, as in Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounting: Option<Accounting>,
     /// Reduction of the congestion window to the threshold after a loss or an ECN mark.
@@ -158,12 +158,12 @@ pub struct TcpConfig {
     /// with `bbr` and `bbr3`, at the rate of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
-    /// With `congestion: prague`: flows with a shorter round trip get the rate of a flow with this one (RFC
-    /// 9331 §4.3); `0s` disables it.
+    /// With `congestion: prague`: flows with a shorter round trip have the rate of a flow with this round
+    /// trip (RFC 9331 §4.3); `0s` disables it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtual_rtt: Option<Time>,
-    /// Segmentation offload (TSO, GSO): segments leave in bursts; without it one by one. `{}` selects Linux's
-    /// values. Needs `accounting: segments`.
+    /// Segmentation offload (TSO, GSO): segments leave in bursts. Without this key, they leave one by one.
+    /// `{}` selects Linux's values. Needs `accounting: segments`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segmentation_offload: Option<SegmentationOffload>,
 }
@@ -173,7 +173,7 @@ const LEAST_MSS: u64 = 64;
 /// Largest window that can be offered, bytes (RFC 7323 §2.3: 30 bits).
 const LARGEST_WINDOW: u64 = 1 << 30;
 
-/// The slow-start threshold before any congestion, segments: Linux's `TCP_INFINITE_SSTHRESH`.
+/// The slow-start threshold before the first congestion event, segments: `TCP_INFINITE_SSTHRESH` of Linux.
 const UNLIMITED_THRESHOLD: u64 = 0x7fff_ffff;
 
 impl TcpConfig {
@@ -182,8 +182,8 @@ impl TcpConfig {
         serde_json::from_value(json!({ "profile": profile })).expect("every other key has a default")
     }
 
-    /// Returns this TCP with segments limited to IP packets of `longest` bytes, the effect of path MTU
-    /// discovery (RFC 1191) and lowered MSS options.
+    /// Returns this TCP with segments limited to IP packets of `longest` bytes, which is the effect of path
+    /// MTU discovery (RFC 1191) and of lowered MSS options.
     #[must_use]
     pub fn within(&self, longest: u32) -> TcpConfig {
         let parameters = self.merged();
@@ -205,8 +205,8 @@ impl TcpConfig {
         Ok(parameters)
     }
 
-    /// Returns the parameters of the profile, overridden by the parameters of the scenario. Sizes are
-    /// resolved later.
+    /// Returns the parameters of the profile, overridden by the parameters of the scenario. `build` resolves
+    /// sizes later.
     fn merged(&self) -> Parameters {
         let base = self.profile.parameters();
         let congestion = self.congestion.unwrap_or(base.congestion);

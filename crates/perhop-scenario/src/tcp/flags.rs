@@ -7,7 +7,7 @@ use std::ops::{BitOr, BitOrAssign};
 pub struct Flags(u8);
 
 impl Flags {
-    /// Opens a connection.
+    /// The segment opens a connection.
     pub const SYN: Flags = Flags(1);
     /// The acknowledgment number is valid.
     pub const ACK: Flags = Flags(2);

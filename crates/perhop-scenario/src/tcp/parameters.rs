@@ -20,7 +20,7 @@ pub const QUIC_PACKET: u32 = 20 + 8 + 11 + 16;
 /// Length of the timestamps option, bytes, including padding (RFC 7323 appendix A).
 pub const TIMESTAMPS_OPTION: u32 = 12;
 
-/// Longest delay of an acknowledgment (RFC 5681 §4.2). Linux 2.0 and 2.2: HZ/2.
+/// Longest delay of an acknowledgment (RFC 5681 §4.2; HZ/2 in Linux 2.0 and 2.2).
 pub const LONGEST_DELAY: Time = Time::from_milliseconds(500);
 
 /// Complete, checked parameters of a TCP implementation, from [`super::TcpConfig::build`]. They apply to both
@@ -65,7 +65,8 @@ pub struct Parameters {
     pub fin: Fin,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
-    /// Number of SYNs that request ECN; later retransmissions do not (RFC 3168 §6.1.1.1).
+    /// Number of SYNs that request ECN; later retransmissions of the SYN do not request it (RFC 3168
+    /// §6.1.1.1).
     pub ecn_setups: u32,
     /// Granularity of the clock for round-trip samples and timers.
     pub clock: Time,
@@ -83,7 +84,7 @@ pub struct Parameters {
     pub reduction: Reduction,
     /// Whether a second timeout for the same segment reduces the threshold again.
     pub repeated_timeout: RepeatedTimeout,
-    /// Timeout with which a round-trip sample restarts the retransmission timer.
+    /// Timeout with which an acknowledgment with a round-trip sample restarts the retransmission timer.
     pub timer_restart: TimerRestart,
     /// Whether an idle sender restarts from the initial window (RFC 5681 §4.1).
     pub idle_restart: bool,
@@ -111,7 +112,7 @@ pub struct Parameters {
     pub abe: bool,
     /// Whether the sender paces segments.
     pub pacing: bool,
-    /// The virtual round-trip time of Prague: a flow with a shorter round trip gets the rate of a flow with
+    /// The virtual round-trip time of Prague: a flow with a shorter round trip has the rate of a flow with
     /// this round trip. Zero disables it.
     pub virtual_rtt: Time,
     /// Segmentation offload; `None` if segments leave one by one.
@@ -127,9 +128,9 @@ impl Parameters {
     pub fn options(&self) -> u32 {
         if self.timestamps { TIMESTAMPS_OPTION } else { 0 }
     }
-    /// Returns the number of header bytes that the sender's size of a full segment does not include. The
-    /// payload on the wire is smaller by this number. `ip_header` is the length of the IP header. The result
-    /// is 0 if headers are added to the size and the packet is IPv4.
+    /// Returns the number of header bytes of a full segment that are part of the segment size of the sender.
+    /// The payload on the wire is smaller by this number. `ip_header` is the length of the IP header. The
+    /// result is 0 if headers are added to the size and the packet is IPv4.
     pub fn uncounted(&self, ip_header: u32) -> u32 {
         let counted = match self.headers {
             Headers::Added => HEADERS + self.options(),
@@ -196,7 +197,7 @@ pub enum Accounting {
 pub enum WindowReduction {
     /// In one step (RFC 5681, RFC 6675).
     AtOnce,
-    /// In proportion to delivered data during the recovery: proportional rate reduction (RFC 9937).
+    /// During the recovery, in proportion to delivered data: proportional rate reduction (RFC 9937).
     Proportional,
 }
 
@@ -209,8 +210,8 @@ pub enum SlowStartExit {
     /// HyStart of Linux, with CUBIC only. Slow start ends after a train of acknowledgments as long as half a
     /// round trip, or when the round trip increases.
     Hystart,
-    /// HyStart++ (RFC 9406): after an increased round trip, a quarter of the growth for at most five round
-    /// trips. Not with Prague.
+    /// HyStart++ (RFC 9406): after an increase of the round-trip time, growth is a quarter of that of slow
+    /// start, for at most five round trips. Not with Prague.
     #[serde(rename = "hystart++")]
     HystartPlusPlus,
 }
@@ -219,21 +220,22 @@ pub enum SlowStartExit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CongestionControl {
-    /// Additive increase of one segment per round trip, halved after congestion (RFC 5681).
+    /// Additive increase of one segment per round trip; the window is halved after congestion (RFC 5681).
     Reno,
-    /// A cubic function of the time since the last congestion event, which reduces to 0.7 (RFC 9438).
+    /// A cubic function of the time since the last congestion event; a congestion event reduces the window to
+    /// 0.7 (RFC 9438).
     Cubic,
     /// DCTCP: once per round trip, the window is reduced by half the share of marked segments, for queues
     /// that mark early (RFC 8257). Needs `accounting: segments`, and enables `ecn`.
     Dctcp,
-    /// TCP Prague: as `dctcp`, for the Internet, with ECT(1), accurate feedback, pacing, and growth also
-    /// while marks arrive (RFC 9331). Needs `accounting: segments`, and enables `ecn`.
+    /// TCP Prague: like `dctcp`, but for the Internet, with ECT(1), accurate feedback, pacing, and growth
+    /// also while marks arrive (RFC 9331). Needs `accounting: segments`, and enables `ecn`.
     Prague,
     /// BBR version 1, as in Linux 6.1: the delivery rate and the least round trip of the path determine
     /// window and pacing rate; the effect of loss is small (Cardwell et al. 2016). Needs `accounting:
     /// segments`, and enables `pacing`.
     Bbr,
-    /// BBR version 3: as `bbr`, with bounds after losses above 2 % and early marks (draft-ietf-ccwg-bbr).
+    /// BBR version 3: like `bbr`, with bounds after losses above 2 % and early marks (draft-ietf-ccwg-bbr).
     /// Needs `accounting: segments`, and enables `pacing`.
     Bbr3,
     /// LEDBAT, for background transfers: the window grows while the queueing delay of the path is below 100
@@ -242,11 +244,11 @@ pub enum CongestionControl {
 }
 
 impl CongestionControl {
-    /// Whether the reduction is proportional to the share of marked segments.
+    /// Whether the reduction of the window is proportional to the share of marked segments.
     pub fn is_scalable(self) -> bool {
         matches!(self, CongestionControl::Dctcp | CongestionControl::Prague)
     }
-    /// Whether it uses a model of the path, which includes the pacing rate.
+    /// Whether the algorithm uses a model of the path, which includes the pacing rate.
     pub fn has_model(self) -> bool {
         matches!(self, CongestionControl::Bbr | CongestionControl::Bbr3)
     }
@@ -266,16 +268,16 @@ pub enum EcnFeedback {
 }
 
 /// Segmentation offload (TSO, GSO): the sender passes large buffers to its device, which sends them as
-/// back-to-back segments. A burst is the amount of one millisecond at the pacing rate, more for near peers,
-/// at least two segments and at most half the congestion window (Linux 6.1 `tcp_tso_autosize`).
+/// back-to-back segments. A burst is the data of one millisecond at the pacing rate, more for near peers, at
+/// least two segments and at most half the congestion window (Linux 6.1 `tcp_tso_autosize`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SegmentationOffload {
     /// Largest burst, payload bytes: Linux's `gso_max_size` of 64 KiB less headers.
     #[serde(default = "bytes::<65_215>")]
     pub largest: ByteSize,
-    /// Whether a burst waits for acknowledgments that are due within a millisecond and would enlarge it,
-    /// while less than a third of the window is free (`tcp_tso_should_defer`).
+    /// Whether a burst waits for acknowledgments that are due within a millisecond and would make the burst
+    /// larger, while less than a third of the window is free (`tcp_tso_should_defer`).
     #[serde(default = "yes")]
     pub deferral: bool,
 }
@@ -290,11 +292,11 @@ fn yes() -> bool {
 pub enum Headers {
     /// IP and TCP headers of 40 bytes and the options are added to the payload.
     Added,
-    /// Data packets have the size of `mss`, headers included; an acknowledgment has 40 bytes. ns-2 before
+    /// Data packets have the size of `mss`, including headers; an acknowledgment has 40 bytes. ns-2 before
     /// 2001.
     Included,
     /// QUIC over UDP: headers and frames add 61 bytes to the stream data. An acknowledgment has 65 bytes and
-    /// 4 for every further range; the first packet of either side has 1228 (RFC 9000 §14.1).
+    /// 4 bytes for every further range; the first packet of either side has 1228 bytes (RFC 9000 §14.1).
     Quic,
 }
 
@@ -326,9 +328,10 @@ pub enum Recovery {
     Sack,
     /// Selective acknowledgment; losses are detected by transmission times (RFC 8985).
     Rack,
-    /// QUIC: packet numbers are never reused, and acknowledgments refer to them. A packet is lost when one
-    /// sent at least three packets or 9/8 of a round trip later is acknowledged. A timeout sends one or two
-    /// probes and reduces no window; no recovery is undone (RFC 9002). Needs `rto-rule: quic`.
+    /// QUIC: packet numbers are never reused, and acknowledgments refer to them. A packet is lost when a
+    /// packet that was sent at least three packets or 9/8 of a round trip later is acknowledged. A timeout
+    /// sends one or two probes and does not reduce the window; a recovery is never undone (RFC 9002). Needs
+    /// `rto-rule: quic`.
     Quic,
 }
 
@@ -343,7 +346,7 @@ impl Recovery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FastRetransmit {
-    /// Once per window of data, and not within the window that timed out: ns-2's bugFix.
+    /// Once per window of data, and not within the window that timed out: `bugFix_` of ns-2.
     OncePerWindow,
     /// At every threshold of duplicate acknowledgments.
     Always,
@@ -355,7 +358,7 @@ pub enum FastRetransmit {
 pub enum Acknowledgment {
     /// Every segment immediately.
     EveryPacket,
-    /// Every second segment immediately, a single one after a timeout (RFC 1122 §4.2.3.2).
+    /// Every second segment immediately; a single segment after a timeout (RFC 1122 §4.2.3.2).
     Delayed {
         /// Delay of the acknowledgment of a single segment, above 0 and at most 500 ms.
         timeout: Time,
@@ -363,8 +366,8 @@ pub enum Acknowledgment {
         #[serde(default)]
         quick: u32,
     },
-    /// Every second segment immediately, a single one after about twice the estimated gap between segments:
-    /// at most 500 ms, and at most 20 ms after a short segment. Linux 2.0 and 2.2.
+    /// Every second segment immediately; a single segment after about twice the estimated gap between
+    /// segments, at most 500 ms, or 20 ms after a short segment. Linux 2.0 and 2.2.
     Estimated {
         /// Delay before the first estimate, above 0 and at most 500 ms.
         first: Time,
@@ -372,8 +375,8 @@ pub enum Acknowledgment {
         #[serde(default)]
         quick: u32,
     },
-    /// More than a full segment immediately, less after a delay that adapts to the gaps between segments.
-    /// Linux since 2.4.
+    /// More data than a full segment immediately; less data after a delay that adapts to the gaps between
+    /// segments. Linux since 2.4.
     Adaptive {
         /// Least delay, above 0 and at most 500 ms.
         least: Time,
@@ -392,7 +395,7 @@ pub enum Acknowledgment {
 pub enum Handshake {
     /// SYN, SYN-ACK, ACK to open; FIN and its acknowledgment in each direction to close.
     ThreeWay,
-    /// Data are sent from the start, and connections do not close: ns-2's one-way agents.
+    /// Data are sent from the start, and connections do not close: one-way agents of ns-2.
     None,
 }
 
@@ -400,9 +403,9 @@ pub enum Handshake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HandshakeTiming {
-    /// The handshake gives the first sample, unless the SYN was lost (RFC 6298).
+    /// The handshake is the first sample, unless the SYN was lost (RFC 6298).
     Measured,
-    /// The handshake gives no sample: the initial timeout applies until data are acknowledged. Linux 2.0.
+    /// The handshake is not a sample: the initial timeout applies until data are acknowledged. Linux 2.0.
     Forgotten,
 }
 
@@ -420,7 +423,7 @@ pub enum Fin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RtoRule {
-    /// SRTT + 4 RTTVAR, and at least the minimum (RFC 6298). BSD, ns-2.
+    /// SRTT + 4 RTTVAR, but at least the minimum (RFC 6298). BSD, ns-2.
     Rfc6298,
     /// 5/4 of SRTT + 4 RTTVAR, and more for windows of few segments; the first deviation is half the round
     /// trip: Linux 2.0.
@@ -429,17 +432,17 @@ pub enum RtoRule {
     /// 5/4 of SRTT + 4 RTTVAR, and more for windows of few segments; the first deviation is the round trip:
     /// Linux 2.2.
     Linux2,
-    /// SRTT + 4 RTTVAR + 200 ms, and at least the minimum: FreeBSD.
+    /// SRTT + 4 RTTVAR + 200 ms, but at least the minimum: FreeBSD.
     #[serde(rename = "freebsd")]
     FreeBsd,
-    /// SRTT + 4 RTTVAR, the second term at least the minimum: Linux since 2.4.
+    /// SRTT + 4 RTTVAR, where the second term is at least the minimum: Linux since 2.4.
     Linux,
-    /// The rule of `linux` in microseconds; the variation is the largest within a round trip and decays once
-    /// per round trip.
+    /// The rule of `linux` in microseconds; the variation is the largest within a round trip and decreases
+    /// once per round trip.
     #[serde(rename = "linux-6")]
     Linux6,
-    /// SRTT + 4 RTTVAR, the second term at least 1 ms, plus the longest delay of acknowledgments: the probe
-    /// timeout of QUIC (RFC 9002 §6.2.1). Needs `recovery: quic`.
+    /// SRTT + 4 RTTVAR, where the second term is at least 1 ms, plus the longest delay of acknowledgments:
+    /// the probe timeout of QUIC (RFC 9002 §6.2.1). Needs `recovery: quic`.
     Quic,
 }
 
@@ -457,7 +460,7 @@ pub enum Reduction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepeatedTimeout {
-    /// The threshold from the first timeout is kept (RFC 5681, Linux).
+    /// The threshold of the first timeout remains (RFC 5681, Linux).
     Hold,
     /// The threshold is reduced again, to two segments: ns-2.
     Reduce,

@@ -44,8 +44,8 @@ pub enum Profile {
     /// F-RTO, no timestamps, timeouts of at least 300 ms.
     #[serde(rename = "windows-11")]
     Windows11,
-    /// QUIC of RFC 9000 and RFC 9002: datagrams of 1200 bytes with packet numbers, its loss detection and
-    /// probe timeouts, NewReno, pacing, an acknowledgment for every second packet.
+    /// QUIC of RFC 9000 and RFC 9002: datagrams of 1200 bytes with packet numbers, loss detection and probe
+    /// timeouts of QUIC, NewReno, pacing, an acknowledgment for every second packet.
     #[serde(rename = "quic")]
     Quic,
 }
@@ -81,11 +81,12 @@ impl Profile {
             Profile::Linux2_0 => DefaultWindow::Bytes(32_736),
             // Linux 2.2 net/ipv4/tcp_output.c, tcp_select_initial_window(sock_rspace(sk)/2, mss, …) and
             // __tcp_select_window: half of the buffer of 65,535 bytes (SK_RMEM_MAX, include/linux/skbuff.h),
-            // in whole segments. p0f 2 sees 22 segments: S22:64:1:60:M*,S,T,N,W0:AT:Linux:2.2.
+            // in whole segments. The signature of p0f 2 has 22 segments:
+            // S22:64:1:60:M*,S,T,N,W0:AT:Linux:2.2.
             Profile::Linux2_2 => DefaultWindow::WholeSegments(32_767),
             Profile::Rfc5681Reno => DefaultWindow::Bytes(65_535),
-            // Linux's net.ipv4.tcp_rmem: at most 6 MiB. No RFC defines a value for QUIC's MAX_DATA; with this
-            // one, the profiles differ only in the sender.
+            // Linux's net.ipv4.tcp_rmem: at most 6 MiB. No RFC defines a value for MAX_DATA of QUIC. With the
+            // same value as Linux, the profiles differ only in the sender.
             Profile::LinuxModern | Profile::Linux6 | Profile::Quic => DefaultWindow::Bytes(6 << 20),
             // FreeBSD 14 sys/netinet/tcp_input.c: tcp_autorcvbuf_max.
             Profile::FreeBsd => DefaultWindow::Bytes(2 << 20),
@@ -123,7 +124,7 @@ impl Profile {
 }
 
 /// RFC 5681, RFC 6298 (minimum timeout 1 s, initial 1 s), RFC 3042, RFC 3465. The comments of the other
-/// profiles name the differences.
+/// profiles name the differences from this one.
 const RFC5681_RENO: Parameters = Parameters {
     mss: 1460,
     headers: Headers::Added,
@@ -141,7 +142,8 @@ const RFC5681_RENO: Parameters = Parameters {
     fin: Fin::WithData,
     timestamps: false,
     ecn: false,
-    // RFC 3168 §6.1.1.1: a host MAY retransmit without ECN; this profile does not.
+    // RFC 3168 §6.1.1.1: a host MAY retransmit a SYN without ECN. This profile always retransmits it with
+    // ECN.
     ecn_setups: u32::MAX,
     clock: Time::from_milliseconds(1),
     rto_rule: RtoRule::Rfc6298,
@@ -167,7 +169,7 @@ const RFC5681_RENO: Parameters = Parameters {
     autotuning: false,
     abe: false,
     pacing: false,
-    // The Prague of L4STeam/linux, prague_rtt_target.
+    // prague_rtt_target of the Prague in L4STeam/linux.
     virtual_rtt: Time::from_milliseconds(25),
     segmentation_offload: None,
 };
@@ -175,8 +177,8 @@ const RFC5681_RENO: Parameters = Parameters {
 /// ns-2.1b4 to 2.1b5. Values that later versions changed: windowInit 1 (2 since 2001), tcpTick 0.1 s (0.01 s
 /// since 2002), least timeout two ticks (0.2 s since 2004), initial timeout 6 s (3 s since 2006), greatest
 /// timeout 64 times the timeout (maxrto is 100,000 s in the ns-default.tcl of 1997 and of 2002), a timer that
-/// restarts before the new round trip counts (after it since 2003: timerfix), packets as large as packetSize
-/// (headers are added since 2001).
+/// restarts before the new round-trip sample is used (since 2003 after it: timerfix), packets with the size
+/// packetSize (since 2001 headers are added).
 const NS2_RENO_1999: Parameters = Parameters {
     mss: 1000,
     headers: Headers::Included,
@@ -316,7 +318,8 @@ const WINDOWS_11: Parameters = Parameters {
 /// `kInitialRtt` 333 ms, so 333 + 4 * 166.5 = 999 ms before the first sample; §6.2.1: no greatest probe
 /// timeout (here one day); `kGranularity` 1 ms; §7.3.2 and appendix B: NewReno, once per recovery period,
 /// halves the window and not the flight size; §7.7: pacing; §7.8: an unused window does not grow. RFC 9000
-/// §13.2.2: every second packet; §18.2: `max_ack_delay` 25 ms. §13.4 leaves ECN to the endpoint: off.
+/// §13.2.2: every second packet; §18.2: `max_ack_delay` 25 ms. §13.4: ECN is optional for an endpoint, and is
+/// off here.
 const QUIC: Parameters = Parameters {
     mss: 1228 - QUIC_HEADERS,
     headers: Headers::Quic,

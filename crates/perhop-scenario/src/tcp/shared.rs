@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::TcpConfig;
 
-/// A [`TcpConfig`] that several entries of the traffic share, because the settings are large and thousands of
-/// entries often have equal settings.
+/// A [`TcpConfig`] that several traffic entries share. The settings are large, and thousands of entries often
+/// have equal settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedTcp(Arc<TcpConfig>);
 
@@ -18,8 +18,8 @@ pub struct SharedTcp(Arc<TcpConfig>);
 const MOST_COMPARED: usize = 16;
 
 impl SharedTcp {
-    /// Shares the settings with the first equal settings in `known`, or adds the settings to `known`. Only
-    /// the first few different settings can be shared.
+    /// Shares the settings with the first equal settings in `known`, or adds the settings to `known`, which
+    /// has at most [`MOST_COMPARED`] settings.
     pub(crate) fn share(&mut self, known: &mut Vec<SharedTcp>) {
         if let Some(equal) = known.iter().find(|known| *known == self) {
             *self = equal.clone();

@@ -8,9 +8,9 @@ use crate::path::ValuePath;
 pub(super) struct Findings<'a> {
     document: &'a Document,
     all: Vec<Diagnostic>,
-    /// Number of errors and of warnings, including those that are not kept.
+    /// Number of errors and of warnings, including those above the limits.
     counts: [usize; 2],
-    /// The diagnostic that callers modify instead of a diagnostic that is not kept.
+    /// A diagnostic that callers modify in place of a diagnostic above the limits.
     beyond: Diagnostic,
 }
 
@@ -49,7 +49,8 @@ impl<'a> Findings<'a> {
     }
     fn find(&mut self, severity: Severity, path: &ValuePath, message: impl Into<String>) -> &mut Diagnostic {
         let message = message.into();
-        // The search for the position reads the whole file, so a known diagnostic is looked up first.
+        // The search for a position reads the whole file, so a diagnostic that was already added is looked up
+        // first.
         if let Some(index) = self.known(&path.to_string(), &message, self.document.file()) {
             return &mut self.all[index];
         }
@@ -59,13 +60,13 @@ impl<'a> Findings<'a> {
         }
         self.push(self.document.diagnostic(severity, path, message))
     }
-    /// Reports that `key` of the mapping at `path` must fulfill the condition `must`, unless `is` is true.
+    /// Reports that `key` of the mapping at `path` must meet the condition `must`, unless `is` is true.
     pub(super) fn require(&mut self, is: bool, path: &ValuePath, key: &str, must: &str, help: &str) {
         if !is {
             self.error(&path.join(key), format!("`{key}` must be {must}")).help = Some(help.into());
         }
     }
-    /// Adds an error about `path`, which repeats or contradicts `other`.
+    /// Adds an error about `path`, whose value repeats or contradicts the value at `other`.
     pub(super) fn clash(
         &mut self,
         path: &ValuePath,
@@ -78,7 +79,8 @@ impl<'a> Findings<'a> {
         let diagnostic = self.document.diagnostic(Severity::Error, path, message);
         self.push(self.document.relate(diagnostic, other, "conflicts with this line"))
     }
-    /// Adds `diagnostic` unless it was added before, because several interfaces may use the same policy.
+    /// Adds `diagnostic` unless it was already added. The same diagnostic is found at each interface that
+    /// uses a policy.
     pub(super) fn push(&mut self, diagnostic: Diagnostic) -> &mut Diagnostic {
         let Diagnostic { path, message, file, .. } = &diagnostic;
         if let Some(index) = self.known(path, message, file.as_deref()) {

@@ -63,20 +63,20 @@ pub(super) fn video(path: &ValuePath, config: &VideoConfig, findings: &mut Findi
     );
     findings.require(config.segment > Time::ZERO, path, "segment", "above 0", "for example 4s");
     let help = format!(
-        "at least `segment` ({}), because the player shows no picture without a whole segment",
+        "at least `segment` ({}), because the player can show only whole segments",
         config.segment
     );
     let starts = config.starts_with >= config.segment;
     findings.require(starts, path, "starts-with", "at least a segment", &help);
     let needed = config.starts_with.saturating_add(config.segment);
     let help = format!(
-        "at least the sum of `starts-with` and `segment`, {needed}; with less, playback never starts"
+        "write at least {needed}; with a smaller buffer, playback never starts"
     );
     findings.require(
         config.buffer >= needed,
         path,
         "buffer",
-        "room for one segment more than `starts-with`",
+        "at least the sum of `starts-with` and `segment`",
         &help,
     );
     let path = path.join("adaptation");
@@ -117,7 +117,7 @@ pub(super) fn page(path: &ValuePath, config: &PageConfig, findings: &mut Finding
         findings.require(has_bytes, &path, "size", "above 0", "at least 1B");
     }
     findings.require(config.tls_round_trips <= 10, path, "tls-round-trips", "at most 10", "1 for TLS 1.3");
-    // With QUIC, one request at a time per connection would be mistaken for a model of HTTP/3.
+    // With QUIC, users would mistake the one request at a time per connection for a model of HTTP/3.
     if config.tcp.build().is_ok_and(|parameters| parameters.recovery == Recovery::Quic) {
         let message = "page-load models HTTP/1.1 over TCP; perhop does not model the streams of HTTP/3";
         findings.error(&path.join("tcp"), message).help =

@@ -11,7 +11,7 @@ use crate::path::ValuePath;
 use crate::plan::Plan;
 use crate::{CaptureConfig, ConnectionProbeConfig, QueueProbeConfig, Scenario, TrafficConfig};
 
-/// Limit on the samples of one probe in a replication; all samples are kept in memory.
+/// Limit on the samples of one probe in a replication, because all samples are stored in memory.
 const MOST_SAMPLES: u64 = 10_000_000;
 
 /// Checks all measurements.
@@ -52,7 +52,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
     }
 }
 
-/// Checks a probe of the connections of traffic; `known` is that traffic, if it exists.
+/// Checks a probe of the connections of a traffic entry; `known` is that entry, if it exists.
 fn check_connections(
     scenario: &Scenario,
     known: Option<&TrafficConfig>,

@@ -45,7 +45,7 @@ pub(super) fn validate_scenario(
     findings.close()
 }
 
-/// Checks policies outside a scenario.
+/// Checks policies without a scenario.
 ///
 /// # Errors
 /// All errors in the policies.

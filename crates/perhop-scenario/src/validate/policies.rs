@@ -1,4 +1,4 @@
-//! Checks of policies. Builds the policies like a run, and reports errors at the lines of the scenario.
+//! Checks of policies. Builds the policies as a run does, and reports errors at the lines of the scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,7 +102,7 @@ fn at_interface(
     }
 }
 
-/// Builds a policy that no interface uses.
+/// Checks a policy that no interface uses, by building it at a nominal wire.
 pub(super) fn check_alone(path: &ValuePath, policy: &PolicyConfig, findings: &mut Findings) {
     // The neighbors are unknown, so all interface names in the policy are assumed to exist.
     let interfaces = named_interfaces(policy);

@@ -16,10 +16,10 @@ use crate::{LinkConfig, Scenario};
 pub(super) struct Network<'a> {
     scenario: &'a Scenario,
     neighbors: BTreeMap<&'a str, BTreeSet<&'a str>>,
-    /// Number of the connected component, by router.
+    /// By router: the number of its connected component.
     islands: BTreeMap<&'a str, usize>,
     is_whole: bool,
-    /// Number of link ends visited by searches, a measure of their work.
+    /// Number of link ends that searches have visited, a measure of their work.
     looks: Cell<u64>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Network<'a> {
         network.number_islands();
         network
     }
-    /// Assigns one number to all routers that reach each other. Visits every link once.
+    /// Assigns one number to all routers that can reach each other. Visits every link once.
     fn number_islands(&mut self) {
         for (number, router) in self.scenario.routers.keys().enumerate() {
             let mut open = vec![router.as_str()];
@@ -50,7 +50,8 @@ impl<'a> Network<'a> {
             }
         }
     }
-    /// Iterates over all nodes, hosts first. A name of both a host and a router is listed once, as a host.
+    /// Iterates over all nodes, hosts first. If a host and a router have the same name, the name is listed
+    /// once, as a host.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &'a str> {
         let hosts = &self.scenario.hosts;
         let routers = self.scenario.routers.keys().filter(|name| !hosts.contains_key(*name));
@@ -72,7 +73,7 @@ impl<'a> Network<'a> {
     pub(super) fn are_neighbors(&self, node: &str, other: &str) -> bool {
         self.neighbors.get(node).is_some_and(|neighbors| neighbors.contains(other))
     }
-    /// Whether both ends of every link exist. Otherwise a missing route may be a consequence of a misspelled
+    /// Whether both ends of every link exist. If not, a missing route may be the consequence of a misspelled
     /// end.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
@@ -84,7 +85,7 @@ impl<'a> Network<'a> {
         };
         self.are_neighbors(from, to) || !islands(from).is_disjoint(&islands(to))
     }
-    /// Reports `name` at `path` unless such a node exists. Returns whether it exists.
+    /// Reports `name` at `path` if no node has this name. Returns whether the node exists.
     pub(super) fn require(&self, path: &ValuePath, name: &str, findings: &mut Findings) -> bool {
         let known = self.is_host(name) || self.is_router(name);
         if !known {
@@ -217,7 +218,7 @@ fn check_rate_changes(path: &ValuePath, link: &LinkConfig, findings: &mut Findin
     }
 }
 
-/// Checks that sizes fit into an IPv4 packet and leave room for the smallest TCP segment of the simulation.
+/// Checks that sizes fit into an IPv4 packet and have room for the smallest TCP segment of the simulation.
 fn sizes<const N: usize>(path: &ValuePath, sizes: [(&str, Option<ByteSize>); N], findings: &mut Findings) {
     for (key, size) in sizes {
         let fits = size.is_none_or(|size| (128..=65_535).contains(&size.as_bytes()));
@@ -255,8 +256,8 @@ fn policy_names(
     }
 }
 
-/// Reports several links between the same two nodes, because the name of the neighbor identifies an
-/// interface.
+/// Reports several links between the same two nodes. They are errors, because the name of the neighbor
+/// identifies an interface.
 fn duplicates(scenario: &Scenario, findings: &mut Findings) {
     let mut seen: BTreeMap<[&String; 2], usize> = BTreeMap::new();
     for (index, LinkConfig { between: [a, b], .. }) in scenario.links.iter().enumerate() {
@@ -288,7 +289,7 @@ pub(super) fn links_of(network: &Network, node: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Creates hosts with a link to one router, each of which sends to the next.
+    /// Creates hosts with a link to one router. Each host sends to the next one.
     fn star(hosts: usize) -> Scenario {
         let names = (0..hosts).map(|n| format!("h{n}"));
         let link = |name: &String| serde_json::json!({"between": [name, "hub"], "rate": "1Mb/s"});

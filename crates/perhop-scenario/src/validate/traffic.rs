@@ -86,8 +86,7 @@ fn has_routes(scenario: &Scenario) -> bool {
     scenario.routers.values().any(|router| !router.routes.is_empty())
 }
 
-/// Reports routes that form a loop, and paths that are longer than the time to live, which each router
-/// decrements.
+/// Reports routes that form a loop, and paths with more hops than the time to live permits.
 fn hops(scenario: &Scenario, network: &Network, findings: &mut Findings) {
     let Ok(mut topology) = Topology::new(scenario) else { return };
     for (index, TrafficConfig { from, to, .. }) in scenario.traffic.iter().enumerate() {
@@ -141,16 +140,16 @@ fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
 /// The source ports in use between two hosts.
 #[derive(Default)]
 struct TakenPorts {
-    /// The last port and the owner of each range of ports, by first port. Ranges do not overlap.
+    /// By first port: the last port and the owner of each range of ports. Ranges do not overlap.
     owners: BTreeMap<u32, (u32, usize)>,
-    /// The last port of each contiguous range of taken ports, by first port.
+    /// By first port: the last port of each contiguous range of taken ports.
     ranges: BTreeMap<u32, u32>,
 }
 
 impl TakenPorts {
-    /// Assigns the free ports from `first` to `last` to traffic `index`. Returns the owner of the lowest
-    /// taken port in that range. A range is merged into another range at most once, so the total work is
-    /// proportional to the number of calls.
+    /// Assigns the free ports from `first` to `last` to traffic entry `index`. Returns the owner of the
+    /// lowest taken port in that range. A range is merged into another range at most once, so the total work
+    /// is proportional to the number of calls.
     fn take(&mut self, first: u32, last: u32, index: usize) -> Option<usize> {
         let before = self.owners.range(..=first).next_back().filter(|(_, (end, _))| *end >= first);
         let other = before.or_else(|| self.owners.range(first..=last).next()).map(|(_, (_, owner))| *owner);
@@ -428,7 +427,8 @@ fn trace<'a>(
     }
     match read_trace(base, &config.file) {
         Ok(_) => {}
-        // An error inside the trace has its own file and line. Other errors are about the file name.
+        // An error in the content of the trace has the file and line of the trace. Other errors are about the
+        // file name.
         Err(mut diagnostic) if diagnostic.line.is_some() => {
             diagnostic.path = path.to_string();
             findings.push(*diagnostic);
@@ -461,7 +461,7 @@ fn recording(
 mod tests {
     use super::TakenPorts;
 
-    /// The result agrees with a linear search through all earlier ranges.
+    /// The result of `take` agrees with a linear search through all earlier ranges.
     #[test]
     fn ports_are_taken_once() {
         let ranges: Vec<(u32, u32)> =

@@ -1,4 +1,5 @@
-//! Tests of the inputs that become a scenario: files, overrides, values from a program, policies alone.
+//! Tests of the inputs of the loader: files, overrides, values from a program, and policies without a
+//! scenario.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +38,7 @@ fn star(hosts: usize) -> String {
 
 #[test]
 fn the_size_of_a_file_is_not_mistaken_for_aliases() {
-    // 30,000 links of seven values each are more than any fixed allowance for copies.
+    // 30,000 links of seven values are more values than any fixed limit on copies would allow.
     let document = perhop_scenario::Document::parse(star(30_000), "star.yaml");
     assert!(document.is_ok(), "{}", first_message(&document.unwrap_err()));
 }
@@ -139,7 +140,8 @@ fn scenarios_are_checked_as_scenarios() {
     assert!(first_message(&diagnostics).contains("missing key `perhop`"));
 }
 
-/// The YAML parser's depth limit is above that of values, with the same message.
+/// The limit of the YAML parser on the depth is higher than the limit on the depth of values. Both have the
+/// same message.
 #[test]
 fn levels_have_a_limit_in_every_notation() {
     for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", "")] {
@@ -153,7 +155,7 @@ fn levels_have_a_limit_in_every_notation() {
     assert!(Document::parse(format!("{}{}", "[".repeat(64), "]".repeat(64)), "deep.yaml").is_ok());
 }
 
-/// A rule that skips a large scenario reports only that it skips it.
+/// A rule that is not applied to a large scenario reports only that it was not applied.
 #[test]
 fn a_skipped_search_is_reported() {
     for (policies, is_searched) in [(1_000, true), (1_001, false)] {

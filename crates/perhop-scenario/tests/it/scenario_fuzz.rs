@@ -1,4 +1,4 @@
-//! Fuzz tests: any input gives a scenario or diagnostics that can be shown.
+//! Fuzz tests: the result of any input is a scenario or diagnostics that can be shown.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn read(source: &str) -> Result<Loaded, Diagnostics> {
     Loader::default().load_document(&Document::parse(source, "fuzz.yaml")?, ".")
 }
 
-/// Diagnostics are never empty, can be shown, and point into the file.
+/// Checks that the diagnostics are not empty, can be shown, and have positions in the file.
 fn check(source: &str) {
     let Err(diagnostics) = read(source) else { return };
     assert!(diagnostics.iter().count() > 0);

@@ -20,7 +20,7 @@ fn the_published_schema_is_up_to_date() {
     );
 }
 
-/// Every key has a description, because the descriptions are the user's reference.
+/// Every key must have a description, because the reference of the language consists of the descriptions.
 #[test]
 fn every_key_is_described() {
     fn undescribed(schema: &serde_json::Value, place: &str, found: &mut Vec<String>) {

@@ -31,7 +31,7 @@ fn names(kind: &str, count: usize) -> Vec<String> {
     (0..count).map(|n| format!("{kind}{n}")).collect()
 }
 
-/// All paths of a star pass one router, so one search suffices.
+/// All paths of a star pass one router, so one search is sufficient.
 #[test]
 fn a_star_takes_at_most_one_visit_of_each_link() {
     let star = |count: usize| {
