@@ -1,4 +1,4 @@
-// Charts that grow during a run, with the previous run in thin lines behind them. The page loads ECharts.
+// Charts that grow during a run. Thin lines behind them show the previous run. The page loads ECharts.
 import { percent, rate, time } from "./format.js";
 
 export const KINDS = [
@@ -44,7 +44,7 @@ export class Series {
 export class Charts {
   constructor(figures, palette, isDark, onTime) {
     Object.assign(this, { palette, isDark });
-    // The charts that the page has.
+    // The kinds of charts for which the page has an element.
     this.charts = KINDS.filter(({ key }) => figures.querySelector(`[data-kind=${key}]`)).map((kind) => {
       const figure = figures.querySelector(`[data-kind=${kind.key}]`);
       const chart = globalThis.echarts.init(figure.querySelector(".plot"), null, { renderer: "canvas" });
@@ -100,7 +100,7 @@ export class Charts {
   }
 }
 
-// A chart as text: the mean of each line.
+// Describes a chart as text, with the mean of each line.
 function described(kind, series, probe) {
   const parts = series.lines(kind.key, probe).map(({ name, data }) => {
     const values = data.map(([, value]) => value).filter((value) => value !== null);

@@ -1,4 +1,4 @@
-// The page's side of the worker: a promise for each question, events for a run.
+// The page's interface to the worker: each question has a promise, and each run has events.
 
 export class Client {
   #waiting = new Map();
@@ -18,8 +18,8 @@ export class Client {
   ask(question) {
     return this.#post({ question });
   }
-  // Starts a run. `on` receives the start and every step. The promise resolves at the end of the run, and with
-  // undefined if another run began.
+  // Starts a run. `on` receives the start and every step. The promise resolves at the end of the run; its
+  // value is undefined if another run has begun.
   run(question, on) {
     return this.#post({ question: { ask: "start", ...question } }, on);
   }

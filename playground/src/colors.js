@@ -1,4 +1,5 @@
-// The role of each class in the page's palette, as in perhop's other charts: equal names have equal roles.
+// The role of each class in the page's palette. As in perhop's other charts, classes with equal names have
+// equal roles.
 const PRECEDENCES = ["green", "yellow", "red"];
 
 export function rolesOf(names) {

@@ -1,10 +1,10 @@
-// The remarks on the text, shown below it.
+// The diagnostics of the text, in a list below it.
 import { $, element } from "./page.js";
 
-// The maximum number of listed remarks.
+// The maximum number of listed diagnostics.
 const MOST = 30;
 
-// Whether a comment on the line or before it hides a remark: `# perhop: ignore RULE`.
+// Whether a comment `# perhop: ignore RULE`, on the line or on the line before it, hides a diagnostic.
 export function isHidden(text, { line, severity, rule }) {
   if (!line || severity === "error") return false;
   const id = typeof rule === "string" ? rule : rule?.id;
@@ -19,7 +19,7 @@ export function list(diagnostics) {
     item.append(element("b", `${severity}${line ? `, line ${line}` : ""}`), ` ${message}${help ?? router ? ` (${help ?? router})` : ""}`);
     return item;
   }));
-  // A list that scrolls is reached by the keyboard.
+  // A list that scrolls must be reachable with the keyboard.
   if (place.scrollHeight > place.clientHeight) place.tabIndex = 0;
   else place.removeAttribute("tabindex");
 }

@@ -1,4 +1,4 @@
-// The parts of ECharts that the charts of this page use: half of the script that reports carry.
+// The parts of ECharts that the charts of this page use. They are half of the script in reports.
 import { LineChart } from "echarts/charts";
 import { GridComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
 import { init, use } from "echarts/core";

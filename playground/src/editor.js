@@ -1,4 +1,5 @@
-// The editor: YAML or a router's configuration, completion from the schema, our diagnostics under the line.
+// The editor for YAML or a router's configuration, with completion from the schema and diagnostics below the
+// lines.
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
@@ -16,7 +17,7 @@ const colors = HighlightStyle.define([
   { tag: tags.comment, color: "var(--muted)", fontStyle: "italic" },
   { tag: [tags.string, tags.number, tags.bool], color: "var(--good)" },
 ]);
-// Everything takes the page's colors, so that dark mode needs no other theme.
+// All elements use the page's colors, so that dark mode needs no separate theme.
 const theme = EditorView.theme({
   "&": { height: "100%", backgroundColor: "var(--paper)", color: "var(--ink)", fontSize: "13px" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5" },
@@ -44,7 +45,7 @@ export class Editor {
           lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(),
           highlightActiveLine(), highlightSelectionMatches(), lintGutter(),
           autocompletion({ override: [complete], activateOnTyping: true }),
-          // Tab leaves the editor: the page is used with the keyboard.
+          // The Tab key moves the focus out of the editor, because users control the page with the keyboard.
           keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
           this.#language.of(yaml()), syntaxHighlighting(colors), theme,
           EditorView.contentAttributes.of({ "aria-label": "Scenario or router configuration" }),
@@ -55,7 +56,7 @@ export class Editor {
         ],
       }),
     });
-    // The scrolling element has the keyboard focus if the text itself has none.
+    // The scrolling element must be reachable with the keyboard, even if the text cannot have the focus.
     this.view.scrollDOM.tabIndex = 0;
   }
 

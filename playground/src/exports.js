@@ -1,4 +1,5 @@
-// The files that the menu exports: scenario, lines, figures and picture of the run shown.
+// The files that the menu exports: the scenario, the lines of the router, the figures and the picture of the
+// displayed run.
 import { stringify } from "yaml";
 import { $, say, status } from "./page.js";
 import { picture, save } from "./saving.js";

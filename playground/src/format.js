@@ -13,6 +13,6 @@ export const rate = (value) => (Number.isFinite(value) ? scaled(value, RATES) : 
 export const time = (value) => (Number.isFinite(value) ? (value === 0 ? "0 s" : scaled(value, TIMES)) : "–");
 export const percent = (value) => `${value !== 0 && value < 0.01 ? "< 0.01" : digits(value)} %`;
 export const count = (value) => Math.round(value).toLocaleString("en-US");
-// A clock for the scrubber: as many decimals as a step at this speed shows.
+// The time on the clock next to the scrubber, with as many decimals as a step at this speed needs.
 export const clock = (value, decimals) => `${value.toFixed(decimals)} s`;
 export { digits };

@@ -1,4 +1,5 @@
-// The seed of a student and the check number of a run: FNV-1a with 32 bits (Fowler, Noll, Vo), as perhop.lessons.seeds.
+// The seed of a student and the check number of a run: FNV-1a with 32 bits (Fowler, Noll, Vo), as in
+// perhop.lessons.seeds.
 
 const SEEDS = 1_000_000;
 
@@ -8,7 +9,7 @@ function fnv1a(text) {
   return found;
 }
 
-// Spaces around a name and between its parts do not count.
+// The name without spaces around it, and with single spaces between its parts.
 export const plainName = (name) => name.normalize("NFC").split(/[ \t\r\n\u00a0\u3000]+/).filter(Boolean).join(" ");
 export const seedOf = (name) => 1 + (fnv1a(plainName(name)) % SEEDS);
 export const checkNumber = (summary) => fnv1a(summary).toString(16).padStart(8, "0");

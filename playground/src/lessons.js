@@ -45,7 +45,7 @@ export class Lessons {
   get state() {
     return this.current ? { lesson: this.current.id, student: this.student, texts: this.texts, entries: this.entries } : undefined;
   }
-  // Restores the state of a link. It takes only texts, which are run and judged again.
+  // Restores the state that a link contains. Only the texts are used; they are run and judged again.
   restore(state) {
     const lesson = this.course.find(({ id }) => id === state?.lesson);
     if (!lesson) return this.leave();
@@ -82,7 +82,8 @@ export class Lessons {
     this.#mark();
   }
 
-  // Removes the previous verdict, which is outdated: a run will start, or `why` has the reason why it cannot.
+  // Removes the previous verdict, because it is outdated: a run will start, or `why` is the reason why no run
+  // can start.
   expect(text, why = "runs …") {
     if (!this.current) return;
     this.texts[this.current.id] = text;
@@ -93,7 +94,8 @@ export class Lessons {
     const isOwn = run.seed === this.seed;
     const met = judgment.met && isOwn;
     const entry = { lesson: id, met, seed: run.seed, check: checkNumber(run.summary), measured: judgment.goals.map((one) => one.measured), scenario: run.text };
-    // A goal that was met stays met; a later attempt that misses it still counts as an attempt.
+    // A goal that was met remains met. A later attempt that does not meet the goal still counts as an
+    // attempt.
     if (met || !this.isMet(id)) this.entries[id] = entry;
     this.#save();
     this.#tell(judgment, isOwn ? "" : `This run does not have your seed, ${this.seed}.`);
@@ -156,7 +158,7 @@ export class Lessons {
     $("lesson").hidden = false;
     $("seed").disabled = true;
     $("lesson-title").textContent = `${lesson.number}. ${lesson.title}`;
-    // Rendered from this page's own Markdown.
+    // The HTML is safe, because it was rendered from the Markdown of this page.
     $("lesson-text").innerHTML = lesson.html;
     $("lesson-published").hidden = !lesson.published;
     if (lesson.published) {
@@ -208,7 +210,7 @@ export class Lessons {
     $("lesson-says").textContent = why || (!judgment ? "" : met ? `Met. Next: ${next.number}. ${next.title}` : "Not met yet.");
   }
 
-  // The progress is kept for the next visit if the browser allows storage for this page.
+  // The progress is stored for the next visit if the browser allows storage for this page.
   #load() {
     try {
       const { student, texts, entries } = JSON.parse(localStorage.getItem(STORE) ?? "{}");

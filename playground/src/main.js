@@ -1,4 +1,5 @@
-// The playground: the worker runs the text on the left; the middle draws the run, and the right judges it.
+// The playground. The worker runs the text on the left. The middle of the page draws the run, and the right
+// side shows the verdicts.
 import { Charts, Series } from "./charts.js";
 import { Client } from "./client.js";
 import { rolesOf, rolesOfQueues } from "./colors.js";
@@ -36,7 +37,7 @@ async function take({ isNew = false } = {}) {
   const mine = ++turn;
   const text = editor.text;
   outdated("all");
-  // A changed text matches no example, so the menu then shows none.
+  // A changed text is not an example, so the menu shows no example.
   $("examples").value = String(EXAMPLES.findIndex(([, one]) => one === text));
   lessons.expect(text);
   try {
@@ -70,7 +71,7 @@ async function take({ isNew = false } = {}) {
 
 async function around(text, interfaces) {
   const { value } = await client.ask({ ...state.around, ask: "around", text });
-  // The loads of classes are chosen once: a change of the policy does not change them.
+  // The loads of classes are set once, so a change of the policy does not change them.
   for (const { queue, load } of value.classes) state.around.loads[queue] ??= load;
   $("interfaces").replaceChildren(...interfaces.filter(({ queues }) => queues).map(({ name, policy }) =>
     new Option(policy ? `${name} (${policy})` : name, name, false, name === value.interface)));
@@ -95,7 +96,7 @@ async function run(text, asked) {
   const seconds = next.started.duration;
   status(`${seconds} s simulated in ${time(ended.took / 1000)}: ${count(next.summary.packet_hops)} packets over links`);
   $("tables").replaceChildren(...next.tables.map((name) => new Option(name, name, false, name === "classes")));
-  // If another run starts meanwhile, these ratings are not shown.
+  // If another run starts in the meantime, these ratings are not shown.
   const { value: calls } = await client.ask({ ask: "calls", ...judging.telephony, queues: asked?.queues ?? {} }).catch(() => ({}));
   next.calls = calls;
   await meets(next);
@@ -159,7 +160,8 @@ function show(number) {
   player.load(number, started.duration, port);
 }
 
-// The packet memory of the shown port, once the run has ended: the worker repeats it.
+// Shows the packet memory of the displayed port. The worker repeats the run for it, so the run must have
+// ended.
 function showMemory() {
   const { started, isDone } = current;
   if (!isDone) return;
@@ -169,7 +171,7 @@ function showMemory() {
   memory.load({ port: port.number, bits: port.bits, duration: started.duration, causes: started.causes, colors }, player.at);
 }
 
-// --- What a run has shown ---
+// --- Results of a run ---
 
 const refresh = soon(() => {
   if (!current?.series) return;
@@ -182,7 +184,7 @@ const refresh = soon(() => {
   document.documentElement.dataset.overlaid = String(Boolean(isShown));
 });
 
-// The assumptions and omissions of a router's inferred traffic: the verdicts depend on them.
+// The assumptions and omissions of a router's inferred traffic, on which the verdicts depend.
 function premises({ asked }) {
   const { assumed = [], load, not_looked_at: leftOut = [], missing = [] } = asked ?? {};
   // The sentence about the load begins with its subject and a colon, which becomes the heading.
@@ -201,7 +203,7 @@ function judge() {
   premises(current);
   const roles = rolesOf(current.started.classes);
   const earlier = before && $("overlay").checked ? verdicts(before.summary, judging, before.calls) : [];
-  // Replies of servers are mentioned if some of them are lost.
+  // The classes of servers' replies are shown only if some of their packets are lost.
   const shown = verdicts(current.summary, judging, current.calls).filter(({ name, isLossless }) => !(name.endsWith(" (back)") && isLossless));
   showVerdicts(shown, roles, { earlier, sure: (name) => (current.bounds ? guarantee(current.bounds, name) : "") });
 }
@@ -229,7 +231,7 @@ function load(text, seed = null) {
   return take({ isNew: true });
 }
 
-// Loads a text that does not belong to a lesson.
+// Loads a text outside of lessons.
 function loadOther(text) {
   lessons.leave();
   return load(text);

@@ -2,7 +2,7 @@
 import { count, percent } from "./format.js";
 import { $, chip, element } from "./page.js";
 
-// Words for the causes of drops in a packet memory, and their marks in the chart.
+// Descriptions of the causes of drops in a packet memory, and the marks for them in the chart.
 export const CAUSES = {
   "queue-full": { words: "threshold", symbol: "triangle" },
   "shared-memory": { words: "shared memory", symbol: "diamond" },
@@ -11,7 +11,8 @@ export const CAUSES = {
 };
 export const causeOf = (name) => CAUSES[name] ?? { words: name.replaceAll("-", " "), symbol: "circle" };
 
-// Returns the name of a queue without its outer classes; if several ports are drawn, after the name of its port.
+// Returns the name of a queue without its outer classes. If several ports are drawn, the name of the port
+// precedes it.
 export const label = ({ port, queue }, several) => {
   const own = queue.name.split("/").at(-1);
   return several ? `${port.name.split("->").at(-1)}${port.queues.length > 1 ? `: ${own}` : ""}` : own;

@@ -3,7 +3,8 @@ import { causeOf } from "./memory-bars.js";
 import { count } from "./format.js";
 
 const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-// The limit of a queue is drawn if the queue reaches this part of the limit in the span, or drops packets.
+// The limit of a queue is drawn if the queue reaches this fraction of the limit in the span, or drops
+// packets.
 const NEAR = 0.5;
 
 export function memoryChart(chart, { span, lines, drops, at }) {
@@ -52,7 +53,7 @@ const instant = (at, ink) => ({ xAxis: at, label: { show: false }, lineStyle: { 
 // Returns a time as text, with enough decimals to distinguish times that differ by `step` seconds.
 export const exactTime = (value, step) => `${value.toFixed(Math.max(0, Math.min(9, Math.ceil(-Math.log10(step)))))} s`;
 
-// The chart as text: the most units of each queue, and the drops.
+// Describes the chart as text, with the maximum units of each queue and the drops.
 export function memoryWords({ from, until, columns, layout }, lines, drops) {
   const queues = lines.map(({ name, units }) => `${name} ${count(Math.max(...units))}`);
   const causes = [...new Set(drops.map(({ cause }) => cause))].map((cause) => {

@@ -1,5 +1,5 @@
-// The packet memory of a switch: the parts of its ports and queues at the shown instant, their use over time,
-// the thresholds and the drops by cause. The worker repeats the run for the numbers.
+// The packet memory of a switch: the parts of its ports and queues at the displayed instant, their use over
+// time, the thresholds and the drops by cause. The worker repeats the run to count the units.
 import { exactTime, memoryChart, memoryWords } from "./memory-chart.js";
 import { fill, label } from "./memory-bars.js";
 import { $, options } from "./page.js";
@@ -9,7 +9,7 @@ const SAMPLES = 240;
 // The span of the drawing, as a multiple of the time in which the line empties the longest queue.
 const DRAINS = 4;
 const STEPS = [1, 2, 5, 10];
-// The fraction of the span that lies before the shown instant.
+// The fraction of the span before the displayed instant.
 const LEAD = 0.2;
 
 export class Memory {
@@ -18,7 +18,7 @@ export class Memory {
     $("memory-span").addEventListener("change", () => this.fetch(this.at));
   }
 
-  // A chart needs the size of its place, so it is made when the place is first shown.
+  // A chart needs the size of its element, so it is created when the element is first displayed.
   get plot() {
     if (this.chart) return this.chart;
     this.chart = globalThis.echarts.init($("memory-plot"), null, { renderer: "canvas" });
@@ -52,15 +52,15 @@ export class Memory {
     else this.draw();
   }
 
-  // Asks for the span around an instant. The length of the span depends on the limits of the queues, so the first
-  // call asks for these limits.
+  // Requests the span around an instant. The length of the span depends on the limits of the queues, so the
+  // first call also requests these limits.
   async fetch(at, isFirst = false) {
     const mine = (this.turn += 1);
     this.at = at;
     this.isFetching = true;
     try {
       if (isFirst) {
-        // An empty span asks for the limits without samples.
+        // A request for an empty span returns the limits without samples.
         const { value } = await this.ask(0, 0, 1);
         if (mine !== this.turn) return;
         this.layout = value;
@@ -84,11 +84,12 @@ export class Memory {
 
   async ask(from, until, samples) {
     const { value, columns } = await this.client.ask({ ask: "memory", port: this.run.port, from, until, samples });
-    // The columns are typed arrays, which hold only numbers; the drawing maps them to pairs and names.
+    // The columns are typed arrays, which can contain only numbers. The drawing maps them to pairs and names,
+    // so they are copied to plain arrays.
     return { value, columns: Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, [...values]])) };
   }
 
-  // Offers the spans to choose from: around the instant, and the whole run.
+  // Fills the menu of spans: around the instant, and the whole run.
   offer() {
     const near = this.around();
     options($("memory-span"), near < this.run.duration ? [time(near), "whole run"] : ["whole run"], 0);
@@ -104,7 +105,7 @@ export class Memory {
     return length < this.run.duration / 2 ? length : this.run.duration;
   }
 
-  // The number of the sample that contains the shown instant.
+  // The number of the sample that contains the displayed instant.
   get sample() {
     const { from, until } = this.span;
     const place = Math.ceil(((this.at - from) / (until - from)) * SAMPLES) - 1;

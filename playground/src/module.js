@@ -1,4 +1,5 @@
-// The seam to the WebAssembly module: a question as JSON in, an answer as JSON with columns out (crates/perhop-web).
+// The interface to the WebAssembly module (crates/perhop-web). A question is JSON; an answer is JSON with
+// columns.
 import { unpacked } from "./unpacked.js";
 
 export class Refused extends Error {
@@ -64,7 +65,8 @@ export class Engine {
   }
 }
 
-// The target durations of a step, milliseconds: each step has a small fixed cost.
+// The target durations of a step, milliseconds. Shorter steps would cost more, because each step has a small
+// fixed cost.
 const SHORT_MS = 6, LONG_MS = 18;
 
 // Runs the started scenario in steps; yields the progress and the answer of each step.

@@ -40,7 +40,8 @@ export function onTheme(redraw) {
   dark.addEventListener("change", redraw);
 }
 
-// Draws with the next frame, however often it is requested.
+// Returns a function that requests `work` for the next frame. Several requests before this frame call `work`
+// once.
 export function soon(work) {
   let isAsked = false;
   return () => {
@@ -53,7 +54,7 @@ export function soon(work) {
   };
 }
 
-// Works once the calls have paused for `wait` milliseconds.
+// Returns a function that calls `work` after `wait` milliseconds without another call.
 export function later(work, wait) {
   let timer;
   return (...given) => {

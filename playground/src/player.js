@@ -1,4 +1,4 @@
-// Time on the drawing: play, pause, step, scrub. Packets come from the worker, a span at a time.
+// The controls of the displayed time: play, pause, step, scrub. The worker sends packets, one span at a time.
 import { clock, time } from "./format.js";
 import { $ } from "./page.js";
 import { eventsOf, waysOf } from "./ways.js";
@@ -143,7 +143,8 @@ export class Player {
     this.onTime();
   }
 
-  // Advances the shown instant as far as packets are loaded; returns whether it moved.
+  // Advances the displayed instant, at most to the end of the loaded packets. Returns whether the instant has
+  // changed.
   move(elapsed) {
     if (!this.isPlaying) return false;
     const next = this.at + elapsed * this.speed;

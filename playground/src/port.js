@@ -25,7 +25,7 @@ function shares(queueing, prefix = "", group = "") {
   }));
 }
 
-// The queues of a port with their descriptions, which are those of `perhop draw`.
+// The queues of a port with their descriptions, which are the same as in `perhop draw`.
 export function described(queues, port, queueing) {
   const known = queueing ? shares(queueing) : new Map();
   return queues.filter((one) => one.port === port).map(({ queue, limit_packets: limit, lines }) => ({
@@ -56,7 +56,7 @@ export function portOf(started, number) {
   };
 }
 
-// The port to show first: the one with most queues, else that to the slowest link.
+// The port to show first: the port with most queues, otherwise the port of the slowest link.
 export function firstPort(started) {
   const isHost = (name) => name in started.resolved.hosts;
   const ranked = started.ports.map((_, number) => portOf(started, number))

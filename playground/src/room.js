@@ -1,4 +1,5 @@
-// Texts on a canvas, fitted to the available width. Measured widths are cached, because a drawing repeats its texts.
+// Texts on a canvas, fitted to the available width. Measured widths are cached, because each frame draws the
+// same texts.
 
 // The maximum number of cached texts.
 const MOST_KEPT = 2000;
@@ -12,7 +13,7 @@ function kept(known, context, words, most, make) {
   return known.get(key);
 }
 
-// A text cut to a width.
+// Texts that are cut to a width.
 const cut = new Map();
 export function clipped(context, words, most) {
   if (most === undefined) return words;
@@ -23,7 +24,7 @@ export function clipped(context, words, most) {
   });
 }
 
-// A text in one line or two, broken between words.
+// Texts in one or two lines, broken between words.
 const broken = new Map();
 export function halves(context, words, most) {
   return kept(broken, context, words, most, () => {

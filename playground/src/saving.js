@@ -8,7 +8,7 @@ export function save(name, content, type) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-// The drawing and the charts, one above the other, as a PNG.
+// Creates a PNG with the drawing and, below it, the charts.
 export async function picture(scene, charts, style) {
   const scale = 2, gap = 24, width = 1200;
   const parts = [{ title: "", canvas: scene }, ...charts].map(({ title, canvas }) => ({ title, canvas, height: (canvas.height / canvas.width) * (width - 2 * gap) }));

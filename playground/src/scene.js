@@ -1,12 +1,13 @@
-// The port on a canvas, with its packets at an instant: a function of the shown time.
+// Draws a port on a canvas, with its packets at an instant.
 import { count, rate, time } from "./format.js";
 import { clipped, halves } from "./room.js";
 import { shortened } from "./short.js";
 
 const FONT = 'Inter, "Helvetica Neue", Arial, "Liberation Sans", sans-serif';
-// How long a packet is shown as arriving, leaving and falling, in seconds of real time.
+// The time for which a packet is drawn as arriving, as leaving and as falling, seconds of real time.
 const IN_S = 0.45, OUT_S = 0.5, FALL_S = 1.1;
-// The font of names along a box, the size of the names of queues, and the room between a name and the number of packets that wait.
+// The font of vertical names along a box, the font size of queue names, and the space between a name and the
+// number of waiting packets.
 const SIDEWAYS = `600 12px ${FONT}`, NAME_SIZE = 12.5, APART = 10;
 const REASONS = {
   "queue-full": "its queue was full", "early-random": "random early detection dropped it",
@@ -38,7 +39,8 @@ export class Scene {
   }
 
   load(port, classes, causes, colors) {
-    // Until the packets of this run are loaded, those of the previous run stay if they fit.
+    // Until the packets of this run are loaded, the packets of the previous run are drawn if the port has the
+    // same queues.
     if (port.name !== this.port?.name || port.queues.length !== this.port.queues.length) this.ways = [];
     Object.assign(this, { port, classes, causes, colors });
     const names = port.queues.map(({ name }) => name).join(", ");
@@ -79,7 +81,8 @@ export class Scene {
     };
   }
 
-  // Draws the instant `at`; `elapsed` seconds after the last drawing, or 0 where packets jump to their places.
+  // Draws the instant `at`, `elapsed` seconds after the last drawing. If `elapsed` is 0, packets jump to
+  // their places.
   draw(at, elapsed) {
     if (!this.port || !this.width) return;
     this.at = at;
@@ -262,7 +265,7 @@ export class Scene {
     context.strokeStyle = line;
   }
 
-  // The names of the queues, cut to the width that the numbers of waiting packets leave in their lanes.
+  // The names of the queues, cut to the width of their lanes without the numbers of waiting packets.
   names(room, small) {
     const { context, port } = this;
     if (this.named?.port !== port || this.named.room !== room) {
@@ -301,7 +304,8 @@ export class Scene {
     for (const target of targets) {
       const id = target.way.number;
       const before = this.places.get(id) ?? { x: target.x, y: target.y };
-      // A packet on the wire is drawn at the position of its bits; elsewhere it glides to its place.
+      // A packet on the wire is drawn at the position of its bits. Any other packet moves smoothly to its
+      // place.
       const isExact = target.kind === "wire" || target.kind === "arriving";
       const x = isExact ? target.x : before.x + (target.x - before.x) * ease;
       const y = target.kind === "dropped" ? target.y : before.y + (target.y - before.y) * ease;

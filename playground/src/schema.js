@@ -2,7 +2,8 @@
 
 const KEY = /^(\s*)((?:- )*)([A-Za-z][\w-]*)?\s*(:)?/;
 
-// The keys around a line, from outside in; "[]" for an element of a list. Flow style is not followed.
+// The keys around a line, beginning with the outermost; "[]" is an element of a list. Flow style is not
+// parsed.
 export function pathOf(lines, number) {
   const indentOf = (line) => KEY.exec(line)[1].length + KEY.exec(line)[2].length;
   const path = [];

@@ -1,8 +1,8 @@
-// The state in the fragment of the URL: JSON, deflated, base64 with the letters of URLs (RFC 4648 §5).
+// The state in the fragment of the URL: deflated JSON in base64 with the URL-safe alphabet (RFC 4648 §5).
 
 import { validated } from "./state.js";
 
-// The maximum letters of a link, and the maximum bytes of the state in it.
+// The maximum number of characters of a link, and the maximum number of bytes of the state in it.
 export const MOST_LETTERS = 1 << 20, MOST_BYTES = 4 << 20;
 
 export async function packed(state) {

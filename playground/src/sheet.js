@@ -7,8 +7,8 @@ export function sheetOf(name, version, entries) {
   return `${JSON.stringify({ "perhop-sheet": VERSION, perhop: version, name: plainName(name), lessons: entries }, null, 1)}\n`;
 }
 
-// A sheet, or the reason why the text is not a sheet. Nothing in it is trusted: the teacher's page runs every
-// scenario again.
+// Returns a sheet, or the reason why the text is not a sheet. The results in a sheet are not trusted: the
+// teacher's page runs every scenario again.
 export function readSheet(text, known) {
   const found = JSON.parse(text);
   if (found?.["perhop-sheet"] !== VERSION) throw new Error("it is not a result sheet of this version");

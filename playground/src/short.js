@@ -1,7 +1,7 @@
-// Names cut to the room that they have, so that different names stay different.
+// Names that are cut to the available width, so that different names remain different.
 
 const GAP = "…";
-// The maximum number of letters between the beginning of a word and the difference in it with which the word is
+// If at most this number of letters are between the beginning of a word and the difference in it, the word is
 // shown from its beginning.
 const LONG = 3;
 
@@ -11,7 +11,7 @@ const common = (a, b) => {
   return length;
 };
 
-// The longest fitting text among those that `make` returns for up to `most` letters, else `otherwise`.
+// The longest fitting text that `make` returns for up to `most` letters; `otherwise` if no text fits.
 function longest(most, make, fits, otherwise = make(1)) {
   let length = most;
   while (length > 0 && !fits(make(length))) length -= 1;
@@ -24,7 +24,8 @@ const WAYS = [
   // Keep the part that differs from the most similar name, and as much of the beginning as fits.
   (name, names, fits) => {
     const alike = Math.max(...names.filter((one) => one !== name).map((one) => common(one, name)));
-    // The difference is shown from the beginning of its word, unless that is too far away.
+    // The text is shown from the beginning of the word with the difference, unless this beginning is too far
+    // away.
     const word = name.slice(0, alike).search(/[\p{L}\p{N}]*$/u);
     const rest = name.slice(alike - word <= LONG ? word : alike);
     if (fits(GAP + rest)) return longest(name.length - rest.length - 1, (length) => name.slice(0, length) + GAP + rest, fits, GAP + rest);

@@ -1,4 +1,4 @@
-// Sliders over the numbers of the text, and over the loads of a router's classes.
+// Sliders for the numbers of the text, and for the loads of a router's classes.
 import { digits, rate } from "./format.js";
 import { $, element } from "./page.js";
 import { isAllowed, ofRouter, ofScenario, PLACES, range, written } from "./sliders.js";
@@ -10,13 +10,14 @@ export class SliderPanel {
     Object.assign(this, { parent, onText, onAround, onEnd, sliders: [] });
   }
 
-  // The sliders of `text`, and of the scenario made `around` a router, if it is one. They stay while they are moved.
-  // The sliders that the open `lesson` allows come first; the others are disabled.
+  // Loads the sliders of `text` and, if the text is a router's configuration, of the scenario `around` the
+  // router. A slider that is being moved is not replaced. The sliders that the open `lesson` allows are
+  // first; the others are disabled.
   load(text, around, { isNew, lesson }) {
     const found = around ? ofRouter(text) : ofScenario(text);
     const isSame = found.length === this.sliders.length && found.every((one, index) => one.label === this.sliders[index].label);
     if (!isNew && isSame) {
-      // A number of another length moves the numbers behind it.
+      // If the length of a number changes, the positions of the following numbers change.
       found.forEach((one, index) => Object.assign(this.sliders[index], { from: one.from, to: one.to }));
       return;
     }
@@ -85,7 +86,7 @@ export class SliderPanel {
     const input = element("input");
     Object.assign(input, { type: "range", min: "0", max: String(PLACES), step: "1", value: String(Math.round(scale.placeOf(slider.value))), disabled: isFixed });
     input.dataset.id = slider.id;
-    // The name omits the value and contains the group, which distinguishes equal labels.
+    // The accessible name contains the group, which distinguishes equal labels, but not the value.
     input.setAttribute("aria-label", slider.group ? `${slider.label}, ${slider.group}` : slider.label);
     input.setAttribute("aria-valuetext", output.textContent);
     input.addEventListener("input", () => {

@@ -1,9 +1,9 @@
-// The important numbers of a text, each with its place: a slider replaces only that place.
+// The important numbers of a text, with their positions. A slider replaces only the text at its position.
 import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 
 const QUANTITY = /^(\d+(?:\.\d+)?)\s*(ps|ns|us|ms|s|min|h|d|b\/s|kb\/s|Mb\/s|Gb\/s|B|kB|MB|KiB|MiB|packets|packet|pps|packets\/s)?$/;
 const SKIPPED = new Set(["perhop", "seed", "replications", "duration", "between", "name", "dscp", "id", "source-port", "destination-port", "address", "precedence", "start", "start-within", "stop", "warmup", "cost"]);
-// Labels of packet sizes: their keys alone would not be clear.
+// Labels of packet sizes, because their keys alone would not be clear.
 const SIZES = { ip: "packet with IP headers", payload: "payload of a packet", wire: "packet on the wire" };
 const WHOLE = new Set(["", "packets", "packet", "B"]);
 
@@ -63,8 +63,8 @@ export function ofScenario(text) {
   return found;
 }
 
-// Whether an exercise allows changes of a slider's number: its `change` has paths of keys, or of names in
-// their place. The engine judges by the same rule (`within` in crates/perhop-measure/src/exercise.rs).
+// Whether an exercise allows changes of a slider's number. Its `change` has paths of keys, or of names in
+// place of keys. The engine uses the same rule (`within` in crates/perhop-measure/src/exercise.rs).
 export function isAllowed({ steps = [] }, change) {
   let rest = change;
   for (const names of steps) {
@@ -123,7 +123,8 @@ export function ofRouter(text) {
   return found;
 }
 
-// A slider's scale has 100 places: a tenth to ten times the value, or a part from 0 to 1.
+// A slider has 100 positions, which correspond to a tenth of the value to ten times the value, or to a
+// fraction from 0 to 1.
 export const PLACES = 100;
 export function range({ value, unit, isPart }) {
   if (isPart) return { at: (place) => place / PLACES, placeOf: (one) => one * PLACES };

@@ -1,4 +1,5 @@
-// The schema of the state in a link. A link comes from a stranger: only keys of the schema are kept.
+// The schema of the state in a link. A link may be from an unknown person, so only keys of the schema are
+// accepted.
 
 const MOST_TEXT = 2_000_000, MOST_ENTRIES = 1000, MOST_NAME = 1000;
 
@@ -30,7 +31,7 @@ const ENTRY = {
 };
 const LESSONS = { lesson: optional(isName), student: optional(isName), texts: optional(isMapOf(isText(MOST_TEXT))), entries: optional(isMapOf(isPlain)) };
 
-// The keys of `schema` in `found`; throws for a value of another kind, with its place.
+// Returns the keys of `schema` in `found`. Throws an error with the position for a value of the wrong kind.
 function checked(found, schema, place) {
   if (!isPlain(found)) throw new Error(`the link has no ${place}`);
   const kept = {};

@@ -1,4 +1,4 @@
-// The teacher's part of the page: result sheets as a table, each entry run again.
+// The teacher's part of the page: result sheets as a table. The page runs each entry again.
 import { checkNumber, seedOf } from "./hash.js";
 import { $, element } from "./page.js";
 import { save } from "./saving.js";

@@ -1,11 +1,12 @@
-// The verdicts on a page: a colored line for each class, with the rest behind it.
+// The verdicts on a page: a colored line for each class, which expands to the details.
 import { $, chip, element } from "./page.js";
 import { shortened } from "./short.js";
 
-// Names have about this many letters on the line; the details have the whole name.
+// The approximate number of letters of a name on the line. The details have the whole name.
 const NAME_LETTERS = 18;
 
-// Shows the verdicts. `sure` returns the guarantee of a class; `earlier` has the verdicts of the previous run.
+// Shows the verdicts. `sure` returns the text about the guarantee of a class; `earlier` has the verdicts of
+// the previous run.
 export function showVerdicts(shown, roles, { sure = () => "", earlier = [] } = {}) {
   const open = new Set([...$("verdicts").querySelectorAll("details[open]")].map((one) => one.dataset.class));
   const labels = shortened(shown.map(({ name }) => name), (text) => text.length <= NAME_LETTERS);
@@ -19,7 +20,7 @@ export function showVerdicts(shown, roles, { sure = () => "", earlier = [] } = {
     const label = element("b", labels[place]);
     label.prepend(chip(roles[name] ?? "queue"));
     head.append(label, " ", element("span", line, "line"));
-    // If there is not enough room, the remark is cut and not the line before it.
+    // If the line is too long, the remark is cut, and the text before it is complete.
     if (aside) head.append(" ", element("span", aside, "aside"));
     rest.append(head);
     if (labels[place] !== name) rest.append(element("p", name, "whole"));

@@ -7,7 +7,7 @@ const CAUSES = {
   headroom: "too little headroom",
 };
 
-// From this fraction on, the packets still in the network are mentioned.
+// The percentage from which on the packets that are still in the network are mentioned.
 const UNSEEN_PERCENT = 10;
 
 const mean = (group, column) => group[column]?.mean ?? null;
@@ -37,16 +37,16 @@ function fitness(call, roles, loss) {
   const reasons = isRated
     ? [`R ${call.r.toFixed(1)}, MOS ${call.mos.toFixed(2)}: ${call.category}; ${time(call.mouth_to_ear_s)} from mouth to ear`]
     : compared.filter((one) => one.answer === "unfit").map(reason);
-  // On the line, a rate needs no name, because its unit is clear.
+  // On the line, a rate has no name, because its unit is sufficient.
   const [first] = compared.filter((one) => one.answer === "unfit").map((one) => reason(one.unit === "b/s" ? { ...one, words: "" } : one).trim());
-  // The line shows the figure that decides; the details show the fitness.
+  // The line shows the figure that decides the verdict; the details show the fitness.
   const why = isRated ? `R ${call.r.toFixed(0)}, ${loss}` : first ?? loss;
-  // The bound of losses depends on the role, so the line names the role that the class is fit for.
+  // The bound of losses depends on the role, so the line names the role for which the class is fit.
   const aside = answer === "fit" && !isRated ? `(${whole})` : "";
   return { tone: { fit: "good", unfit: "bad" }[answer], head: `${answer}: ${why}`, aside, more: [`${answer} for ${whole}${reasons.length ? ` (${reasons.join(", ")})` : ""}`] };
 }
 
-// The verdict on a class: a tone, a line, and sentences with the rest.
+// Returns the verdict on a class: a tone, a line, and sentences with the details.
 function verdict(group, seconds, judging, call) {
   const offered = mean(group, "offered_packets") ?? 0;
   const [delivered, dropped] = [mean(group, "delivered_packets") ?? 0, mean(group, "dropped_packets") ?? 0];
@@ -63,12 +63,13 @@ function verdict(group, seconds, judging, call) {
   return { isLossless: !dropped, tone, line: head, aside, more: [...rest, ...(more ?? [])] };
 }
 
-// The guarantee of network calculus for a class and its queue, for all traffic within its contract; nothing
-// if there is no bound. An inferred network has queues of millions of packets around the router: only the
-// router's own are counted.
+// The minimum size of a queue, packets, that the guarantee ignores: an inferred network has such queues around the
+// router.
 const AMPLE_PACKETS = 1e6;
 const isAmple = ({ limit }) => Number(/^(\d+) packets/.exec(limit ?? "")?.[1] ?? 0) >= AMPLE_PACKETS;
 
+// Returns the guarantee of network calculus for a class and its queue, for all traffic within its contract; an empty
+// text if there is no bound.
 export function guarantee({ queues, classes }, name) {
   const passed = queues.filter((queue) => queue.classes.includes(name));
   const own = passed.filter((queue) => !isAmple(queue));

@@ -1,6 +1,7 @@
 // The paths of packets through a port, as the engine returns them.
 
-// The packets of an answer, in the order of arrival; times of events that did not happen are undefined.
+// Returns the packets of an answer, in the order of arrival. Times of events that did not happen are
+// undefined.
 export function waysOf(columns) {
   const names = Object.keys(columns);
   return Array.from(columns.number, (_, row) => {

@@ -1,4 +1,5 @@
-// The engine in its worker: answers questions, and runs scenarios in slices so that questions are answered meanwhile.
+// The engine in its worker. The worker answers questions. It runs scenarios in slices, so that it can also
+// answer questions during a run.
 import { Engine, steps } from "./module.js";
 
 const breath = new MessageChannel();

@@ -4,7 +4,8 @@ export class Connection {
   #token = new URLSearchParams(location.search).get("token") ?? "";
   #failures = 0;
 
-  // `on` is called for each event, `onBegin` before all events are repeated, `onEnd` after the last event.
+  // Calls `on` for each event, `onBegin` before the server repeats all events, and `onEnd` after the last
+  // event.
   open({ on, onBegin, onEnd }) {
     const source = new EventSource(`/events?token=${encodeURIComponent(this.#token)}`);
     source.addEventListener("open", () => {

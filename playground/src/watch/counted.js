@@ -1,7 +1,7 @@
 // The values of charts of counters: differences between two instants.
 
-// The maximum number of kept instants. Above it, every second instant is discarded: lines become coarser, but stay
-// correct.
+// The maximum number of stored instants. When there are more, every second instant is discarded, so lines
+// have fewer points but are still correct.
 const MOST = 4001;
 // The approximate number of points of a line over the whole run.
 const POINTS = 160;

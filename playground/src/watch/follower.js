@@ -1,11 +1,11 @@
-// The player of a run that goes on elsewhere: it shows the current instant of the run, and its controls
-// control the run. A user who looks at an earlier instant stops following the run; the page plays the past at
-// its own speed.
+// The player of a run in another process. It shows the current instant of the run, and its controls control
+// the run. If a user selects an earlier instant, the player stops following the run, and the page plays the
+// past at its own speed.
 import { $ } from "../page.js";
 import { Player } from "../player.js";
 
 const SPEEDS = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500];
-// The speed at which packets are shown if the run has no pace.
+// The speed at which packets are shown if the speed of the run is not limited.
 const UNHURRIED = 0.01;
 const words = (speed) => (speed === Infinity ? "max" : `${speed}x`);
 const numberOf = (text) => (text === "max" ? Infinity : Number.parseFloat(text));
@@ -26,7 +26,8 @@ export class Follower extends Player {
     return this.run.speed === Infinity ? UNHURRIED : this.run.speed;
   }
   set speed(_) {
-    // The select sets the speed of the run while it is followed, otherwise that of the page.
+    // While the player follows the run, the select sets the speed of the run; otherwise, it sets the speed of
+    // the page.
     const chosen = numberOf($("speed").value);
     if (this.isWithRun) this.tell({ ask: "speed", speed: words(chosen) });
     else this.own = chosen === Infinity ? 1 : chosen;
@@ -114,7 +115,8 @@ export class Follower extends Player {
 
   move(elapsed) {
     if (!this.isWithRun) return super.move(elapsed);
-    // Follows the run, smoothly between its reports; never ahead of it, except by a requested step.
+    // Follows the run, smoothly between its reports. The displayed time is never ahead of the run, except
+    // after a requested step.
     const lag = 0.4 * this.speed;
     if (this.at < this.reached) {
       const next = this.run.paused || this.run.speed === Infinity ? this.reached : this.at + elapsed * this.speed;

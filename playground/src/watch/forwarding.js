@@ -7,7 +7,8 @@ import { portOf } from "../port.js";
 import { Scene } from "../scene.js";
 import { counters, leftOut } from "./panel.js";
 
-// The minimum seconds between the two instants of a rate; the maximum number of kept instants.
+// The minimum number of seconds between the two instants of a rate, and the maximum number of stored
+// instants.
 const LEAST_S = 0.9, MOST = 4001;
 const VALUES = {
   throughput: (before, now, seconds) => (8 * (now.sent_bytes - before.sent_bytes)) / seconds,

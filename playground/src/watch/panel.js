@@ -15,7 +15,7 @@ export function counters(columns, rows) {
   $("counters").replaceChildren(head, ...body);
 }
 
-// The number of frames that were omitted because the page or the run was too busy.
+// Shows the number of frames that were omitted because the page or the run was too busy.
 export function leftOut(number) {
   $("left-out").hidden = number === 0;
   $("left-out").textContent = `${count(number)} ${number === 1 ? "frame" : "frames"} omitted: this page or the run was too busy. Counters are complete.`;

@@ -31,7 +31,7 @@ export class Simulation {
     this.player.loop();
   }
 
-  // Forgets earlier frames, because the server repeats all events when the page connects.
+  // Discards earlier frames, because the server repeats all events when the page connects.
   begin() {
     this.series?.frames.splice(0);
     this.left = 0;

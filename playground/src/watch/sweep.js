@@ -1,4 +1,5 @@
-// The view of a sweep: the means of a metric over a parameter, a line for each class, as points end.
+// The view of a sweep: a chart of the means of a metric over a parameter, with a line for each class. It
+// grows as points end.
 import { rolesOf } from "../colors.js";
 import { digits, percent, rate, time } from "../format.js";
 import { $, isDark, onTheme, palette, soon, status } from "../page.js";
