@@ -14,7 +14,7 @@ _BUILT = Path(__file__).parent.parent / "target" / "peers"
 
 
 class MissingError(Exception):
-    """The equivalent program cannot be built here, with the reason."""
+    """The equivalent program cannot be built on this machine. The message is the reason."""
 
 
 def build_benchmark(package: str, name: str) -> Path:
@@ -27,7 +27,7 @@ def build_benchmark(package: str, name: str) -> Path:
 
 
 def build_twin(source: Path, compiler: str, flags: Sequence[str], libraries: Sequence[str]) -> Path:
-    """Build the program in `source` with `libraries` (pkg-config names), unless it is built already.
+    """Build the program in `source` with `libraries` (pkg-config names), unless it is up to date.
 
     Raise `MissingError` if a compiler or a library is missing or the build fails.
     """
@@ -37,12 +37,12 @@ def build_twin(source: Path, compiler: str, flags: Sequence[str], libraries: Seq
     options = _pkg_config("--cflags", "--libs", *libraries)
     # A different version of the library needs a rebuild.
     program = _BUILT / f"{libraries[0]}-{_pkg_config('--modversion', libraries[0])}" / source.stem
-    # A header of the folder may be part of any source.
+    # Any source may include a header of the folder.
     sources = max(file.stat().st_mtime for file in source.parent.iterdir())
     if program.exists() and program.stat().st_mtime > sources:
         return program
     program.parent.mkdir(parents=True, exist_ok=True)
-    # ns-3's options name files of another library's -dev package that the linker does not need.
+    # The options of ns-3 contain files of the -dev package of another library. The linker does not need them.
     needed = [word for word in shlex.split(options) if not word.startswith("/")]
     command = [compiler, *flags, str(source), "-o", str(program), *needed]
     built = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -2,9 +2,9 @@
 
     python benchmarks/compare.py [--rounds N] [--scenario NAME]... [--only PART] [--quote PAGE]
 
-On a shared machine only ratios of alternating runs are meaningful, so every run of perhop is followed by
-one of each peer, and medians are compared. docs/speed.md describes the measurements; `--quote` copies the
-tables there.
+On a shared machine, only ratios of alternating runs are meaningful. Each run of perhop is therefore followed
+by one run of each peer, and medians are compared. docs/speed.md describes the measurements; `--quote` copies
+the tables there.
 """
 
 from __future__ import annotations

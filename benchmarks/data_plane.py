@@ -1,7 +1,7 @@
-"""Time per packet of the data plane, and of DPDK's if it is installed, run in turn.
+"""Compare the time per packet of the data plane with that of DPDK, if it is installed, in alternating runs.
 
-The twins are crates/perhop-qos/benches/data_plane and benchmarks/dpdk/data_plane.c: the same packets,
-profiles and batches. On a shared machine, only ratios of alternating runs are meaningful.
+The two programs are crates/perhop-qos/benches/data_plane and benchmarks/dpdk/data_plane.c. They have the same
+packets, profiles and batches. On a shared machine, only ratios of alternating runs are meaningful.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pathlib import Path
 from building import MissingError, build_benchmark, build_twin
 
 _SOURCE = Path(__file__).parent / "dpdk" / "data_plane.c"
-# Nanoseconds, and the shares of the outcomes of packets.
+# By case: nanoseconds per packet, and the shares of the outcomes of packets.
 Lines = dict[str, tuple[float, tuple[str, ...]]]
 
 
 def compare_data_plane(rounds: int) -> list[dict[str, object]]:
-    """Time both in turn, print a table and return its rows."""
+    """Run both programs in turn, print a table of times and return its rows."""
     ours = build_benchmark("perhop-qos", "data_plane")
     theirs = _find_dpdk()
     taken: list[tuple[Lines, Lines]] = []
@@ -51,7 +51,7 @@ def _run(command: list[str | Path]) -> Lines:
 
 
 def _twin(case: str) -> str:
-    """Return DPDK's case: its only scheduler is compared with each scheduler of perhop."""
+    """Return the case of DPDK for a case of perhop: all schedulers are compared with DPDK's only one."""
     kind, _, rest = case.partition("/")
     return f"port/rte-sched/{rest.partition('/')[2]}" if kind == "port" else case
 
@@ -61,12 +61,13 @@ def _row(case: str, taken: list[tuple[Lines, Lines]]) -> dict[str, object]:
     twin = _twin(case)
     if twin in taken[0][1]:
         row["dpdk"] = statistics.median(theirs[twin][0] for _, theirs in taken)
-        # The ratio of each round, so that a slowdown of both does not count.
+        # The median of the ratios of each round, because a slowdown of the machine affects both programs of a
+        # round.
         row["ratio"] = statistics.median(ours[case][0] / theirs[twin][0] for ours, theirs in taken)
         row["shares"] = {"perhop": taken[0][0][case][1], "dpdk": taken[0][1][twin][1]}
     fifo = _fifo(case)
     if fifo:
-        # The minimum of all rounds, because other programs on a shared machine can only add to a time.
+        # The minimum of all rounds, because other programs on a shared machine can only increase a time.
         row["over-fifo"] = _least(taken, 0, case) - _least(taken, 0, fifo)
         if twin in taken[0][1]:
             row["dpdk-over-fifo"] = _least(taken, 1, twin) - _least(taken, 1, fifo)
@@ -74,7 +75,7 @@ def _row(case: str, taken: list[tuple[Lines, Lines]]) -> dict[str, object]:
 
 
 def _fifo(case: str) -> str | None:
-    """Return the case of a tail drop that a buffer manager of one queue is compared with."""
+    """Return the case with tail drop with which a buffer manager of one queue is compared."""
     kind, _, rest = case.partition("/")
     manager, _, load = rest.partition("/")
     return f"{kind}/tail-drop/{load}" if kind == "one-queue" and manager != "tail-drop" else None

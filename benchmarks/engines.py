@@ -1,9 +1,9 @@
 """Time and memory of the engine for its benchmark scenarios, and of ns-2 and ns-3 if they are installed.
 
 The equivalent programs are crates/perhop-sim/benches/engine.rs, benchmarks/ns2 and benchmarks/ns3. Times are
-processor times of the whole process; that of perhop goes from the scenario's text to its results, on one
-core. The time to the first result is that of one simulated second: the wait of a user after a change. A
-packet-hop is a packet that enters a wire.
+processor times of the whole process. The time of perhop covers all steps from the text of the scenario to its
+results, on one core. The time to the first result is the time of a run of one simulated second, for which a
+user waits after a change. A packet-hop is the entry of one packet into a wire.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Simulator:
 
 
 def compare_engines(scenarios: Sequence[str], rounds: int, rounds_of_ns3: int) -> list[dict[str, object]]:
-    """Time all simulators in turn, print a table and return its rows."""
+    """Run all simulators in turn, print a table of times and return its rows."""
     simulators = [_perhop(rounds)]
     for name, find, turns in (("ns-2", find_ns2, rounds), ("ns-3", find_ns3, min(rounds, rounds_of_ns3))):
         try:
@@ -90,15 +90,15 @@ def _perhop(rounds: int) -> Simulator:
 
 
 def find_ns2(rounds: int) -> Simulator:
-    """Find ns-2 and the scenarios in Tcl."""
+    """Find ns-2 and the scenarios for it, which are Tcl scripts."""
     if not shutil.which("ns"):
         raise MissingError("ns2 is not installed")
 
     def run(scenario: str, length: int) -> Run:
         kind, pairs = scenario.split("-")
         taken = measure(["ns", _HERE / "ns2" / f"{kind}.tcl", pairs, str(length)])
-        # Packets that arrive at the bottleneck have crossed one link; those that leave it cross two, and
-        # acknowledgments cross three.
+        # Packets that arrive at the bottleneck have crossed one link. Packets that leave the bottleneck cross
+        # two further links, and acknowledgments cross three.
         counts = re.findall(r"^All\s+(\d+)\s+(\d+)", taken.output, re.MULTILINE)[0]
         arrived, sent = (int(count) for count in counts)
         return Run(taken.seconds, arrived + {"udp": 2, "tcp": 5}[kind] * sent, taken.peak_bytes)
@@ -107,7 +107,7 @@ def find_ns2(rounds: int) -> Simulator:
 
 
 def find_ns3(rounds: int) -> Simulator:
-    """Build the scenarios in C++."""
+    """Build the scenarios for ns-3, which are programs in C++."""
     program = build_ns3("bottleneck.cc")
 
     def run(scenario: str, length: int) -> Run:
@@ -134,7 +134,8 @@ def _compare(scenario: str, simulators: Sequence[Simulator], rounds: int) -> lis
 
 def _figures(own: list[Run], first: list[float], ours: list[Run]) -> dict[str, object]:
     seconds = statistics.median(run.seconds for run in own)
-    # The ratio of each round, so that a slowdown of both does not count.
+    # The median of the ratios of each round, because a slowdown of the machine affects both programs of a
+    # round.
     paired = list(zip(own, ours, strict=False))
     return {
         "rounds": len(own),

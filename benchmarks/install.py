@@ -2,10 +2,11 @@
 
     python benchmarks/install.py [--wheel FILE] [--rounds N] [--output FILE]
 
-The wheel is that of dist/ (`make wheel`). Each round makes a new virtual environment and installs the wheel
-with pip and the packages that it needs, in the versions of requirements/dev.lock, as pip's cache or the
-network have them. `first run` is the first `perhop run` of `perhop init` after it; `next run` is the median
-of the same command again. Wall time; other work on the machine adds to it.
+The wheel is the one in dist/ (`make wheel`). Each round creates a new virtual environment. With pip, it
+installs the wheel and the required packages in the versions of requirements/dev.lock, from pip's cache or
+from the network. `first run` is the first `perhop run` of the scenario of `perhop init` after the
+installation; `next run` is the median of later runs of the same command. The times are wall times, which
+other work on the machine increases.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pathlib import Path
 from measuring import machine
 
 _ROOT = Path(__file__).parent.parent
-# The longest waits, in seconds, that a new user should have.
+# The targets for the waits of a new user, seconds.
 _TARGETS = {"install": 15.0, "first run": 0.5}
 _REPEATED = 5
 
@@ -58,7 +59,7 @@ def main() -> int:
 
 
 def newest_wheel(folder: Path) -> Path | None:
-    """Return the wheel of perhop in a folder that was built last."""
+    """Return the newest wheel of perhop in a folder."""
     wheels = sorted(folder.glob("perhop-*-abi3-*.whl"), key=lambda path: path.stat().st_mtime)
     return wheels[-1] if wheels else None
 

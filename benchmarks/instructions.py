@@ -2,9 +2,10 @@
 
     python benchmarks/instructions.py [--bless]
 
-Callgrind counts, so the counts depend neither on the machine nor on its load. A count of more than 5 % above
-the baseline is a failure; `--bless` stores the counts as the new baseline. Another compiler generates other
-instructions: then nothing is compared until `--bless` has stored a baseline of that compiler.
+Callgrind counts the instructions, so the counts depend neither on the machine nor on its load. A count of
+more than 5 % above the baseline is a failure; `--bless` stores the counts as the new baseline. Another
+compiler generates other instructions. In this case, nothing is compared until `--bless` has stored a baseline
+of that compiler.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from pathlib import Path
 from building import build_benchmark
 
 _BASELINE = Path(__file__).parent / "instructions.json"
-# Seconds to simulate. A run is counted with this duration and with twice as much: the difference is the
-# engine, and the rest is set-up, which dominates a short run of many flows.
+# Simulated seconds. The instructions are counted for a run with this duration and for a run with twice this
+# duration. The difference is the engine. The rest is set-up, which is the larger part of a short run with
+# many flows.
 _SCENARIOS = {"udp-50": 2, "udp-500": 1, "tcp-50": 2, "tcp-500": 1}
 # Prefixes of case names in crates/perhop-qos/benches/data_plane; each selects one case.
 _CASES = (
@@ -46,7 +48,7 @@ _CASES = (
     "one-queue/fq-codel/light",
     "one-queue/shared-memory/light",
 )
-# Packets of one batch of that benchmark.
+# Packets of one batch of the benchmark of the data plane.
 _BATCH = 16_384
 _TOLERANCE_PERCENT = 5.0
 
@@ -85,13 +87,13 @@ def _count(engine: Path, scenario: str, duration: str) -> int:
 
 
 def _count_engine(engine: Path, scenario: str, seconds: int) -> dict[str, int]:
-    """Instructions for `seconds` of simulated time, and for everything else that a run executes."""
+    """Return the instructions for `seconds` of simulated time, and the instructions for the rest of a run."""
     once, twice = (_count(engine, scenario, f"{duration}s") for duration in (seconds, 2 * seconds))
     return {scenario: twice - once, f"{scenario}/set-up": 2 * once - twice}
 
 
 def _count_per_packet(data_plane: Path, case: str) -> int:
-    """Return the instructions per packet: the cost of one more batch, which excludes set-up."""
+    """Return the instructions per packet, computed from an additional batch, so that set-up is excluded."""
     # Each batch is run once for warm-up and once for timing.
     one, two = (_count(data_plane, case, batches) for batches in ("1", "2"))
     return (two - one) // (2 * _BATCH)

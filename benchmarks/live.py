@@ -2,11 +2,11 @@
 
     python benchmarks/live.py [--socket KIND]... [--runs N] [--frames N] [--seconds S] [--output FILE]
 
-For each kind of socket: CPU time per 64-byte frame with four classes, WRED and a meter, compared with the
-plain loop (alternating runs, so a shared machine disturbs both); frames lost at 80 % of the rate of the
-plain loop; and the deviation of departures from a port of 10 Mb/s from their scheduled times. Needs root and
-two CPUs; the last two numbers are meaningful only on an idle machine. Namespaces and veth pairs disappear
-with its processes.
+The results for each kind of socket are: the CPU time per 64-byte frame with four classes, WRED and a meter,
+compared with the plain loop (in alternating runs, because a shared machine disturbs both); the frames lost at
+80 % of the rate of the plain loop; and the deviation of departures at a port of 10 Mb/s from their scheduled
+times. The program needs root and two CPUs. The last two results are meaningful only on an idle machine. The
+namespaces and veth pairs are removed when the processes of the program end.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Cable:
     """Three namespaces in a row: `left0 — middle0 [forwarder] middle1 — right0`."""
 
     def __init__(self, wire: Path) -> None:
-        """Start without namespaces."""
+        """Prepare the cable; `with` creates the namespaces."""
         self._wire = wire
         self._holders: dict[str, subprocess.Popen[bytes]] = {}
         self._processors = sorted(os.sched_getaffinity(0))
@@ -105,7 +105,7 @@ class Cable:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove the namespaces with everything in them."""
+        """Remove the namespaces and all their devices and processes."""
         for holder in self._holders.values():
             holder.kill()
             holder.wait()
@@ -134,7 +134,7 @@ class Cable:
 
     @contextmanager
     def copying(self) -> Iterator[dict[str, Any]]:
-        """Run the plain loop in the middle; its result is available after its end."""
+        """Run the plain loop in the middle; the result is complete when the loop has ended."""
         report: dict[str, Any] = {}
         with self._start(
             "middle", [str(self._wire), "copy", "middle0", "middle1"], self._processors[1]
@@ -146,7 +146,7 @@ class Cable:
 
     @contextmanager
     def forwarding(self, directions: list[dict[str, Any]], kind: str) -> Iterator[dict[str, Any]]:
-        """Run a forwarder in the middle; its result is available after its end."""
+        """Run a forwarder in the middle; the result is complete when the forwarder has ended."""
         control, result = self.folder / "control", self.folder / "result"
         config = {
             "node": "router",
@@ -178,7 +178,7 @@ class Cable:
             report |= json.loads(process.communicate()[0])
 
     def _await_socket(self, place: str, device: str) -> None:
-        """Wait for a packet socket on `device`, the last one that a program opens."""
+        """Wait until a packet socket on `device` exists, which is the last socket that a program opens."""
         index = json.loads(self._inside(place, "ip", "-json", "link", "show", device))[0]["ifindex"]
 
         def bound() -> bool:
@@ -203,7 +203,7 @@ class Cable:
 
 
 def _namespace() -> subprocess.Popen[bytes]:
-    """Start a process that holds a new network namespace and sends nothing by itself."""
+    """Start a process in a new network namespace, which exists as long as the process."""
     quiet = "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo; exec sleep infinity"
     holder = subprocess.Popen(["unshare", "--net", "sh", "-c", quiet], stdout=subprocess.PIPE)
     assert holder.stdout is not None
@@ -259,7 +259,7 @@ def _directions(there: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _ratio(cable: Cable, kind: str, runs: int, frames: int) -> dict[str, Any]:
-    """Measure the CPU time per frame with the whole policy and without one."""
+    """Measure the CPU time per frame with the policy, and that of the plain loop."""
     plain, policed, carried = [], [], []
     for _ in range(max(1, runs)):
         with cable.copying() as copied:
@@ -279,7 +279,7 @@ def _ratio(cable: Cable, kind: str, runs: int, frames: int) -> dict[str, Any]:
 
 
 def _loss(cable: Cable, kind: str, rate: float, seconds: float) -> dict[str, Any]:
-    """Count the frames lost at `rate`, by reason."""
+    """Count the frames that are lost at `rate`, by reason."""
     before = cable.arrived()
     with cable.forwarding(_directions(_policy("10Gb/s")), kind) as forwarded:
         sent = cable.generate(_FRAME_BYTES, rate, int(rate * seconds))
@@ -303,8 +303,8 @@ def _pacing(cable: Cable, kind: str, seconds: float) -> dict[str, Any]:
         cable.forwarding(_directions({"rate": f"{_PACED_BITS_PER_SECOND}b/s"}), kind) as forwarded,
     ):
         cable.generate(_PACED_IP_BYTES + _ETHERNET_BYTES, rate, int(rate * seconds))
-    # The first and last tenth are left out, because the first packets find the port idle and no packets
-    # follow the last.
+    # The first and last tenth are left out, because the port is idle when the first packets arrive, and no
+    # packets follow the last ones.
     stamps = [stamp for _, stamp in heard["arrivals"]]
     steady = stamps[len(stamps) // 10 : -len(stamps) // 10]
     offsets = [stamp - place * spacing_ns for place, stamp in enumerate(steady)]

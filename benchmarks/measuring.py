@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Taken:
-    """One process, from its start to its end."""
+    """The resources that a process used from its start to its end."""
 
     output: str
     """Its standard output."""

@@ -2,10 +2,10 @@
 
     python benchmarks/network.py [--routers N] [--megabytes N] [--keep FOLDER]
 
-The network is generated: hubs in a ring, each branch with lines to two of them and one site, OSPF in one
-area, policies that mark at the access and queue on the lines, and access lists that fill the files. The
-target is 500 routers with 5,000 interfaces and 50 MB: read and checked in 10 s on two processors, walked in
-60 s, in less than 2 GB.
+The network is generated: hubs in a ring, branches with one site and lines to two hubs, OSPF in one area,
+policies that mark at the access and queue on the lines, and access lists that enlarge the files. The target
+is for 500 routers with 5,000 interfaces and 50 MB of configurations: reading and checking in 10 s on two
+processors, and walking in 60 s, both in less than 2 GB of memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from measuring import condition, machine, measure
 _PERHOP = Path(sys.prefix) / "bin" / "perhop"
 #: Branches for each hub.
 _BRANCHES = 24
-#: Interfaces of a branch: two lines, a site, a loopback, and ports without an address.
+#: Number of interfaces of a branch: two lines, a site, a loopback, and ports without an address.
 _INTERFACES = 10
 
 _POLICIES = """\
@@ -124,7 +124,7 @@ def _branch(number: int, hubs: int) -> Iterator[str]:
 
 
 def _write(file: Path, lines: list[str], size: int) -> None:
-    """Write a configuration, filled up with entries of access lists to about `size` bytes."""
+    """Write a configuration of about `size` bytes, enlarged by entries of access lists."""
     text = "\n".join(lines) + "\n"
     entries, length = [], len(text)
     while length < size:

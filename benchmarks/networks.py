@@ -20,7 +20,7 @@ _LENGTH = 2
 
 
 def compare_networks(rounds: int, rounds_of_ns3: int) -> list[dict[str, object]]:
-    """Time the simulators in turn, print a table and return its rows."""
+    """Run the simulators in turn, print a table of times and return its rows."""
     simulators = [_perhop(rounds)]
     try:
         simulators.append(find_ns3_networks(min(rounds, rounds_of_ns3)))
@@ -35,7 +35,7 @@ def compare_networks(rounds: int, rounds_of_ns3: int) -> list[dict[str, object]]
 
 
 def find_ns3_networks(rounds: int) -> Simulator:
-    """Build the networks in C++."""
+    """Build the networks for ns-3, which are programs in C++."""
     program = build_ns3("scale.cc")
 
     def run(network: str, length: int) -> Run:
@@ -72,7 +72,8 @@ def _compare(network: str, simulators: list[Simulator], rounds: int) -> list[dic
 
 
 def _row(network: str, simulator: str, own: list[Run], ours: list[Run]) -> dict[str, object]:
-    # The ratio of each round, so that a slowdown of both does not count.
+    # The median of the ratios of each round, because a slowdown of the machine affects both programs of a
+    # round.
     paired = list(zip(own, ours, strict=False))
     return {
         "network": network,

@@ -1,9 +1,10 @@
-"""Measure networks on one thread and in parts on several, and state what other numbers of cores could give.
+"""Measure networks on one thread and in parts on several, and compute bounds for other numbers of cores.
 
     python benchmarks/parallel.py [--rounds N] [--threads N]
 
-One thread, and the parts on one and on several threads, run in turn; the least times count, since other
-programs can only add to them. The table goes to docs/scale.md, which says what is measured.
+The runs alternate: the whole network on one thread, and the parts on one thread and on several threads. The
+results are the minimum times, because other programs can only increase a time. The table is written to
+docs/scale.md, which describes the measurement.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from measuring import Taken, condition, machine, measure
 _PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 _BEGIN, _END = "<!-- measured by benchmarks/parallel.py -->", "<!-- end of the parallel measurement -->"
 _NETWORKS = (("chain", 50), ("topology", 500), ("topology", 2000), ("tcp", 1250), ("tcp", 10_000))
-#: The processors for which bounds are stated.
+#: The number of processors for which bounds are computed.
 _CORES = 16
 
 

@@ -3,8 +3,8 @@
     python benchmarks/playground.py [--rounds N] [--output FILE]
 
 The run is the starter scenario for a simulated minute, for which a user of the page waits after each change.
-Rounds alternate, and the minimum of several runs counts in each round, so that a shared machine disturbs
-both. `make setup playground` builds the required files.
+Both engines run in each round, because a shared machine disturbs both. The result of a round is the minimum
+of several runs. `make setup playground` builds the required files.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _natively() -> float:
 
 
 def _in_words(row: dict[str, float]) -> str:
-    """Return both times and their ratio, each with its target."""
+    """Return the two times and their ratio as text, each with its target."""
     verdicts = {name: "met" if row[name] <= at_most else "not met" for name, at_most in _TARGETS.items()}
     return (
         f"a simulated minute: {row['module_ms']:.1f} ms in the module "

@@ -12,7 +12,7 @@ from typing import Any
 
 from measuring import condition
 
-# Parts of the names of cases that are not words.
+# Words for the parts of the names of cases that are not words.
 _WORDS = {
     "srtcm": "srTCM",
     "trtcm": "trTCM",

@@ -2,9 +2,9 @@
 
     python benchmarks/scale.py [--rounds N] [--kind KIND]...
 
-Every size runs in separate processes, in rounds from the smallest to the largest. The minimum of their
-processor times counts, because other programs can only add to them and the result is a difference of two
-times. The table goes to docs/scale.md, which describes the measurement.
+Every size runs in separate processes, in rounds from the smallest to the largest. The minimum of the
+processor times is used, because other programs can only increase a time, and a result is the difference of
+two times. The table is written to docs/scale.md, which describes the measurement.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Run:
-    """One measurement of a size, up to its input, its set-up and its results."""
+    """One measurement of a size: the runs that end after the input, after set-up, and with the results."""
 
     input: Taken
     set_up: Taken
@@ -104,7 +104,7 @@ def _measure(program: Path, name: str, rounds: int) -> str:
 
 
 def _line(size: int, runs: list[Run]) -> str:
-    """Return a row: the cost of a stage is the difference to the previous one."""
+    """Return a row. The cost of a stage is the difference between its run and that of the previous stage."""
     set_up_from = min(run.input.seconds for run in runs)
     run_from = min(run.set_up.seconds for run in runs)
     set_up = max(0.0, run_from - set_up_from)

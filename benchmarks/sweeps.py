@@ -3,11 +3,11 @@
     python benchmarks/sweeps.py [--points N] [--rounds N] [--output FILE]
 
 Points are runs of `examples/on-off-red.perhop.yaml` for 10 s, each with another seed. Rates are points per
-second of wall time, medians over rounds in which all ways take turns, so that a shared machine disturbs all
-of them. The naive ways get fewer points, since they take longer. Overhead is the processor time of a stored
-sweep beyond that of the points alone (`_core.Batch`), which load, run and make their tables without Python. A
-local Dask cluster gets longer points (100 s), and the same on the threads of one process to compare with; its
-start and its end are not counted.
+second of wall time. They are medians over rounds in which all alternatives run in turn, because a shared
+machine disturbs all of them. The slow alternatives run fewer points. The overhead is the processor time of a
+stored sweep in addition to the time of the points alone (`_core.Batch`), which are loaded and run, and whose
+tables are created, without Python. A local Dask cluster runs longer points (100 s), which are also run on the
+threads of one process for comparison. The start and the end of the cluster are not counted.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def plan(points: int, duration: str) -> Plan:
 
 
 def swept(made: Plan, engine: Engine) -> float:
-    """Return the rate of a stored sweep from its first finished point: neither start nor end is counted."""
+    """Return the rate of a stored sweep from its first finished point, without its start and its end."""
     with tempfile.TemporaryDirectory() as folder, engine.session() as running:
         timed = _Timed(running, is_local=isinstance(engine, Embedded))
         stored(made, timed, Path(folder) / "out")
@@ -109,13 +109,13 @@ class _Timed:
             yield finished
 
     def session(self) -> AbstractContextManager[Engine]:
-        """Return this engine; the engine that it times already has a session."""
+        """Return this engine, because the session of the timed engine is already open."""
         return nullcontext(self)
 
     def _note(self, finished: Finished, begin: float) -> None:
         local = self._is_local
         if not self._first and (finished.ended or local):
-            # The first batches of a cluster were simulated while it started.
+            # The first batches of a cluster were simulated during its start, so they are not counted.
             self._first = begin if local else time.monotonic()
             self._points = len(finished.ended) if local else 0
         elif self._first:
@@ -127,7 +127,7 @@ class _Timed:
 
 
 def alone(made: Plan, threads: int) -> float:
-    """Return the rate of the points without Python and without a folder."""
+    """Return the rate of the points alone, without Python and without a folder of results."""
     begin = time.monotonic()
     _simulate(made, threads)
     return len(made.design) / (time.monotonic() - begin)
@@ -142,7 +142,7 @@ def _simulate(made: Plan, threads: int) -> None:
 
 
 def overhead(made: Plan) -> float:
-    """Return the processor time of a stored sweep beyond that of its points alone, percent."""
+    """Return the additional processor time of a stored sweep compared with its points alone, percent."""
     begin = time.process_time()
     _simulate(made, 1)
     middle = time.process_time()
