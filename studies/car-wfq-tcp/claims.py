@@ -8,19 +8,19 @@ from perhop.study import Figure, Outcome, Verdict, judged
 GUARANTEE = 1.3 * 1460 / 1500
 # The committed rate of CAR, in kb/s of IP bytes.
 COMMITTED = 1296.0
-# "At the configured rate": 1295 of 1296 kb/s in the paper; within a percent.
+# "At the configured rate" (1295 of 1296 kb/s in the paper) means within one percent.
 AT_RATE = 0.01
-# Ratios that the paper calls equal or about some value are judged like the figures that they are made of,
-# within a quarter: "an even split", "about 2:1" (published 2.05 and 2.42), a guarantee that is "enforced".
-# "More than 10:1" is a bound, and taken at its word.
+# Ratios that the paper calls equal, or about some value, are judged with the tolerance of the underlying
+# figures, which is a quarter: "an even split", "about 2:1" (published 2.05 and 2.42), a guarantee that is
+# "enforced". "More than 10:1" is an exact bound.
 NEAR = 1.25
 ABOUT, MORE_THAN = 2.0, 10.0
 
 
 def udp_starves(outcome: Outcome) -> Verdict:
-    """Judge the rate for each number of streams: half of the guarantee, the growth, the published numbers.
+    """Judge the rate for each number of streams, by the guarantee, the growth and the published numbers.
 
-    Slow growth is growth that is less than half as fast as the number of streams, at both steps.
+    Growth is slow if the rate grows less than half as fast as the number of streams, at both steps.
     """
     figures = [
         outcome.figure("scenario-1", "priority_mbps", priority_streams=number) for number in ("1", "10", "20")
@@ -70,9 +70,9 @@ def many_streams(outcome: Outcome) -> Verdict:
 
 
 def drop_costs(outcome: Outcome) -> Verdict:
-    """Compare dropping with transmitting in every row that both scenarios have.
+    """Compare the scenarios that drop and that transmit exceeding packets, in every row that both have.
 
-    For 1 stream of each class, the paper's figures contradict its sentence.
+    For 1 stream of each class, the figures of the paper contradict its statement.
     """
     pairs = {
         f"{priority}/{background}": (
@@ -93,7 +93,7 @@ def drop_costs(outcome: Outcome) -> Verdict:
 
 
 def counters(outcome: Outcome) -> Verdict:
-    """Judge the counters of the policer for 10 streams against 1, and for 20 against 20."""
+    """Judge the counters of the policer for 10 marked streams against 1, and for 20 against 20."""
     free, crowded = (
         {
             metric: outcome.figure("scenario-3", metric, priority_streams=priority, background=background)
@@ -118,7 +118,7 @@ def counters(outcome: Outcome) -> Verdict:
 
 
 def agrees(figure: Figure) -> bool:
-    """Whether a figure is within its tolerance of the published one."""
+    """Whether a figure differs from the published figure by at most its tolerance."""
     return figure.verdict == "agrees"
 
 

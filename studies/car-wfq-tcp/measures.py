@@ -6,12 +6,12 @@ from perhop import Results
 
 
 def priority_mbps(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the goodput of all marked connections together; per replication."""
+    """Return the total goodput of all marked connections; per replication."""
     return goodput(results, "priority")
 
 
 def background_mbps(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the goodput of all connections of the background together."""
+    """Return the total goodput of all connections of the background."""
     return goodput(results, "background")
 
 
@@ -37,7 +37,7 @@ def exceeding_percent(results: Results, _case: dict[str, str]) -> list[float]:
 
 
 def goodput(results: Results, name: str) -> list[float]:
-    """Return the payload that arrives in order, of all connections of a class; per replication."""
+    """Return the total goodput of all connections of a class; per replication."""
     rows = results.tcp.filter(pl.col("class") == name)
     return [
         float(rows.filter(replication=number)["goodput_bps"].sum()) / 1e6

@@ -9,10 +9,10 @@ from perhop.study import Outcome, Verdict, judged
 MARKERS = {"2": "TCM", "3": "RBM"}
 UDP_RATES = ("1.28 Mb/s", "128 kb/s")
 CIRS = ("192 kb/s", "256 kb/s")
-# The largest difference of "adds nothing" and "nearly the same".
+# The largest differences that count as "adds nothing" and "nearly the same".
 NEAR_FACTOR, NEAR_FAIRNESS = 1.1, 0.1
-# "Radically": fairness rises by this difference (without precedences it is 0.1 where UDP floods, else 0.6),
-# and throughput at least doubles.
+# "Radically" means that fairness rises by at least this difference and throughput at least doubles. Without
+# precedences, fairness is 0.1 if UDP floods the link, otherwise 0.6.
 RADICAL_FAIRNESS, RADICAL_FACTOR = 0.2, 2.0
 METRICS = ("tcp_max", "tcp_min", "tcp_mean", "udp_max", "udp_min", "fairness")
 
@@ -96,7 +96,7 @@ def row(outcome: Outcome, table: str, udp_rate: str, cir: str) -> tuple[float, f
 
 
 def near(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two rows are nearly the same."""
+    """Whether two rows are nearly the same, by throughput and by fairness."""
     ratio = other[0] / one[0]
     return 1 / NEAR_FACTOR <= ratio <= NEAR_FACTOR and abs(other[1] - one[1]) <= NEAR_FAIRNESS
 

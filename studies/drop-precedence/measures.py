@@ -1,7 +1,8 @@
-"""The numbers of the tables, computed by the method that the paper's numbers imply.
+"""The numbers of the tables, computed by the method that follows from the numbers of the paper.
 
-All published throughputs but the averages are whole multiples of 576 B in 100.1 s, in units of 1000 b/s:
-packets that reached their receiver, headers and duplicates included, over the whole run.
+All published throughputs except the averages are whole multiples of 576 B in 100.1 s, in units of 1000 b/s.
+They therefore count packets that reached their receiver, including headers and duplicates, over the whole
+run.
 """
 
 from collections.abc import Callable
@@ -44,7 +45,7 @@ def fairness(results: Results, case: dict[str, str]) -> list[float]:
 
 
 def jain(throughputs: list[float]) -> float:
-    """Return Jain's index, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one flow has everything."""
+    """Return Jain's index, (Σx)² / (n Σx²): 1 if all throughputs are equal, 1/n if only one is above 0."""
     return fsum(throughputs) ** 2 / (len(throughputs) * fsum(one * one for one in throughputs))
 
 

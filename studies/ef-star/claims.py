@@ -9,20 +9,20 @@ import numpy as np
 from perhop import Results
 from perhop.study import Outcome, Verdict, agrees_if, judged
 
-# The circuit, and the framing of AAL5 with VC multiplexing.
+# The rates of the circuit and of the LAN, b/s.
 CIRCUIT, LAN = 2e6, 100e6
 CONFIGURED, MTU = 300e3, 1500
 PROPAGATION_MS = 1.0
 RATES = ("300", "600", "900", "1200")
 SMALL, LARGE = ("64", "128", "256"), ("1280", "1518")
-# "Up to about 25 ms"; "about 3" and "about 1" best-effort packets; "4 to 4.7 ms".
+# "Up to about 25 ms": the value, and its tolerance, a fraction. Other comparisons use the tolerance, too.
 SAVED_MS, NEAR = 25, 0.1
 ABOUT = 0.25
 IPDV_MS = (4.0, 4.7)
 
 
 def cells_ms(ip_bytes: int) -> float:
-    """Return the time that the cells of an IP packet take on the circuit."""
+    """Return the transmission time of the cells of an IP packet on the circuit."""
     return math.ceil((ip_bytes + 8) / 48) * 53 * 8 / CIRCUIT * 1e3
 
 
@@ -30,13 +30,13 @@ BE_MS = cells_ms(1028)
 
 
 def waiting_ms(delay_ms: float, frame: int) -> float:
-    """Return the part of the delay of an EF frame that it waited behind other packets, in queue and ring."""
+    """Return the part of the delay of an EF frame that it waits behind other packets, in queue and ring."""
     on_lan = 2 * (frame + 20) * 8 / LAN * 1e3
     return delay_ms - cells_ms(frame - 18) - on_lan - PROPAGATION_MS
 
 
 def bound(outcome: Outcome) -> Verdict:
-    """Judge the bound by arithmetic, and that the longest wait of a packet of any size is within it."""
+    """Judge the bound by a calculation, and whether the longest wait for every size is within it."""
     limit = MTU * 8 / CONFIGURED * 1e3
     longest = {
         frame: waiting_ms(1e3 * ef(results, "delay_max_s").max(), int(frame))
@@ -51,10 +51,10 @@ def bound(outcome: Outcome) -> Verdict:
 
 
 def size(outcome: Outcome) -> Verdict:
-    """Judge the effect of the service rate by size: over all rates, not between two of them.
+    """Judge the effect of the service rate by size, over all rates instead of between two rates.
 
-    Small packets: less than half a best-effort packet. Near the MTU: the delay falls from rate to rate, by
-    more than that, and at most by 25 ms within a tenth.
+    For small packets, the effect must be less than half a best-effort packet. Near the MTU, the delay must
+    fall from rate to rate, by more than that, and at most by 25 ms with a tolerance of a tenth.
     """
     curves = {
         frame: [point.measured for point in outcome.curve("figure-1", "delay_ms", frame_size=frame)]
@@ -109,10 +109,10 @@ def ipdv_max(outcome: Outcome) -> Verdict:
 
 
 def periodic(outcome: Outcome) -> Verdict:
-    """Judge length and regularity of the period, and the course of the delay in it at every service rate.
+    """Judge length and regularity of the period and the course of the delay in it, by service rate.
 
-    A mean distance of jumps would be there without any period: each distance is near the mean. Delay and IPDV
-    have one period, as the IPDV is the difference of delays.
+    Jumps without a period also have a mean distance, so each distance must be near the mean. Delay and IPDV
+    have the same period, because the IPDV is the difference of delays.
     """
     every = {rate: gaps_s(time_series(outcome, rate)) for rate in RATES}
     periods = {rate: float(np.mean(gaps)) if gaps else math.inf for rate, gaps in every.items()}
@@ -145,7 +145,7 @@ def periodic(outcome: Outcome) -> Verdict:
 
 
 def delta(outcome: Outcome) -> Verdict:
-    """Judge the differences of the minima in best-effort packets."""
+    """Judge the differences between the minima of the delay, in transmission times of best-effort packets."""
     least = {rate: outcome.point("figure-2", "delay_min_ms", service_rate=rate).measured for rate in RATES}
     slow, medium = ((least[rate] - least["900"]) / BE_MS for rate in ("300", "600"))
     parts = {
@@ -158,8 +158,8 @@ def delta(outcome: Outcome) -> Verdict:
 def priority(outcome: Outcome) -> Verdict:
     """Judge the mean delay under WFQ from 900 kb/s on and under strict priority, for every size.
 
-    Equal is within a twentieth of a best-effort packet; below 900 kb/s it must not be for large packets, or
-    the comparison would say nothing.
+    Two delays are equal if they differ by at most a twentieth of a best-effort packet. Below 900 kb/s, the
+    delays of large packets must differ; otherwise, the comparison would be meaningless.
     """
     strict = {
         frame: outcome.point("priority", "delay_ms", frame_size=frame).measured for frame in frames(outcome)
@@ -183,26 +183,26 @@ def priority(outcome: Outcome) -> Verdict:
 
 
 def tx_ring(outcome: Outcome) -> Verdict:
-    """Judge the wait of an EF packet whose queue is empty: for the ring and the packet in transmission."""
+    """Judge the wait of an EF packet whose queue is empty, behind the ring and the packet on the wire."""
     results = outcome.results("figure-2: frame_size 1024, service_rate 1200")
     least = waiting_ms(1e3 * ef(results, "delay_min_s").min(), 1024) / BE_MS
     most = waiting_ms(1e3 * ef(results, "delay_max_s").max(), 1024) / BE_MS
-    # A packet that arrives during the last bits of another may wait for a negligible time.
+    # A packet that arrives at the end of a transmission waits only for the ring, which is two packets.
     holds = 1.99 <= least <= 2.05 and 2.95 < most <= 3.001
     return agrees_if(holds, f"EF waits for {least:.2f} to {most:.2f} BE packets, one of them being sent")
 
 
-# The tolerance of the RFC's figures, as in study.toml: smaller differences are not a change.
+# The tolerances of the figures of the RFC, as in study.toml. Smaller differences do not count.
 FACTOR, POINTS = 1.15, 2.0
 
 
 def differ(one: float, other: float) -> bool:
-    """Return whether two jitters are further apart than the tolerance of such figures."""
+    """Return whether the difference of two jitters exceeds the tolerances."""
     return max(one, other) > FACTOR * min(one, other) and abs(one - other) > POINTS
 
 
 def rfc2598(outcome: Outcome) -> Verdict:
-    """Judge both halves for both packet sizes and percentiles: a gain up to 1.5, and none beyond it."""
+    """Judge for both packet sizes and percentiles that there is a gain up to 1.5 and none above."""
     parts: dict[str, bool] = {}
     shown = []
     for packet in ("1500", "160"):
@@ -244,14 +244,14 @@ def frames(outcome: Outcome) -> list[str]:
 
 
 def slopes_of(outcome: Outcome, rate: str) -> list[tuple[str, float, bool]]:
-    """Return the BE packets per EF packet, and whether the delay rises in a period, by frame size."""
+    """Return by frame size: BE packets per EF packet, and whether the delay rises in a period."""
     slopes = []
     for frame in frames(outcome):
         results = outcome.results(f"figure-1: frame_size {frame}, service_rate {rate}")
         ratio = packets(results, "be", 1028) / packets(results, "ef", int(frame) - 18)
-        # With less than one BE packet per EF packet, the decimal part has no meaning.
+        # If there is less than one BE packet per EF packet, the decimal part has no meaning.
         if ratio > 1:
-            # The delay moves slowly in one direction and jumps back: the larger of the two changes is the
+            # The delay changes slowly in one direction and jumps back. The larger of the two changes is the
             # jump.
             rises = -ef(results, "ipdv_min_s").min() > ef(results, "ipdv_max_s").max()
             slopes.append((frame, ratio, bool(rises)))
@@ -264,7 +264,7 @@ def ef(results: Results, column: str) -> np.ndarray:
 
 
 def packets(results: Results, name: str, ip_bytes: int) -> float:
-    """Return the packets of a class that arrive in a second."""
+    """Return the number of packets of a class that arrive per second."""
     rates = results.classes.filter(**{"class": name})["throughput_bps"].to_numpy()
     return float(rates.mean()) / 8 / ip_bytes
 

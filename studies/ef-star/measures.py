@@ -1,4 +1,4 @@
-"""Delay and delay variation of the EF stream, and jitter as RFC 2598 counts it."""
+"""Delay and delay variation of the EF stream, and jitter as defined in RFC 2598."""
 
 import numpy as np
 

@@ -9,7 +9,7 @@ LEAST_RATIO = 20.0
 
 
 def advantage(outcome: Outcome) -> Verdict:
-    """Judge Prague's share with CUBIC at the same round trip, in DualPI2."""
+    """Judge Prague's share when it shares DualPI2 with CUBIC, with equal round trips."""
     parts, evidence = {}, []
     for rate in ("50", "10"):
         found = [share(outcome, f"s1:dualpi2-{rate}", ("prague", "cubic"), (rtt, rtt)) for rtt in ROUND_TRIPS]
@@ -35,7 +35,7 @@ def rtt_unfairness(outcome: Outcome) -> Verdict:
 
 
 def classic_queues(outcome: Outcome) -> Verdict:
-    """Judge the ratios of Prague's rate to that of the other flow in one queue."""
+    """Judge the ratio of Prague's rate to the rate of the other flow in a queue that they share."""
     found = [figure for figure in outcome.figures if figure.table == "s6" and figure.metric == "ratio"]
     measured = [figure.measured for figure in found]
     published = [figure.published for figure in found]
@@ -46,7 +46,7 @@ def classic_queues(outcome: Outcome) -> Verdict:
 
 
 def queues_of_flows(outcome: Outcome) -> Verdict:
-    """Judge the shares of Prague and CUBIC with FQ-CoDel at the same round trip."""
+    """Judge the shares of Prague and CUBIC in FQ-CoDel, with equal round trips."""
     found = [
         share(outcome, f"s1:fq_codel-{rate}", ("prague", "cubic"), (rtt, rtt))
         for rate in ("50", "10")

@@ -16,7 +16,7 @@ def ratio(results: Results, _case: dict[str, str]) -> list[float]:
 
 
 def prague_over_cubic(results: Results, case: dict[str, str]) -> list[float]:
-    """Return the ratio of Prague's goodput, that of the first flow, to CUBIC's."""
+    """Return the ratio of the goodput of Prague, which is the first flow, to that of CUBIC."""
     return ratio(results, case)
 
 

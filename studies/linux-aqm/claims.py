@@ -9,12 +9,12 @@ from perhop.study import Figure, Outcome, Verdict, judged
 
 #: The fraction of the cells that must agree.
 MOST = 0.9
-# Waits that differ by less have no order.
+# Disciplines whose waits differ by less than this time have no order.
 EQUAL_MS = 1.0
 
 
 def cells(outcome: Outcome) -> Verdict:
-    """Judge the number of cells that agree: of all, of each metric, of each discipline."""
+    """Judge the number of cells that agree: of all cells, of each metric, and of each discipline."""
     figures = [one for one in outcome.figures if one.table != "windows"]
     groups = {"all": figures}
     for figure in figures:

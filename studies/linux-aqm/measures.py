@@ -13,23 +13,23 @@ import polars as pl
 
 from perhop.results import Results
 
-# The time of a frame of 1000 bytes at 10 Mb/s; not with CAKE's own shaper, whose wire takes no time.
+# The transmission time of a frame of 1000 bytes at 10 Mb/s. With CAKE's own shaper, the wire needs no time.
 FRAME_MS = 0.8
-# The kernel's windows; samples every 10 ms until 3 s, then every 100 ms.
+# The file with the windows of the kernel. It has samples every 10 ms until 3 s, then every 100 ms.
 WINDOWS = Path(__file__).parent / "reference" / "windows.toml"
 FINE_UNTIL_MS = 3000
-#: A sample of the kernel's and of perhop's: milliseconds, then the same quantity of both.
+#: A sample: the time in milliseconds, and the same quantity in the kernel and in perhop.
 Sample = tuple[int, float, float]
 
 
 def goodput_mbps(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the rate that is acknowledged to all flows together; per replication."""
+    """Return the total rate of acknowledged data of all flows; per replication."""
     assert results.tcp is not None
     return [rate / 1e6 for rate in by_replication(results.tcp, "goodput_bps")]
 
 
 def rate_mbps(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the rate of the frames that leave, with 14 bytes of Ethernet and 986 of IP."""
+    """Return the rate of the frames that leave. A frame has 14 bytes of Ethernet and 986 bytes of IP."""
     table = results.classes.filter(pl.col("class") == "all")
     return [rate * 1000 / 986 / 1e6 for rate in by_replication(table, "throughput_bps")]
 
@@ -74,7 +74,7 @@ def call(results: Results) -> pl.DataFrame:
 
 
 def waits(table: pl.DataFrame, column: str, case: dict[str, str]) -> list[float]:
-    """Return delays without the time of the path: half of the round trip, or the frame on a slow wire."""
+    """Return delays minus the time of the path: half of the round trip, or a frame on a slow wire."""
     if "rtt_ms" in case:
         base_ms = float(case["rtt_ms"]) / 2
     else:
@@ -99,7 +99,7 @@ def window_apart_segments(results: Results, case: dict[str, str]) -> list[float]
 
 
 def threshold_apart_segments(results: Results, case: dict[str, str]) -> list[float]:
-    """Return the mean difference of the slow-start thresholds while the kernel has one."""
+    """Return the mean difference of the slow-start thresholds, while the kernel has a threshold."""
     return [apart(samples) for samples in both(results, case, "threshold")]
 
 
@@ -127,7 +127,7 @@ COLUMNS = {
 
 
 def both(results: Results, case: dict[str, str], quantity: str) -> Iterator[list[Sample]]:
-    """Generate the samples of each replication with the kernel's; a threshold of 0 is unset."""
+    """Generate the samples of each replication with those of the kernel; a threshold of 0 is unset."""
     column, kernels, ours = COLUMNS[quantity]
     wanted = {ms: value * kernels for ms, value in readings(case, quantity) if value > 0}
     assert results.connections is not None

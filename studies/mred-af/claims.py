@@ -11,9 +11,9 @@ from perhop import Results
 from perhop.study import Figure, Outcome, Verdict, agrees_if, judged
 
 KIB = 1024.0
-# Green loss "near RIO-C": at most a tenth of a percent away. "No packet" is 0.
+# Green loss is "near RIO-C" if it differs by at most a tenth of a percent. "No packet" means 0.
 NEAR_PERCENT = 0.1
-# "About a hundredth of a percent", within a factor of two.
+# "About a hundredth of a percent" means within a factor of two.
 HUNDREDTH = (0.005, 0.02)
 MODELS = {"2": "staggered", "3": "partially overlapped", "4": "overlapped"}
 TRANSACTIONS = {"5": "staggered", "6": "partially overlapped", "7": "overlapped"}
@@ -21,7 +21,7 @@ SCHEMES = ("rio-c", "wred")
 GROSS = ("11:30-55", "11:40-65", "11:45-70", "11:50-75")
 # Figure 4 is sampled every 20 ms; a burst lasts 120 ms.
 BURST_SAMPLES = 6
-# Thresholds of the staggered model, and the largest distance of "around".
+# Thresholds of the staggered model, bytes, and the largest relative distance that counts as "around".
 DP1_MAX, DP0_MIN, DP0_MAX = 25 * KIB, 25 * KIB, 50 * KIB
 AROUND = 0.1
 
@@ -49,7 +49,7 @@ def onoff_wred_order(outcome: Outcome) -> Verdict:
 
 
 def onoff_yellow(outcome: Outcome) -> Verdict:
-    """Judge the yellow loss in the staggered model: both within two points of 87 %."""
+    """Judge the yellow loss of both schemes in the staggered model: within two points of 87 %."""
     rioc, wred = (
         outcome.figure("2", "dropped_percent", scheme=scheme, drop_precedence="dp1").measured
         for scheme in ("rio-c", "wred")
@@ -59,7 +59,7 @@ def onoff_yellow(outcome: Outcome) -> Verdict:
 
 
 def transactions_order(outcome: Outcome) -> Verdict:
-    """Judge the transactions per second: RIO-C above WRED in each model, staggered above the others."""
+    """Judge the transactions per second: RIO-C above WRED by model, the staggered model above others."""
     rates = {
         scheme: [transaction_rate(outcome, table, scheme) for table in TRANSACTIONS] for scheme in SCHEMES
     }
@@ -74,7 +74,7 @@ def transactions_order(outcome: Outcome) -> Verdict:
 
 
 def transactions_protected(outcome: Outcome) -> Verdict:
-    """Judge the green loss of transactions: 0 with RIO-C; with WRED below 1 % staggered, else above 10 %."""
+    """Judge the green loss of transactions: 0 with RIO-C; WRED below 1 % if staggered, else above 10 %."""
     rioc = [green(outcome, table, "rio-c").measured for table in TRANSACTIONS]
     staggered, *others = wred = [green(outcome, table, "wred").measured for table in TRANSACTIONS]
     evidence = "; ".join(
@@ -93,13 +93,13 @@ def transactions_protected(outcome: Outcome) -> Verdict:
 
 
 def bulk_staggered(outcome: Outcome) -> Verdict:
-    """Judge the bulk throughput in the staggered model: WRED's is 80 to 100 % of RIO-C's."""
+    """Judge the bulk throughput in the staggered model: that of WRED is 80 to 100 % of that of RIO-C."""
     rioc, wred = (bulk_throughput(outcome, "8", scheme) for scheme in SCHEMES)
     return agrees_if(0.8 * rioc <= wred <= rioc, f"Mb/s: RIO-C {rioc:.2f}, WRED {wred:.2f}")
 
 
 def bulk_overlapped(outcome: Outcome) -> Verdict:
-    """Judge the bulk throughput in the other two models: RIO-C's at least three times WRED's."""
+    """Judge the bulk throughput in the other models: with RIO-C at least three times that with WRED."""
     pairs = {table: [bulk_throughput(outcome, table, scheme) for scheme in SCHEMES] for table in ("9", "10")}
     evidence = "; ".join(
         f"table {table} RIO-C {rioc:.2f}, WRED {wred:.2f}" for table, (rioc, wred) in pairs.items()
@@ -111,7 +111,7 @@ def bulk_overlapped(outcome: Outcome) -> Verdict:
 
 
 def gross_stagger(outcome: Outcome) -> Verdict:
-    """Judge the green loss of WRED as the thresholds rise: near RIO-C's at the last step, not at the first.
+    """Judge the green loss of WRED as the thresholds rise: only at the last step near that of RIO-C.
 
     RIO-C has no green loss (onoff-rioc-protects).
     """
@@ -131,8 +131,8 @@ def gross_stagger(outcome: Outcome) -> Verdict:
 def figure4(outcome: Outcome) -> Verdict:
     """Judge the averages at all times, before and during a burst.
 
-    The averages of RIO-C are judged at all times: the mean of yellow's is around its maximum. The average of
-    WRED is judged before and during bursts, by the mean of all bursts for each sample.
+    The averages of RIO-C are judged at all times: the mean of the yellow average must be around its maximum.
+    The average of WRED is judged before and during bursts, by the mean of all bursts for each sample.
     """
     rioc, wred = outcome.results("figure 4a rio-c"), outcome.results("figure 4b wred")
     green_peak = series(rioc, 0, "deciding_average").max()
@@ -176,7 +176,7 @@ def bulk_throughput(outcome: Outcome, table: str, scheme: str) -> float:
 
 
 def _gross(outcome: Outcome, table: str) -> float:
-    """Return the green loss, from both counts, because the paper prints no percentage in the last row."""
+    """Return the green loss from the two counts, because the last row of the paper has no percentage."""
     dropped = outcome.figure(table, "packets_dropped", drop_precedence="dp0").measured
     return 100 * dropped / outcome.figure(table, "packets_received", drop_precedence="dp0").measured
 
@@ -197,8 +197,8 @@ def series(results: Results, precedence: int, column: str) -> npt.NDArray[np.flo
 def burst_starts(rioc: Results) -> list[npt.NDArray[np.int64]]:
     """Return the first sample of each burst, one array per replication.
 
-    RIO-C's green average moves only while green packets come. In a WRED run of the same seed the
-    bursts come at the same instants: a source's random draws are its own.
+    RIO-C's green average changes only while green packets arrive. In a WRED run with the same seed, the
+    bursts arrive at the same instants, because each source has its own random stream.
     """
     moves = np.diff(series(rioc, 0, "average"), axis=1) != 0
     starts = [np.flatnonzero(line[1:] & ~line[:-1]) + 2 for line in moves]
@@ -208,7 +208,7 @@ def burst_starts(rioc: Results) -> list[npt.NDArray[np.int64]]:
 def around(
     averages: npt.NDArray[np.float64], starts: list[npt.NDArray[np.int64]]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the average just before each burst, and a line of its samples during each."""
+    """Return the average just before each burst, and the samples of the average during each burst."""
     pairs = list(zip(averages, starts, strict=True))
     before = np.concatenate([line[begins - 1] for line, begins in pairs])
     during = np.concatenate([line[begins[:, None] + np.arange(BURST_SAMPLES)] for line, begins in pairs])

@@ -15,7 +15,8 @@ LEVELS = ("mild", "medium", "heavy")
 ROUND_TRIPS = (5, 20, 50, 200, 560)
 TARGETS_MS = {"pie": 15.0, "dualpi2": 15.0, "codel": 5.0}
 NEAR = 0.2
-# 12 Mb/s of payload of 1000 bytes on 10 Mb/s: headers are 28.
+# The excess of 12 Mb/s of payload over 10 Mb/s, percent. A packet has 1000 bytes of payload and 28 of
+# headers.
 EXCESS_PERCENT = 100 * (1 - 10 / (12 * 1.028))
 
 
@@ -25,7 +26,7 @@ def pie_target(outcome: Outcome) -> Verdict:
 
 
 def dualpi2_target(outcome: Outcome) -> Verdict:
-    """Judge the mean delays of DualPI2, of classic traffic only."""
+    """Judge the mean delays of DualPI2 with classic traffic only."""
     return target(outcome, "dualpi2", NEAR, varies=True)
 
 
@@ -64,7 +65,7 @@ def trade_off(outcome: Outcome) -> Verdict:
 
 
 def loss_levels(outcome: Outcome) -> Verdict:
-    """Judge the losses with tail drop, including those of flows that count every acknowledged segment."""
+    """Judge the losses with tail drop, also of flows that count every acknowledged segment."""
     parts, evidence = {}, []
     for level, wanted, share in zip(LEVELS, (0.1, 0.5, 1.0), (0.036, 0.081, 0.114), strict=True):
         found = outcome.point("8.2", "loss_percent", aqm="tail-drop", level=level).measured
@@ -76,7 +77,7 @@ def loss_levels(outcome: Outcome) -> Verdict:
 
 
 def formula(outcome: Outcome) -> Verdict:
-    """Compare the goodput with that of the formula, by queue."""
+    """Compare the goodput with the result of the formula, by queue."""
     parts, evidence = {}, []
     for aqm in ALL:
         found = [point.measured for point in outcome.curve("8.2", "formula_percent", aqm=aqm)]
@@ -130,7 +131,7 @@ def less_than_best_effort(outcome: Outcome) -> Verdict:
 
 
 def rtt_fairness(outcome: Outcome) -> Verdict:
-    """Judge the share of the flow of 100 ms with shorter and longer ones."""
+    """Judge the share of the flow with a round trip of 100 ms among flows with other round trips."""
     parts, evidence = {}, []
     for aqm in ALL:
         found = [
@@ -147,7 +148,7 @@ def rtt_fairness(outcome: Outcome) -> Verdict:
 
 
 def capacity(outcome: Outcome) -> Verdict:
-    """Judge delays after falls of the capacity, and goodput while it changes fast."""
+    """Judge delays after the capacity falls, and goodput while the capacity changes fast."""
     delays = {aqm: outcome.point("8.2.6:slow", "fallen_ms", queue=aqm).measured for aqm in ALL}
     rates = {aqm: outcome.point("8.2.6:fast", "goodput_mbps", queue=aqm).measured for aqm in ALL}
     parts = {f"target of {aqm}": abs(delays[aqm] / wanted - 1) <= 0.5 for aqm, wanted in TARGETS_MS.items()}
@@ -157,7 +158,7 @@ def capacity(outcome: Outcome) -> Verdict:
 
 
 def bursts(outcome: Outcome) -> Verdict:
-    """Judge losses of a constant rate, and the times of pages."""
+    """Judge the losses of a stream with constant rate, and the load times of pages."""
     losses = {aqm: outcome.point("7", "cbr_loss_percent", aqm=aqm).measured for aqm in ALL}
     pages = {aqm: 1e3 * outcome.point("7", "web_s", aqm=aqm).measured for aqm in ALL}
     parts = {f"constant rate, {aqm}": losses[aqm] <= 1 for aqm in AQMS}
@@ -166,7 +167,7 @@ def bursts(outcome: Outcome) -> Verdict:
 
 
 def series(outcome: Outcome) -> Verdict:
-    """Judge the share of flows through two queues with the same loss, which is 1 / sqrt(2) of the other's."""
+    """Judge the share of flows through two queues with equal loss: 1 / sqrt(2) of that of the other flows."""
     found = {aqm: outcome.point("10", "through_percent", aqm=aqm).measured for aqm in ALL}
     wanted = 100 / (1 + math.sqrt(2))
     parts = {aqm: abs(share - (50 if aqm in BY_FLOW else wanted)) <= 5 for aqm, share in found.items()}

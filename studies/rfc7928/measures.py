@@ -11,12 +11,12 @@ import polars as pl
 from perhop.quantity import quantity
 from perhop.results import Results
 
-# Mathis et al. 1997: a window of sqrt(3/2) / sqrt(p) where every segment acknowledged counts, as in Linux.
+# Mathis et al. 1997: a window of sqrt(3/2) / sqrt(p) if every acknowledged segment counts, as in Linux.
 MATHIS = math.sqrt(1.5)
 SEGMENT_BYTES = 1448
 ROUND_TRIP_S = 0.1
-# The minimum delay in logarithms; shorter delays have no meaning, because a packet of 1500 bytes takes 1.2
-# ms.
+# The minimum delay in logarithms. Differences between shorter delays have no meaning, because a packet of
+# 1500 bytes takes 1.2 ms.
 LEAST_DELAY_MS = 0.1
 # The additional time of a packet of 1500 bytes at 10 Mb/s compared with 100 Mb/s.
 SLOWER_MS = 1.08
@@ -96,7 +96,7 @@ def formula_percent(results: Results, case: dict[str, str]) -> list[float]:
 
 
 def fallen_ms(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the mean delay from 10 to 20 s after each fall to 10 Mb/s, when its backlog has gone."""
+    """Return the mean delay from 10 to 20 s after each fall to 10 Mb/s, after its backlog was sent."""
     base = base_delays(results)
     assert results.delays is not None
     late = pl.any_horizontal(pl.col("time_s").is_between(fall + 10.4, fall + 20.1) for fall in (30, 70, 110))
@@ -166,7 +166,7 @@ def tcp(results: Results) -> pl.DataFrame:
 
 
 def goodputs(results: Results, *, back: bool) -> list[dict[str, float]]:
-    """Return the goodput of each class in Mb/s, to the receivers or back from them; per replication."""
+    """Return the goodput of each class, Mb/s, to the receivers or in the other direction; per replication."""
     payload, base = payloads(results), base_delays(results)
     found = []
     for number in range(results.replications):
@@ -204,7 +204,7 @@ def payloads(results: Results) -> dict[str, float]:
 
 
 def base_delays(results: Results) -> dict[str, float]:
-    """Return the delay of full packets without queues, seconds, by class of the packets to the receivers."""
+    """Return the delay of full packets to the receivers without queues, seconds, by class."""
     scenario = results.scenario
     links = {frozenset(link["between"]): link for link in scenario["links"]}
     found = {}
@@ -229,7 +229,7 @@ def base_delays(results: Results) -> dict[str, float]:
 
 
 def way(links: Iterable[frozenset[str]], start: str, end: str) -> list[frozenset[str]]:
-    """Return the links from one host to another: the networks here are trees."""
+    """Return the links from one host to another. The networks of this study are trees."""
     ways: dict[str, list[frozenset[str]]] = {start: []}
     while end not in ways:
         for ends in links:

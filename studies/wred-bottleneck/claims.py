@@ -13,17 +13,17 @@ NUMBERS = ("3", "5", "10", "15", "20")
 FLOWS_EACH = ("3", "10")
 # "Clearly ordered": the minimum distance of the shares of neighbors, in percentage points.
 CLEARLY = 5.0
-# "Converges", "a good approximation": within these percentage points. "Directly proportional": within a
-# tenth.
+# "Converges" and "a good approximation" mean within these percentage points. "Directly proportional" means
+# within a tenth.
 NEAR, GOOD = 3.0, 7.0
 PROPORTIONAL = 0.1
-# The split by `bandwidth 666` and `bandwidth 2000`, and IP bytes for a byte of payload: datagrams
-# of 576 B have headers of 28 B, segments of 1460 B have 40.
+# The split by `bandwidth 666` and `bandwidth 2000`, and the IP bytes per byte of payload: datagrams of 576 B
+# have headers of 28 B, and segments of 1460 B have headers of 40 B.
 UDP_PART, IP_BYTES = 666 / 2666, {"udp": 604 / 576, "tcp": 1500 / 1460}
 
 
 def rates(outcome: Outcome) -> Verdict:
-    """Judge the goodput of UDP and TCP within 5 % of the published ones, and their split in IP bytes."""
+    """Judge the goodput of UDP and TCP (within 5 % of the published values) and their split in IP bytes."""
     found = {name: outcome.figure("rates", "goodput_kbps", traffic=name) for name in ("udp", "tcp")}
     evidence = ", ".join(
         f"{name.upper()} {one.measured:.0f} kb/s for {one.published:.0f}"
@@ -40,9 +40,10 @@ def rates(outcome: Outcome) -> Verdict:
 
 
 def differentiation(outcome: Outcome) -> Verdict:
-    """Judge the order over the middle thresholds, and whether there is an interval of most differentiation.
+    """Judge the order over the middle thresholds, and whether an interval has the largest differentiation.
 
-    The interval has an end on both sides: the classes are closer to each other below and above it.
+    The interval must be bounded on both sides: below it and above it, the shares of the classes are closer
+    together.
     """
     parts, evidence = {}, []
     for flows in FLOWS_EACH:
@@ -76,7 +77,7 @@ def converges(outcome: Outcome) -> Verdict:
 
 
 def af11_floor(outcome: Outcome) -> Verdict:
-    """Judge the least share of AF11 with 3 flows, over all choices of the class that grows."""
+    """Judge the minimum share of AF11 with 3 flows, over all choices of the class that has more flows."""
     found = {
         (grows, number): outcome.point("figure-6", "af11_percent", grows=grows, flows=number).measured
         for grows in ("af12", "af13")
@@ -87,13 +88,13 @@ def af11_floor(outcome: Outcome) -> Verdict:
 
 
 def off_proportional(outcome: Outcome) -> Verdict:
-    """Judge the largest distance of a share from its class's part of the flows, in relation to that part."""
+    """Judge the largest relative distance of a share from the part of the flows that belongs to the class."""
     worst, where = distance(outcome, "wred-off", lambda name: 1.0, relative=True)
     return agrees_if(worst <= PROPORTIONAL, f"at most {worst:.1%} from N/ΣN ({where})")
 
 
 def approximation(outcome: Outcome) -> Verdict:
-    """Judge the largest distance of a share from N/p, and from N/√p and N."""
+    """Judge the largest distance of a share from the rule N/p, and from the rules N/√p and N."""
     worst, where = distance(outcome, "figure-6", lambda name: 1 / PROBABILITIES[name])
     root, _ = distance(outcome, "figure-6", lambda name: PROBABILITIES[name] ** -0.5)
     alone, _ = distance(outcome, "figure-6", lambda name: 1.0)
@@ -111,7 +112,7 @@ def near(measured: float, wanted: float) -> bool:
 
 
 def balanced(outcome: Outcome, flows: str) -> dict[int, dict[str, float]]:
-    """Return the shares of Figure 5 with this number of flows for each class, by minimum threshold."""
+    """Return the shares of Figure 5 for this number of flows per class, by minimum threshold."""
     points = outcome.curve("figure-5", "af11_percent", flows_each=flows)
     thresholds = [point.case["min_threshold"] for point in points]
     return {
@@ -128,9 +129,9 @@ def balanced(outcome: Outcome, flows: str) -> dict[int, dict[str, float]]:
 def distance(
     outcome: Outcome, table: str, weight: Callable[[str], float], *, relative: bool = False
 ) -> tuple[float, str]:
-    """Return the largest distance of a share from the number of flows times the weight, and its place.
+    """Return the largest distance of a share from the number of flows times the weight, and its case.
 
-    The distance is in points or, with `relative`, a fraction of the share by the rule.
+    The distance is in percentage points or, with `relative`, a fraction of the share that the rule predicts.
     """
     worst, where = 0.0, ""
     for point in outcome.curve(table, "af11_percent"):
