@@ -3,11 +3,11 @@
     python tools/answers.py DIRECTORY [FOLDER ...]
     python tools/answers.py --compare BEFORE AFTER
 
-Run it before and after a change that must not change an answer. `DIRECTORY` gets one JSON file for each
-input file with the answer to each question: the report of `check`, the inferred and the resolved scenario,
-the result of a short run with its rates, `show`, the packets of `trace`, `draw`, `convert` to each language,
-and `diff` with the configuration before it in the same folder. Inputs are the router configurations and
-scenarios of `FOLDERS` and of every further folder. An error is an answer, too.
+Run the tool before and after a change that must not change answers. The tool writes one JSON file for each
+input file to `DIRECTORY`, with the answer to each question: the report of `check`, the inferred and the
+resolved scenario, the result of a short run with its rates, `show`, the packets of `trace`, `draw`, `convert`
+to each language, and `diff` with the previous configuration of the same folder. Inputs are the router
+configurations and scenarios of `FOLDERS` and of every further folder. An error is also an answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("vectors/ios", "vectors/tc", "examples", "tests/configurations", "studies")
 CONFIGURATIONS = (".cfg", ".tc", ".txt")
 SCENARIOS = (".yaml", ".yml")
-# Long enough for every class to send a packet.
+# The duration is sufficient for every class to send a packet.
 SHORT = {"duration": "50ms", "measure.warmup": "0s"}
 
 Answer = Any
@@ -59,10 +59,10 @@ def configurations(folder: Path) -> Iterator[Path]:
 
 
 class Router:
-    """The questions about a router configuration; a run and its inference are shared between them."""
+    """The questions about a router configuration. They share one run and one inference."""
 
     def __init__(self, file: Path, text: str, before: Path | None) -> None:
-        """Take a configuration, and the earlier configuration that `diff` compares it with."""
+        """Store a configuration, and the earlier configuration with which `diff` compares it."""
         self.file, self.text, self.before = file, text, before
         self._inferred: Scenario | PerhopError | None = None
         self._results: Results | PerhopError | None = None
@@ -155,12 +155,12 @@ def answered(question: Callable[[], Answer]) -> Answer:
         return question()
     except PerhopError as error:
         return {"error": type(error).__name__, "message": str(error), "help": error.help}
-    except Exception as error:  # a fault that was there before is an answer, too
+    except Exception as error:  # a fault that existed before is also an answer
         return {"fault": repr(error)}
 
 
 def _plain(value: object) -> object:
-    """Return a set in order, and anything else as text."""
+    """Return a set as a sorted list, and any other value as text."""
     return sorted(value) if isinstance(value, set | frozenset) else str(value)
 
 

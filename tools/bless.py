@@ -32,7 +32,7 @@ def _cargo_test(package: str) -> tuple[str, ...]:
     return ("cargo", "test", "--package", package, "--locked", "--quiet", "--test", "it")
 
 
-#: The parts, each after those whose files it reads.
+#: The parts. A part that reads the files of another part comes after it.
 PARTS = (
     Part("schema", "schema/ and the diagnostics of scenarios", (_cargo_test("perhop-scenario"),)),
     Part("answers", "schema/perhop-*.schema.json of answers", ((_PYTHON, "schema/write_answers.py"),)),

@@ -1,6 +1,6 @@
 """Refuse a commit message whose subject is not `component: imperative` or has more than 72 characters.
 
-Called by pre-commit with the file that holds the message; CONTRIBUTING.md states the rule.
+pre-commit calls this program with the file that contains the message. CONTRIBUTING.md states the rule.
 """
 
 import re
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 LONGEST = 72
-# A merge or revert has the subject that git gives it.
+# The subject of a merge or a revert is the one that git generates.
 SUBJECT = re.compile(r"[a-z][a-z0-9-]*([+/][a-z0-9-]+)*: \S.*[^.\s]|Merge .*|Revert .*|(fixup|squash)! .*")
 
 

@@ -1,9 +1,9 @@
-"""Lines of the data plane that the Rust tests of the workspace run, by crate, against floors.
+"""Compare the percentage of lines that the Rust tests run, by crate, with a minimum.
 
     python tools/coverage.py [--crate perhop-qos]... [--missed]
 
-Measured by cargo-tarpaulin from LLVM's counters; it reads them without LLVM's tools, which the compiler's
-distribution leaves out. The lines of tests themselves do not count, and neither do runs of the Python tests.
+cargo-tarpaulin measures the lines with LLVM's counters. It does not need LLVM's tools, which the distribution
+of the compiler does not contain. Lines of tests and runs of the Python tests do not count.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ _ROOT = Path(__file__).resolve().parent.parent
 _FOLDER = _ROOT / "target" / "coverage"
 #: The percentage of lines that each crate's tests must run.
 FLOORS = {"perhop-qos": 95.0, "perhop-ios": 95.0, "perhop-measure": 0.0, "perhop-net": 0.0}
-#: Crates that packages other than their own test: the simulator's tests run the plain engine and the
-#: measurements.
+#: Crates that are tested by other packages: the simulator's tests run the plain engine and the measurements.
 _TESTERS = {
     "perhop-measure": "perhop-sim-tests",
     "perhop-net": "perhop-sim-tests",
     "perhop-qos": "perhop-qos-tests",
 }
 
-#: By file: its lines, and whether each was run.
+#: By file: its lines, and whether each line was run.
 _Lines = dict[str, dict[int, bool]]
 
 
@@ -36,7 +35,7 @@ def measured(crates: list[str]) -> _Lines:
     """Run the tests of `crates` with counters, and return the lines of the crates that they ran."""
     packages = sorted({*crates, *(_TESTERS[crate] for crate in crates if crate in _TESTERS)})
     command = ["cargo", "tarpaulin", "--engine", "llvm", "--skip-clean", "--locked", "--out", "Json"]
-    # A test program with counters is slow, and so is a machine that others use.
+    # A test program with counters is slow, also because the machine may be shared.
     command += ["--timeout", "1800"]
     command += ["--target-dir", str(_FOLDER / "build"), "--output-dir", str(_FOLDER)]
     command += [argument for package in packages for argument in ("--packages", package)]
@@ -52,7 +51,7 @@ def measured(crates: list[str]) -> _Lines:
 
 
 def main() -> int:
-    """Print a table; return 1 if a crate is below its floor."""
+    """Print a table; return 1 if a crate is below its minimum."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

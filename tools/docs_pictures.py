@@ -24,7 +24,8 @@ _ROOT = Path(__file__).parent.parent
 PICTURES = _ROOT / "docs" / "pictures"
 _COLUMNS = 96
 _FIFO = ["--set", "policies.wan.queueing.scheduler=fifo"]
-# Commands in the order of their execution, and the file that each writes for the documentation.
+# Commands in the order of their execution, and the file that each command writes for the documentation, if
+# any.
 _COMMANDS: list[tuple[list[str], str | None]] = [
     (["init", "first"], None),
     (["init", "classes", "--template", "classes"], None),
@@ -39,7 +40,7 @@ _COMMANDS: list[tuple[list[str], str | None]] = [
 ]
 # The arguments of the command that README shows.
 _TYPED = ["run", "first"]
-# The fonts are those of the reader's machine. The format of rich loads a font from the network.
+# The picture uses the fonts of the reader's machine. The format of rich would load a font from the network.
 _FORMAT = """\
 <svg class="terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
@@ -95,7 +96,7 @@ def _printed(work: Path) -> str:
             while part := os.read(ours, 65536):
                 shown += part
         except OSError:
-            # Linux ends a read with an error if no process has the other side of the terminal open.
+            # On Linux, a read fails if no process has the other side of the terminal open.
             pass
         if process.wait() != 0:
             raise RuntimeError(shown.decode())

@@ -68,12 +68,12 @@ def base() -> str:
 
 
 def changed(since: str) -> list[str]:
-    """Return the paths that differ from a commit, and those that git does not know yet."""
+    """Return the paths that differ from a commit, and the untracked paths."""
     return sorted({*_git("diff", "--name-only", since), *_git("ls-files", "--others", "--exclude-standard")})
 
 
 def crates() -> dict[str, set[str]]:
-    """Return the crates that each crate of the workspace needs, without the crate itself."""
+    """Return by crate of the workspace: the other crates that it depends on."""
     line = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]
     shown = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     packages = json.loads(shown)["packages"]
@@ -85,7 +85,7 @@ def crates() -> dict[str, set[str]]:
 
 
 def dependents(changed_crates: set[str], needs: dict[str, set[str]]) -> set[str]:
-    """Return the crates that need a changed one, directly or not."""
+    """Return the crates that depend on a changed crate, directly or indirectly."""
     found: set[str] = set()
     while True:
         more = (
@@ -111,7 +111,7 @@ def _packages(names: Iterable[str]) -> list[str]:
 
 
 def rust_steps(own: set[str], needs: dict[str, set[str]]) -> list[Step]:
-    """Lints and tests of the changed crates, and whether those that need them still compile."""
+    """Return lints and tests of the changed crates, and checks that dependent crates compile."""
     # The integration tests of a crate may be a package of their own.
     own = own | {f"{name}-tests" for name in own} & needs.keys()
     steps = [Step("format of Rust", ("cargo", "fmt", "--check"))]
@@ -127,7 +127,7 @@ def rust_steps(own: set[str], needs: dict[str, set[str]]) -> list[Step]:
 
 
 def python_lints() -> list[Step]:
-    """Format, lints and types of all Python."""
+    """Return the checks of format, lints and types of all Python."""
     return [
         Step("format of Python", (str(_BIN / "ruff"), "format", "--check", "--quiet")),
         Step("ruff", (str(_BIN / "ruff"), "check", "--quiet")),
@@ -136,7 +136,7 @@ def python_lints() -> list[Step]:
 
 
 def test_steps(tests: Sequence[str], marks: str) -> list[Step]:
-    """The extension module, which is built if it is outdated, and tests of Python with some marks."""
+    """Return the build of the extension module, if it is outdated, and tests of Python with some marks."""
     if not tests:
         return []
     make = ("make", "--no-print-directory")
@@ -171,7 +171,7 @@ def _run(steps: Sequence[Step]) -> list[str]:
 
 
 def changed_crates(paths: Sequence[str], known: Iterable[str]) -> set[str]:
-    """Return the crates that the paths belong to; a vector belongs to the crate that reads it."""
+    """Return the crates to which the paths belong; a vector belongs to the crate that reads it."""
     found = set()
     for path in paths:
         match path.split("/"):
@@ -185,14 +185,14 @@ def changed_crates(paths: Sequence[str], known: Iterable[str]) -> set[str]:
 
 
 def lanes(paths: Sequence[str], since: str, *, has_long: bool) -> list[list[Step]]:
-    """Return the steps for changed paths, as lanes that run next to each other."""
+    """Return the steps for changed paths, as lanes that run in parallel."""
     found = [area for area in areas() if any(area.contains(path) for path in paths)]
     if has_long:
         tests = sorted({test for area in found for test in area.touched})
         return [test_steps(tests, "touched")] if tests else []
     needs = crates()
     own = changed_crates(paths, needs)
-    # If the data plane changed, only `make check` runs the tests of Python.
+    # If the data plane changed, the tests of Python are left to `make check`.
     tests = [] if _DATA_PLANE in own else [test for area in found for test in area.fast]
     tests += [path for path in paths if fnmatch(path, "tests/test_*.py") and (ROOT / path).exists()]
     python = [

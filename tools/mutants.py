@@ -2,15 +2,15 @@
 
     python tools/mutants.py perhop-qos [--file GLOB]... [--sample 300 --seed 1] [--floor 0.9]
 
-`cargo mutants --list` lists the faults (`.cargo/mutants.toml` lists those that change no result).
-Each function with faults is written once more for every one of them, into a copy of the workspace, and a
-number in the environment chooses which is run (mutant schemata: Untch, Offutt and Harrold 1993, ISSTA). So
-the crate is built once instead of thousands of times, and a fault costs seconds: its tests run until the
-first fails. Faults in constants, in `const` functions and in functions that return an `impl` cannot be chosen
-while a program runs. They are counted and left to `cargo mutants` (`--rest` lists them).
+`cargo mutants --list` lists the faults (`.cargo/mutants.toml` lists those that change no result). For each
+fault, the tool writes one more version of the function to a copy of the workspace. A number in the
+environment selects the version that runs (mutant schemata: Untch, Offutt and Harrold 1993, ISSTA). The crate
+is therefore built once instead of thousands of times, and a fault takes only seconds: its tests run until the
+first one fails. Faults in constants, in `const` functions and in functions that return an `impl` cannot be
+selected at run time. They are only counted; `cargo mutants` can test them (`--rest` lists them).
 
-A fault is caught (a test failed), missed (none did), timed out, or unviable (it does not compile).
-Everything lies below target/mutants; outcomes.json there contains every fault with its outcome.
+A fault is caught (a test failed), missed (no test failed), timed out, or unviable (it does not compile). The
+files are in target/mutants; its outcomes.json contains every fault with its outcome.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from typing import Any
 _ROOT = Path(__file__).resolve().parent.parent
 _CHOICE = "PERHOP_MUTANT"
 _PROFILE = "mutants"
-#: Bytes of address space of a test: a fault that allocates memory without end must not get it.
+#: The limit on the address space of a test, bytes, because a fault may allocate memory without end.
 _MEMORY = 4 << 30
 _SELECT = f"""
 #[doc(hidden)]
@@ -59,8 +59,8 @@ class Mutant:
     start: int
     end: int
     replacement: str
-    #: The first character of its function and the character after the last; none for a fault outside of
-    #: functions.
+    #: The position of the first character of the function, and the position after its last character; `None`
+    #: for a fault outside of functions.
     function: tuple[int, int] | None
     outcome: str = ""
     killer: str = ""
@@ -86,7 +86,7 @@ class _Test:
 
     program: Path
     folder: Path
-    #: The module whose tests are run, and their names; none for all tests of the program.
+    #: The module whose tests are run, and the names of these tests; empty for all tests of the program.
     module: str = ""
     names: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -122,7 +122,7 @@ def listed(package: str) -> list[Mutant]:
 
 
 def _outermost(mutants: list[Mutant]) -> None:
-    """Assign the faults of a function inside a function to the outer one."""
+    """Assign the faults of a function inside another function to the outer function."""
     for mutant in mutants:
         around = [
             other.function
@@ -136,7 +136,7 @@ def _outermost(mutants: list[Mutant]) -> None:
 
 
 def _body(text: str, function: tuple[int, int]) -> int | None:
-    """Return the start of a function's body, if another body can be chosen while it runs."""
+    """Return the start of a function's body, if another body can be selected at run time."""
     name = text.find("fn ", function[0])
     brace = text.index("{", name)
     signature = text[function[0] : brace].splitlines()
@@ -148,7 +148,7 @@ def _body(text: str, function: tuple[int, int]) -> int | None:
 
 
 def rewrite(text: str, mutants: list[Mutant]) -> tuple[str, list[tuple[int, int, Mutant]]]:
-    """Return `text` with code that chooses among the faults of `mutants`, and the lines of each fault."""
+    """Return `text` with code that selects one of the faults of `mutants`, and the lines of each fault."""
     by_function: dict[tuple[int, int], list[Mutant]] = {}
     for mutant in mutants:
         assert mutant.function is not None
@@ -268,10 +268,10 @@ class Workspace:
 
 
 def _tests(built: dict[str, Any]) -> list[_Test]:
-    """Return the parts of the program that cargo `built`: modules of an integration test, else the program.
+    """Return the parts of a program that cargo `built`: modules of an integration test, or the program.
 
-    A program with a fault runs to its end. All integration tests of a crate are one program, so that a fault
-    would cost the time of all of them; a module costs its own.
+    A program with a fault runs to its end. All integration tests of a crate are one program, so a fault would
+    take the time of all of them. With modules, it takes only the time of one module.
     """
     program, folder = Path(built["executable"]), Path(built["manifest_path"]).parent
     if "test" not in built["target"]["kind"]:
@@ -308,7 +308,7 @@ def _limited() -> None:
 
 
 def _fails(test: _Test, number: int, timeout: float) -> str:
-    """Return the outcome of `test` for fault `number`: caught, timeout, or nothing.
+    """Return the outcome of `test` for fault `number`: caught, timeout, or an empty text.
 
     Random tests use their usual seeds.
     """
@@ -369,7 +369,7 @@ def run(mutants: Iterable[Mutant], tests: list[_Test], jobs: int, minutes: float
 
 
 def interval(share: float, count: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of `count` (Wilson 1927)."""
+    """Return Wilson's 95 % interval of a share of `count` (Wilson 1927)."""
     z = 1.959964
     center = share + z * z / (2 * count)
     spread = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
@@ -377,7 +377,7 @@ def interval(share: float, count: int) -> tuple[float, float]:
 
 
 def report(mutants: list[Mutant], rest: int, *, is_sample: bool) -> float:
-    """Print the outcomes of the faults; return the share of the viable ones that were found."""
+    """Print the outcomes of the faults; return the share of the viable faults that were found."""
     counts = Counter(mutant.outcome for mutant in mutants)
     found, viable = counts["caught"] + counts["timeout"], len(mutants) - counts["unviable"]
     share = found / max(1, viable)
@@ -393,7 +393,7 @@ def report(mutants: list[Mutant], rest: int, *, is_sample: bool) -> float:
 
 
 def main() -> int:
-    """Survey a crate; return 1 below the floor."""
+    """Test the faults of a crate; return 1 if the share of found faults is below the floor."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -3,10 +3,11 @@
     python tools/prose_style.py [--since REV]
 
 Changed lines are those that the working tree adds to the merge base of REV and HEAD, and all lines of
-untracked files. A line that only moves is not changed. Without `--since`, the base is the youngest of: the
-merge bases with `origin/main` and `main`, if HEAD has commits of its own, else the 20th ancestor of HEAD; and
-the commit that added the page. The tool reads comments and docstrings of Rust and Python, Markdown outside
-code, and names of functions. Without git, or without an earlier commit, it says so and exits with 0.
+untracked files. A line that only moved is not a changed line. Without `--since`, the base is the newest of
+several commits: the merge bases with `origin/main` and `main` if HEAD has commits of its own, otherwise the
+20th ancestor of HEAD; and the commit that added the page. The tool reads comments and docstrings of Rust and
+Python, Markdown outside code, and names of functions. Without git, or without an earlier commit, the tool
+prints this fact and exits with 0.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ class Pattern:
     name: str
     found: re.Pattern[str]
     instead: str
-    #: The place in which it is rejected: `prose`, `opening` (first line of a doc comment) or `function` (its
-    #: name).
+    #: The place in which the wording is rejected: `prose`, `opening` (first line of a doc comment) or
+    #: `function` (name of a function).
     place: str
 
 
@@ -180,7 +181,7 @@ def texts(suffix: str, lines: Sequence[str]) -> Iterator[Text]:
 
 
 def faults(path: str, lines: Sequence[str], changed: set[int], rejected: Sequence[Pattern]) -> list[Fault]:
-    """Return what the patterns reject on the changed lines of a file, in the order of its lines."""
+    """Return the wordings that the patterns reject on changed lines, in the order of the lines."""
     found = [
         Fault(path, one.line, match[0], pattern.instead)
         for one in texts(Path(path).suffix, lines)
@@ -192,7 +193,7 @@ def faults(path: str, lines: Sequence[str], changed: set[int], rejected: Sequenc
 
 
 def git(root: Path, *arguments: str) -> str | None:
-    """Return what git prints, or nothing if it fails.
+    """Return the output of git, or `None` if git fails.
 
     Raises:
         NothingToCompareError: there is no git.
@@ -207,7 +208,7 @@ def git(root: Path, *arguments: str) -> str | None:
 
 
 def base(root: Path, since: str | None) -> str:
-    """Return the commit that lines are compared with.
+    """Return the commit with which lines are compared.
 
     Raises:
         NothingToCompareError: there is no repository or no earlier commit.
@@ -224,7 +225,7 @@ def base(root: Path, since: str | None) -> str:
     shared = [git(root, "merge-base", branch, "HEAD") for branch in ("origin/main", "main")]
     starts = [one.strip() for one in shared if one and one != head]
     if not starts:
-        # The main branch itself, or a clone without it.
+        # HEAD is on the main branch, or the clone has no main branch.
         known = git(root, "rev-list", "--first-parent", f"--max-count={ANCESTORS + 1}", "HEAD") or ""
         starts = known.split()[1:][-1:]
     if not starts:
@@ -234,7 +235,7 @@ def base(root: Path, since: str | None) -> str:
 
 
 def added_lines(diff: str) -> dict[str, set[int]]:
-    """Return the numbers of added lines by file, without those that only moved."""
+    """Return the numbers of added lines by file, without lines that only moved."""
     added: list[tuple[str, int, str]] = []
     removed: Counter[str] = Counter()
     path = ""
@@ -279,7 +280,7 @@ def changes(root: Path, since: str | None) -> dict[str, set[int]]:
 
 
 def is_checked(root: Path, path: str) -> bool:
-    """Whether a changed file exists and contains prose that people write."""
+    """Whether a changed file exists and contains prose that is not generated."""
     is_built = any(path.startswith(f"{folder}/") for folder in BUILT)
     is_prose = Path(path).suffix in SUFFIXES and path not in WRITTEN_PAGES
     return is_prose and not is_built and (root / path).is_file()

@@ -2,8 +2,8 @@
 
     python tools/prose_width.py [--fix] [FILE ...]
 
-Without files, every such file of the tree. Exempt are code, tables, headings, generated text, and a line
-without a place to break. Ruff checks Python (E501), rustfmt the code of Rust.
+Without FILE arguments, the tool reads every such file of the tree. It does not report code, tables, headings,
+generated text, and lines that cannot be broken. Ruff checks Python (E501), and rustfmt checks Rust code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ GENERATED = {"docs/ios.md", "docs/ios-xr.md", "docs/nx-os.md"}
 BUILT = {"results", "dist", "docs/_build", "docs/reference/generated"}
 
 COMMENT = re.compile(r"(?P<indent>\s*)(?P<mark>//[/!]?)(?P<text>(?: .*)?)")
-# Code, then a comment. Strings and characters are skipped, because a `//` in them begins no comment.
+# A line with code and then a comment. Strings and characters are skipped, because a `//` in them does not
+# begin a comment.
 TRAILING = re.compile(
     r"""(?P<code>\s*(?:[^"'/]|/(?!/)|'(?:[^'\\]|\\.)'|'|"(?:[^"\\]|\\.)*")*?\S)\s+(?P<comment>//\s.*)"""
 )
@@ -134,7 +135,7 @@ def faults(path: Path, text: list[str]) -> Iterator[int]:
 
 
 def lifted(text: list[str]) -> list[str]:
-    """Put a comment that is too far to the right above its line."""
+    """Move a trailing comment that is too far to the right to the line above."""
     lines: list[str] = []
     for line in text:
         found = TRAILING.fullmatch(line) if len(line) > WIDTH and not COMMENT.fullmatch(line) else None
@@ -176,7 +177,7 @@ def wrapped(path: Path, text: list[str]) -> list[str]:
 
 
 def files() -> list[Path]:
-    """Return the files of the tree that hold prose."""
+    """Return the files of the tree that contain prose."""
     found = []
     for folder, inner, names in os.walk(ROOT):
         place = Path(folder).relative_to(ROOT)

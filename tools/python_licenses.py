@@ -9,19 +9,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 RULES = tomllib.loads((ROOT / "requirements" / "licenses.toml").read_text())
-# The field may also contain whole license texts; a name is shorter.
+# The maximum length of a license name. The field may also contain a whole license text, which is longer.
 NAME_CHARACTERS = 60
 
 
 def normalized(name: str) -> str:
-    """Write a package's name as indexes do (PEP 503)."""
+    """Return a package's name in the form of package indexes (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def locked() -> dict[str, dict[str, set[str]]]:
     """Read the accepted SHA-256 of each pinned version of each package of dev.lock, by normalized name.
 
-    Most have one version; some have another for newer Pythons.
+    Most packages have one version. Some have a second version for newer versions of Python.
     """
     packages: dict[str, dict[str, set[str]]] = {}
     hashes: set[str] = set()

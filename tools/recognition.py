@@ -3,9 +3,9 @@
     python tools/recognition.py [--platform NAME] [--sample N [--seed N]] [--open] FILE ...
 
 QoS lines are the lines inside classes, policies and tables, and the QoS commands of interfaces and outside of
-all blocks. Classes and policies of the control plane, of inspection and of subscribers do not count. In a
-Markdown file they are the lines of its code blocks. `--open` lists the lines that are not modeled, `--sample`
-draws lines with their states for a reader who judges the states.
+all blocks. Lines in classes and policies of the control plane, of inspection and of subscribers do not count.
+In a Markdown file, only code blocks are read. `--open` lists the lines that are not modeled, `--sample` draws
+lines with their states for a reader who judges the states.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class QosLine:
 
 
 def configuration(file: Path) -> str:
-    """Return the text of a configuration, or the code blocks of a page; other lines of a page are empty."""
+    """Return the text of a configuration, or a page in which lines outside code blocks are empty."""
     text = file.read_text(encoding="utf-8", errors="replace")
     if file.suffix != ".md":
         return text
@@ -130,10 +130,10 @@ def main() -> int:
 
 
 def print_shares(name: str, lines: list[QosLine]) -> None:
-    """Print the shares of some lines."""
+    """Print the shares of states among `lines`."""
     states = Counter(line.state for line in lines)
     recognized = len(lines) - states["not-recognized"]
-    # A suspicious line is modeled: its finding is about the rest of the file.
+    # A suspicious line counts as modeled, because its finding is about other lines of the file.
     modeled = states["modelled"] + states["suspicious"]
     relevant = len(lines) - states["irrelevant"]
     counts = "  ".join(f"{states[state]:{len(state)}}" for state in STATES)

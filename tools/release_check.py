@@ -22,7 +22,7 @@ _UNRELEASED = "Unreleased"
 
 
 def faults(root: Path, tag: str | None = None) -> list[str]:
-    """Return the faults of the tree `root` that prevent a release, as `tag` if it is given."""
+    """Return the faults of the tree `root` that prevent a release, or a release with tag `tag`."""
     cargo = tomllib.loads((root / "Cargo.toml").read_text(encoding="utf-8"))
     version = cargo["workspace"]["package"]["version"]
     found = _versions(root, version)
@@ -58,7 +58,7 @@ def _versions(root: Path, version: str) -> list[str]:
     if cited != version:
         found.append(f"CITATION.cff: version {cited}, Cargo.toml is at {version}")
     lock = tomllib.loads((root / "Cargo.lock").read_text(encoding="utf-8"))
-    # Crates of the workspace have no source.
+    # In the lock, crates of the workspace have no key `source`.
     others = {one["version"] for one in lock["package"] if "source" not in one} - {version}
     if others:
         found.append(f"Cargo.lock: {', '.join(sorted(others))}, Cargo.toml is at {version}; run: cargo check")

@@ -1,8 +1,8 @@
 """Build the wheel of a commit twice, in folders of different names, and compare the bytes.
 
 The exit code is 1 if the two wheels differ, with a list of the files that differ, or if one of them contains
-the name of a folder of the build machine. It takes twice the time of a release build. The folders are kept
-only after a fault.
+the name of a folder of the build machine. The comparison takes the time of two release builds. The folders
+are kept only if there is a difference.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def build(commit: str, folder: Path, maturin: Path) -> dict[str, Path]:
-    """Build wheel and source distribution of `commit` in a clone at `folder`; return the files by name."""
+    """Build wheel and source distribution of `commit` in a clone at `folder`. Return the files by name."""
     subprocess.run(["git", "clone", "--quiet", "--no-checkout", ROOT, folder], check=True)
     subprocess.run(["git", "checkout", "--quiet", "--detach", commit], cwd=folder, check=True)
     environment = {name: value for name, value in os.environ.items() if name != "CARGO_TARGET_DIR"}
@@ -51,7 +51,7 @@ def differences(one: Path, other: Path) -> list[str]:
 
 
 def traces(archive: Path, words: list[str]) -> list[str]:
-    """Return the files of an archive that contain the name of one of these folders."""
+    """Return the files of an archive that contain one of `words`, which are names of folders."""
     return [
         f"{name} names {word}"
         for name, data in contents(archive).items()
@@ -68,14 +68,14 @@ def main() -> int:
     parser.add_argument("--commit", default="HEAD", help="what to build (default: HEAD)")
     parser.add_argument("--maturin", type=Path, default=ROOT / ".venv" / "bin" / "maturin")
     arguments = parser.parse_args()
-    # The hash is determined now, because later commits may move a branch.
+    # The hash is determined before the builds, because a branch may move during a build.
     line = ["git", "rev-parse", "--verify", f"{arguments.commit}^{{commit}}"]
     commit = subprocess.run(line, cwd=ROOT, capture_output=True, check=True, text=True).stdout.strip()
     top = Path(tempfile.mkdtemp(prefix="perhop-reproducible-"))
     folders = [top / "one", top / "another folder" / "of a longer name"]
     one, other = (build(commit, folder, arguments.maturin.absolute()) for folder in folders)
     found = [f"only in one of them: {name}" for name in sorted(one.keys() ^ other.keys())]
-    # Cargo keeps the sources of crates in the home folder.
+    # The home folder is searched too, because cargo stores the sources of crates there.
     words = [str(top), f"{Path.home()}/"]
     for name in sorted(one.keys() & other.keys()):
         found += [f"{name}: differs: {what}" for what in differences(one[name], other[name])]

@@ -1,10 +1,10 @@
-"""Circles of imports among the Rust files of the workspace.
+"""Report circles of imports among the Rust files of the workspace.
 
     python tools/rust_imports.py
 
-A file imports from another of its crate by a `use` or by a path in its code. An import counts for the file
-that defines the imported item: re-exports are followed. Modules only for tests are left out. A circle is a
-set of files in which each reaches each other by imports.
+A file imports from another file of its crate by a `use` or by a path in its code. Re-exports are followed to
+the file that defines the imported item. Modules that are only for tests are left out. A circle is a set of
+files in which each file reaches every other file by imports.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _walk(module: _Module) -> Iterator[_Module]:
 
 
 def _leaves(tree: str) -> Iterator[tuple[_Segments, str]]:
-    """Yield each path of a use tree, and the name that it gets."""
+    """Yield each path of a use tree, and the name under which it is imported."""
     if "{" not in tree:
         path, _, alias = tree.partition("@")
         segments = tuple(path.removesuffix("::self").split("::"))
@@ -103,7 +103,7 @@ def _imported(module: _Module, modules: dict[_Segments, _Module]) -> set[_Segmen
 
 
 def _resolve(path: _Segments, module: _Module, modules: dict[_Segments, _Module]) -> _Segments | None:
-    """Return the name of the module that defines `path` as `module` sees it; `None` outside its crate."""
+    """Return the module that defines `path`, a path used in `module`; `None` outside its crate."""
     segments, at = list(path), module.name
     if segments[0] == "crate":
         segments, at = segments[1:], ()
@@ -131,7 +131,7 @@ def _components(graph: dict[_Segments, set[_Segments]]) -> set[frozenset[_Segmen
 
 
 def _reached(start: _Segments, graph: dict[_Segments, set[_Segments]]) -> set[_Segments]:
-    """Return the nodes that are reached from `start` by at least one edge."""
+    """Return the nodes that can be reached from `start` over at least one edge."""
     reached: set[_Segments] = set()
     ahead = [start]
     while ahead:

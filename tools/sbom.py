@@ -3,9 +3,9 @@
 It lists the crates compiled into the extension module and the playground's module (`cargo tree`, hashes of
 Cargo.lock), the script in the report (requirements/bundled.toml) and those in the playground (its
 package-lock), and the Python packages that perhop needs or can use (the installed versions, with hashes of
-requirements/dev.lock). cyclonedx-python-lib writes the document. cargo-cyclonedx and cyclonedx-py each know
-only one of the three kinds of packages; cyclonedx-py writes either licenses or hashes, and cargo-cyclonedx
-writes the name of the build folder. The same commit gives the same bytes.
+requirements/dev.lock). cyclonedx-python-lib writes the document. cargo-cyclonedx and cyclonedx-py each
+support only one of the three kinds of packages; cyclonedx-py writes either licenses or hashes, and
+cargo-cyclonedx writes the name of the build folder. For the same commit, the document has the same bytes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ EXTRAS = ("plot", "pandas", "live")
 
 
 def sha256(digest: str) -> HashType:
-    """Write a hash as CycloneDX does."""
+    """Return a hash in the form of CycloneDX."""
     return HashType(alg=HashAlgorithm.SHA_256, content=digest)
 
 
@@ -76,9 +76,9 @@ def component(
 
 
 def compiled(edges: str) -> set[tuple[str, str]]:
-    """Ask cargo for names and versions of the crates of the extension module, on any platform.
+    """Return names and versions, from cargo, of the crates of the extension module on all platforms.
 
-    `cargo metadata` would add what the crates' tests switch on.
+    `cargo metadata` would also return crates that only features of the crates' tests need.
     """
     line = [
         "cargo",
@@ -102,8 +102,8 @@ def compiled(edges: str) -> set[tuple[str, str]]:
 def crates(bom: Bom) -> list[Component]:
     """Add every crate that the extension module and the playground are compiled from, and return their own.
 
-    Dependencies of build scripts only have the scope `excluded`: they run while compiling and are not in the
-    wheel.
+    Crates that only build scripts need have the scope `excluded`: they run during the build and are not in
+    the wheel.
     """
     line = ["cargo", "metadata", "--locked", "--quiet", "--format-version", "1"]
     found = json.loads(subprocess.run(line, cwd=ROOT, capture_output=True, check=True).stdout)
@@ -136,19 +136,19 @@ def crates(bom: Bom) -> list[Component]:
 
 
 def python_packages(bom: Bom, requirements: Iterable[str], scope: ComponentScope) -> list[Component]:
-    """Add the pinned packages that these requirements bring, and return those that they name."""
+    """Add the pinned packages that these requirements need, and return the packages that they name."""
     pins = locked()
     existing = {one.bom_ref.value: one for one in bom.components}
 
     def add(requirement: Requirement) -> Component:
         name = normalized(requirement.name)
-        # KeyError if the installed version is not pinned.
+        # A KeyError means that the installed version is not pinned.
         version = metadata.version(name)
         hashes = pins[name][version]
         one = component("pypi", name, version, license_of(name), scope=scope)
         if known := existing.get(one.bom_ref.value):
             return known
-        # The lock does not name the file that a machine installs.
+        # The lock does not name the file that is installed on a machine.
         files = ExternalReference(
             type=ExternalReferenceType.DISTRIBUTION,
             url=XsUri(str(one.purl)),
@@ -188,7 +188,7 @@ def bundled(bom: Bom) -> list[Component]:
 
 
 def scripts(bom: Bom) -> list[Component]:
-    """Add the packages of npm that the playground's script is bundled from."""
+    """Add the npm packages that the playground's script contains."""
     lock = json.loads((ROOT / "playground" / "package-lock.json").read_text())["packages"]
     made = []
     for place, package in lock.items():
@@ -197,7 +197,7 @@ def scripts(bom: Bom) -> list[Component]:
         digest = package["integrity"].removeprefix("sha512-")
         name = place.removeprefix("node_modules/")
         one = component("npm", name, package["version"], package["license"], scope=ComponentScope.REQUIRED)
-        # The report's script is a file of a package from which the playground takes parts.
+        # The script of the report is a file of a package that the playground also uses in part.
         one = next((known for known in bom.components if known.bom_ref == one.bom_ref), one)
         bom.components.discard(one)
         one.hashes.add(HashType(alg=HashAlgorithm.SHA_512, content=b64decode(digest).hex()))
@@ -207,7 +207,7 @@ def scripts(bom: Bom) -> list[Component]:
 
 
 def bill() -> str:
-    """Make the document, dated by SOURCE_DATE_EPOCH (seconds since 1970); KeyError without it."""
+    """Return the document, dated by SOURCE_DATE_EPOCH (seconds since 1970); without it, raise KeyError."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     bom = Bom()
@@ -219,7 +219,7 @@ def bill() -> str:
     optional = [text for extra in EXTRAS for text in project["optional-dependencies"][extra]]
     direct += python_packages(bom, optional, ComponentScope.OPTIONAL)
     bom.register_dependency(top, direct)
-    # Equal contents have equal serial numbers, and different contents different ones.
+    # The serial number is derived from the contents, so that equal documents have equal numbers.
     bom.serial_number = uuid.UUID(int=0)
     bom.serial_number = uuid.uuid5(uuid.NAMESPACE_URL, JsonV1Dot6(bom).output_as_string())
     return str(JsonV1Dot6(bom).output_as_string(indent=2)) + "\n"

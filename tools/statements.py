@@ -47,7 +47,7 @@ class Statement:
 
     @property
     def hierarchy(self) -> str:
-        """The first word of its path, without the name of a group."""
+        """The first word of the statement's path, without the name of a group."""
         path = self.path[2:] if self.path[:1] == ("groups",) else self.path
         return path[0] if path else ""
 
@@ -68,7 +68,7 @@ def statements(file: Path, platform: str | None) -> Iterator[Statement]:
 
 @cache
 def platforms() -> tuple[str, ...]:
-    """Return the names of all platforms, which the refusal of another name lists."""
+    """Return the names of all platforms, from the error message for an unknown name."""
     try:
         _core.check_router("", "none")
     except ValueError as error:
@@ -77,7 +77,7 @@ def platforms() -> tuple[str, ...]:
 
 
 def named_platform(file: Path, prefix: str | None, platform: str | None) -> str | None:
-    """Return the platform whose product a file's name has (`leaf1_qfx5120-48y.conf`), else `platform`."""
+    """Return the platform of the product in a file's name (`leaf1_qfx5120-48y.conf`), or `platform`."""
     own = [name.removeprefix(f"{prefix}-") for name in platforms() if name.startswith(f"{prefix}-")]
     found = [product for product in own if re.search(rf"(?<![a-z]){product}(?![a-z])", file.name.lower())]
     return f"{prefix}-{max(found, key=len)}" if prefix and found else platform
@@ -88,7 +88,7 @@ def _words(text: str) -> list[str]:
 
 
 def _path(line: dict[str, Any], words: list[str], lines: dict[int, dict[str, Any]]) -> tuple[str, ...]:
-    """Return the words of a statement from the outermost inward; a command is without its first word."""
+    """Return the words of a statement, outermost first; for a command, without its first word."""
     if words[0] in ("set", "delete", "deactivate", "activate", "edit"):
         return tuple(words[1:])
     around: list[str] = []

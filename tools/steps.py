@@ -2,9 +2,9 @@
 
     python tools/steps.py check|thorough [--jobs N] [--step NAME]... [--list]
 
-A step is a target of the Makefile; its output goes to target/steps/<tier>/<step>.log. A step that fails does
-not stop the others, so that one run shows every fault; only the steps that need it are left out. Exit code 1
-means that a step failed.
+A step is a target of the Makefile; its output goes to target/steps/<tier>/<step>.log. If a step fails, the
+other steps still run, so that one run shows every fault; only the steps that need the failed step are left
+out. Exit code 1 means that a step failed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TAIL = 60
 
 @dataclass(frozen=True)
 class Step:
-    """A target of the Makefile, the variables that it gets, and the steps that must have passed before."""
+    """A target of the Makefile, the variables for it, and the steps that must have passed before it."""
 
     name: str
     target: str
@@ -36,9 +36,9 @@ class Step:
     variables: tuple[str, ...] = ()
 
 
-#: The steps in order of priority: the first step that can start does so. Steps of cargo share a folder and
-#: wait for each other, so the order keeps one processor on cargo and one on the tests of Python; the checks
-#: of types and pages use the remaining time.
+#: The steps in order of priority: the first step that can start is started next. Steps of cargo share a
+#: folder and wait for each other. In this order, one processor runs cargo and one runs the tests of Python;
+#: the checks of types and pages use the remaining time.
 CHECK = (
     Step("extension", "test-setup"),
     Step("format", "format"),
@@ -110,7 +110,7 @@ def _wait(running: list[Run]) -> Run:
 
 
 def _left_out(log: Path) -> list[str]:
-    """Return the lines in which make and pytest report what a step skipped."""
+    """Return the lines in which make and pytest report the skipped parts of a step."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     return [line for line in lines if re.match(r"skipped: |SKIPPED \[\d+\]|not run: ", line)]
 
@@ -175,7 +175,8 @@ def main() -> int:
     """Run a tier; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("tier", choices=TIERS)
-    # Steps sometimes wait: for the lock of cargo, for packets in real time. One more step uses these gaps.
+    # Steps sometimes wait for the lock of cargo or for packets in real time. One additional step uses this
+    # time.
     jobs = (os.cpu_count() or 1) + 1
     parser.add_argument("--jobs", type=int, default=jobs, help=f"steps at a time ({jobs})")
     parser.add_argument("--step", action="append", help="only this step, without those that it needs")
