@@ -123,7 +123,7 @@ impl Sender {
         self.add_sack_blocks(segment)
     }
 
-    /// RFC 6675 §4, Update.
+    /// RFC 6675 §4, `Update`: records the SACK blocks of `segment`.
     #[inline(never)]
     fn add_sack_blocks(&mut self, segment: &Segment) -> SackInformation {
         let mut information = SackInformation::Known;

@@ -210,7 +210,7 @@ impl Connection {
                 self.report(|first, _| first.save_window(window), |plain, _| plain.save_cwnd(window))
             }
             Event::Timeout => {
-                // `tcp_enter_loss`.
+                // As in `tcp_enter_loss`: saves the window, then reduces it.
                 self.report(|first, _| first.save_window(window), |plain, _| plain.save_cwnd(window))?;
                 self.facts.window = self.facts.in_flight + 1;
                 self.facts.state = State::Loss;

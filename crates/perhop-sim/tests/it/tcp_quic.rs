@@ -40,7 +40,7 @@ struct Model {
     /// All packets that were ever acknowledged.
     acked: BTreeSet<u64>,
     persistent: u32,
-    /// `ecn_ce_counters`.
+    /// `ecn_ce_counters`: the number of CE marks that acknowledgments have reported.
     marks: u64,
 }
 

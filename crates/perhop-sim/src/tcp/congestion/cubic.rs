@@ -22,7 +22,7 @@ pub(in crate::tcp) struct Cubic {
 /// One stage of congestion avoidance (RFC 9438 §4.2).
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// `epoch_start`.
+    /// `epoch_start`: the time at which the stage began.
     start: Time,
     /// K: seconds from the start of the epoch until the window is `w_max` again.
     k: f64,

@@ -78,9 +78,9 @@ pub(super) struct Records {
     /// `sacked_out`. Without SACK, the number of duplicate acknowledgments, which represent delivered
     /// segments.
     pub(super) sacked: u32,
-    /// `lost_out`.
+    /// `lost_out`: the number of segments that are declared lost and not yet delivered.
     pub(super) lost: u32,
-    /// `retrans_out`.
+    /// `retrans_out`: the number of retransmitted segments in flight.
     pub(super) retransmitted: u32,
     /// The number of segments that were ever declared lost.
     pub(super) losses: u32,

@@ -53,7 +53,7 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    /// `BBRInit`.
+    /// `BBRInit`: the initial state.
     pub(super) fn new(facts: &Facts, random: Stream) -> Plain {
         let mut plain = Plain {
             state: BbrMode::Startup,
@@ -100,7 +100,7 @@ impl Plain {
         if self.policer.is_used { self.policer.rate } else { self.btl_bw() }
     }
 
-    /// `BBRUpdateOnACK`.
+    /// `BBRUpdateOnACK`: processes an acknowledgment.
     pub(super) fn on_acknowledgment(&mut self, facts: &mut Facts, rs: &RateSample) {
         self.update_btl_bw(facts, rs);
         let rate = self.rate();
@@ -195,7 +195,7 @@ impl Plain {
         self.advance_cycle_phase(facts);
     }
 
-    /// `BBRCheckFullPipe`.
+    /// `BBRCheckFullPipe`: detects that the bandwidth no longer grows.
     fn check_full_pipe(&mut self, rs: &RateSample) {
         if self.filled_pipe || !self.round_start || rs.is_app_limited {
             return;
@@ -345,7 +345,7 @@ impl Plain {
             facts.window = facts.window.max(flight);
         }
     }
-    /// `BBRSaveCwnd`.
+    /// `BBRSaveCwnd`: saves the window before a reduction.
     pub(super) fn save_cwnd(&mut self, window: u32) {
         let is_cut = self.previous >= State::Recovery || self.state == BbrMode::ProbeRoundTrip;
         self.prior_cwnd = if is_cut { self.prior_cwnd.max(window) } else { window };

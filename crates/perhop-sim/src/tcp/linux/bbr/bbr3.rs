@@ -341,7 +341,8 @@ impl Bbr3 {
             self.set_window(facts, sample, rate);
             self.bound_window(facts);
         }
-        // `bbr_advance_latest_delivery_signals`.
+        // A new round restarts the latest rate and the latest delivered segments
+        // (`bbr_advance_latest_delivery_signals`).
         if self.loss_round_begins && !sample.answers_probe {
             self.bounds.latest_rate = rate;
             self.bounds.latest_flight = sample.delivered.unwrap_or(0);

@@ -5,11 +5,13 @@ mod hooks;
 
 use perhop_scenario::tcp::{Parameters, SlowStartExit};
 
-/// RFC 9406 §4.3: `MIN_RTT_THRESH`, microseconds.
+/// RFC 9406 §4.3, `MIN_RTT_THRESH`: the minimum increase of the round-trip time that starts CSS,
+/// microseconds.
 const LEAST_DELAY: u64 = 4000;
-/// RFC 9406 §4.3: `MAX_RTT_THRESH`, microseconds.
+/// RFC 9406 §4.3, `MAX_RTT_THRESH`: the maximum of this increase, microseconds.
 const MOST_DELAY: u64 = 16_000;
-/// RFC 9406 §4.3: `MIN_RTT_DIVISOR`.
+/// RFC 9406 §4.3, `MIN_RTT_DIVISOR`: between both bounds, the increase is the round-trip time divided by this
+/// number.
 const DELAY_DIVISOR: u64 = 8;
 /// The minimum round-trip time of a round without samples.
 const NONE: u64 = u64::MAX;
@@ -20,11 +22,11 @@ pub(super) struct ConservativeStart {
     is_over: bool,
     /// `windowEnd`: the offset whose acknowledgment ends the round.
     ends: u64,
-    /// `lastRoundMinRTT`.
+    /// `lastRoundMinRTT`: the minimum round-trip time of the previous round.
     last: u64,
-    /// `currentRoundMinRTT`.
+    /// `currentRoundMinRTT`: the minimum round-trip time of the current round.
     current: u64,
-    /// `rttSampleCount`.
+    /// `rttSampleCount`: the number of round-trip samples in the current round.
     samples: u32,
     /// `cssBaselineMinRtt`; `None` outside CSS.
     baseline: Option<u64>,

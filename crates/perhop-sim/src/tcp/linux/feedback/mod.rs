@@ -10,7 +10,7 @@ use super::super::marks::FIRST_COUNT;
 /// Segments that were delivered and had arrived marked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Feedback {
-    /// `delivered_ce`.
+    /// `delivered_ce`: the number of delivered segments that had arrived marked.
     pub(super) marked: u32,
     /// The counter in the last acknowledgment.
     counter: u8,

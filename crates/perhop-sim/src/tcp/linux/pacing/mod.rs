@@ -12,7 +12,7 @@ const PICOSECONDS: u128 = 1_000_000_000_000;
 /// The schedule of segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pacer {
-    /// `tcp_wstamp_ns`.
+    /// `tcp_wstamp_ns`: the time at which the next segment may leave.
     departs: Time,
     /// Segments sent so far, counted up to [`UNPACED`].
     sent: u32,

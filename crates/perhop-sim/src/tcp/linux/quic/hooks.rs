@@ -52,7 +52,7 @@ impl LinuxSender {
             quic.packets.push_back(Packet { record: NO_RECORD, sent: now, fate: Fate::Acknowledged });
         }
     }
-    /// §A.8, `SetLossDetectionTimer`.
+    /// §A.8, `SetLossDetectionTimer`: arms the timer for late losses or for a probe.
     pub(in crate::tcp::linux) fn set_loss_timer(&mut self, stream: &mut Sender) {
         let Some(quic) = &self.quic else { return };
         let probe = || quic.last_sent + stream.rtt.rto();
@@ -62,7 +62,7 @@ impl LinuxSender {
         self.arm(stream);
     }
 
-    /// §A.7, `OnAckReceived`.
+    /// §A.7, `OnAckReceived`: processes an acknowledgment.
     pub(in crate::tcp::linux) fn on_quic_acknowledgment(
         &mut self,
         stream: &mut Sender,
@@ -146,7 +146,7 @@ impl LinuxSender {
         self.on_round_trip(stream, ack, sample);
     }
 
-    /// §B.8, `OnPacketsLost`.
+    /// §B.8, `OnPacketsLost`: detects losses and reduces the window.
     fn lose_packets(&mut self, stream: &mut Sender, now: Time) {
         let Some(quic) = &mut self.quic else { return };
         let lost = quic.detect_losses(&mut self.records, now);
@@ -180,7 +180,7 @@ impl LinuxSender {
         true
     }
 
-    /// §A.9, `OnLossDetectionTimeout`.
+    /// §A.9, `OnLossDetectionTimeout`: declares late packets lost, or sends probes.
     pub(in crate::tcp::linux) fn on_loss_timer(&mut self, stream: &mut Sender, now: Time) {
         let Some(quic) = &mut self.quic else { return };
         if quic.loss_time.is_some() {

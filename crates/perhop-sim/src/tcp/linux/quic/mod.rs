@@ -13,13 +13,13 @@ use perhop_scenario::tcp::{Acknowledgment, Parameters};
 use super::microseconds;
 use super::records::{Marks, Records};
 
-/// `kPacketThreshold`.
+/// `kPacketThreshold`: a packet is lost if a packet sent at least three packets later is acknowledged.
 const PACKET_THRESHOLD: u32 = 3;
-/// `kGranularity`.
+/// `kGranularity`: the granularity of timers.
 const GRANULARITY: Time = Time::from_milliseconds(1);
-/// `kInitialRtt`.
+/// `kInitialRtt`: the round-trip time before the first sample.
 const INITIAL_ROUND_TRIP: Time = Time::from_milliseconds(333);
-/// `kPersistentCongestionThreshold`.
+/// `kPersistentCongestionThreshold`: losses over this number of probe timeouts are persistent congestion.
 const PERSISTENT_CONGESTION: u64 = 3;
 
 /// The fate of a packet.
@@ -71,9 +71,9 @@ pub(super) struct Quic {
     latest: Time,
     /// `min_rtt`: the minimum round-trip sample.
     least: Time,
-    /// `smoothed_rtt`.
+    /// `smoothed_rtt`: the smoothed round-trip time.
     smoothed: Time,
-    /// `rttvar`.
+    /// `rttvar`: the smoothed variation of the round-trip time.
     variation: Time,
     /// `first_rtt_sample`: the time of the first round-trip sample.
     first_sample: Option<Time>,
