@@ -1,4 +1,4 @@
-//! The engine as a WebAssembly module. It is the only crate that depends on the playground.
+//! The engine as a WebAssembly module. No other crate contains code for the playground.
 //!
 //! The interface is deliberately small, as in `perhop-py`. A request is JSON. A reply is JSON with columns of
 //! numbers ([`Ask`], [`Answer`]). [`seam`] passes both through the memory of the module. The page's worker

@@ -48,7 +48,7 @@ pub(super) struct Receiver {
     fin: u64,
     /// Time at which the delayed-acknowledgment timer expires; [`Time::MAX`] while it is off.
     deadline: Time,
-    /// RFC 7323 §4.3: Last.ACK.sent.
+    /// RFC 7323 §4.3, `Last.ACK.sent`: the acknowledgment number of the last segment sent.
     last_ack_sent: u64,
     /// The offered size of the receive buffer, bytes.
     buffer: u64,
@@ -59,7 +59,7 @@ pub(super) struct Receiver {
     packets: Option<Box<ArrivedPackets>>,
     /// Data that arrived out of order.
     out_of_order: OutOfOrder,
-    /// RFC 7323 §4.3: TS.Recent.
+    /// RFC 7323 §4.3, `TS.Recent`: the timestamp that the next segment echoes.
     ts_recent: Time,
     /// The state of adaptive delays.
     adaptive: Option<Box<AdaptiveDelay>>,

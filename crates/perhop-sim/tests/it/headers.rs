@@ -111,7 +111,7 @@ fn counted(results: &Results, [node, neighbor, side]: [&str; 3], stage: &str) ->
 #[test]
 fn marks_cross_links_with_their_headers() {
     let results = simulate(&marked(), ONCE);
-    // 80 kb/s are 100 packets of 100 bytes.
+    // In the second of the run, 80 kb/s are 100 packets of 100 bytes.
     for (interface, name, packets) in [
         (["q", "p", "input"], "mpls-exp 0", 100), // the other packets, with the precedence of their codepoint
         (["q", "p", "input"], "mpls-exp 2", 0),   // data, with the mark of the output, not of AF21

@@ -1,4 +1,4 @@
-//! A network in parts gives the results of one thread, for any number of threads.
+//! A network divided into parts has the same results as a run on one thread, for any number of threads.
 
 use crate::shortcuts::{POLICIES, Way, chain, policies_of_a_port};
 use crate::shortcuts_tcp::{Network, QUEUEING, first_difference, flows, tables};
@@ -74,7 +74,7 @@ fn poisson() -> Value {
     json!({"poisson": {"rate": "1Mb/s", "packet": {"ip": "200B"}}})
 }
 
-/// The counts of a run on three threads, or the reason why it had one part.
+/// The counts of a run on three threads, or the reason why the run had one part; `None` for the plain engine.
 fn division(scenario: &Value, engine: EngineChoice) -> Option<Result<Divided, Undivided>> {
     let (_, progress) = simulate_observed(scenario, RunOptions { threads: 3, engine, ..ONCE });
     assert_eq!(progress.fraction(), 1.0, "all simulated time is reported");

@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438).
+//! The congestion control CUBIC (RFC 9438).
 
 use perhop_qos::units::Time;
 
@@ -43,7 +43,7 @@ impl Cubic {
         self.w_max = self.w_max.max(window.segments);
         Epoch {
             start: now,
-            // RFC 9438 §4.2, figure 2.
+            // RFC 9438 §4.2, figure 2: the seconds in which the curve grows from the window to W_max.
             k: libm::cbrt((self.w_max - window.segments) / C),
             w_est: window.segments,
             updated: now,
@@ -73,7 +73,7 @@ impl Cubic {
             let round_trip = round_trip().unwrap_or_default();
             let ahead = self.curve(&epoch, elapsed + round_trip.as_seconds());
             let target = ahead.clamp(window.segments, 1.5 * window.segments);
-            // RFC 9438 §4.4, §4.5.
+            // RFC 9438 §4.4, §4.5: the window grows towards the target by one window of acknowledged data.
             window.segments += acknowledged * (target - window.segments) / window.segments;
         }
         self.epoch = Some(epoch);

@@ -46,7 +46,7 @@ pub(super) struct Cubic {
 }
 
 impl Cubic {
-    /// `bictcp_reset`, after a timeout.
+    /// Resets the state after a timeout (`bictcp_reset`).
     pub(super) fn reset(&mut self) {
         *self = Cubic::default();
     }

@@ -17,7 +17,7 @@ impl Sender {
         match self.duplicates.cmp(&self.parameters.duplicate_threshold) {
             Ordering::Less => self.apply_limited_transmit(),
             Ordering::Equal if !self.is_loss_known() => {
-                // §3.2, steps 2 and 3.
+                // RFC 6582 §3.2, steps 2 and 3: fast retransmit. The window is inflated by the duplicates.
                 let duplicates = self.duplicates;
                 self.enter_recovery(now);
                 self.impatient = true;

@@ -14,14 +14,14 @@ impl Sender {
             Ordering::Less => self.apply_limited_transmit(),
             Ordering::Equal => {
                 if !self.is_fast_retransmit_barred() {
-                    // RFC 5681 §3.2, steps 2 and 3.
+                    // RFC 5681 §3.2, steps 2 and 3: fast retransmit.
                     self.enter_recovery(now);
                 }
                 // ns-2 inflates the window for duplicates even if fast retransmit is barred, because a
                 // segment has left the network.
                 self.inflation = f64::from(self.duplicates);
             }
-            // RFC 5681 §3.2, step 4.
+            // RFC 5681 §3.2, step 4: a further duplicate inflates the window.
             Ordering::Greater => self.inflation += 1.0,
         }
     }

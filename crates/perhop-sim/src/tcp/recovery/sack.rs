@@ -15,7 +15,8 @@ impl Sender {
         if self.recovery_point.get().is_some_and(|point| self.unacknowledged < point) {
             return;
         }
-        // §5, steps 1 and 2.
+        // §5, steps 1 and 2: recovery begins at the threshold of duplicates, or when SACK information shows a
+        // loss.
         let threshold = self.parameters.duplicate_threshold;
         let lost = self.scoreboard.lost_below(threshold, self.payload);
         if self.duplicates >= threshold || self.unacknowledged < lost {
@@ -29,7 +30,7 @@ impl Sender {
     }
 
     pub(super) fn sack_recover(&mut self, now: Time, timeout: Time) {
-        // RFC 6675 §5, step A.
+        // RFC 6675 §5, step A: an acknowledgment of RecoveryPoint ends recovery.
         if self.recovery_point.get().is_none_or(|point| self.unacknowledged >= point) {
             self.phase = Phase::Open;
         }

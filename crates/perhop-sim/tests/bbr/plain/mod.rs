@@ -120,7 +120,7 @@ impl Plain {
         self.set_cwnd(facts, rs);
     }
 
-    /// `BBRUpdateRound`, `BBRUpdateBtlBw`.
+    /// `BBRUpdateRound`, `BBRUpdateBtlBw`: updates the round, and the maximum bandwidth.
     fn update_btl_bw(&mut self, facts: &Facts, rs: &RateSample) {
         self.round_start = false;
         // bbr_update_bw: an invalid sample does not begin a round.
@@ -304,7 +304,7 @@ impl Plain {
         target + target % 2 + if is_up { 2 } else { 0 }
     }
 
-    /// `BBRSetCwnd` with `BBRModulateCwndForRecovery` and `BBRModulateCwndForProbeRTT`.
+    /// Sets the window (`BBRSetCwnd` with `BBRModulateCwndForRecovery` and `BBRModulateCwndForProbeRTT`).
     fn set_cwnd(&mut self, facts: &mut Facts, rs: &RateSample) {
         let delivered = rs.newly_delivered;
         if delivered > 0 {

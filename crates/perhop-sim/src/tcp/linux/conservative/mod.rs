@@ -28,7 +28,7 @@ pub(super) struct ConservativeStart {
     current: u64,
     /// `rttSampleCount`: the number of round-trip samples in the current round.
     samples: u32,
-    /// `cssBaselineMinRtt`; `None` outside CSS.
+    /// `cssBaselineMinRtt`: the minimum round-trip time before CSS; `None` outside CSS.
     baseline: Option<u64>,
     /// The number of rounds of CSS. The first round is partial.
     rounds: u32,

@@ -51,7 +51,7 @@ impl Path {
 /// State of Prague. Times are in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prague {
-    /// `rate_bytes`, bytes per second.
+    /// `rate_bytes`: the rate, bytes per second.
     rate: f64,
     /// The rate at the last loss.
     rate_at_loss: f64,
@@ -176,7 +176,7 @@ impl Prague {
         self.shrink_by(0.5, path);
         self.in_loss = true;
     }
-    /// `prague_cwnd_undo`, after a spurious loss.
+    /// Restores rate and window after a spurious loss (`prague_cwnd_undo`).
     pub(super) fn undo(&mut self) {
         self.in_loss = false;
         self.rate = self.rate.max(self.rate_at_loss);

@@ -12,7 +12,7 @@ use super::super::timer::Timer;
 use super::super::{LinuxSender, State, microseconds};
 use super::{Fate, Newly, Packet};
 
-/// `kMinimumWindow`, datagrams.
+/// `kMinimumWindow`: the minimum window, datagrams.
 const LEAST_WINDOW: u32 = 2;
 /// RFC 9002 §6.2.4: maximum number of packets that a probe timeout sends.
 const PROBES: u8 = 2;

@@ -175,7 +175,7 @@ impl Quic {
         // A packet that was declared lost may still arrive. Then its data need no retransmission.
         (fate != Fate::Acknowledged).then_some(packet.record)
     }
-    /// §A.10, `DetectAndRemoveLostPackets`, at `now`.
+    /// §A.10, `DetectAndRemoveLostPackets`: declares packets lost at `now`.
     fn detect_losses(&mut self, records: &mut Records, now: Time) -> Lost {
         self.loss_time = None;
         let (delay, mut lost, mut run) = (self.loss_delay(), Lost::default(), None);
