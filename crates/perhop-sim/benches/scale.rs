@@ -27,7 +27,7 @@ enum Stage {
     SetUp,
     /// The results.
     Run,
-    /// The results, on this number of threads.
+    /// The results of a run on this number of threads.
     Parallel(usize),
 }
 

@@ -27,9 +27,10 @@ pub(super) enum Entry {
 /// The elements of a port that decide about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PortMode {
-    /// If the port is idle, no element: the packet goes directly to the wire.
+    /// If the port is idle, the packet passes no element and goes directly to the wire.
     CutThrough(Departures),
-    /// In every state of the port: output conditioners, a classifier, a buffer manager or a scheduler.
+    /// In every state of the port, packets pass output conditioners, a classifier, a buffer manager or a
+    /// scheduler.
     Queued(Departures),
     /// The elements of `Queued`, after fragmentation of packets that exceed the interface's MTU.
     Limited(Departures),

@@ -193,7 +193,7 @@ impl Browser {
             _ => self.config.images.size.as_bytes(),
         }
     }
-    /// Ends the stage, all of whose objects have arrived.
+    /// Ends the stage after all of its objects have arrived.
     fn end_stage(&mut self, now: Time, stream: &mut Stream, steps: &mut Vec<Step>) {
         let Browser { config, .. } = self;
         let next = match self.stage {

@@ -125,7 +125,8 @@ fn a_profile_per_flow_applies_to_each_flow() {
     // There is one row per conditioner and color, for any number of flows.
     let conditioners = results.table("conditioners").unwrap();
     assert_eq!(conditioners.rows(), 6, "{:?}", texts(conditioners, "side"));
-    // The path is idle for the 3 Mb/s, and a packet takes 80 µs on each of two links.
+    // Each flow has 3 Mb/s, so packets wait only for packets of other flows. A packet takes 80 µs on each of
+    // two links.
     assert!(numbers(table, "delay_mean_s").iter().all(|delay| (1.6e-4..1e-3).contains(delay)));
     let delivered: f64 = numbers(table, "delivered_packets").iter().sum();
     let classes: f64 = numbers(results.table("classes").unwrap(), "delivered_packets").iter().sum();
