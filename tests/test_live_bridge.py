@@ -333,7 +333,7 @@ def test_packets_that_bypass_the_policy_raise_a_doubt(policies: Path) -> None:
     forth = next(one for one in report["directions"] if one["name"] == "eth0->eth1")
     passed = forth["passed"]["PPPoE session (0x8864)"]
     assert passed["packets"] > 1000 and passed["bytes"] == 1014 * passed["packets"]
-    doubts = [doubt for doubt in report["doubts"] if "passed the policy" in doubt]
+    doubts = [doubt for doubt in report["doubts"] if "bypassed the policy" in doubt]
     assert len(doubts) == 1
     assert "of eth0->eth1" in doubts[0] and "at a rate of 1.0 Mb/s" in doubts[0]
     assert "PPPoE session (0x8864)" in doubts[0]

@@ -85,7 +85,7 @@ fn main() {
             );
         }
         assert_eq!(config.device("host"), Some(DeviceId(0)));
-        // 1 Mpps of 84 bytes on the wire are two thirds of 1 Gb/s, so queues fill and empty.
+        // The load, 1 Mpps of 84 bytes on the wire, is two thirds of 1 Gb/s, so queues fill and empty.
         let frames = [0, 46, 18, 1, 0, 20, 0, 10].map(frame).to_vec();
         let wire = Source { frames, clock: Time::ZERO, gap: Time::from_nanoseconds(1000), sent: 0 };
         let mut forwarder = Forwarder::build(&config, wire, ()).expect("the configuration can be built");

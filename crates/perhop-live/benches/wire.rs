@@ -1,4 +1,4 @@
-//! The programs of `benchmarks/live.py`; each runs until `SIGTERM` or its own end.
+//! The programs of `benchmarks/live.py`. Each program runs until `SIGTERM` or until its work is done.
 //!
 //! ```text
 //! wire forward CONFIG.json
@@ -33,7 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             yardstick::generate(device, &load, &stop)?
         }
         ["listen", device] => yardstick::listen(device, &stop)?,
-        // `cargo bench` and `cargo test --benches` pass no arguments, and without devices there is no work.
+        // `cargo bench` and `cargo test --benches` pass no arguments. Without devices, the program does
+        // nothing.
         [] => return Ok(()),
         _ => {
             return Err(

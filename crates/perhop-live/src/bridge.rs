@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, OtherFrames, Scheduling, SocketKind};
 
-/// The rate of a direction without a configured rate. It is above the rate of every interface, so that only
-/// the interface limits the direction.
+/// The rate of a direction without a configured rate. It is higher than the rate of every interface, so that
+/// only the interface limits the direction.
 const UNPACED: Rate = Rate::from_bits_per_second(400_000_000_000);
 
 /// A bridge between two existing interfaces, with policies for each direction.
@@ -114,8 +114,8 @@ impl BridgeConfig {
 }
 
 impl BridgeDirectionConfig {
-    /// Returns the input policy as a separate input, if there is an input policy. A conditioner that ends its
-    /// policy then ends only the input policy, and the output policy still applies.
+    /// Returns the input policy as a separate input, if there is an input policy. If a conditioner ends the
+    /// input policy, the output policy therefore still applies.
     fn input(&self, from: &str, to: &str) -> Option<InputConfig> {
         (!self.input.is_empty()).then(|| InputConfig {
             name: format!("{from}->{to}"),

@@ -49,7 +49,7 @@ pub struct ForwarderConfig {
     /// Scheduling of the process.
     #[serde(default)]
     pub scheduling: Scheduling,
-    /// Number of slots for frames, in queues and in flight.
+    /// Number of slots for frames that are in queues or in flight.
     #[serde(default = "default_slots")]
     pub slots: u32,
     /// Size of a slot: the longest frame including the link-layer header, bytes.
@@ -131,8 +131,7 @@ pub struct DirectionConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SentFrames {
-    /// The tags and labels of the received frame. CoS is written into the outer tag, and EXP into the topmost
-    /// label.
+    /// The tags and labels of the received frame, with CoS in the outer tag and EXP in the topmost label.
     #[default]
     Kept,
     /// The tags and labels of `headers`, independent of the received frame.
@@ -148,8 +147,8 @@ pub enum OtherFrames {
     /// These frames are counted and dropped, because a router forwards only IP.
     #[default]
     Drop,
-    /// These frames are sent on `sends-on` at once and bypass the port, because ARP must pass between
-    /// existing devices.
+    /// These frames are sent on `sends-on` at once and bypass the port, because devices need ARP frames from
+    /// each other.
     Pass,
 }
 
@@ -208,8 +207,9 @@ pub enum Scheduling {
     /// The default policy of the system.
     #[default]
     Fair,
-    /// Real-time priority (`SCHED_FIFO`). It reduces lateness on a machine with a spare processor for each
-    /// forwarder. On any other machine it takes processor time from the programs whose traffic is forwarded.
+    /// Real-time priority (`SCHED_FIFO`). It reduces lateness on a machine with a free processor for each
+    /// forwarder. On any other machine, it reduces the processor time of the programs whose traffic is
+    /// forwarded.
     RealTime,
 }
 
@@ -218,7 +218,7 @@ pub enum Scheduling {
 pub struct MacAddress(pub [u8; 6]);
 
 impl DirectionConfig {
-    /// Creates the direction from node `from` to node `to`, without policies and devices.
+    /// Creates the direction from node `from` to node `to`, without policies or devices.
     pub fn new(from: &str, to: &str, rate: Rate) -> DirectionConfig {
         DirectionConfig {
             name: format!("{from}->{to}"),
@@ -231,7 +231,7 @@ impl DirectionConfig {
 }
 
 impl ForwarderConfig {
-    /// Creates the configuration of a forwarder for `node`, without directions, inputs and routes.
+    /// Creates the configuration of a forwarder for `node`, without directions, inputs or routes.
     pub fn new(node: String, seed: u64, replication: u64) -> ForwarderConfig {
         ForwarderConfig {
             node,

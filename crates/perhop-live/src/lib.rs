@@ -5,13 +5,13 @@
 //! ```
 //!
 //! The forwarder performs no input or output itself: [`Forwarder`] processes frames at given times, and a
-//! [`Wire`] supplies frames and the time. A wire is a set of sockets, or part of a test.
+//! [`Wire`] supplies frames and the time. A wire is a set of sockets, or a part of a test.
 //!
 //! Read in this order: [`wire`] (source and sink of frames), [`frame`] (parsing and marking), [`config`]
 //! (configuration of a process), [`lowering`] (conversion of a scenario to these configurations),
 //! [`forwarder`] (the path of a packet), [`report`] (counters). On Linux: [`socket`] (real interfaces),
-//! [`process`] (main loop of a forwarder), [`confinement`] (its restrictions), [`control`] and [`status`]
-//! (counters of a running forwarder), [`bridge`], [`host`] (traffic of hosts, and results).
+//! [`process`] (main loop of a forwarder), [`confinement`] (restrictions of the process), [`control`] and
+//! [`status`] (counters of a running forwarder), [`bridge`], [`host`] (traffic of hosts, and results).
 
 pub mod bridge;
 pub mod config;

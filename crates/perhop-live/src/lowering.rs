@@ -1,5 +1,5 @@
-//! Lowering of a scenario to the processes of a live run. It determines the process of each port, and the
-//! cables between the processes.
+//! Conversion of a scenario to the processes of a live run. It determines the process in which each port
+//! runs, and the cables between the processes.
 //!
 //! Every port of the scenario runs in a forwarder. A router's ports run in its own forwarder. The port of a
 //! host runs in the forwarder of the router at the far end of its cable, which paces the packets of the
@@ -34,7 +34,7 @@ pub struct Plan {
     pub hosts: Vec<HostPlan>,
     /// Forwarders: routers in order of names, then the wires between hosts.
     pub forwarders: Vec<ForwarderConfig>,
-    /// Cables, in order of the scenario's links; a link between two hosts has two.
+    /// Cables, in order of the scenario's links; a link between two hosts has two cables.
     pub cables: Vec<Cable>,
     /// The longest IP packet of the scenario, bytes.
     pub mtu: u32,
@@ -127,8 +127,8 @@ pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Re
     Ok(Plan { hosts, forwarders, cables, mtu, envelope })
 }
 
-/// Rejects captures, because real hosts have other addresses and their own TCP. Also rejects protocols
-/// without sockets.
+/// Rejects the replay of captures, because real hosts have other addresses and their own TCP. Also rejects
+/// protocols without sockets.
 fn refuse_traffic(scenario: &Scenario) -> Result<(), ConfigError> {
     for (index, traffic) in scenario.traffic.iter().enumerate() {
         let refused = if matches!(traffic.source, SourceConfig::Pcap(_)) {
@@ -169,7 +169,7 @@ fn mtu(scenario: &Scenario, base: &Path) -> Result<u32, ConfigError> {
                 })?;
                 entries.iter().map(|entry| entry.length).max().unwrap_or_default()
             }
-            // Other sources use TCP, whose segments have the configured size and are not longer than the MTU.
+            // Other sources use TCP. Their segments have the configured size and are not longer than the MTU.
             _ => continue,
         };
         mtu = mtu.max(longest.min(LARGEST_IP_LENGTH));
@@ -331,7 +331,8 @@ impl<'a> Lowering<'a> {
         Ok(HostPlan { name: name.to_owned(), address: self.topology.address(name)?, devices, routes })
     }
 
-    /// For each host except `from`: its address, and the ends of the first link on the path to it.
+    /// For each host except `from`: the address of the host, and the ends of the first link on the path to
+    /// the host.
     fn first_links(&mut self, from: &str) -> Result<Vec<(Prefix, [&'a str; 2])>, ConfigError> {
         let mut found = Vec::new();
         for host in self.scenario.hosts.keys().filter(|host| *host != from) {

@@ -78,7 +78,7 @@ pub fn run(config: &ForwarderConfig) -> Result<(), ProcessError> {
         ResultFile::create(path).map_err(failed(&format!("cannot write the result `{}`", path.display())))
     });
     let mut result = result.transpose()?;
-    // Clients may connect from now on; they are served when frames are forwarded.
+    // From now on, clients can connect. They are served after the forwarder has started.
     let bound = config
         .control
         .as_deref()
@@ -132,7 +132,7 @@ fn serve(
     }
 }
 
-/// Time and processor time at the start, and the open file with the use of memory.
+/// The time and the processor time at the start, and the open file with the memory use of the process.
 struct Began {
     at: Instant,
     processor: Duration,

@@ -20,8 +20,8 @@ use crate::frame::Refusal;
 /// Dropped packets, by the name of the cause.
 pub type ByCause = BTreeMap<String, Count>;
 
-/// Counters of one forwarder. Ports, conditioners and flows are counted from `counted_from_s`, frames from
-/// the start.
+/// Counters of one forwarder. The counters of ports, conditioners and flows begin at `counted_from_s`. The
+/// counters of frames begin at the start.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Report {
@@ -106,8 +106,7 @@ pub struct DirectionReport {
     /// Rate of the port, bits per second.
     #[serde(default)]
     pub rate: Rate,
-    /// Frames without an IP packet, which bypassed the port, by their contents. Bytes are those of whole
-    /// frames.
+    /// Frames without an IP packet, which bypassed the port, by their contents. Bytes count whole frames.
     #[serde(default)]
     pub passed: BTreeMap<String, Count>,
 }
@@ -132,7 +131,7 @@ pub struct QueueReport {
     pub queue: String,
     /// Drop precedence, from 0.
     pub precedence: usize,
-    /// Packets that arrived at the queue, including dropped ones.
+    /// Packets that arrived at the queue, including dropped packets.
     pub arrived: Count,
     /// Packets that left the queue for the transmit ring.
     pub sent: Count,
@@ -248,7 +247,7 @@ impl Frames {
             unsent,
         } = network.edge.totals;
         let refused = Refusal::ALL.iter().map(|reason| (reason.name(), refused[reason.index()]));
-        // The causes of shared memory are listed only when they occur.
+        // Causes that need shared memory are listed only if they occurred.
         let listed = |cause: &&DropCause| !cause.needs_shared_memory() || dropped[cause.index()] > 0;
         let dropped =
             DropCause::ALL.iter().filter(listed).map(|cause| (cause.name(), dropped[cause.index()]));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A file that contains a complete document or no document.
 ///
 /// A confined process cannot create or rename files. Therefore the first byte of the document is written
-/// last. Until then, the file is empty or begins with a zero byte, and is not valid JSON.
+/// last. Until then, the file is empty or begins with a zero byte, so it is not valid JSON.
 #[derive(Debug)]
 pub(crate) struct ResultFile {
     file: File,
@@ -33,7 +33,7 @@ impl ResultFile {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
-    /// Keeps the file on drop, because a confined process cannot remove it.
+    /// From now on, drop does not remove the file, because a confined process cannot remove it.
     pub(crate) fn begin(&mut self) {
         self.is_begun = true;
     }

@@ -13,7 +13,7 @@ use crate::unclassified;
 /// 99th percentile of the sending lateness, seconds, above which delays may differ from the simulation by
 /// more than the tolerance.
 const LATE_S: f64 = 0.001;
-/// The processor load above which bursts can delay frames.
+/// The processor load above which bursts may delay frames.
 const SATURATED: f64 = 0.95;
 
 /// Counters and state of a forwarder's process at one time.

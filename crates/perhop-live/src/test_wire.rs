@@ -6,8 +6,8 @@ use perhop_qos::units::Time;
 
 use crate::wire::{DeviceId, Wire, WireError};
 
-/// A wire of frames to be received and sent frames, with their times and a clock that is set by hand. It
-/// makes the forwarder's behavior reproducible to the picosecond.
+/// A wire with lists of frames to be received and of sent frames, with their times, and a clock that is set
+/// by hand. It makes the forwarder's behavior reproducible to the picosecond.
 #[derive(Clone, Debug, Default)]
 pub struct TestWire {
     /// The current time.

@@ -1,16 +1,16 @@
-//! The warning about a direction on which many frames bypass the port. The policy then does not determine the
-//! traffic of the link.
+//! The warning about a direction on which many frames bypass the port, because the policy does not apply to
+//! these frames.
 
 use perhop_qos::conditioner::Count;
 
 use crate::forwarder::Kind;
 use crate::report::DirectionReport;
 
-/// A direction raises a warning if the frames that bypass the port exceed this fraction of its bytes or of
-/// its configured rate.
+/// There is a warning about a direction if the frames that bypass the port exceed this fraction of its bytes
+/// or of its configured rate.
 const SHARE: f64 = 0.01;
-/// The rate, bits per second, below which such frames cause no warning, even on a link without other traffic.
-/// Examples are ARP and spanning tree, with 60 bytes every two seconds.
+/// The rate, bits per second, below which such frames do not cause a warning, even on a link without other
+/// traffic. Frames of ARP and spanning tree have lower rates, for example 60 bytes every two seconds.
 const HOUSEKEEPING: f64 = 10_000.0;
 /// The maximum number of kinds that a warning names.
 const NAMED: usize = 3;
@@ -64,7 +64,7 @@ pub(crate) fn warning(direction: &DirectionReport, seconds: f64) -> Option<Strin
         names.push("and others");
     }
     Some(format!(
-        "{:.1} % of the bytes of {}, {} at a rate of {}, passed the policy: frames without an IP packet ({})",
+        "{:.1} % of the bytes of {}, {} at a rate of {}, bypassed the policy: frames without an IP packet ({})",
         share * 100.0,
         direction.name,
         bits_per_second(rate),
@@ -109,7 +109,8 @@ mod tests {
     }
     #[test]
     fn more_than_a_hundredth_of_the_rate_raises_a_warning() {
-        // 9,000 bytes of a million in 10 s are less than 1 % of the bytes, and 7.2 kb/s of 500 kb/s.
+        // 9,000 bytes in 10 s are less than 1 % of the million bytes. The rate, 7.2 kb/s, is more than 1 % of
+        // 500 kb/s and less than 1 % of 1 Mb/s.
         assert!(warning(&direction(500_000, &[(0x8847, 9_000)]), 10.0).is_some());
         assert_eq!(warning(&direction(1_000_000, &[(0x8847, 9_000)]), 10.0), None);
     }

@@ -53,7 +53,7 @@ pub trait Wire {
     /// arrival and frame. Returns the number of frames. Does not wait.
     ///
     /// # Errors
-    /// One device or all devices can no longer be read. Some frames may already have been passed to `each`.
+    /// One device or all devices cannot be read any more. Some frames may already have been passed to `each`.
     fn receive(&mut self, each: &mut impl FnMut(DeviceId, Time, &[u8])) -> Result<usize, WireError>;
     /// Sends `frame` on `device`; the frame may remain in a batch until [`flush`](Wire::flush).
     ///

@@ -1,7 +1,7 @@
-//! Confinement of a process of the live path after its resources have been opened.
+//! Confinement of a process of the live path after it has opened its resources.
 //!
-//! A forwarder reads frames from any sender. A sender that takes control of the process with a malicious
-//! frame has no capability (capabilities(7)), and cannot gain a capability by starting a program
+//! A forwarder reads frames from any sender. If a sender takes control of the process with a malicious frame,
+//! the process has no capability (capabilities(7)) and cannot gain one by starting a program
 //! (`PR_SET_NO_NEW_PRIVS`). Every system call that forwarding does not need is rejected or ends the process
 //! (seccomp(2)).
 
@@ -34,8 +34,8 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     let wanted: CapsHashSet = kept.iter().copied().collect();
     let had = caps::read(None, CapSet::Permitted).map_err(refused)?;
     caps::clear(None, CapSet::Ambient).map_err(refused)?;
-    // Without this capability, the process cannot change the bounding set. A program that the process starts
-    // gains no rights from this set.
+    // Without this capability, the process cannot change the bounding set. It need not: a program that the
+    // process starts gains no rights from the bounding set.
     if had.contains(&Capability::CAP_SETPCAP) {
         for capability in caps::all().difference(&wanted) {
             let is_known = caps::has_cap(None, CapSet::Bounding, *capability).unwrap_or(false);
@@ -50,8 +50,8 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     caps::set(None, CapSet::Permitted, &left).map_err(refused)
 }
 
-/// Permanently restricts all threads of this process to the system calls of forwarding. The calls are known
-/// for x86-64 and 64-bit ARM. On other architectures the function does nothing.
+/// Permanently restricts all threads of this process to the system calls of forwarding. The list of calls
+/// exists for x86-64 and 64-bit ARM. On other architectures, the function does nothing.
 ///
 /// # Errors
 /// The kernel does not support such filters.

@@ -8,13 +8,13 @@ use seccompiler::SeccompCmpArgLen::{Dword, Qword};
 use seccompiler::SeccompCmpOp::{Eq, MaskedEq};
 use seccompiler::{BackendError, SeccompCondition, SeccompRule};
 
-/// Rules by the number of the system call. An empty list permits any arguments.
+/// Rules by the number of the system call. An empty list permits all arguments.
 pub(super) type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// Calls that are harmless on the open resources of the process, with any arguments.
+/// Calls that are harmless with any arguments, because they use only the open resources of the process.
 const ALWAYS: &[c_long] = &[
-    // Calls for frames. Rings are memory, and a batch is one call. These calls cannot change the address of a
-    // socket.
+    // Calls that receive and send frames. Rings are in memory, so they need no call, and a batch needs one
+    // call. These calls cannot change the address of a socket.
     libc::SYS_sendmmsg,
     libc::SYS_recvfrom,
     libc::SYS_ppoll,
@@ -28,7 +28,7 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_accept4,
     libc::SYS_shutdown,
     libc::SYS_close,
-    // Calls for the time, if it needs a call, and for waiting.
+    // Calls that wait, and calls that read the clock on systems that need a call for it.
     libc::SYS_clock_gettime,
     libc::SYS_gettimeofday,
     libc::SYS_nanosleep,
@@ -55,8 +55,8 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_exit_group,
 ];
 
-/// Calls that the interpreter that runs the forwarder makes when it ends or prints a failure. The interpreter
-/// continues if they fail.
+/// Calls of the Python interpreter that runs the forwarder, when it ends or prints a failure. The interpreter
+/// continues if these calls fail.
 const REFUSED: &[c_long] = &[
     libc::SYS_openat,
     libc::SYS_newfstatat,

@@ -202,7 +202,7 @@ fn streams_of(run: &Streams, name: &str) -> Streams {
     run.child("port").child(name)
 }
 
-/// Builds a conditioner, like [`perhop_qos::policy::PolicyConfig::build_conditioner`].
+/// Builds a conditioner from `stages`, like [`perhop_qos::policy::PolicyConfig::build_conditioner`].
 fn conditioner(
     stages: &[ConditionerConfig],
     interfaces: &[String],

@@ -1,4 +1,4 @@
-//! [`Devices`]: the edge of a forwarder's network. Frames arrive there, wait in slots and leave.
+//! [`Devices`]: the edge of a forwarder's network. Frames arrive at this edge, wait in slots and leave.
 
 use std::convert::Infallible;
 
@@ -44,13 +44,13 @@ pub(super) struct Leaving {
 #[derive(Debug)]
 pub(crate) struct Devices {
     pub(super) link_layer: LinkLayer,
-    /// The entrances by device; `None` if frames on the device are unexpected.
+    /// By device: the entrance; `None` if no frames are expected on the device.
     pub(super) entrances: Vec<Option<Entrance>>,
     pub(crate) inputs: Vec<Input>,
     pub(super) routes: Routes,
-    /// The names by direction, in reports.
+    /// By direction: the name in reports.
     pub(crate) names: Vec<String>,
-    /// The far ends by direction.
+    /// By direction: the far end.
     pub(super) far_ends: Vec<FarEnd>,
     /// Frames to send, in order of time.
     pub(super) outbox: Vec<Leaving>,
@@ -91,15 +91,16 @@ impl Devices {
         let mut packet = frame_in.packet;
         packet.sent_at = now;
         packet.payload = u64::from(slot.0);
-        if let Some(direction) = devices.way_from(now, entrance, &mut packet, (frame, frame_in.layout)) {
+        if let Some(direction) = devices.direction_from(now, entrance, &mut packet, (frame, frame_in.layout))
+        {
             network.forward(now, direction, &mut packet);
         }
     }
 
-    /// Returns the direction by which `packet` leaves the node; `None` if this function has dropped the
-    /// packet. The packet arrived through `entrance` in a frame.
+    /// Returns the direction by which `packet` leaves the node. The packet arrived at `entrance` in a frame.
+    /// `None` means that this function has dropped the packet.
     #[inline]
-    fn way_from(
+    fn direction_from(
         &mut self,
         now: Time,
         entrance: Entrance,
@@ -123,7 +124,8 @@ impl Devices {
         entrance.direction.or_else(|| self.route(now, packet))
     }
 
-    /// Stores `frame` in a slot. Drops the frame and returns `None` if it does not fit or no slot is free.
+    /// Stores `frame` in a slot. If the frame is too long or no slot is free, drops the frame and returns
+    /// `None`.
     #[inline]
     fn store(&mut self, frame: &[u8], layout: Layout) -> Option<SlotId> {
         if !self.slots.fits(frame.len()) {

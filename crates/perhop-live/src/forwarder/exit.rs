@@ -14,8 +14,8 @@ pub(super) struct Exit {
     neighbor: Option<MacAddress>,
     /// The tags and labels of the link; `None` if frames keep their tags and labels.
     envelope: Option<Box<Envelope>>,
-    /// The maximum number of bytes before the IP header of a frame without tags and labels. Marks are not
-    /// written into such a frame, and these bytes do not change.
+    /// The maximum number of bytes before the IP header of a frame without tags and labels. These bytes do
+    /// not change, because marks are written only into tags and labels.
     most_plain_bytes: u8,
 }
 
@@ -43,7 +43,8 @@ impl Exit {
         devices.iter().map(exit).collect()
     }
 
-    /// Returns the form in which `frame` is sent. The frame contains a packet with these marks at `layout`.
+    /// Returns `frame` in the form in which it is sent. The frame contains a packet with these marks at
+    /// `layout`.
     #[inline]
     pub(super) fn finish<'f>(
         &'f mut self,

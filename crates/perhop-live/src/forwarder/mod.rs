@@ -3,8 +3,8 @@
 //! In each round the forwarder receives frames that have arrived, runs due events and sends the frames that
 //! left the network. Then it sleeps until the next event. Ports and wires are a [`Network`] whose edge is the
 //! `Devices`. Every event in the network has its exact time, even if the process runs late: a packet that a
-//! port transmits at 5 ms is on the wire from 5 ms. Therefore neither pacing nor the order of events depends
-//! on the speed of the machine.
+//! port transmits at 5 ms is on the wire from 5 ms on. Therefore neither pacing nor the order of events
+//! depends on the speed of the machine.
 
 mod build;
 mod devices;
@@ -50,7 +50,7 @@ pub struct Forwarder<W, O = ()> {
 pub enum Round {
     /// Frames were received or sent.
     Busy,
-    /// No frame was received or sent, and the forwarder slept.
+    /// The forwarder slept, because no frame was received or sent.
     Idle,
 }
 
@@ -66,16 +66,16 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
         self.network.edge.count_from(time);
     }
 
-    /// Runs one round: processes received frames, then due events. Without received frames and due events,
-    /// sleeps until the next event, but only for a limited time.
+    /// Runs one round: processes received frames, then due events. If no frame was received and no event is
+    /// due, sleeps until the next event, but only for a limited time.
     ///
     /// # Errors
-    /// A device no longer works, or no device works. Frames on a failed device are lost and counted. The next
+    /// A device has failed, or no device works. Frames on a failed device are lost and counted. The next
     /// round continues with the other devices.
     pub fn step(&mut self) -> Result<Round, WireError> {
         let Forwarder { wire, network, last, .. } = self;
         let received = wire.receive(&mut |device, arrived, frame| {
-            // Events that are due before the frame happen before it.
+            // Events that are due before the arrival of the frame happen first.
             let now = arrived.max(*last);
             network.run_until(now);
             *last = now;
@@ -133,8 +133,8 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     /// Returns the time of the next round if no frame arrives earlier; `None` if no frame is in the network.
     ///
     /// A wire keeps the order of packets. A packet that a port transmits arrives after all packets that are
-    /// already in flight. Therefore a port with packets in flight needs no wake-up to be polled. When the
-    /// next packet arrives, the port is polled with the time at which the poll was due.
+    /// already in flight. A poll of a port with packets in flight therefore needs no wake-up: when the next
+    /// packet arrives, the port is polled for the time at which the poll was due.
     pub fn next_at(&self) -> Option<Time> {
         let flights = &self.network.flights;
         let next = |direction: &Direction| match flights.front(&direction.in_flight) {

@@ -3,14 +3,15 @@
 use perhop_qos::conditioner::Count;
 use perhop_qos::units::Rate;
 
-/// The number of kinds that are counted individually. It is more than a usual link has, and small enough for
-/// a linear search.
+/// The number of kinds that are counted individually. A usual link has fewer kinds, and the number is small
+/// enough for a linear search.
 const KINDS: usize = 16;
 /// The length of the destination and source address, bytes.
 const ADDRESSES: usize = 12;
 /// Tags of IEEE 802.1Q and IEEE 802.1ad, and a proprietary tag that preceded 802.1ad.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
-/// A lower value of the type field is a length, and an LLC header follows (IEEE 802.3 §3.2.6).
+/// The lowest Ethernet type. A lower value of the type field is a length, and an LLC header follows (IEEE
+/// 802.3 §3.2.6).
 const LOWEST_TYPE: u16 = 0x0600;
 
 /// The contents of a frame without an IP packet.

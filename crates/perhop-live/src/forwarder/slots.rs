@@ -4,7 +4,7 @@ use perhop_qos::packet::Packet;
 
 use crate::frame::Layout;
 
-/// The number of a slot, which is [`Packet::payload`] here.
+/// The number of a slot. In this crate, [`Packet::payload`] has this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotId(pub(crate) u32);
 
@@ -45,7 +45,7 @@ impl Slots {
     pub(crate) fn fits(&self, length: usize) -> bool {
         length <= self.size
     }
-    /// Stores `frame`, which [fits](Slots::fits), in a free slot; `None` if there is none.
+    /// Stores `frame`, which [fits](Slots::fits), in a free slot. Returns `None` if no slot is free.
     #[inline]
     pub(crate) fn store(&mut self, frame: &[u8], layout: Layout) -> Option<SlotId> {
         let slot = self.free.pop()?;

@@ -18,7 +18,7 @@ pub struct Totals {
     pub unexpected: u64,
     /// IP packets that a router does not forward: multicast, broadcast or link-local packets.
     pub local: u64,
-    /// Frames longer than a slot: segments for an interface to split, or jumbo frames.
+    /// Frames longer than a slot: jumbo frames, or buffers that an interface would divide into segments.
     pub oversized: u64,
     /// Frames for which no slot was free.
     pub no_slot: u64,

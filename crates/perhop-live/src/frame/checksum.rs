@@ -4,7 +4,7 @@
 /// 1071 §1). The checksum of a header that contains its valid checksum is 0.
 #[inline]
 pub fn internet_checksum(bytes: &[u8]) -> u16 {
-    // RFC 1071 §2: several words may be added at a time, and carries folded later.
+    // RFC 1071 §2: several words may be added at a time, and the carries may be folded later.
     let mut words = bytes.chunks_exact(4);
     let four = |word: &[u8]| u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
     let mut sum: u64 = words.by_ref().map(four).sum();
@@ -16,8 +16,8 @@ pub fn internet_checksum(bytes: &[u8]) -> u16 {
 
 /// Returns the new checksum of a header with `checksum` in which the word `before` became `after`.
 ///
-/// RFC 1624 §3, equation 3: HC' = ~(~HC + ~m + m'). The equation of RFC 1071 would turn some checksums into
-/// 0xffff, which no header has.
+/// RFC 1624 §3, equation 3: HC' = ~(~HC + ~m + m'). With the equation of RFC 1071, the result would sometimes
+/// be 0xffff, which no header has.
 #[inline]
 pub fn updated(checksum: u16, before: u16, after: u16) -> u16 {
     !fold(u64::from(!checksum) + u64::from(!before) + u64::from(after))
@@ -47,7 +47,8 @@ mod tests {
 
     #[test]
     fn the_example_of_rfc_1624() {
-        // RFC 1624 §4: HC = 0xdd2f, m = 0x5555, m' = 0x3285 give 0x0000; the older equation gave 0xffff.
+        // RFC 1624 §4: for HC = 0xdd2f, m = 0x5555, m' = 0x3285 the result is 0x0000. The result of the older
+        // equation is 0xffff.
         assert_eq!(updated(0xdd2f, 0x5555, 0x3285), 0x0000);
     }
 }

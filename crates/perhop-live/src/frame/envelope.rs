@@ -1,4 +1,4 @@
-//! [`Envelope`]: the tags and labels of a link, added to the packets that leave via it.
+//! [`Envelope`]: the tags and labels of a link, which are added to the packets that leave over the link.
 
 use perhop_qos::framing::{Header, HeaderStack};
 use perhop_qos::packet::Marks;
@@ -8,7 +8,8 @@ use super::link_headers::{LABEL, PRIORITY_SHIFT, TRAFFIC_CLASS_SHIFT, TYPE_MPLS,
 
 /// The length of the two addresses that begin an Ethernet frame, bytes.
 const ADDRESSES: usize = 12;
-/// IEEE 802.1Q table 9-1: customer tag, and service tag, the outer of two tags.
+/// IEEE 802.1Q table 9-1: the types of the customer tag and of the service tag, which is the outer of two
+/// tags.
 const CUSTOMER_TAG: u16 = 0x8100;
 const SERVICE_TAG: u16 = 0x88a8;
 /// The first label that is not reserved (RFC 3032 §2.1), used for the bottom label, as in captures.
@@ -16,8 +17,8 @@ const FIRST_LABEL: u32 = 16;
 /// The length of the shortest Ethernet frame without its check sequence, bytes (IEEE 802.3 §3.2.8).
 const SHORTEST_FRAME: usize = 60;
 
-/// The tags and labels of the frames of one link, with a buffer for one frame. They replace the tags and
-/// labels of the received frame.
+/// The tags and labels of the frames of one link, with a buffer for one frame. These tags and labels replace
+/// those of the received frame.
 #[derive(Clone, Debug)]
 pub struct Envelope {
     /// Numbers of the VLANs, from the outer tag inwards.

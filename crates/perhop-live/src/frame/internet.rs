@@ -68,7 +68,7 @@ pub(super) fn read_v6(bytes: &[u8]) -> Result<Packet, Refusal> {
     let payload = usize::from(u16::from_be_bytes([fixed[4], fixed[5]]));
     let Some(whole) = bytes.get(..V6_HEADER + payload) else { return Err(Refusal::ShortPacket) };
     if payload == 0 && fixed[6] == HOP_BY_HOP {
-        // RFC 2675 §3: the length is in an option.
+        // RFC 2675 §3: the length of the packet is in an option.
         return Err(Refusal::Jumbogram);
     }
     let (protocol, transport) = behind_extensions(fixed[6], &whole[V6_HEADER..])?;
@@ -111,13 +111,13 @@ const SHIM6: u8 = 140;
 fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Result<(Protocol, Option<&[u8]>), Refusal> {
     loop {
         let length = match next {
-            // RFC 8200 §4.3 and §4.5, RFC 6275 §6.1.1, RFC 7401 §5.1, RFC 5533 §5.1: in units of 8 bytes, not
-            // counting the first unit.
+            // The length field has units of 8 bytes and does not count the first unit (RFC 8200 §4.3 and
+            // §4.5, RFC 6275 §6.1.1, RFC 7401 §5.1, RFC 5533 §5.1).
             HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS | MOBILITY | HOST_IDENTITY | SHIM6 => {
                 8 + 8 * usize::from(*bytes.get(1).ok_or(Refusal::ShortTransport)?)
             }
             FRAGMENT => 8,
-            // RFC 4302 §2.2: in units of 4 bytes, minus 2.
+            // RFC 4302 §2.2: the length field has units of 4 bytes, minus 2.
             AUTHENTICATION => 8 + 4 * usize::from(*bytes.get(1).ok_or(Refusal::ShortTransport)?),
             _ => return Ok((Protocol(next), Some(bytes))),
         };

@@ -2,7 +2,7 @@
 
 use super::refusal::Refusal;
 
-/// Position and version of the IP header in a frame, and the number of labels before it.
+/// The position and the version of the IP header in a frame, and the number of labels before this header.
 ///
 /// Every frame has a layout, so it is a single word: bytes before the IP header, number of labels, and
 /// version.
@@ -23,7 +23,7 @@ impl Layout {
     pub(super) const fn new(header: usize, version: Version, labels: usize) -> Layout {
         Layout(header as u32 | (labels as u32) << Layout::LABELS | (version as u32) << Layout::VERSION)
     }
-    /// Whether there is a packet.
+    /// Whether the frame has a packet.
     #[inline]
     pub const fn has_packet(self) -> bool {
         self.0 != Layout::NO_PACKET.0
@@ -53,10 +53,10 @@ impl Layout {
 /// Version of the internet protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
-    /// RFC 791.
+    /// IPv4 (RFC 791).
     #[default]
     V4,
-    /// RFC 8200.
+    /// IPv6 (RFC 8200).
     V6,
 }
 

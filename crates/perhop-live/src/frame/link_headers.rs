@@ -48,8 +48,8 @@ pub(super) fn find(frame: &[u8], first: u16) -> Result<Layout, Refusal> {
 }
 
 /// The number of labels at the beginning of `bytes`, and the version of the packet after them. No field
-/// contains the protocol (RFC 3032 §2.2). The first four bits distinguish IP from the contents of a
-/// pseudowire (RFC 4928 §3).
+/// contains the protocol (RFC 3032 §2.2). The first four bits after the labels distinguish IP from the
+/// contents of a pseudowire (RFC 4928 §3).
 fn behind_labels(bytes: &[u8]) -> Result<(Version, usize), Refusal> {
     let is_bottom = |entry: &[u8]| entry[2] & BOTTOM_OF_STACK != 0;
     let mut entries = bytes.chunks_exact(LABEL).take(MOST_LABELS);

@@ -1,4 +1,4 @@
-//! Marking of frames with codepoint and congestion mark.
+//! Marking of frames with a codepoint and a congestion mark.
 
 use perhop_qos::packet::{Dscp, Ecn};
 

@@ -50,7 +50,7 @@ fn number(bytes: &[u8]) -> u32 {
 fn read_options(mut options: &[u8], header: &mut TcpHeader) -> Option<()> {
     while let [kind, rest @ ..] = options {
         let length = match kind {
-            // RFC 9293 §3.2: the end of the list, and padding.
+            // RFC 9293 §3.2: 0 ends the list, and 1 is padding.
             0 => return Some(()),
             1 => {
                 options = rest;
@@ -60,13 +60,14 @@ fn read_options(mut options: &[u8], header: &mut TcpHeader) -> Option<()> {
         };
         let value = options.get(2..length)?;
         match kind {
-            // RFC 7323 §3.2.
+            // RFC 7323 §3.2: timestamps.
             8 if value.len() == 8 => header.timestamps = Some((number(value), number(&value[4..]))),
-            // RFC 2018 §3.
+            // RFC 2018 §3: SACK blocks.
             5 if value.len() % 8 == 0 => {
                 value.chunks_exact(8).for_each(|block| header.push_block(number(block), number(&block[4..])));
             }
-            // RFC 2385: the digest covers only this segment, so it does not matter if the segment is dropped.
+            // RFC 2385: the digest covers only this segment, so the option does not prevent a drop of the
+            // segment.
             19 => {}
             _ => return None,
         }
@@ -117,7 +118,8 @@ mod tests {
         let read = |text: &str| read_tcp(&packet(text), Version::V4).unwrap();
         assert!(read("00000000 5010 ffff 0000 0000 61").has_payload);
         assert!(!read("00000000 5010 ffff 0000 0000").has_payload);
-        // One packet has the option of the segment size, and one has an option with length 0.
+        // The first packet has the option for the maximum segment size, and the second an option with length
+        // 0.
         assert!(read("00000000 6012 ffff 0000 0000 02040218").has_others);
         assert!(read("00000000 6010 ffff 0000 0000 08000000").has_others);
         assert!(!read("00000000 6010 ffff 0000 0000 01010101").has_others);

@@ -1,5 +1,5 @@
-//! The checksum of TCP and UDP. A kernel lets the network card compute it, so a frame between virtual
-//! interfaces may not contain the checksum yet.
+//! The checksum of TCP and UDP. If the network card is expected to compute the checksum, a frame between
+//! virtual interfaces does not contain it.
 
 use perhop_qos::packet::Protocol;
 
@@ -8,13 +8,13 @@ use super::internet::{V4_HEADER, V6_HEADER, transport_of_v6};
 use super::layout::Version;
 use super::packet::{LinkLayer, read_packet};
 
-/// Completes the transport checksum of the packet in `frame`. Returns false if the packet has no checksum to
+/// Completes the transport checksum of the packet in `frame`. Returns whether the packet had a checksum to
 /// complete.
 ///
 /// The sender has written the sum of the pseudo header into the checksum field (RFC 9293 §3.1, RFC 768, RFC
-/// 8200 §8.1). The card adds the sum of the segment. A field with exactly the sum of the pseudo header is
-/// therefore a checksum to complete. A field with another value is not, for example the checksum of an inner
-/// packet.
+/// 8200 §8.1), and expects the network card to add the sum of the segment. A field with exactly the sum of
+/// the pseudo header is therefore a checksum to complete. A field with any other value is not, for example
+/// the checksum of an inner packet.
 pub(crate) fn finish_checksum(link_layer: LinkLayer, frame: &mut [u8]) -> bool {
     let Ok(found) = read_packet(link_layer, frame) else { return false };
     let (header, length) = (found.layout.header(), found.packet.length as usize);
@@ -48,7 +48,7 @@ pub(crate) fn finish_checksum(link_layer: LinkLayer, frame: &mut [u8]) -> bool {
         return false;
     }
     let checksum = match internet_checksum(&packet[begins..]) {
-        // RFC 768: a sum of 0 is sent as all ones, because 0 means that there is no checksum.
+        // RFC 768: a checksum of 0 is sent as all ones, because 0 means that there is no checksum.
         0 if protocol == Protocol::UDP => 0xffff,
         checksum => checksum,
     };

@@ -20,9 +20,10 @@ use super::report::{HostReport, SendDelay};
 use super::run::{HostRun, LINGER};
 use super::system;
 
-/// The time of busy waiting before a deadline, nanoseconds. It is about the time of a wake-up.
+/// The time of busy waiting before a deadline, nanoseconds. A wake-up takes about this time.
 const AWAKE: u64 = 60_000;
-/// The end of the number in a datagram's payload. The flow and the time of sending follow, if there is room.
+/// The payload of a datagram begins with its number. The flow and the time of sending follow, if there is
+/// room. These are the ends of the number and of the flow, bytes.
 const NUMBER: usize = 4;
 const FLOW: usize = 8;
 const INSTANT: usize = 16;
@@ -152,8 +153,7 @@ impl Outgoing {
     }
 }
 
-/// Retries a call that failed because of an ICMP error for an earlier datagram, whose destination port was
-/// closed.
+/// Calls `send` again if it failed because of an ICMP error for an earlier datagram to a closed port.
 fn again(send: impl Fn() -> io::Result<()>) -> io::Result<()> {
     match send() {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => send(),
@@ -228,8 +228,8 @@ impl DatagramReceiver {
         Ok(receiver)
     }
 
-    /// Receives datagrams until no packets can be in flight. Returns the number of datagrams that belong to
-    /// no flow.
+    /// Receives datagrams until no packets can be in flight. Returns the number of datagrams that do not
+    /// belong to a flow.
     pub(super) fn run(self, run: &HostRun) -> Result<u64, HostError> {
         if self.ports.is_empty() {
             return Ok(0);
@@ -298,7 +298,8 @@ fn listening(address: SocketAddr) -> io::Result<OwnedFd> {
     } else {
         system::set_option(&fd, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, &1)?;
     }
-    // A buffer above the system's limit requires a privilege. Without this privilege, the limit applies.
+    // A buffer above the system's limit requires a privilege. Without this privilege, the buffer is at most
+    // the limit.
     system::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &RECEIVE_BUFFER)
         .or_else(|_| system::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &RECEIVE_BUFFER))?;
     system::bind(&fd, address)?;

@@ -1,6 +1,6 @@
-//! [`Flows`]: assignment of real packets to flows of the scenario. Real packets are assigned by addresses and
-//! ports, so each flow needs a unique five-tuple. A flow whose five-tuple is already in use gets the next
-//! free source port. A session with many connections has its own range of ports.
+//! [`Flows`]: assignment of real packets to flows of the scenario. Packets are assigned by addresses and
+//! ports, so each flow needs a unique five-tuple. If the five-tuple of a flow is already in use, the flow
+//! uses the next free source port. A session with many connections has its own range of ports.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use perhop_qos::packet::{Address, FlowKey, Protocol};
 use perhop_scenario::Scenario;
 use perhop_scenario::plan::{Connections, Plan};
 
-/// Ports for connections after the first of a session: below the default ports of scenarios, above the
-/// well-known ports.
+/// The ports for all connections of a session except the first one. They are below the default ports of
+/// scenarios and above the well-known ports.
 const FIRST_PORT: u16 = 16_384;
 const PORTS: u16 = 32_768;
 
@@ -59,7 +59,7 @@ impl Flows {
             there.or_else(|| self.in_block(&key.reversed()).map(|flow| flow + 1))
         })
     }
-    /// The client's flow, if its connections use a range of ports.
+    /// The client's flow of a packet, if the connections of its session use a range of ports.
     fn in_block(&self, key: &FlowKey) -> Option<usize> {
         let sessions = self.blocks.get(&key.source)?;
         let place = usize::from(key.source_port.checked_sub(FIRST_PORT)?) / block(sessions);
@@ -68,8 +68,8 @@ impl Flows {
         let matches = own.destination == key.destination && own.destination_port == key.destination_port;
         matches.then_some(flow)
     }
-    /// The source port for connection `number` of the session with client flow `flow`, at attempt number
-    /// `attempt` to find a free port.
+    /// The source port for connection `number` of the session with client flow `flow`. `attempt` counts the
+    /// attempts to find a free port.
     pub fn port(&self, flow: usize, number: u32, attempt: u32) -> u16 {
         let key = &self.ids[flow].key;
         let sessions = self.blocks.get(&key.source);

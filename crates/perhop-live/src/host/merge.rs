@@ -1,5 +1,5 @@
-//! Results of a live run from the records of hosts and the reports of forwarders. They have the tables of a
-//! simulation.
+//! Results of a live run, from the records of hosts and the reports of forwarders. The results have the same
+//! tables as those of a simulation.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -47,8 +47,8 @@ struct Account {
     missing: u64,
 }
 
-/// The results of `runs` of `scenario`. Each run is a replication. The summary describes the runs under
-/// `live`.
+/// The results of `runs` of `scenario`. Each run is a replication. The key `live` of the summary describes
+/// the runs.
 ///
 /// # Errors
 /// A file cannot be read, or the scenario is not valid.
@@ -98,7 +98,8 @@ fn take_packets(measured: &mut Measurements, hosts: &[PathBuf]) -> Result<Accoun
     let mut account = Account::default();
     for (sent, arrived) in [("sent", "arrived"), ("tcp-sent", "tcp-arrived")] {
         let (mut sent, arrived) = (records(hosts, sent)?, records(hosts, arrived)?);
-        // Records of a flow are in order of sending; over all flows, in order of arrival, as in a simulation.
+        // The records of sent packets are sorted by flow and time of sending. As in a simulation, arrivals
+        // are counted in the order of arrival over all flows.
         sent.sort_by_key(|record| (record.flow, record.at));
         account.sent += sent.len() as u64;
         match_packets(measured, &sent, arrived, &mut account);
@@ -293,7 +294,7 @@ fn take_stages(measured: &mut Measurements, name: &str, side: &'static str, stag
     }
 }
 
-/// The part of a host's report for the summary: everything except the sessions.
+/// The part of a host's report for the summary: all fields except the sessions.
 fn host_summary(host: &HostReport) -> Value {
     json!({
         "host": host.host,
@@ -309,7 +310,7 @@ fn host_summary(host: &HostReport) -> Value {
     })
 }
 
-/// The part of a forwarder's report for the summary: everything except the tables.
+/// The part of a forwarder's report for the summary: all fields except the tables.
 fn forwarder_summary(report: &Value) -> Value {
     let Value::Object(report) = report else { return Value::Null };
     let in_tables = ["directions", "inputs", "flows"];

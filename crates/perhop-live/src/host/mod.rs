@@ -3,8 +3,9 @@
 //! the scenario on the kernel's TCP. Each host records every sent and received packet; [`merge`] computes
 //! results from these records and the forwarders' reports.
 //!
-//! Reading order: [`HostRun`], `play` (its threads), `flows` (flow of a packet), `datagram` and `stream`
-//! (traffic), `tap` (observation of TCP packets), `record` and `report` (records and counters), [`merge`].
+//! Reading order: [`HostRun`], `play` (the threads of a host), `flows` (the flow of a packet), `datagram` and
+//! `stream` (traffic), `tap` (observation of TCP packets), `record` and `report` (records and counters),
+//! [`merge`].
 
 mod datagram;
 mod error;

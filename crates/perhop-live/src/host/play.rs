@@ -13,8 +13,8 @@ use super::stream::Exchange;
 use super::tap::Tap;
 use crate::confinement;
 
-/// The capabilities that later connections need. One permits a restricted congestion control, and the other
-/// permits ports below 1024.
+/// The capabilities that later connections need: the first permits a restricted congestion control, and the
+/// second permits ports below 1024.
 const KEPT: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_BIND_SERVICE];
 
 impl HostRun<'_> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A packet at the sender or the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Index of its flow in [`Flows`](super::Flows::ids).
+    /// Index of the packet's flow in [`Flows`](super::Flows::ids).
     pub flow: u32,
     /// Length of the IP packet, bytes.
     pub length: u32,
@@ -67,7 +67,7 @@ impl Recorder {
     pub fn add(&mut self, record: Record) -> io::Result<()> {
         self.0.write_all(&record.to_bytes())
     }
-    /// Writes the rest of the buffer.
+    /// Writes the records that remain in the buffer.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -76,7 +76,7 @@ impl Recorder {
     }
 }
 
-/// The records in the file at `path`; empty if there is no such file.
+/// The records in the file at `path`; an empty list if the file does not exist.
 ///
 /// # Errors
 /// The file cannot be read.

@@ -16,7 +16,7 @@ pub struct HostReport {
     pub refused_packets: u64,
     /// Datagrams that were lengthened, because their size in the scenario has no room for a number.
     pub lengthened_packets: u64,
-    /// Datagrams that belong to no flow of the scenario.
+    /// Datagrams that do not belong to a flow of the scenario.
     pub foreign_packets: u64,
     /// TCP packets that were not recorded because the buffer was full.
     pub unseen_packets: u64,
@@ -64,7 +64,8 @@ pub struct SessionReport {
     pub retransmissions: u64,
     /// Expirations of the retransmission timer.
     pub timeouts: u64,
-    /// The connections of transfers to the server: their starts at the client, or their ends at the server.
+    /// The connections of transfers to the server: at the client with their starts, at the server with their
+    /// ends.
     pub transfers: Vec<ClientConnection>,
     /// Samples of connection probes.
     pub samples: Vec<Sample>,

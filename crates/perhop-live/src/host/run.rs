@@ -37,7 +37,7 @@ pub struct HostRun<'a> {
 pub(super) const LINGER: u64 = 1_000_000_000;
 
 impl HostRun<'_> {
-    /// The host's address.
+    /// The host's address; `None` if the scenario has no such host.
     pub(super) fn address(&self) -> Option<IpAddr> {
         let place = self.scenario.hosts.keys().position(|name| name == self.host)?;
         perhop_scenario::topology::host_addresses(self.scenario).get(place).copied()

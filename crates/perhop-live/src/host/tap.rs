@@ -1,7 +1,8 @@
 //! [`Tap`]: observation of TCP packets that leave and enter the host.
 //!
 //! A packet socket sees each packet with a kernel timestamp. The headers of a packet identify it at the other
-//! host: sequence numbers, options and, for IPv4, the identification. No two packets have the same headers.
+//! host: sequence numbers, options and, for IPv4, the identification. No two packets of a run have the same
+//! headers.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -68,7 +69,8 @@ impl Tap {
         Ok(Some(Tap { sockets, flows: flows.clone() }))
     }
 
-    /// Records packets until none can be in flight. Returns the number of packets that the socket missed.
+    /// Records packets until none can be in flight. Returns the number of packets that the socket did not
+    /// receive, because its buffer was full.
     pub(super) fn run(self, run: &HostRun) -> Result<u32, HostError> {
         let what = || "cannot observe packets".to_owned();
         let poll = trying(what, system::Poll::new())?;
@@ -126,7 +128,8 @@ struct Segment {
 }
 
 impl Segment {
-    /// Parses the headers at the beginning of `bytes`; `None` if they are not those of a complete TCP packet.
+    /// Parses the headers at the beginning of `bytes`; `None` if `bytes` does not begin with the headers of a
+    /// complete TCP packet.
     fn read(bytes: &[u8]) -> Option<Segment> {
         let first = *bytes.first()?;
         if first >> 4 == 4 { Segment::read_ipv4(bytes, first) } else { Segment::read_ipv6(bytes) }

@@ -6,11 +6,11 @@ use perhop_scenario::Scenario;
 
 use crate::frame::{MOST_LABELS, MOST_TAGS, envelope_bytes};
 
-/// Rejects links with unsupported headers, which frames between forwarders cannot have and which a longer
-/// transmission time alone does not emulate.
+/// Rejects links with unsupported headers. A header is unsupported if frames between forwarders cannot have
+/// it and if it does more than add a constant number of bytes to the transmission time.
 ///
 /// # Errors
-/// The first unsupported header.
+/// A link has an unsupported header. The error names the first one.
 pub fn check_headers(scenario: &Scenario) -> Result<(), ConfigError> {
     for (index, link) in scenario.links.iter().enumerate() {
         check(&link.headers).map_err(|error| error.within("headers").within(index).within("links"))?;
@@ -29,7 +29,7 @@ fn check(stack: &HeaderStack) -> Result<(), ConfigError> {
             | Header::IpIp(_)
             | Header::Vxlan(_)
             | Header::Ethernet => continue,
-            Header::Esp(_) => "nothing in a live run encrypts packets",
+            Header::Esp(_) => "a live run does not encrypt packets",
             Header::Pppoe | Header::Ppp | Header::Mlppp(_) | Header::L2tp(_) => {
                 "a live run does not negotiate sessions"
             }

@@ -27,7 +27,7 @@ impl Bell {
         let _ = (&*self.0).write(&1_u64.to_ne_bytes());
     }
     /// Resets the bell.
-    pub(super) fn hear(&self) {
+    pub(super) fn reset(&self) {
         let _ = (&*self.0).read(&mut [0; 8]);
     }
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
@@ -35,16 +35,17 @@ impl Bell {
     }
 }
 
-/// Descriptor of the bell for signals; -1 if there is none.
+/// Descriptor of the bell that the signal handler rings; -1 if there is none.
 static BELL: AtomicI32 = AtomicI32::new(-1);
 /// Whether a signal requested the end.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// While this value exists, `SIGTERM` and `SIGINT` request a clean end and do not have their previous effect.
+/// While this value exists, `SIGTERM` and `SIGINT` request a clean end of the process instead of their
+/// previous effect.
 #[derive(Debug)]
 pub struct StopSignals {
     before: [(libc::c_int, libc::sighandler_t); 2],
-    /// Keeps the descriptor of the handler open.
+    /// Keeps open the descriptor that the handler uses.
     _bell: Bell,
 }
 

@@ -6,8 +6,8 @@ use super::system;
 
 /// Nanoseconds on the machine's monotonic clock since the clock was created.
 ///
-/// The kernel's timestamps of frames come from the real-time clock, which may be set. Therefore the offset
-/// between the two clocks is measured whenever timestamps are read.
+/// The kernel's timestamps of frames are readings of the real-time clock, which may be set to another time.
+/// The offset between the two clocks is therefore measured each time timestamps are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// Reading of the monotonic clock at [`Time::ZERO`].
@@ -21,7 +21,7 @@ impl Clock {
     pub(super) fn start() -> Clock {
         let origin_ns = system::nanoseconds(libc::CLOCK_MONOTONIC);
         let mut clock = Clock { origin_ns, wall_origin_ns: 0 };
-        clock.look_at_the_wall();
+        clock.measure_wall_offset();
         clock
     }
     /// Nanoseconds since the start.
@@ -30,7 +30,7 @@ impl Clock {
         system::nanoseconds(libc::CLOCK_MONOTONIC).saturating_sub(self.origin_ns)
     }
     /// Measures the offset of the real-time clock; returns the current time.
-    pub(super) fn look_at_the_wall(&mut self) -> u64 {
+    pub(super) fn measure_wall_offset(&mut self) -> u64 {
         let before = self.now_ns();
         let wall = system::nanoseconds(libc::CLOCK_REALTIME);
         let after = self.now_ns();
@@ -40,7 +40,7 @@ impl Clock {
     /// Time since the start at the reading `wall_ns` of the real-time clock, nanoseconds; 0 for earlier
     /// readings.
     #[inline]
-    pub(super) fn by_the_wall(&self, wall_ns: u64) -> u64 {
+    pub(super) fn at_wall_clock(&self, wall_ns: u64) -> u64 {
         wall_ns.saturating_sub(self.wall_origin_ns)
     }
 }
@@ -59,9 +59,9 @@ mod tests {
     fn wall_clock_stamps_convert_between_surrounding_readings() {
         let mut clock = Clock::start();
         for _ in 0..100 {
-            clock.look_at_the_wall();
+            clock.measure_wall_offset();
             let before = clock.now_ns();
-            let stamp = clock.by_the_wall(system::nanoseconds(libc::CLOCK_REALTIME));
+            let stamp = clock.at_wall_clock(system::nanoseconds(libc::CLOCK_REALTIME));
             let after = clock.now_ns();
             // A preemption between two readings shifts the offset by half its length. Therefore the attempt
             // with the shortest time between its readings is used.

@@ -27,9 +27,9 @@ pub enum DeviceState {
     /// The interface is usable.
     #[default]
     Up,
-    /// The interface is administratively down. It may come back.
+    /// The interface is administratively down. It may be up again later.
     Down,
-    /// The interface was removed and does not come back.
+    /// The interface was removed. This state is final.
     Lost,
 }
 
@@ -60,7 +60,8 @@ pub struct DeviceCounters {
     /// Packets without a transport checksum, because their sender expected a network card to compute it. The
     /// forwarder completed the checksum.
     pub finished_checksums: u64,
-    /// Packets forwarded without a valid transport checksum, because no checksum to complete was found.
+    /// Packets that were forwarded without a valid transport checksum, because the forwarder found no
+    /// checksum to complete.
     pub unfinished_checksums: u64,
 }
 
@@ -68,7 +69,7 @@ impl DeviceCounters {
     /// Returns `frame` with its transport checksum. `rewritten` is the memory for a changed frame.
     ///
     /// A packet socket does not add checksums, and the receiver drops segments without a checksum, so a TCP
-    /// connection would stall.
+    /// connection would stall without this function.
     #[cold]
     fn complete<'a>(&mut self, frame: &[u8], rewritten: &'a mut Vec<u8>) -> &'a [u8] {
         rewritten.clear();
@@ -143,7 +144,7 @@ impl Device {
     #[inline]
     pub(super) fn head(&self, clock: &Clock) -> Option<u64> {
         match &self.socket {
-            Socket::Packet(device) => device.ring.head().map(|stamp| clock.by_the_wall(stamp)),
+            Socket::Packet(device) => device.ring.head().map(|stamp| clock.at_wall_clock(stamp)),
             Socket::Express(device) => device.head(clock),
             Socket::Tunnel(device) => device.head(),
         }
@@ -225,26 +226,27 @@ impl Device {
             self.counters.state = DeviceState::Up;
         }
     }
-    /// Checks whether the interface still exists, after an error at `now_ns`.
+    /// Checks, after an error at `now_ns`, whether the interface still exists.
     #[cold]
     pub(super) fn look(&mut self, now_ns: u64) {
         // The error of the socket must be cleared, because otherwise `poll` would always return immediately.
         let _ = system::option::<libc::c_int>(self.descriptor(), libc::SOL_SOCKET, libc::SO_ERROR, 0);
-        if self.is_there() {
+        if self.exists() {
             self.counters.state = DeviceState::Down;
         } else {
             self.lose(now_ns);
         }
     }
-    /// Checks whether the interface still exists, if the socket does not report its removal. Express sockets
-    /// do not report it. Packet sockets do not report it for an interface that was down before.
+    /// Checks whether the interface still exists, if the socket does not report its removal. `AF_XDP` sockets
+    /// never report it. Packet sockets do not report it if the interface was already down.
     pub(super) fn check_existence(&mut self, now_ns: u64) {
-        let is_told = !matches!(self.socket, Socket::Express(_)) && self.counters.state != DeviceState::Down;
-        if !is_told && !self.is_there() {
+        let reports_removal =
+            !matches!(self.socket, Socket::Express(_)) && self.counters.state != DeviceState::Down;
+        if !reports_removal && !self.exists() {
             self.lose(now_ns);
         }
     }
-    fn is_there(&self) -> bool {
+    fn exists(&self) -> bool {
         system::interface_index(self.probe.as_fd(), &self.counters.device)
             .is_ok_and(|index| index == self.index)
     }
@@ -260,7 +262,7 @@ impl Device {
             Socket::Tunnel(_) => 0,
         };
     }
-    /// Events for `poll`.
+    /// The descriptor and the events for `poll`.
     pub(super) fn interest(&self) -> libc::pollfd {
         let gone = self.counters.state == DeviceState::Lost;
         system::interest(if gone { -1 } else { self.descriptor().as_raw_fd() }, libc::POLLIN)

@@ -37,7 +37,7 @@ pub(super) struct ExpressDevice {
     completed: Ring<u64>,
     /// Chunks that are free for sending.
     free: Vec<u64>,
-    /// Frames in the send ring that the kernel was not notified of.
+    /// Frames in the send ring about which the kernel was not notified yet.
     waiting: Outcome,
     /// The time at which the oldest frame was first seen, because the kernel does not report the time of
     /// arrival.
@@ -85,7 +85,7 @@ impl ExpressDevice {
             sxdp_shared_umem_fd: 0,
         };
         system::bind(borrowed, &address)?;
-        redirection.lead_to(borrowed)?;
+        redirection.redirect_to(borrowed)?;
         Ok(ExpressDevice {
             socket,
             frames,
@@ -132,7 +132,7 @@ impl ExpressDevice {
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.sent == 0
     }
-    /// Whether another frame fits only after the waiting frames have been sent.
+    /// Whether the waiting frames must be sent before another frame can be added.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.waiting.sent >= BATCH_FRAMES as u64
@@ -157,7 +157,7 @@ impl ExpressDevice {
         let mut outcome = std::mem::take(&mut self.waiting);
         for _ in 0..KICKS {
             match system::kick(self.socket.as_fd()) {
-                // Frames that the kernel has not sent remain at the head of the ring.
+                // Frames that the kernel has not sent remain in the ring.
                 Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
                     outcome.error = error.raw_os_error().unwrap_or(0);
                     break;

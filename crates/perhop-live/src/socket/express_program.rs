@@ -21,7 +21,7 @@ const PROGRAM_OF_XDP: u32 = 6;
 const ATTACH_XDP: u32 = 37;
 const REDIRECT_MAP: i32 = 51;
 const XDP_PASS: i32 = 2;
-/// `offsetof(struct xdp_md, rx_queue_index)`.
+/// `offsetof(struct xdp_md, rx_queue_index)`: the place of the queue number in the context of the program.
 const QUEUE_INDEX_OFFSET: i16 = 16;
 /// The number of queues in the map.
 const QUEUES: u32 = 64;
@@ -89,7 +89,7 @@ pub(super) struct Redirection {
 }
 
 impl Redirection {
-    /// Installs the program on interface `index`, without a target.
+    /// Installs the program on interface `index`. No queue is redirected yet.
     pub(super) fn install(index: libc::c_int) -> io::Result<Redirection> {
         let map = MapCreation { kind: MAP_OF_SOCKETS, key_bytes: 4, value_bytes: 4, entries: QUEUES };
         let map = descriptor(MAP_CREATE, &map)?;
@@ -119,7 +119,7 @@ impl Redirection {
         Ok(Redirection { map, _program: program, _link: link })
     }
     /// Redirects the frames of the first queue to `socket`.
-    pub(super) fn lead_to(&self, socket: BorrowedFd) -> io::Result<()> {
+    pub(super) fn redirect_to(&self, socket: BorrowedFd) -> io::Result<()> {
         let (queue, socket) = (0_u32, number(socket));
         let update = MapUpdate {
             map: number(self.map.as_fd()),

@@ -10,9 +10,9 @@ use super::system::{self, Plain};
 
 /// A queue in memory that is shared with the kernel. One side adds entries, and the other side removes them.
 ///
-/// Each side counts the entries that it has added or removed since the start, and writes the count where the
-/// other side reads it. A side that has read the count (acquire) sees everything that was written before the
-/// count (release).
+/// Each side counts the entries that it has added or removed since the start, and writes this count to the
+/// shared memory. A side that has read the count of the other side (acquire) sees all data that the other
+/// side wrote before the count (release).
 pub(super) struct Ring<T> {
     memory: Mapping,
     /// Offsets of the two counts.
@@ -21,13 +21,13 @@ pub(super) struct Ring<T> {
     /// Offset of the entries.
     entries: usize,
     mask: u32,
-    /// The local count, which the kernel may not see yet.
+    /// The count of this process, which may not be in the shared memory yet.
     own: u32,
     kind: PhantomData<T>,
 }
 
 impl<T: Plain> Ring<T> {
-    /// Makes the kernel create the ring `option` of `socket` for `length` entries, a power of two.
+    /// Requests the ring `option` of `socket` with `length` entries, a power of two, from the kernel.
     pub(super) fn attach(socket: BorrowedFd, option: libc::c_int, length: u32) -> io::Result<Ring<T>> {
         system::set_option(socket, libc::SOL_XDP, option, &length)?;
         let nothing = libc::xdp_ring_offset { producer: 0, consumer: 0, desc: 0, flags: 0 };
@@ -51,8 +51,8 @@ impl<T: Plain> Ring<T> {
     /// The oldest entry that the kernel has added.
     #[inline]
     pub(super) fn head(&self) -> Option<T> {
-        let put_in = self.memory.word(self.producer).load(Ordering::Acquire);
-        (put_in != self.own).then(|| self.memory.read(self.place()))
+        let producer_count = self.memory.word(self.producer).load(Ordering::Acquire);
+        (producer_count != self.own).then(|| self.memory.read(self.place()))
     }
     /// Removes the oldest entry.
     #[inline]

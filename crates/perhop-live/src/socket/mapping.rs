@@ -11,8 +11,8 @@ use super::system::Plain;
 
 /// Memory shared with the kernel, unmapped on drop.
 ///
-/// According to a protocol, words in the memory ([`word`](Mapping::word)) determine which side may access a
-/// part. The code that implements the protocol must guarantee exclusive access.
+/// Words in the memory ([`word`](Mapping::word)) determine which side may access a part of the memory. The
+/// code that uses these words must guarantee exclusive access.
 #[derive(Debug)]
 pub(super) struct Mapping {
     start: NonNull<u8>,

@@ -1,8 +1,8 @@
 //! The interface to the operating system: [`SocketWire`], a [`Wire`](crate::Wire) of real interfaces. Read in
 //! this order: `wire` (all interfaces of a forwarder), `device` (one interface, with its counters),
 //! `packet_device` (a raw socket: `packet_ring` to receive, `send_batch` to send), `wait` and `clock`
-//! (timing), `bell` (wake-up by another thread or a signal). `system` and `mapping` contain the system calls;
-//! only these files contain unsafe code, and each block states its reason.
+//! (timing), `bell` (wake-up by another thread or a signal). `system` and `mapping` have most system calls.
+//! Every `unsafe` block states why it is sound.
 
 mod bell;
 mod clock;

@@ -7,7 +7,7 @@ use super::packet_ring::PacketRing;
 use super::send_batch::{Outcome, SendBatch};
 use super::system;
 
-/// Bytes of sent frames that may be in the kernel: more than one batch of jumbo frames.
+/// The number of bytes of sent frames that may be in the kernel. It is more than one batch of jumbo frames.
 const SEND_BUFFER_BYTES: libc::c_int = 4 << 20;
 
 /// A raw socket on one interface, with a ring of received frames and a batch of frames to send.
@@ -28,8 +28,8 @@ impl PacketDevice {
         let on: libc::c_int = 1;
         // Frames that leave via the interface are not arrivals, so the socket must not receive them.
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &on)?;
-        // Frames must not wait in a queue of the kernel in front of the wire, which would not be part of the
-        // policy.
+        // Frames must not wait in a queue of the kernel before the wire, because such a queue is not part of
+        // the policy.
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &on)?;
         let buffer = system::set_option(borrowed, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER_BYTES);
         if buffer.is_err() {

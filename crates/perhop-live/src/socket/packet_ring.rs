@@ -1,9 +1,9 @@
 //! [`PacketRing`]: received frames in memory shared with the kernel, one slot for each (`TPACKET_V2`).
 //!
-//! Version 3 packs frames into blocks. The kernel passes a block to the process when the block is full or
-//! when a timer of at least a millisecond expires. In a measurement, a single frame was seen 10 µs after it
-//! was sent with version 2, and 500 µs after it was sent with version 3 (99th percentile: 1 ms). Therefore at
-//! low rates, a forwarder with version 3 would measure this timer.
+//! Version 3 is not used, because it puts frames into blocks. The kernel passes a block to the process when
+//! the block is full or when a timer of at least a millisecond expires. In a measurement, a single frame was
+//! received 10 µs after it was sent with version 2, and 500 µs with version 3 (99th percentile: 1 ms). At low
+//! rates, a forwarder with version 3 would therefore measure this timer.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -21,7 +21,8 @@ use super::system;
 const RING_BYTES: usize = 8 << 20;
 /// Memory is passed to the kernel in contiguous blocks; a slot does not cross the boundary of a block.
 const BLOCK_BYTES: usize = 1 << 17;
-/// The length of a VLAN tag. When the kernel removes a tag, these bytes in front of the frame remain free.
+/// The length of a VLAN tag. The kernel removes the tag of a frame, and this number of bytes before the frame
+/// remains free for it.
 const TAG_BYTES: usize = 4;
 const TAG_ROOM: libc::c_int = 4;
 /// The length of header, padding and room for the tag before the frame in a slot.
@@ -46,8 +47,8 @@ pub(super) struct Received<'a> {
     pub(super) frame: &'a [u8],
     /// The length of the whole frame, bytes.
     pub(super) length: usize,
-    /// Whether the sender expected a network card to compute the transport checksum, although no card sends
-    /// the frame.
+    /// Whether the transport checksum is missing, because the sender expected a network card to compute it
+    /// and no network card sent the frame.
     pub(super) checksum_is_missing: bool,
 }
 
@@ -78,7 +79,7 @@ impl PacketRing {
         Some(u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec))
     }
 
-    /// Passes the oldest frame to `each`, and then returns its slot to the kernel. There must be a frame
+    /// Passes the oldest frame to `each`, and then returns its slot to the kernel. A frame must have arrived
     /// ([`head`](Self::head)).
     #[inline]
     pub(super) fn take<R>(&mut self, each: impl FnOnce(Received) -> R) -> R {
@@ -96,7 +97,7 @@ impl PacketRing {
         // only below.
         let frame = unsafe { self.memory.bytes(self.next + start, kept) };
         if tagged {
-            put_tag_back(frame, &header);
+            restore_tag(frame, &header);
         }
         let checksum_is_missing = header.tp_status & TP_STATUS_CSUMNOTREADY != 0;
         let answer = each(Received { frame, length, checksum_is_missing });
@@ -110,7 +111,7 @@ impl PacketRing {
 }
 
 /// Restores the tag that the kernel removed. Moves the addresses into the free bytes before the frame.
-fn put_tag_back(frame: &mut [u8], header: &libc::tpacket2_hdr) {
+fn restore_tag(frame: &mut [u8], header: &libc::tpacket2_hdr) {
     let named = header.tp_status & TP_STATUS_VLAN_TPID_VALID != 0;
     let protocol = if named { header.tp_vlan_tpid } else { TAG_PROTOCOL };
     frame.copy_within(TAG_BYTES..TAG_BYTES + ADDRESSES_BYTES, 0);

@@ -75,7 +75,7 @@ pub(crate) fn bind<T: Plain>(socket: BorrowedFd, address: &T) -> io::Result<()> 
     checked(answer).map(drop)
 }
 
-/// The address of every protocol on interface `index`.
+/// The link-layer address for all protocols on interface `index`.
 pub(crate) fn link_address(index: c_int) -> libc::sockaddr_ll {
     libc::sockaddr_ll {
         sll_family: libc::AF_PACKET as libc::c_ushort,
@@ -185,13 +185,13 @@ pub(crate) fn sharpen_timers() -> io::Result<()> {
     checked(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) }).map(drop)
 }
 
-/// Makes the kernel send this process `SIGTERM` when the thread that started it ends.
+/// Requests a `SIGTERM` from the kernel for the time at which the thread that started this process ends.
 pub(crate) fn die_with_parent() -> io::Result<()> {
     // SAFETY: takes integers only.
     checked(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM as libc::c_ulong) }).map(drop)
 }
 
-/// Prevents this thread and its later ones from gaining rights by starting a program.
+/// Prevents this thread and the threads that it starts later from gaining rights by starting a program.
 pub(crate) fn gain_no_privileges() -> io::Result<()> {
     let (yes, none): (libc::c_ulong, libc::c_ulong) = (1, 0);
     // SAFETY: takes integers only.
@@ -199,7 +199,7 @@ pub(crate) fn gain_no_privileges() -> io::Result<()> {
 }
 
 /// Calls `making`. The files that it creates are accessible by this user only.
-pub(crate) fn privately<T>(making: impl FnOnce() -> T) -> T {
+pub(crate) fn with_private_files<T>(making: impl FnOnce() -> T) -> T {
     // SAFETY: takes an integer, and cannot fail.
     let before = unsafe { libc::umask(0o177) };
     let made = making();
@@ -214,14 +214,15 @@ pub(crate) fn stop_listening(socket: BorrowedFd) {
     unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_RDWR) };
 }
 
-/// Gives this thread priority over all threads that are not in real time (`SCHED_FIFO`, lowest priority).
+/// Sets the real-time priority of this thread (`SCHED_FIFO`, lowest priority), which is higher than the
+/// priority of all threads without real-time priority.
 pub(crate) fn run_in_real_time() -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: 1 };
     // SAFETY: `parameters` outlives the call; 0 is this thread.
     checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }).map(drop)
 }
 
-/// Creates a descriptor that becomes readable when a number is written to it.
+/// Creates a descriptor that is readable after a number was written to it.
 pub(super) fn event_descriptor() -> io::Result<OwnedFd> {
     // SAFETY: takes integers only.
     let descriptor = checked(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
@@ -234,8 +235,8 @@ pub(crate) fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds(libc::CLOCK_PROCESS_CPUTIME_ID))
 }
 
-/// The file with the resident memory of this process. It stays open, because a confined process cannot open
-/// files.
+/// The file with the resident memory of this process. The file remains open, because a confined process
+/// cannot open files.
 #[derive(Debug)]
 pub(crate) struct ResidentMemory(Option<File>);
 

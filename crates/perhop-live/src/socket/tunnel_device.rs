@@ -10,16 +10,16 @@ use super::packet_ring::Received;
 use super::send_batch::Outcome;
 use super::system;
 
-/// A TUN interface. Packets that the machine routes to the interface are read here, and packets written here
-/// arrive at the machine.
+/// A TUN interface. This process reads the packets that the machine routes to the interface. Packets that
+/// this process writes arrive at the machine.
 pub(super) struct TunnelDevice {
     file: File,
-    /// The packet that was read but not taken.
+    /// The packet that was read and not yet passed on.
     packet: Vec<u8>,
     length: usize,
     /// Time of reading, nanoseconds.
     seen_ns: Option<u64>,
-    /// Result of sending since the last query.
+    /// Result of sending since the last call of `send`.
     outcome: Outcome,
 }
 
@@ -35,7 +35,7 @@ impl TunnelDevice {
         let outcome = Outcome::default();
         Ok(TunnelDevice { file, packet: Vec::new(), length: 0, seen_ns: None, outcome })
     }
-    /// Replaces the buffer by one for packets of up to `packet_bytes`.
+    /// Replaces the buffer by a buffer for packets of up to `packet_bytes`.
     pub(super) fn with_room_for(self, packet_bytes: usize) -> TunnelDevice {
         TunnelDevice { packet: vec![0; packet_bytes], ..self }
     }
@@ -43,7 +43,7 @@ impl TunnelDevice {
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
-    /// Reads the next packet, unless one is held.
+    /// Reads the next packet, unless the buffer has a packet.
     pub(super) fn fetch(&mut self, clock: &Clock) {
         if self.seen_ns.is_none()
             && let Ok(length) = self.file.read(&mut self.packet)
@@ -52,11 +52,11 @@ impl TunnelDevice {
             self.seen_ns = Some(clock.now_ns());
         }
     }
-    /// Time at which the held packet was read.
+    /// Time at which the packet in the buffer was read; `None` if the buffer is empty.
     pub(super) fn head(&self) -> Option<u64> {
         self.seen_ns
     }
-    /// Passes the held packet to `each`.
+    /// Passes the packet in the buffer to `each`.
     pub(super) fn take(&mut self, each: impl FnOnce(Received)) {
         self.seen_ns = None;
         let frame = &self.packet[..self.length];
@@ -75,11 +75,11 @@ impl TunnelDevice {
             }
         }
     }
-    /// Whether nothing was sent since the last query.
+    /// Whether no packet was sent or refused since the last call of [`send`](Self::send).
     pub(super) fn is_empty(&self) -> bool {
         self.outcome.sent + self.outcome.refused == 0
     }
-    /// Result of sending since the last query; resets it.
+    /// Returns and resets the result of sending since the last call.
     pub(super) fn send(&mut self) -> Outcome {
         std::mem::take(&mut self.outcome)
     }

@@ -9,20 +9,20 @@ use serde::Serialize;
 
 /// Share of sleeps that may end after their deadline, percent.
 const LATE_PERCENT: u64 = 1;
-/// Decrease of the margin with every sleep that ended in time.
+/// Decrease of the margin after every sleep that ended in time, nanoseconds.
 const STEP_NS: u64 = 100;
-/// Initial margin: on an idle machine a sleep ends about 50 µs late.
+/// The initial margin, nanoseconds: on an idle machine, a sleep ends about 50 µs late.
 const FIRST_MARGIN_NS: u64 = 60_000;
-/// While other programs use the processor, sleeps end late by milliseconds. No margin can compensate for
-/// milliseconds, and a large margin would take processor time from these programs. Therefore lateness above
-/// this range does not change the margin.
+/// While other programs use the processor, sleeps end milliseconds late. No margin can compensate for
+/// milliseconds, and a large margin would reduce the processor time of these programs. Therefore lateness
+/// above this range does not change the margin.
 const MARGIN_RANGE_NS: std::ops::RangeInclusive<u64> = 10_000..=150_000;
 
 /// Waits for a deadline: sleeps until a margin before it, then busy waits.
 ///
-/// The margin adapts to the lateness of sleeps. A sleep that ended later than the margin permits lengthens
-/// the margin, and every other sleep shortens it slightly. The ratio of the two changes is chosen so that one
-/// sleep in a hundred ends too late. Sleeps that ended later than any margin are ignored.
+/// The margin adapts to the lateness of sleeps. If a sleep ended later than the margin permits, the margin
+/// increases; after every other sleep, it decreases slightly. The ratio of the two changes is chosen so that
+/// one sleep in a hundred ends too late. Sleeps whose lateness exceeds every permitted margin are ignored.
 #[derive(Debug)]
 pub(super) struct Waiter {
     margin_ns: u64,
@@ -43,7 +43,7 @@ pub struct WaitReport {
     pub sleeps: u64,
     /// Share of the time asleep.
     pub asleep_share: f64,
-    /// Share of the time spent in busy waiting before deadlines, which takes processor time for accuracy.
+    /// Share of the time in busy waiting before deadlines, which uses processor time to improve accuracy.
     pub busy_share: f64,
     /// The margin at the end of the run, microseconds.
     pub margin_us: f64,
@@ -74,11 +74,11 @@ impl Waiter {
     pub(super) fn sleep_for(&self, left_ns: u64) -> Option<Duration> {
         left_ns.checked_sub(self.margin_ns).filter(|sleep| *sleep > 0).map(Duration::from_nanos)
     }
-    /// Records a sleep of `slept` that was planned as `meant`; `woken` is the reason for its end.
+    /// Records a sleep that took `slept` and was planned to take `meant`; `woken` is the reason for its end.
     pub(super) fn slept(&mut self, meant: Duration, slept: Duration, woken: Woken) {
         self.sleeps += 1;
         self.asleep += slept;
-        if woken == Woken::ByTheClock {
+        if woken == Woken::ByDeadline {
             let late_ns = slept.saturating_sub(meant).as_nanos() as u64;
             self.oversleep.saturating_record(late_ns.max(1));
             if late_ns > *MARGIN_RANGE_NS.end() {
@@ -118,9 +118,9 @@ impl Waiter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Woken {
     /// The deadline was reached.
-    ByTheClock,
+    ByDeadline,
     /// An event happened before the deadline.
-    BySomething,
+    ByEvent,
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
         for turn in 0..100_000_u64 {
             let late = Duration::from_nanos((turn * 3_737) % 10_000 * 10);
             too_late += u64::from(late.as_nanos() as u64 > waiter.margin_ns);
-            waiter.slept(MEANT, MEANT + late, Woken::ByTheClock);
+            waiter.slept(MEANT, MEANT + late, Woken::ByDeadline);
         }
         assert!((94_000..=100_000).contains(&waiter.margin_ns), "{} ns", waiter.margin_ns);
         assert!((800..=1_600).contains(&too_late), "{too_late} of 100,000");
@@ -147,7 +147,7 @@ mod tests {
     fn delays_beyond_any_margin_do_not_lengthen_it() {
         let mut waiter = Waiter::new();
         for _ in 0..1_000 {
-            waiter.slept(MEANT, MEANT * 5, Woken::ByTheClock);
+            waiter.slept(MEANT, MEANT * 5, Woken::ByDeadline);
         }
         assert_eq!(waiter.margin_ns, FIRST_MARGIN_NS);
     }
@@ -155,7 +155,7 @@ mod tests {
     fn the_margin_has_a_maximum() {
         let mut waiter = Waiter::new();
         for _ in 0..1_000 {
-            waiter.slept(MEANT, MEANT + Duration::from_nanos(*MARGIN_RANGE_NS.end()), Woken::ByTheClock);
+            waiter.slept(MEANT, MEANT + Duration::from_nanos(*MARGIN_RANGE_NS.end()), Woken::ByDeadline);
         }
         assert_eq!(waiter.margin_ns, *MARGIN_RANGE_NS.end());
         assert_eq!(waiter.sleep_for(*MARGIN_RANGE_NS.end()), None);
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn early_wake_ups_do_not_count_as_oversleep() {
         let mut waiter = Waiter::new();
-        waiter.slept(MEANT, MEANT / 2, Woken::BySomething);
+        waiter.slept(MEANT, MEANT / 2, Woken::ByEvent);
         let report = waiter.report();
         assert_eq!((report.sleeps, report.wake_lateness_max_us), (1, None));
         assert_eq!(waiter.margin_ns, FIRST_MARGIN_NS);

@@ -31,8 +31,8 @@ pub struct SocketWire {
     bell: Bell,
     /// Whether standard input is a pipe or a socket.
     had_parent: bool,
-    /// Whether its other end is still open.
-    parent_is_there: bool,
+    /// Whether the other end of standard input is still open.
+    parent_is_open: bool,
     interests: Vec<libc::pollfd>,
     /// Last check of the existence of interfaces.
     looked_ns: u64,
@@ -45,7 +45,7 @@ impl SocketWire {
     /// An interface cannot be opened.
     pub fn open(devices: &[&str], kind: SocketKind, bell: &Bell) -> Result<SocketWire, OpenError> {
         let opened = devices.iter().map(|name| Device::open(name, kind)).collect::<Result<Vec<_>, _>>()?;
-        // Without this permission, sleeps end up to 50 µs later, and the waiter lengthens its margin.
+        // Without this permission, sleeps end up to 50 µs later, and the waiter increases its margin.
         let _ = system::sharpen_timers();
         let interests = Vec::with_capacity(opened.len() + OTHERS);
         let had_parent = system::has_other_end(io::stdin().as_fd());
@@ -55,7 +55,7 @@ impl SocketWire {
             waiter: Waiter::new(),
             bell: bell.clone(),
             had_parent,
-            parent_is_there: had_parent,
+            parent_is_open: had_parent,
             interests,
             looked_ns: 0,
         })
@@ -74,7 +74,7 @@ impl SocketWire {
     }
     /// Whether the other end of standard input was closed.
     pub fn is_orphaned(&self) -> bool {
-        self.had_parent && !self.parent_is_there
+        self.had_parent && !self.parent_is_open
     }
 
     /// The device with the oldest frame.
@@ -85,7 +85,7 @@ impl SocketWire {
         heads.filter_map(|(place, device)| Some((place, device.head(&self.clock)?))).min_by_key(|head| head.1)
     }
     /// Polls the clock and the rings until `deadline_ns`.
-    fn look_until(&mut self, deadline_ns: u64) {
+    fn busy_wait_until(&mut self, deadline_ns: u64) {
         let before = self.clock.now_ns();
         let mut now = before;
         while now < deadline_ns && self.first().is_none() {
@@ -98,22 +98,23 @@ impl SocketWire {
     fn sleep(&mut self, sleep: Duration) -> Result<Woken, WireError> {
         self.interests.clear();
         self.interests.push(system::interest(self.bell.descriptor().as_raw_fd(), libc::POLLIN));
-        let standard_input = if self.parent_is_there { libc::STDIN_FILENO } else { -1 };
+        let standard_input = if self.parent_is_open { libc::STDIN_FILENO } else { -1 };
         self.interests.push(system::interest(standard_input, 0)); // no events: only the end is reported
         self.interests.extend(self.devices.iter().map(Device::interest));
         let before = Instant::now();
         let ready = system::poll(&mut self.interests, sleep)?;
         let slept = before.elapsed();
-        // A signal ends a sleep early, although nothing is ready.
-        let woken = if ready == 0 && slept >= sleep { Woken::ByTheClock } else { Woken::BySomething };
+        // A signal may end a sleep early, although no descriptor is ready.
+        let woken = if ready == 0 && slept >= sleep { Woken::ByDeadline } else { Woken::ByEvent };
         self.waiter.slept(sleep, slept, woken);
         if ready > 0 {
-            self.attend();
+            self.handle_other_events();
         }
         Ok(woken)
     }
-    /// Checks periodically whether all interfaces exist, because some kinds of sockets do not report removal.
-    fn look_around(&mut self) {
+    /// Checks periodically whether all interfaces exist, because some kinds of sockets do not report the
+    /// removal of an interface.
+    fn check_interfaces(&mut self) {
         let now_ns = self.clock.now_ns();
         if now_ns - self.looked_ns > LONGEST_SLEEP.as_nanos() as u64 {
             self.looked_ns = now_ns;
@@ -121,12 +122,12 @@ impl SocketWire {
         }
     }
     /// Handles events other than frames.
-    fn attend(&mut self) {
+    fn handle_other_events(&mut self) {
         let now_ns = self.clock.now_ns();
         if self.interests[0].revents != 0 {
-            self.bell.hear();
+            self.bell.reset();
         }
-        self.parent_is_there &= self.interests[1].revents == 0;
+        self.parent_is_open &= self.interests[1].revents == 0;
         for (device, interest) in self.devices.iter_mut().zip(&self.interests[OTHERS..]) {
             if interest.revents & !libc::POLLIN != 0 {
                 device.look(now_ns);
@@ -140,7 +141,7 @@ impl Wire for SocketWire {
         if self.first().is_none() {
             return Ok(0);
         }
-        self.clock.look_at_the_wall();
+        self.clock.measure_wall_offset();
         let mut taken = 0;
         while taken < BATCH_FRAMES
             && let Some((place, arrived_ns)) = self.first()
@@ -161,7 +162,7 @@ impl Wire for SocketWire {
         Ok(())
     }
     fn wait(&mut self, deadline: Option<Time>) -> Result<(), WireError> {
-        self.look_around();
+        self.check_interfaces();
         if self.devices.iter().all(|device| device.counters.state == DeviceState::Lost) {
             return Err(io::Error::from_raw_os_error(libc::ENODEV).into());
         }
@@ -172,9 +173,9 @@ impl Wire for SocketWire {
         let deadline_ns = nanoseconds(deadline);
         match self.waiter.sleep_for(deadline_ns.saturating_sub(self.clock.now_ns())) {
             Some(sleep) if sleep > LONGEST_SLEEP => self.sleep(LONGEST_SLEEP).map(drop),
-            Some(sleep) if self.sleep(sleep)? == Woken::BySomething => Ok(()),
+            Some(sleep) if self.sleep(sleep)? == Woken::ByEvent => Ok(()),
             _ => {
-                self.look_until(deadline_ns);
+                self.busy_wait_until(deadline_ns);
                 Ok(())
             }
         }

@@ -20,7 +20,7 @@ use crate::frame::internet_checksum;
 const FRAME_BYTES: usize = 1522;
 /// The length of the Ethernet, IPv4 and UDP headers.
 const HEADERS_BYTES: usize = 14 + 20 + 8;
-/// The length of the payload of a test frame, which is its number.
+/// The length of the payload of a test frame, which is the number of the frame.
 const NUMBER_BYTES: usize = 8;
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -36,7 +36,7 @@ pub struct Tally {
     pub processor_s: f64,
     /// Time from the first frame to the end, seconds.
     pub elapsed_s: f64,
-    /// Arrivals by the kernel's timestamps, as `[number, nanoseconds]`. Only the receiving end has them.
+    /// Arrivals by the kernel's timestamps, as `[number, nanoseconds]`. Only the receiving end has arrivals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<[u64; 2]>,
 }
@@ -127,14 +127,14 @@ pub fn listen(name: &str, stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut clock = Clock::start();
     let mut tally = Tally::default();
     while !stop.is_requested() {
-        clock.look_at_the_wall();
+        clock.measure_wall_offset();
         let Some(stamp) = device.ring.head() else {
             pause(std::slice::from_ref(&device))?;
             continue;
         };
         let number = device.ring.take(|received| number_of(received.frame));
         tally.frames += u64::from(number.is_some());
-        tally.arrivals.extend(number.map(|number| [number, clock.by_the_wall(stamp)]));
+        tally.arrivals.extend(number.map(|number| [number, clock.at_wall_clock(stamp)]));
     }
     tally.lost = device.lost();
     Ok(tally)
@@ -147,7 +147,7 @@ fn open(name: &str) -> Result<PacketDevice, OpenError> {
     PacketDevice::open(index, FRAME_BYTES).map_err(|error| OpenError::new(name, "cannot be opened", error))
 }
 
-/// Waits until a frame arrives, for a short time at most.
+/// Waits until a frame arrives, but at most for a short time.
 fn pause(devices: &[PacketDevice]) -> Result<(), OpenError> {
     let mut interests: Vec<_> = devices
         .iter()

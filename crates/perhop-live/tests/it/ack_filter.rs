@@ -1,4 +1,4 @@
-//! CAKE's ACK filter on frames: it reads the TCP headers of the frames that arrive.
+//! CAKE's ACK filter on frames, which reads the TCP headers of arriving frames.
 
 use crate::frames;
 use perhop_live::config::ForwarderConfig;
@@ -23,8 +23,8 @@ fn segment(packet: &Packet, acknowledgment: u32, flags: u8) -> Vec<u8> {
     frame
 }
 
-/// Sends the frames `coming` at once through a port of 1 Mb/s, at which no frame waits for 5 ms. Returns the
-/// acknowledgment numbers that leave, and the number of frames that the filter `how` dropped.
+/// Sends the frames `coming` at once through a port of 1 Mb/s, at which frames wait for less than 5 ms.
+/// Returns the acknowledgment numbers that leave, and the number of frames that the filter `how` dropped.
 fn passed(how: &str, header: usize, coming: Vec<Vec<u8>>) -> (Vec<u32>, u64) {
     let config: ForwarderConfig = serde_json::from_value(json!({
         "node": "home",
@@ -76,13 +76,13 @@ fn acknowledgments_that_a_later_one_repeats_leave_the_queue() {
 #[test]
 fn acknowledgments_with_other_information_stay() {
     let packet = frames::packet("10.0.0.1", "10.0.0.2", Protocol::TCP, V4);
-    // Segments with data stay.
+    // Segments with data are not dropped.
     assert_eq!(passed("aggressive", 34, nine("10.0.0.1", "10.0.0.2", V4 + 1)), ((1..=9).collect(), 0));
-    // The end of the connection stays. The acknowledgment before it also stays, because the FIN does not
-    // repeat it.
+    // The FIN is not dropped. The acknowledgment before the FIN is not dropped either, because the FIN does
+    // not replace it.
     let coming = vec![segment(&packet, 1, ACK), segment(&packet, 2, ACK | FIN), segment(&packet, 3, ACK)];
     assert_eq!(passed("aggressive", 34, coming), (vec![1, 2, 3], 0));
-    // Acknowledgments of another connection repeat nothing.
+    // Acknowledgments of another connection do not replace these.
     let mut other = packet;
     other.destination_port = 10;
     let coming = vec![segment(&packet, 1, ACK), segment(&packet, 2, ACK), segment(&other, 3, ACK)];

@@ -20,7 +20,7 @@ const REFUSED: i32 = 10;
 const SUCCEEDED: i32 = 11;
 const NO_FILTERS: i32 = 77;
 
-/// The attempt, in a separate process that the other tests start.
+/// Makes the forbidden call, in a separate process that the other tests start.
 #[test]
 #[ignore = "ends the process"]
 fn attempt() {

@@ -1,4 +1,4 @@
-//! Invalid and unusual frames: the forwarder survives and counts every frame.
+//! Invalid and unusual frames. The forwarder must not fail, and must count every frame.
 
 use crate::frames;
 use perhop_live::config::ForwarderConfig;
@@ -11,8 +11,8 @@ use perhop_qos::verdict::DropCause;
 
 use crate::frames::packet;
 
-/// A router between a host and a network. It has four classes, WRED and an output meter. It drops frames for
-/// every reason, because it has few slots, a slow wire, and a wire that loses packets.
+/// A router between a host and a network. It has four classes, WRED and an output meter. Frames are dropped
+/// for every reason, because the router has few slots, a slow wire, and a wire that loses packets.
 fn router() -> ForwarderConfig {
     let mut config: ForwarderConfig = serde_json::from_str(include_str!("../router/edge.json")).unwrap();
     config.slots = 160;
@@ -41,7 +41,7 @@ fn insert(mut frame: Vec<u8>, at: usize, inserted: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Valid frames of several kinds, to be sent unchanged or damaged.
+/// Valid frames of several kinds. The tests send them unchanged or damaged.
 fn sound_frames() -> Vec<Vec<u8>> {
     let v4 = |protocol, length| frames::ethernet(&packet("10.0.0.1", "10.0.0.2", protocol, length));
     let v6 = |protocol, length| frames::ethernet(&packet("2001:db8::1", "2001:db8::2", protocol, length));
@@ -189,7 +189,7 @@ fn a_hundred_thousand_hostile_frames_are_all_accounted_for() {
     while forwarder.totals().received < 100_000 {
         let device = DeviceId(u16::from(below(&mut stream, 4) == 0));
         let frame = draw(&mut stream, &sound);
-        // Occasionally many copies arrive at once.
+        // For one frame in a hundred, 20 copies arrive at once.
         let copies = if below(&mut stream, 100) == 0 { 20 } else { 1 };
         let wire = forwarder.wire();
         wire.clock += step;

@@ -111,8 +111,8 @@ fn routes_match_the_simulation() {
             .map(|route| (route.to.to_string(), route.direction.as_str()))
             .collect()
     };
-    // Addresses follow the order of names: alice .1, carol .2, dave .3. The host carol forwards no packets to
-    // dave.
+    // Addresses follow the order of names: alice .1, carol .2, dave .3. The host carol does not forward
+    // packets to dave.
     assert_eq!(
         routes("west"),
         [

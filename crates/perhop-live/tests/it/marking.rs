@@ -43,7 +43,7 @@ proptest! {
             let marked = read(LinkLayer::Ethernet, &frame).unwrap().packet;
             prop_assert_eq!((marked.dscp, marked.marks.ecn()), (dscp, ecn));
         }
-        // The rest of the frame is unchanged, and the original marks restore it.
+        // The rest of the frame is unchanged: with the original marks, the frame is again the original frame.
         found.layout.mark(&mut frame, found.packet.dscp, found.packet.marks.ecn());
         prop_assert_eq!(frame, before);
     }
@@ -134,7 +134,7 @@ fn a_link_puts_its_own_tags_and_labels_around_packets() {
             &[0x81, 0, 0xc0, 1, 0x88, 0x47, 0, 1, 0x14, 64, 0, 1, 0x05, 64],
             &[0x81, 0, 0xc0, 1, 0x88, 0x47, 0, 1, 0x14, 64, 0, 1, 0x05, 64],
         ),
-        // Headers that only take transmission time are not in the frame.
+        // Frames do not contain the headers that only add transmission time.
         (headers(&[Header::Ethernet, mpls(1)]), &[0x88, 0x47, 0, 1, 0x05, 64], &[0x88, 0x47, 0, 1, 0x05, 64]),
     ] {
         for (source, destination, expected) in

@@ -1,5 +1,5 @@
-//! The live path makes the same decisions as the simulator. Both get one arrival trace, and their logs must
-//! be equal.
+//! The live path makes the same decisions as the simulator. Both receive the same trace of arrivals, and
+//! their logs must be equal.
 //!
 //! Every example is simulated, and the packets of its hosts are recorded. Real frames of the same packets are
 //! then sent at the same instants, on a clock that is set by hand, through the forwarders of a live run. Each
@@ -32,7 +32,7 @@ enum Event {
     Dropped(Option<Place>, DropCause),
     Marked(Place),
     Dequeued(Place, Departure),
-    /// Dropped outside the port: by a conditioner or on the wire.
+    /// The packet was dropped outside the port: by a conditioner or on the wire.
     Ended(DropCause),
 }
 
@@ -65,7 +65,7 @@ struct Entry {
 struct Header {
     dscp: Dscp,
     ecn: Ecn,
-    /// Set if there are a tag and labels for them.
+    /// `Some` if the frame has a tag for CoS or a label for EXP.
     cos: Option<LinkMark>,
     exp: Option<LinkMark>,
     color: Color,
@@ -156,7 +156,7 @@ fn simulated(scenario: &Scenario, base: &Path) -> BTreeMap<String, Vec<Entry>> {
 }
 
 /// A live testbed without an operating system: forwarders whose cables have no delay.
-struct Laboratory {
+struct Testbed {
     plan: Plan,
     forwarders: Vec<Forwarder<TestWire, Log>>,
     /// By forwarder and device: the forwarder and device at the other end, or `None` if a host is at the
@@ -164,8 +164,8 @@ struct Laboratory {
     beyond: Vec<Vec<Option<(usize, DeviceId)>>>,
 }
 
-impl Laboratory {
-    fn new(scenario: &Scenario, base: &Path) -> Laboratory {
+impl Testbed {
+    fn new(scenario: &Scenario, base: &Path) -> Testbed {
         let plan = plan(scenario, base, scenario.seed, 0).unwrap();
         let forwarders: Vec<_> = plan
             .forwarders
@@ -184,7 +184,7 @@ impl Laboratory {
             .iter()
             .map(|config| config.devices().iter().map(|device| other_end(&config.node, device)).collect())
             .collect();
-        Laboratory { plan, forwarders, beyond }
+        Testbed { plan, forwarders, beyond }
     }
 
     /// The device on which frames of the host at the beginning of the direction `name` arrive.
@@ -196,7 +196,7 @@ impl Laboratory {
         })
     }
 
-    /// Runs everything that happens at `now`.
+    /// Runs all events that happen at `now`.
     fn instant(&mut self, now: Time) {
         loop {
             let mut sent = Vec::new();
@@ -252,11 +252,11 @@ impl Laboratory {
 /// The packets that hosts send, in order of time: the arrivals at the ports of hosts.
 fn trace_of(
     log: &BTreeMap<String, Vec<Entry>>,
-    laboratory: &Laboratory,
+    testbed: &Testbed,
 ) -> VecDeque<(Time, (usize, DeviceId), Vec<u8>)> {
     let mut trace = Vec::new();
     for (name, entries) in log {
-        let Some(entrance) = laboratory.entrance(name) else { continue };
+        let Some(entrance) = testbed.entrance(name) else { continue };
         for entry in entries.iter().filter(|entry| entry.event == Event::Came) {
             let Header { dscp, ecn, .. } = entry.header;
             let packet = Packet { dscp, marks: ecn.into(), ..Packet::new(entry.flow, entry.length) };
@@ -271,9 +271,9 @@ fn trace_of(
 /// to `events`.
 fn compare(scenario: &Scenario, base: &Path, events: &mut BTreeSet<&'static str>) -> (usize, Option<String>) {
     let expected = simulated(scenario, base);
-    let laboratory = Laboratory::new(scenario, base);
-    let trace = trace_of(&expected, &laboratory);
-    let found = laboratory.replay(trace, scenario.duration);
+    let testbed = Testbed::new(scenario, base);
+    let trace = trace_of(&expected, &testbed);
+    let found = testbed.replay(trace, scenario.duration);
     let difference = expected.iter().find_map(|(name, expected)| {
         let found = found.get(name).map_or(&[][..], Vec::as_slice);
         let differs = |place: &usize| expected.get(*place) != found.get(*place);
@@ -294,10 +294,10 @@ fn examples() -> Vec<PathBuf> {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.to_string_lossy().ends_with(".perhop.yaml"))
-        // Four examples are left out. A live run rejects the first two: the addresses in a capture do not
+        // Some examples are left out. A live run rejects the first two: the addresses in a capture do not
         // belong to hosts, and hosts of a live run have no players and browsers. The third has commands of
-        // tc, and this test reads only IOS. The fourth depends on the contents of acknowledgments, and the
-        // log from which frames are made does not have them.
+        // tc, and this test reads only IOS. The fourth depends on the contents of acknowledgments, which are
+        // not in the log from which frames are made.
         .filter(|path| {
             // Live runs refuse ports that pause their neighbors.
             let left_out = ["replay", "applications", "linux-tc", "ack-filter", "priority-flow-control"];
@@ -328,7 +328,7 @@ fn every_example_has_equal_decisions() {
         failed.extend(difference.map(|difference| format!("{name}: {difference}")));
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
-    // Equal logs prove little without events of every kind.
+    // The comparison is complete only if events of every kind occurred.
     for kind in ["Came", "Arrived", "Enqueued", "Dropped", "Dequeued", "Ended"] {
         assert!(events.contains(kind), "no example has an event {kind}");
     }
@@ -348,7 +348,7 @@ fn cases_outside_the_examples_have_equal_decisions() {
     }
 }
 
-/// Only frames between the routers contain the marks.
+/// Only frames between routers contain the marks.
 #[test]
 fn tags_and_labels_carry_marks_from_forwarder_to_forwarder() {
     let loaded = perhop_scenario::load_json(scenarios::tags_and_labels(), ".");

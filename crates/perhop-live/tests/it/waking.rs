@@ -1,4 +1,4 @@
-//! A forwarder wakes no earlier than a frame can leave, and in time for each frame.
+//! A forwarder wakes in time for each frame, but not before a frame can leave.
 
 use crate::frames;
 use perhop_live::config::ForwarderConfig;

@@ -1,4 +1,4 @@
-//! The behavior of applications, which is the same as in the sessions of the simulator.
+//! The behavior of applications. It is the same as in the sessions of the simulator.
 
 use std::cmp::Reverse;
 
@@ -36,21 +36,21 @@ impl Exchange {
     pub(super) fn answer(&mut self, now: u64, connection: &mut Connection, bytes: u64) {
         let session = &mut self.sessions[connection.session];
         session.tally.received += if now >= self.warmup { bytes } else { 0 };
-        connection.heard += bytes;
+        connection.transaction_bytes += bytes;
         match session.end {
-            SessionEnd::Client => self.client_hears(now, connection),
-            SessionEnd::Server => self.server_hears(now, connection),
+            SessionEnd::Client => self.on_client_bytes(now, connection),
+            SessionEnd::Server => self.on_server_bytes(now, connection),
         }
     }
 
     /// Handles bytes that arrive at the client. A complete response ends the transaction, or the client
     /// closes the connection.
-    fn client_hears(&mut self, now: u64, connection: &mut Connection) {
+    fn on_client_bytes(&mut self, now: u64, connection: &mut Connection) {
         let plan = self.sessions[connection.session].plan;
-        if connection.heard < plan.response {
+        if connection.transaction_bytes < plan.response {
             return;
         }
-        connection.heard -= plan.response;
+        connection.transaction_bytes -= plan.response;
         match plan.connections {
             Connections::PerTransaction if plan.closing == Closing::Server => {}
             Connections::PerTransaction => connection.close(),
@@ -62,10 +62,10 @@ impl Exchange {
     }
 
     /// Handles bytes that arrive at the server, which answers complete requests.
-    fn server_hears(&mut self, now: u64, connection: &mut Connection) {
+    fn on_server_bytes(&mut self, now: u64, connection: &mut Connection) {
         let Session { plan, tally, .. } = &mut self.sessions[connection.session];
-        while connection.heard >= connection.request {
-            connection.heard -= connection.request;
+        while connection.transaction_bytes >= connection.request {
+            connection.transaction_bytes -= connection.request;
             connection.send(plan.response);
             if plan.closes(Closing::Server) {
                 connection.close();
@@ -77,7 +77,7 @@ impl Exchange {
     }
 
     /// Handles the peer's FIN.
-    pub(super) fn answer_the_end(&mut self, now: u64, connection: &mut Connection) {
+    pub(super) fn on_peer_fin(&mut self, now: u64, connection: &mut Connection) {
         connection.close();
         let Session { end, plan, stops, tally, .. } = &mut self.sessions[connection.session];
         match end {

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use super::super::system::{self, Next};
 use super::kernel::{Counted, UNSENT};
 
-/// Limit on consecutive reads and writes of one connection. Then other connections are served.
+/// Limit on consecutive reads and writes of one connection, after which other connections are served.
 pub(super) const TURN: usize = 16;
 
 /// One endpoint of a connection.
@@ -29,7 +29,7 @@ pub(super) struct Connection {
     /// transfer.
     pub(super) unsent: u64,
     /// Bytes received in the current transaction.
-    pub(super) heard: u64,
+    pub(super) transaction_bytes: u64,
     /// Size of a request at the server, bytes.
     pub(super) request: u64,
     pub(super) sending: Sending,
@@ -44,7 +44,7 @@ pub(super) struct Connection {
 pub(super) enum Sending {
     /// The application may send more data.
     On,
-    /// Closed by the application; pending data and FIN are to be sent.
+    /// The application has closed this direction; pending data and FIN must still be sent.
     Closing,
     /// FIN was sent.
     Finished,
@@ -55,7 +55,7 @@ static NOTHING: [u8; UNSENT as usize] = [0; UNSENT as usize];
 
 /// Result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum ReadOutcome {
     /// A number of bytes; more may be available.
     Bytes(u64),
     /// The peer has closed its direction.
@@ -75,7 +75,7 @@ impl Connection {
             began,
             open: false,
             unsent: 0,
-            heard: 0,
+            transaction_bytes: 0,
             request: u64::MAX,
             sending: Sending::On,
             peer_finished: false,
@@ -94,7 +94,7 @@ impl Connection {
     }
     /// Writes pending data until the kernel accepts no more. Sends FIN after the last data. Returns whether
     /// data remain.
-    pub(super) fn speak(&mut self) -> io::Result<bool> {
+    pub(super) fn write_pending(&mut self) -> io::Result<bool> {
         for _ in 0..TURN {
             if self.unsent == 0 {
                 break;
@@ -114,19 +114,19 @@ impl Connection {
         }
         Ok(self.unsent > 0)
     }
-    /// Reads data of the peer.
-    pub(super) fn hear(&mut self, room: &mut [u8]) -> io::Result<Heard> {
+    /// Reads data of the peer into `room`.
+    pub(super) fn read_data(&mut self, room: &mut [u8]) -> io::Result<ReadOutcome> {
         Ok(match system::read(self.fd.as_fd(), room)? {
-            Some(0) => Heard::End,
-            Some(bytes) => Heard::Bytes(bytes as u64),
-            None => Heard::Nothing,
+            Some(0) => ReadOutcome::End,
+            Some(bytes) => ReadOutcome::Bytes(bytes as u64),
+            None => ReadOutcome::Nothing,
         })
     }
     /// Whether both directions are closed.
     pub(super) fn is_over(&self) -> bool {
         self.sending == Sending::Finished && self.peer_finished
     }
-    /// The kernel's counters.
+    /// The kernel's counters of the connection.
     pub(super) fn counted(&self) -> Counted {
         Counted::read(self.fd.as_fd())
     }

@@ -11,8 +11,8 @@ use perhop_scenario::tcp::{CongestionControl, Parameters, Recovery};
 use super::super::report::Sample;
 use super::super::system;
 
-/// Limit on unsent bytes in the kernel. A session that stops discards unsent data, but it cannot discard data
-/// in the kernel.
+/// Limit on unsent bytes in the kernel. A session that stops discards its unsent data, but cannot discard
+/// data that are already in the kernel.
 pub(super) const UNSENT: i32 = 16 << 10;
 
 /// Socket options of one endpoint.
@@ -20,7 +20,7 @@ pub(super) const UNSENT: i32 = 16 << 10;
 pub(super) struct Tcp {
     mss: i32,
     window: i32,
-    /// Name of the congestion control; `None` for the system's default.
+    /// Name of the congestion control; `None` selects the default of the system.
     congestion: Option<String>,
     /// The octet of DSCP and ECN.
     class: u8,
@@ -45,12 +45,12 @@ impl Tcp {
         let fd = system::open_socket(system::domain(own.ip()), libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
         system::set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
         system::set_option(&fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &self.mss)?;
-        self.dress(&fd, own)?;
+        self.set_options(&fd, own)?;
         system::bind(&fd, own)?;
         Ok(fd)
     }
     /// Sets the options of a connection, which may differ from the options of its listener.
-    pub(super) fn dress(&self, fd: &OwnedFd, own: SocketAddr) -> io::Result<()> {
+    pub(super) fn set_options(&self, fd: &OwnedFd, own: SocketAddr) -> io::Result<()> {
         if let Some(congestion) = &self.congestion {
             system::set_option(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, congestion.as_bytes())?;
         }
@@ -118,7 +118,7 @@ const INFO: usize = 512;
 impl Counted {
     /// Reads the counters of the connection `fd`.
     pub(super) fn read(fd: BorrowedFd) -> Counted {
-        // Fields that an older kernel does not have stay 0.
+        // Fields that an older kernel does not have remain 0.
         let Ok(bytes) = system::option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, [0; INFO]) else {
             return Counted::default();
         };
@@ -151,14 +151,14 @@ impl Counted {
 
 /// Sets the TCP parameters of this network namespace according to `scenario`, if the kernel supports them.
 /// Returns the differences as text. The initial namespace of the machine is not changed.
-pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
+pub(super) fn apply_settings(scenario: &Scenario) -> Vec<String> {
     let all: Vec<Parameters> = scenario
         .traffic
         .iter()
         .filter_map(|traffic| Plan::for_source(&traffic.source)?.1.build().ok())
         .collect();
     let mut notes = differences(&all);
-    if is_the_machines_own() {
+    if is_initial_namespace() {
         notes.push(
             "TCP uses the settings of the machine, because perhop does not change the initial network \
              namespace"
@@ -174,8 +174,8 @@ pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
         ("tcp_timestamps", any(|tcp| tcp.timestamps)),
         ("tcp_ecn", any(|tcp| tcp.ecn)),
         ("tcp_slow_start_after_idle", any(|tcp| tcp.idle_restart)),
-        // With these settings, a connection does not inherit metrics of earlier connections, and may reuse
-        // their ports.
+        // With these settings, a connection does not use metrics of earlier connections, and may reuse their
+        // ports.
         ("tcp_no_metrics_save", "1"),
         ("tcp_tw_reuse", "1"),
     ] {
@@ -186,8 +186,8 @@ pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
     notes
 }
 
-/// Whether this process is in the initial network namespace.
-fn is_the_machines_own() -> bool {
+/// Whether this process is in the initial network namespace of the machine.
+fn is_initial_namespace() -> bool {
     let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
     // A process without the right to read the namespace of process 1 cannot change this namespace either.
     namespace("1").is_some_and(|first| Some(first) == namespace("self"))

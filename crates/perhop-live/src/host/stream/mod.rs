@@ -1,8 +1,8 @@
 //! TCP applications on the kernel's TCP. One thread runs all applications of a host.
 //!
-//! `opening` prepares an [`Exchange`], which waits for sockets and scheduled times. `application` contains
-//! the behavior of applications, which follows the [`Plan`](perhop_scenario::plan::Plan) that the simulator
-//! uses too.
+//! `opening` prepares an [`Exchange`], which waits for sockets and scheduled times. `application` has the
+//! behavior of applications, which follows the same [`Plan`](perhop_scenario::plan::Plan) as in the
+//! simulator.
 
 mod application;
 mod connection;
@@ -26,7 +26,7 @@ use super::flows::Flows;
 use super::report::{ClientConnection, Sample, SessionReport};
 use super::run::HostRun;
 use super::system;
-use connection::{Connection, Heard, TURN};
+use connection::{Connection, ReadOutcome, TURN};
 use session::{Session, SessionEnd};
 
 /// A scheduled task.
@@ -55,7 +55,7 @@ pub(super) struct Exchange {
     /// Number of connections so far.
     held: u64,
     agenda: BinaryHeap<Reverse<(u64, Task)>>,
-    /// Connections that could not be opened, or failed.
+    /// The number of connections that could not be opened or that failed.
     failures: u64,
     failure: Option<String>,
     notes: Vec<String>,
@@ -63,13 +63,13 @@ pub(super) struct Exchange {
     room: Vec<u8>,
 }
 
-/// Time after the end of the run for which connections stay open, nanoseconds. Hosts do not end
-/// simultaneously, and a peer must not see the end of the run as the end of a connection.
+/// Time after the end of the run for which connections stay open, nanoseconds. Hosts do not end at the same
+/// time, and the end of the run must not look like the end of a connection to a peer.
 const STANDSTILL: u64 = 300_000_000;
 /// Bit that marks tokens of listeners.
 const LISTENER: u64 = 1 << 63;
 
-/// Generation of the connection in a slot, in the upper half of a token.
+/// Mask of the generation of the connection in a slot, which is the upper half of a token.
 const SERIALS: u64 = 0x7fff_ffff;
 
 /// A time of the run in nanoseconds.
@@ -94,7 +94,7 @@ impl Exchange {
             for ready in trying(|| "cannot wait for sockets".to_owned(), ready)? {
                 let now = run.elapsed(system::monotonic());
                 if ready.token & LISTENER == 0 {
-                    self.attend(now, ready);
+                    self.serve_ready(now, ready);
                 } else {
                     self.accept(now, (ready.token & !LISTENER) as usize);
                 }
@@ -120,7 +120,7 @@ impl Exchange {
         {
             self.agenda.pop();
             match task {
-                Task::Begin(session) => self.begin_by_itself(at, now, session),
+                Task::Begin(session) => self.begin_scheduled(at, now, session),
                 Task::Stop(session) => self.stop(session),
                 Task::EndWarmup => self.end_warmup(),
                 Task::Sample(probe) => self.sample(run, now, probe),
@@ -129,7 +129,7 @@ impl Exchange {
     }
 
     /// Starts `session`, or its transaction that was scheduled for `at`.
-    fn begin_by_itself(&mut self, at: u64, now: u64, session: usize) {
+    fn begin_scheduled(&mut self, at: u64, now: u64, session: usize) {
         let Session { plan, stream, started, stops, .. } = &mut self.sessions[session];
         let first = !std::mem::replace(started, true);
         if let Some(gap) = plan.gap(stream) {
@@ -149,7 +149,7 @@ impl Exchange {
     fn connect(&mut self, now: u64, session: usize) {
         match self.try_connect(now, session) {
             Ok(connection) => {
-                let place = self.hold(connection);
+                let place = self.assign_slot(connection);
                 self.watch(place, true);
             }
             Err(error) => self.fail(&error),
@@ -196,10 +196,10 @@ impl Exchange {
                 protocol: Protocol::TCP,
             };
             let session = self.flows.find(&key).and_then(|flow| self.by_flow.get(&flow)).copied();
-            // Connections that belong to no session are closed.
+            // A connection that does not belong to a session is closed.
             let Some(place) = session else { continue };
             let session = &mut self.sessions[place];
-            if let Err(error) = session.tcp.dress(&fd, *address) {
+            if let Err(error) = session.tcp.set_options(&fd, *address) {
                 return self.fail(&error);
             }
             let number = session.begun;
@@ -209,13 +209,13 @@ impl Exchange {
             if let Request::Fixed(bytes) = session.plan.request {
                 connection.request = bytes;
             }
-            let place = self.hold(connection);
+            let place = self.assign_slot(connection);
             self.watch(place, false);
         }
     }
 
     /// Assigns a slot to `connection`, and a token that is unique in it.
-    fn hold(&mut self, mut connection: Connection) -> usize {
+    fn assign_slot(&mut self, mut connection: Connection) -> usize {
         let place = self.free.pop().unwrap_or(self.connections.len());
         self.held = (self.held + 1) & SERIALS;
         connection.token = self.held << 32 | place as u64;
@@ -226,7 +226,8 @@ impl Exchange {
         place
     }
 
-    /// Polls a new connection; a connection with `being_made` becomes writable when it is open.
+    /// Adds a new connection to the polled descriptors. A connection that is still `being_made` becomes
+    /// writable when it is open.
     fn watch(&mut self, place: usize, being_made: bool) {
         let Some(connection) = &self.connections[place] else { return };
         let (fd, token) = (connection.fd.as_fd(), connection.token);
@@ -240,13 +241,13 @@ impl Exchange {
     }
 
     /// Serves a connection that is ready.
-    fn attend(&mut self, now: u64, ready: system::Ready) {
+    fn serve_ready(&mut self, now: u64, ready: system::Ready) {
         let place = (ready.token & u64::from(u32::MAX)) as usize;
         // The connection may have ended in the meantime, and another connection may use its slot.
         let same = |connection: &mut Connection| connection.token == ready.token;
         let taken = self.connections.get_mut(place).and_then(|held| held.take_if(same));
         let Some(mut connection) = taken else { return };
-        let outcome = self.converse(now, &mut connection, ready);
+        let outcome = self.read_and_write(now, &mut connection, ready);
         match outcome {
             Ok(()) if !connection.is_over() => self.connections[place] = Some(connection),
             Ok(()) => self.retire(place, &connection),
@@ -259,7 +260,12 @@ impl Exchange {
     }
 
     /// Reads and writes as many bytes as possible.
-    fn converse(&mut self, now: u64, connection: &mut Connection, ready: system::Ready) -> io::Result<()> {
+    fn read_and_write(
+        &mut self,
+        now: u64,
+        connection: &mut Connection,
+        ready: system::Ready,
+    ) -> io::Result<()> {
         if !connection.open {
             if !ready.writable {
                 return Ok(());
@@ -271,18 +277,18 @@ impl Exchange {
             self.begin(now, connection);
         }
         let mut room = std::mem::take(&mut self.room);
-        let mut heard = Ok(Heard::Nothing);
+        let mut outcome = Ok(ReadOutcome::Nothing);
         for _ in 0..TURN {
-            heard = connection.hear(&mut room);
-            let Ok(Heard::Bytes(bytes)) = heard else { break };
+            outcome = connection.read_data(&mut room);
+            let Ok(ReadOutcome::Bytes(bytes)) = outcome else { break };
             self.answer(now, connection, bytes);
         }
         self.room = room;
-        if heard? == Heard::End && !connection.peer_finished {
+        if outcome? == ReadOutcome::End && !connection.peer_finished {
             connection.peer_finished = true;
-            self.answer_the_end(now, connection);
+            self.on_peer_fin(now, connection);
         }
-        let is_left = connection.speak()?;
+        let is_left = connection.write_pending()?;
         let (fd, token) = (connection.fd.as_fd(), connection.token);
         if is_left { self.poll.watch_both(fd, token) } else { self.poll.watch_reading(fd, token) }
     }

@@ -24,8 +24,8 @@ const WAITING: i32 = 1024;
 const ROOM: usize = 1 << 16;
 
 impl Exchange {
-    /// Opens listeners where `run`'s host is a server, and schedules its tasks as a client; `None` without
-    /// TCP.
+    /// Opens the listeners of `run`'s host as a server, and schedules its tasks as a client. Returns `None`
+    /// if the host has no TCP traffic.
     pub(in crate::host) fn open(run: &HostRun, flows: &Flows) -> Result<Option<Exchange>, HostError> {
         let mut exchange = Exchange {
             flows: flows.clone(),
@@ -49,7 +49,7 @@ impl Exchange {
         if exchange.sessions.is_empty() {
             return Ok(None);
         }
-        exchange.notes.extend(kernel::settle(run.scenario));
+        exchange.notes.extend(kernel::apply_settings(run.scenario));
         exchange.listen()?;
         exchange.agenda.push(Reverse((exchange.warmup, Task::EndWarmup)));
         for (probe, config) in run.scenario.measure.connections.iter().enumerate() {
@@ -107,9 +107,9 @@ impl Exchange {
         Ok(())
     }
 
-    /// The congestion control of an endpoint with `parameters`: that of the run if it is set, otherwise that
-    /// of the scenario. `None` selects the system's default, if the kernel does not have the scenario's
-    /// congestion control.
+    /// The congestion control of an endpoint with `parameters`: the congestion control of the run if it is
+    /// set, otherwise that of the scenario. If the kernel does not have the scenario's congestion control,
+    /// the result is `None`, which selects the default of the system.
     fn congestion(&mut self, run: &HostRun, parameters: &Parameters) -> Result<Option<String>, HostError> {
         let what = |name: &str| format!("cannot use congestion control `{name}`");
         let has = |name: &str| trying(|| what(name), kernel::has_congestion(name));

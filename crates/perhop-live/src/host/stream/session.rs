@@ -34,7 +34,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Draws the random numbers that the simulator uses for the clocks of both ends of a new connection.
+    /// Draws and discards the random numbers that the simulator uses for the clocks of both ends of a new
+    /// connection, so that later draws are the same.
     pub(super) fn draw_clocks(&mut self) {
         let _ = (self.stream.uniform(), self.stream.uniform());
     }

@@ -7,8 +7,8 @@ pub(in crate::host) fn monotonic() -> u64 {
     nanoseconds(libc::CLOCK_MONOTONIC)
 }
 
-/// Returns the offset of the clock of packet timestamps from [`monotonic`], nanoseconds. Of several
-/// measurements, the most accurate is used.
+/// Returns the offset of the clock of packet timestamps from [`monotonic`], nanoseconds. Measures several
+/// times and returns the most accurate result.
 pub(in crate::host) fn timestamps_ahead() -> u64 {
     let look = || {
         let before = monotonic();

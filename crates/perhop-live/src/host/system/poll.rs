@@ -37,12 +37,12 @@ impl Poll {
     pub(in crate::host) fn add(&self, fd: BorrowedFd, token: u64) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_ADD, fd.as_raw_fd(), libc::EPOLLIN | libc::EPOLLRDHUP, token)
     }
-    /// Watches `fd`, which was added, for data to read and for room to write.
+    /// Watches `fd`, which was already added, for data to read and for room to write.
     pub(in crate::host) fn watch_both(&self, fd: BorrowedFd, token: u64) -> io::Result<()> {
         let both = libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLOUT;
         self.control(libc::EPOLL_CTL_MOD, fd.as_raw_fd(), both, token)
     }
-    /// Watches `fd`, which was added, only for data to read.
+    /// Watches `fd`, which was already added, only for data to read.
     pub(in crate::host) fn watch_reading(&self, fd: BorrowedFd, token: u64) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_MOD, fd.as_raw_fd(), libc::EPOLLIN | libc::EPOLLRDHUP, token)
     }

@@ -1,4 +1,4 @@
-//! Real frames made from packets.
+//! Frames with the headers of given packets.
 
 use std::net::IpAddr;
 
