@@ -1,7 +1,7 @@
 """Time and memory of large networks in perhop, and in ns-3 if it is installed.
 
 The equivalents are crates/perhop-sim/benches/scale.rs and benchmarks/ns3/scale.cc. Times are processor times
-of the whole process. Debian's ns-3 is built without MPI, so that both run on one core.
+of the whole process. Debian's ns-3 is built without MPI, so both simulators run on one core.
 """
 
 from __future__ import annotations

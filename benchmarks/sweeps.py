@@ -5,9 +5,9 @@
 Points are runs of `examples/on-off-red.perhop.yaml` for 10 s, each with another seed. Rates are points per
 second of wall time. They are medians over rounds in which all alternatives run in turn, because a shared
 machine disturbs all of them. The slow alternatives run fewer points. The overhead is the processor time of a
-stored sweep in addition to the time of the points alone (`_core.Batch`), which are loaded and run, and whose
-tables are created, without Python. A local Dask cluster runs longer points (100 s), which are also run on the
-threads of one process for comparison. The start and the end of the cluster are not counted.
+stored sweep minus the time of the points alone (`_core.Batch`), which load and run the scenario and create
+the tables without Python. A local Dask cluster runs longer points (100 s), which are also run on the threads
+of one process for comparison. The start and the end of the cluster are not counted.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def compiled(edges: str) -> set[tuple[str, str]]:
 
 
 def crates(bom: Bom) -> list[Component]:
-    """Add every crate that the extension module and the playground are compiled from, and return their own.
+    """Add every crate of the extension module and the playground; return the two crates of these modules.
 
     Crates that only build scripts need have the scope `excluded`: they run during the build and are not in
     the wheel.

@@ -112,7 +112,7 @@ pub(super) struct Sender {
     /// Whether the congestion window was the last limit of the sender.
     pub(super) cwnd_limited: bool,
     pub(super) phase: Phase,
-    /// Whether ECN is in use: negotiated in the handshake, or configured if there is none.
+    /// Whether ECN is in use: negotiated in the handshake, or configured if connections have no handshake.
     pub(super) ecn: bool,
     /// Time at which the retransmission timer expires; [`Time::MAX`] while it is off.
     pub(super) deadline: Time,

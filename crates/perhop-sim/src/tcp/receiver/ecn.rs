@@ -42,7 +42,7 @@ impl Receiver {
             self.pending_ack = PendingAck::Immediate;
         }
     }
-    /// Writes the acknowledgment of the data before a change of marks, if one is owed.
+    /// Writes the acknowledgment of the data before a change of marks, if it has not been sent yet.
     pub(in crate::tcp) fn write_owed(&mut self, segment: &mut Segment) {
         let Some(owed) = self.marks.owed.take() else { return };
         let Owed { acknowledgment, echo } = *owed;
