@@ -64,7 +64,8 @@ pub(crate) fn warning(direction: &DirectionReport, seconds: f64) -> Option<Strin
         names.push("and others");
     }
     Some(format!(
-        "{:.1} % of the bytes of {}, {} at a rate of {}, bypassed the policy: frames without an IP packet ({})",
+        "{:.1} % of the bytes of {}, {} at a rate of {}, bypassed the policy: frames without an IP packet \
+         ({})",
         share * 100.0,
         direction.name,
         bits_per_second(rate),

@@ -99,7 +99,7 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
 /// exclude parameters of TCP.
 fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
     let is_quic = parameters.recovery == Recovery::Quic;
-    let profile = "the profile quic has both";
+    let profile = "the profile `quic` sets both";
     if is_quic != (parameters.rto_rule == RtoRule::Quic) {
         let message = "`recovery: quic` and `rto-rule: quic` are valid only together";
         return Err(ConfigError::new(if is_quic { "rto-rule" } else { "recovery" }, message).help(profile));

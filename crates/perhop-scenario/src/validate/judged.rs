@@ -62,16 +62,12 @@ pub(super) fn video(path: &ValuePath, config: &VideoConfig, findings: &mut Findi
         "for example [1Mb/s, 3Mb/s]",
     );
     findings.require(config.segment > Time::ZERO, path, "segment", "above 0", "for example 4s");
-    let help = format!(
-        "at least `segment` ({}), because the player can show only whole segments",
-        config.segment
-    );
+    let help =
+        format!("at least `segment` ({}), because the player can show only whole segments", config.segment);
     let starts = config.starts_with >= config.segment;
     findings.require(starts, path, "starts-with", "at least a segment", &help);
     let needed = config.starts_with.saturating_add(config.segment);
-    let help = format!(
-        "write at least {needed}; with a smaller buffer, playback never starts"
-    );
+    let help = format!("write at least {needed}; with a smaller buffer, playback never starts");
     findings.require(
         config.buffer >= needed,
         path,

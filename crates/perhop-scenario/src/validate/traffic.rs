@@ -323,7 +323,8 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
         SourceConfig::Web(config) => {
             let (path, has_gaps) = (path.join("web"), config.mean_gap > Time::ZERO);
             findings.require(has_gaps, &path, "mean-gap", "above 0", "for example 100ms");
-            let help = "at most 1, a Pareto distribution has no mean; 1.2 is usual for web traffic";
+            let help =
+                "with a shape up to 1, a Pareto distribution has no mean; 1.2 is usual for web traffic";
             pareto_shape(&path, config.shape, help, findings);
             application(&path, source, &[("mean-size", config.mean_size)], findings);
         }
@@ -358,7 +359,7 @@ fn on_off(path: &ValuePath, on_off: &OnOffConfig, findings: &mut Findings) {
         findings.require(packets >= 1e-3, path, "on-time", condition, help);
     }
     if let PeriodLaw::Pareto { shape } = on_off.law {
-        let help = "at most 1, a Pareto distribution has no mean; 1.5 is usual";
+        let help = "with a shape up to 1, a Pareto distribution has no mean; 1.5 is usual";
         pareto_shape(&path.join("law").join("pareto"), shape, help, findings);
     }
 }
