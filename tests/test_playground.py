@@ -127,7 +127,7 @@ def test_verdicts_show_guarantees(file: Path) -> None:
         here.tab.locator("#verdicts .sure").first.wait_for(state="attached")
         here.tab.click("#verdicts li:nth-child(1) summary")
         bounds = here.tab.locator("#verdicts .sure").all_inner_texts()
-        assert bounds[0].endswith(f"no packet that arrives takes more than {1e3 * voice:.3g} ms")
+        assert bounds[0].endswith(f"delivered packets take at most {1e3 * voice:.3g} ms")
 
 
 @needs_page

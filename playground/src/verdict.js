@@ -80,7 +80,7 @@ export function guarantee({ queues, classes }, name) {
   const delay = isPart ? within : classes.find((one) => one.class === name)?.delay_s ?? null;
   const parts = [];
   if (rates.length && rates.every((one) => one !== null)) parts.push(`${rate(Math.min(...rates))} to its queue`);
-  if (delay !== null) parts.push(`no packet that arrives takes more than ${time(delay)}${isPart ? " in the router" : ""}`);
+  if (delay !== null) parts.push(`delivered packets take at most ${time(delay)}${isPart ? " in the router" : ""}`);
   return parts.length ? `guaranteed: ${parts.join("; ")}` : "";
 }
 
