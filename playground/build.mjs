@@ -24,7 +24,7 @@ const packages = new Set(Object.keys(metafile.inputs).flatMap((file) => /^node_m
 const notices = [...packages].sort().map((name) => {
   const folder = join(import.meta.dirname, "node_modules", name);
   const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const files = readdirSync(folder, { withFileTypes: true }).filter((one) => one.isFile() && /^(licen[cs]e|notice)/i.test(one.name));
+  const files = readdirSync(folder, { withFileTypes: true }).filter((file) => file.isFile() && /^(licen[cs]e|notice)/i.test(file.name));
   const texts = files.map((file) => readFileSync(join(folder, file.name), "utf8").trim());
   return `${name} ${version}, ${license}\n\n${texts.join("\n\n")}\n`;
 });

@@ -9,7 +9,7 @@ export function isHidden(text, { line, severity, rule }) {
   if (!line || severity === "error") return false;
   const id = typeof rule === "string" ? rule : rule?.id;
   const near = text.split("\n").slice(Math.max(0, line - 2), line);
-  return near.some((one) => /[!#]\s*perhop:\s*ignore\s+(.*)/.exec(one)?.[1].split(/[,\s]+/).includes(id));
+  return near.some((line) => /[!#]\s*perhop:\s*ignore\s+(.*)/.exec(line)?.[1].split(/[,\s]+/).includes(id));
 }
 
 export function list(diagnostics) {

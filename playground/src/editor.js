@@ -50,7 +50,7 @@ export class Editor {
           this.#language.of(yaml()), syntaxHighlighting(colors), theme,
           EditorView.contentAttributes.of({ "aria-label": "Scenario or router configuration" }),
           EditorView.updateListener.of((update) => {
-            const isTyped = !update.transactions.some((one) => one.annotation(fromPage));
+            const isTyped = !update.transactions.some((transaction) => transaction.annotation(fromPage));
             if (update.docChanged) onChange(this.text, isTyped);
           }),
         ],

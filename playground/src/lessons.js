@@ -51,9 +51,9 @@ export class Lessons {
     if (!lesson) return this.leave();
     this.student = String(state.student ?? "");
     $("student").value = this.student;
-    const texts = (of) => Object.fromEntries(this.course.map(({ id }) => [id, of?.[id]]).filter(([, one]) => one));
+    const texts = (source) => Object.fromEntries(this.course.map(({ id }) => [id, source?.[id]]).filter(([, text]) => text));
     this.texts = texts(state.texts);
-    this.entries = Object.fromEntries(Object.entries(texts(state.entries)).filter(([, one]) => typeof one.scenario === "string"));
+    this.entries = Object.fromEntries(Object.entries(texts(state.entries)).filter(([, entry]) => typeof entry.scenario === "string"));
     this.show(true);
     this.#present(lesson);
   }
@@ -63,7 +63,7 @@ export class Lessons {
     $("lessons-open").setAttribute("aria-expanded", String(isShown));
   }
   open(id, text) {
-    const lesson = this.course.find((one) => one.id === id);
+    const lesson = this.course.find((known) => known.id === id);
     this.#present(lesson);
     return this.onOpen(text ?? this.texts[id] ?? lesson.start, this.seed);
   }
@@ -93,7 +93,7 @@ export class Lessons {
     const { id } = this.current;
     const isOwn = run.seed === this.seed;
     const met = judgment.met && isOwn;
-    const entry = { lesson: id, met, seed: run.seed, check: checkNumber(run.summary), measured: judgment.goals.map((one) => one.measured), scenario: run.text };
+    const entry = { lesson: id, met, seed: run.seed, check: checkNumber(run.summary), measured: judgment.goals.map((goal) => goal.measured), scenario: run.text };
     // A goal that was met remains met. A later attempt that does not meet the goal still counts as an
     // attempt.
     if (met || !this.isMet(id)) this.entries[id] = entry;
@@ -106,7 +106,7 @@ export class Lessons {
     return Boolean(this.entries[id]?.met) && this.entries[id].seed === this.seed;
   }
   sheet() {
-    const entries = this.course.map(({ id }) => this.entries[id]).filter((one) => one?.seed === this.seed);
+    const entries = this.course.map(({ id }) => this.entries[id]).filter((entry) => entry?.seed === this.seed);
     return sheetOf(this.student, this.version, entries);
   }
 

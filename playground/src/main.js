@@ -38,14 +38,14 @@ async function take({ isNew = false } = {}) {
   const text = editor.text;
   outdated("all");
   // A changed text is not an example, so the menu shows no example.
-  $("examples").value = String(EXAMPLES.findIndex(([, one]) => one === text));
+  $("examples").value = String(EXAMPLES.findIndex(([, example]) => example === text));
   lessons.expect(text);
   try {
     const { value: found } = await client.ask({ ask: "check", text });
     if (mine !== turn) return;
     state.isRouter = found.kind === "router";
     editor.kind = found.kind;
-    const remarks = found.diagnostics.filter((one) => !isHidden(text, one));
+    const remarks = found.diagnostics.filter((diagnostic) => !isHidden(text, diagnostic));
     editor.show(remarks);
     list(remarks);
     if (!found.runs) {
@@ -189,7 +189,7 @@ function premises({ asked }) {
   const { assumed = [], load, not_looked_at: leftOut = [], missing = [] } = asked ?? {};
   // The sentence about the load begins with its subject and a colon, which becomes the heading.
   const loads = load ? [load.split(": ")] : [];
-  const lines = [...loads.map(([head, ...text]) => [head, text.join(": ")]), ...leftOut.map((one) => ["not looked at", one]), ...assumed.map((one) => ["assumed", one]), ...missing.map((one) => ["no traffic", one])];
+  const lines = [...loads.map(([head, ...text]) => [head, text.join(": ")]), ...leftOut.map((remark) => ["not looked at", remark]), ...assumed.map((remark) => ["assumed", remark]), ...missing.map((remark) => ["no traffic", remark])];
   $("premises").hidden = !lines.length;
   $("premises").querySelector("summary").textContent = `Assumptions and ignored lines: ${lines.length}`;
   $("premises").querySelector("ul").replaceChildren(...lines.map(([head, text]) => {

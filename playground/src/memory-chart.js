@@ -18,9 +18,9 @@ export function memoryChart(chart, { span, lines, drops, at }) {
       label: { show: true, position: "insideEndTop", distance: [2, 0], formatter: count(limit), color: ink, fontSize: 10 },
     }));
   });
-  const stroke = (one, index) => ({
-    type: "line", name: one.name, data: one.units.map((units, row) => [columns.time[row], units]), showSymbol: false, animation: false, z: 3,
-    emphasis: { disabled: true }, lineStyle: { color: one.color, width: 2 }, itemStyle: { color: one.color }, areaStyle: { color: one.color, opacity: 0.14 },
+  const stroke = (queue, index) => ({
+    type: "line", name: queue.name, data: queue.units.map((units, row) => [columns.time[row], units]), showSymbol: false, animation: false, z: 3,
+    emphasis: { disabled: true }, lineStyle: { color: queue.color, width: 2 }, itemStyle: { color: queue.color }, areaStyle: { color: queue.color, opacity: 0.14 },
     ...(index === 0 ? { markLine: { silent: true, symbol: "none", animation: false, data: [...limits, instant(at, ink)] } } : {}),
   });
   const pool = {

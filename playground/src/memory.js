@@ -130,7 +130,7 @@ export class Memory {
     const dropped = new Set(columns["drop/port"].map((port, row) => `${port}/${columns["drop/queue"][row]}`));
     const found = layout.ports.flatMap((port, place) => port.queues.map((queue, number) => {
       const units = columns[`units/${place}/${number}`];
-      const isBusy = dropped.has(`${place}/${number}`) || units.some((one) => one > 0);
+      const isBusy = dropped.has(`${place}/${number}`) || units.some((unit) => unit > 0);
       return { port, place, number, queue, units, isBusy: isBusy || place === 0 };
     })).filter(({ isBusy }) => isBusy);
     // Ports without packets in the memory are not drawn.

@@ -28,9 +28,9 @@ function shares(queueing, prefix = "", group = "") {
 // The queues of a port with their descriptions, which are the same as in `perhop draw`.
 export function described(queues, port, queueing) {
   const known = queueing ? shares(queueing) : new Map();
-  return queues.filter((one) => one.port === port).map(({ queue, limit_packets: limit, lines }) => ({
+  return queues.filter((queue) => queue.port === port).map(({ queue, limit_packets: limit, lines }) => ({
     name: queue, group: known.get(queue)?.group ?? "", share: known.get(queue)?.share ?? "", limit: limit ?? NaN,
-    manager: lines.map((one) => one.text).join("; "),
+    manager: lines.map((line) => line.text).join("; "),
   }));
 }
 const shaped = (config) => (config.shape ? `, shaped ${config.shape.rate ?? ""}` : "");
@@ -45,8 +45,8 @@ export function portOf(started, number) {
   const queues = described(started.queues, ports[number].name, policy.queueing);
   const ring = near.ring ?? { packets: 1 };
   const ringWords = ring.packets ? `${ring.packets} ${ring.packets === 1 ? "packet" : "packets"}` : `${ring.particles?.count} particles`;
-  const into = resolved.links.flatMap((one) => one.between.includes(from) ? [resolved.policies?.[one.interfaces?.[from]?.input]] : []);
-  const stages = [...into, policy].flatMap((one) => one?.conditioners ?? []);
+  const into = resolved.links.flatMap((link) => link.between.includes(from) ? [resolved.policies?.[link.interfaces?.[from]?.input]] : []);
+  const stages = [...into, policy].flatMap((applied) => applied?.conditioners ?? []);
   const wire = near.rate ?? link.rate;
   return {
     number, from, to, name: ports[number].name, policy: near.output ?? "", queues,

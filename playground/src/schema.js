@@ -35,7 +35,7 @@ const choices = (schema, node) => {
   const at = node?.$ref ? { ...schema.$defs[node.$ref.split("/").at(-1)], description: node.description } : node;
   if (!at) return [];
   const several = at.anyOf ?? at.oneOf;
-  return several ? several.flatMap((one) => choices(schema, one).map((each) => ({ description: one.description, ...each }))) : [at];
+  return several ? several.flatMap((alternative) => choices(schema, alternative).map((each) => ({ description: alternative.description, ...each }))) : [at];
 };
 
 export function schemaAt(schema, path) {
@@ -66,8 +66,8 @@ export function completionsAt(schema, context) {
   const key = /^\s*(?:- )*([\w-]*)$/.exec(before);
   if (!key || (!key[1] && !context.explicit)) return null;
   const options = schemaAt(schema, path).flatMap((node) =>
-    Object.entries(node.properties ?? {}).map(([label, of]) => ({
-      label, type: "property", apply: `${label}: `, info: of.description ?? node.description,
+    Object.entries(node.properties ?? {}).map(([label, property]) => ({
+      label, type: "property", apply: `${label}: `, info: property.description ?? node.description,
       boost: node.required?.includes(label) ? 1 : 0,
     })));
   const known = new Set();

@@ -13,7 +13,7 @@ export function readSheet(text, known) {
   const found = JSON.parse(text);
   if (found?.["perhop-sheet"] !== VERSION) throw new Error("it is not a result sheet of this version");
   if (typeof found.name !== "string" || !Array.isArray(found.lessons)) throw new Error("it has no name or no lessons");
-  const entries = found.lessons.filter((one) => known.includes(one?.lesson) && typeof one.scenario === "string");
+  const entries = found.lessons.filter((entry) => known.includes(entry?.lesson) && typeof entry.scenario === "string");
   return { name: found.name, version: String(found.perhop), entries };
 }
 

@@ -23,7 +23,7 @@ const WAYS = [
   (name, names, fits) => longest(name.length - 1, (length) => name.slice(0, length) + GAP, fits),
   // Keep the part that differs from the most similar name, and as much of the beginning as fits.
   (name, names, fits) => {
-    const alike = Math.max(...names.filter((one) => one !== name).map((one) => common(one, name)));
+    const alike = Math.max(...names.filter((other) => other !== name).map((other) => common(other, name)));
     // The text is shown from the beginning of the word with the difference, unless this beginning is too far
     // away.
     const word = name.slice(0, alike).search(/[\p{L}\p{N}]*$/u);

@@ -15,10 +15,10 @@ export class SliderPanel {
   // first; the others are disabled.
   load(text, around, { isNew, lesson }) {
     const found = around ? ofRouter(text) : ofScenario(text);
-    const isSame = found.length === this.sliders.length && found.every((one, index) => one.label === this.sliders[index].label);
+    const isSame = found.length === this.sliders.length && found.every((slider, index) => slider.label === this.sliders[index].label);
     if (!isNew && isSame) {
       // If the length of a number changes, the positions of the following numbers change.
-      found.forEach((one, index) => Object.assign(this.sliders[index], { from: one.from, to: one.to }));
+      found.forEach((slider, index) => Object.assign(this.sliders[index], { from: slider.from, to: slider.to }));
       return;
     }
     this.sliders = found;
@@ -50,8 +50,8 @@ export class SliderPanel {
     const insert = isBare ? written({ ...slider, whole: true }, value) : text.trim();
     const { from, to } = slider;
     const shift = insert.length - (to - from);
-    for (const one of this.sliders) {
-      if (one.from > from) Object.assign(one, { from: one.from + shift, to: one.to + shift });
+    for (const other of this.sliders) {
+      if (other.from > from) Object.assign(other, { from: other.from + shift, to: other.to + shift });
     }
     slider.to = from + insert.length;
     this.onText(from, to, insert);

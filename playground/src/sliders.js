@@ -127,12 +127,12 @@ export function ofRouter(text) {
 // fraction from 0 to 1.
 export const PLACES = 100;
 export function range({ value, unit, isPart }) {
-  if (isPart) return { at: (place) => place / PLACES, placeOf: (one) => one * PLACES };
-  if (unit === "%") return { at: (place) => Math.max(1, place), placeOf: (one) => one };
+  if (isPart) return { at: (place) => place / PLACES, placeOf: (number) => number * PLACES };
+  if (unit === "%") return { at: (place) => Math.max(1, place), placeOf: (number) => number };
   const least = value / 10;
   return {
     at: (place) => least * 100 ** (place / PLACES),
-    placeOf: (one) => (Math.log(one / least) / Math.log(100)) * PLACES,
+    placeOf: (number) => (Math.log(number / least) / Math.log(100)) * PLACES,
   };
 }
 

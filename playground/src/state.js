@@ -3,19 +3,19 @@
 
 const MOST_TEXT = 2_000_000, MOST_ENTRIES = 1000, MOST_NAME = 1000;
 
-const isText = (most) => (one) => typeof one === "string" && one.length <= most;
+const isText = (most) => (value) => typeof value === "string" && value.length <= most;
 const isName = isText(MOST_NAME);
-const isNumber = (one) => Number.isFinite(one) && one >= 0;
-const isPlain = (one) => typeof one === "object" && one !== null && !Array.isArray(one);
-const isMapOf = (is) => (one) => isPlain(one) && Object.keys(one).length <= MOST_ENTRIES && Object.entries(one).every(([key, value]) => isName(key) && is(value));
-const optional = (is) => (one) => one === undefined || one === null || is(one);
+const isNumber = (value) => Number.isFinite(value) && value >= 0;
+const isPlain = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isMapOf = (is) => (map) => isPlain(map) && Object.keys(map).length <= MOST_ENTRIES && Object.entries(map).every(([key, value]) => isName(key) && is(value));
+const optional = (is) => (value) => value === undefined || value === null || is(value);
 
 // The keys of a question `around` except `ask` and `text`: the configuration is in the editor.
 const AROUND = { interface: optional(isName), rate: optional(isName), ring: optional(isNumber), loads: optional(isMapOf(isNumber)) };
 const STATE = {
   text: isText(MOST_TEXT),
   around: optional(isPlain),
-  seed: optional((one) => Number.isSafeInteger(one) && one >= 0),
+  seed: optional((value) => Number.isSafeInteger(value) && value >= 0),
   port: optional(isName),
   at: optional(isNumber),
   place: optional(isNumber),
@@ -26,8 +26,8 @@ const ENTRY = {
   scenario: isText(MOST_TEXT),
   seed: optional(isNumber),
   check: optional(isName),
-  met: optional((one) => typeof one === "boolean"),
-  measured: optional((one) => Array.isArray(one) && one.length <= MOST_ENTRIES && one.every((each) => each === null || Number.isFinite(each))),
+  met: optional((value) => typeof value === "boolean"),
+  measured: optional((value) => Array.isArray(value) && value.length <= MOST_ENTRIES && value.every((each) => each === null || Number.isFinite(each))),
 };
 const LESSONS = { lesson: optional(isName), student: optional(isName), texts: optional(isMapOf(isText(MOST_TEXT))), entries: optional(isMapOf(isPlain)) };
 
@@ -54,7 +54,7 @@ export function validated(found) {
   if (state.lessons) {
     state.lessons = checked(state.lessons, LESSONS, "lessons");
     const entries = Object.entries(state.lessons.entries ?? {});
-    if (entries.length) state.lessons.entries = Object.fromEntries(entries.map(([id, one]) => [id, checked(one, ENTRY, "lessons")]));
+    if (entries.length) state.lessons.entries = Object.fromEntries(entries.map(([id, entry]) => [id, checked(entry, ENTRY, "lessons")]));
   }
   return state;
 }

@@ -5,10 +5,10 @@ import { $ } from "./page.js";
 export function tabs(onChoice) {
   const all = [...document.querySelectorAll("[role=tab]")];
   const choose = (tab) => {
-    for (const one of all) {
-      one.setAttribute("aria-selected", String(one === tab));
-      one.tabIndex = one === tab ? 0 : -1;
-      $(one.getAttribute("aria-controls")).hidden = one !== tab;
+    for (const other of all) {
+      other.setAttribute("aria-selected", String(other === tab));
+      other.tabIndex = other === tab ? 0 : -1;
+      $(other.getAttribute("aria-controls")).hidden = other !== tab;
     }
     onChoice();
   };

@@ -20,7 +20,7 @@ export class Teacher {
     for (const file of files) {
       try {
         const sheet = readSheet(await file.text(), this.lessons.course.map(({ id }) => id));
-        const states = Object.fromEntries(sheet.entries.map((one) => [one.lesson, one.met === true ? "claimed" : "open"]));
+        const states = Object.fromEntries(sheet.entries.map((entry) => [entry.lesson, entry.met === true ? "claimed" : "open"]));
         this.sheets = [...this.sheets.filter(({ name }) => name !== sheet.name), { ...sheet, states }];
       } catch (error) {
         wrong.push(`${file.name}: ${error.message}`);
@@ -41,14 +41,14 @@ export class Teacher {
         this.#draw();
       }
     }
-    const met = this.sheets.flatMap(({ states }) => Object.values(states)).filter((one) => one === "verified").length;
+    const met = this.sheets.flatMap(({ states }) => Object.values(states)).filter((state) => state === "verified").length;
     $("sheets-says").textContent = `All answers were run again; ${met} meet their goals.`;
     $("sheets-verify").disabled = false;
     document.documentElement.dataset.verified = String(met);
     this.onEnd();
   }
   async #state({ lesson: id, scenario, met, seed, check }, own) {
-    const lesson = this.lessons.course.find((one) => one.id === id);
+    const lesson = this.lessons.course.find((known) => known.id === id);
     try {
       const ended = await this.client.run({ text: scenario, seed: own, intervals: 1 }, () => {});
       if (!ended) return met === true ? "claimed" : "open";
@@ -75,7 +75,7 @@ export class Teacher {
     $("sheets-verify").disabled = $("sheets-csv").disabled = !rows.length;
   }
   #cell({ name, entries, states }, lesson) {
-    const entry = entries.find((one) => one.lesson === lesson.id);
+    const entry = entries.find((answer) => answer.lesson === lesson.id);
     const cell = element("td", "", entry ? states[lesson.id] : "");
     if (!entry) return cell;
     const open = element("button", WORDS[states[lesson.id]]);

@@ -8,7 +8,7 @@ const NAME_LETTERS = 18;
 // Shows the verdicts. `sure` returns the text about the guarantee of a class; `earlier` has the verdicts of
 // the previous run.
 export function showVerdicts(shown, roles, { sure = () => "", earlier = [] } = {}) {
-  const open = new Set([...$("verdicts").querySelectorAll("details[open]")].map((one) => one.dataset.class));
+  const open = new Set([...$("verdicts").querySelectorAll("details[open]")].map((details) => details.dataset.class));
   const labels = shortened(shown.map(({ name }) => name), (text) => text.length <= NAME_LETTERS);
   $("verdicts").replaceChildren(...shown.map((verdict, place) => {
     const { name, tone, line, aside, more } = verdict;
@@ -27,7 +27,7 @@ export function showVerdicts(shown, roles, { sure = () => "", earlier = [] } = {
     rest.append(element("p", `${more.join("; ")}.`));
     const guaranteed = sure(name);
     if (guaranteed) rest.append(element("small", guaranteed, "sure"));
-    const old = earlier.find((one) => one.name === name);
+    const old = earlier.find((verdict) => verdict.name === name);
     if (old && old.more.join() !== more.join()) rest.append(element("small", `before: ${old.line}; ${old.more.join("; ")}`, "was"));
     item.append(rest);
     return item;

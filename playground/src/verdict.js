@@ -16,7 +16,7 @@ const mean = (group, column) => group[column]?.mean ?? null;
 // until the engine answers.
 export function verdicts(summary, judging, calls = []) {
   const seconds = summary.duration_s - summary.warmup_s;
-  const call = (name) => calls.find((one) => one.class === name);
+  const call = (name) => calls.find((rated) => rated.class === name);
   return summary.classes.map((group) => ({ name: group.class, ...verdict(group, seconds, judging, call(group.class)) }));
 }
 
@@ -36,9 +36,9 @@ function fitness(call, roles, loss) {
   const isRated = role === "voice" && call.r !== null;
   const reasons = isRated
     ? [`R ${call.r.toFixed(1)}, MOS ${call.mos.toFixed(2)}: ${call.category}; ${time(call.mouth_to_ear_s)} from mouth to ear`]
-    : compared.filter((one) => one.answer === "unfit").map(reason);
+    : compared.filter((comparison) => comparison.answer === "unfit").map(reason);
   // On the line, a rate has no name, because its unit is sufficient.
-  const [first] = compared.filter((one) => one.answer === "unfit").map((one) => reason(one.unit === "b/s" ? { ...one, words: "" } : one).trim());
+  const [first] = compared.filter((comparison) => comparison.answer === "unfit").map((comparison) => reason(comparison.unit === "b/s" ? { ...comparison, words: "" } : comparison).trim());
   // The line shows the figure that decides the verdict; the details show the fitness.
   const why = isRated ? `R ${call.r.toFixed(0)}, ${loss}` : first ?? loss;
   // The bound of losses depends on the role, so the line names the role for which the class is fit.
@@ -76,10 +76,10 @@ export function guarantee({ queues, classes }, name) {
   const rates = own.map((queue) => queue.guaranteed_bps);
   const isPart = own.length < passed.length;
   const waits = own.map((queue) => queue.delay_s);
-  const within = waits.length && waits.every((one) => one !== null) ? waits.reduce((sum, one) => sum + one, 0) : null;
-  const delay = isPart ? within : classes.find((one) => one.class === name)?.delay_s ?? null;
+  const within = waits.length && waits.every((wait) => wait !== null) ? waits.reduce((sum, wait) => sum + wait, 0) : null;
+  const delay = isPart ? within : classes.find((entry) => entry.class === name)?.delay_s ?? null;
   const parts = [];
-  if (rates.length && rates.every((one) => one !== null)) parts.push(`${rate(Math.min(...rates))} to its queue`);
+  if (rates.length && rates.every((value) => value !== null)) parts.push(`${rate(Math.min(...rates))} to its queue`);
   if (delay !== null) parts.push(`delivered packets take at most ${time(delay)}${isPart ? " in the router" : ""}`);
   return parts.length ? `guaranteed: ${parts.join("; ")}` : "";
 }

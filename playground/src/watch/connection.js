@@ -29,7 +29,7 @@ export class Connection {
     if (value.error) throw new Error(value.error.message);
     const { columns = {}, ...rest } = value;
     // JSON has no NaN, so a missing value arrives as null.
-    for (const name of Object.keys(columns)) columns[name] = columns[name].map((one) => one ?? NaN);
+    for (const name of Object.keys(columns)) columns[name] = columns[name].map((value) => value ?? NaN);
     return { value: rest, columns };
   }
 }

@@ -128,7 +128,7 @@ export class Forwarding {
     this.scene.packets = { ways: now.flatMap(({ waiting }, queue) => Array.from({ length: waiting }, () => ({ number: next++, queue, class: queue, length: 1000, arrived: 0 }))) };
     this.scene.draw(1, 0);
     const causes = ({ dropped }) => Object.entries(dropped).map(([cause, packets]) => `${cause} ${count(packets)}`).join(", ");
-    counters(["queue", "arrived", "sent", "dropped", "marked", "why dropped"], now.map((one, index) => [names[index], one.arrived, one.sent, lost(one), one.marked, causes(one)]));
+    counters(["queue", "arrived", "sent", "dropped", "marked", "why dropped"], now.map((queue, index) => [names[index], queue.arrived, queue.sent, lost(queue), queue.marked, causes(queue)]));
     this.charts.draw(new Port(this), null, { colors: this.roles, queueColors: this.roles, probe: 0 });
   }
 }

@@ -11,7 +11,7 @@ const connection = new Connection();
 const view = new VIEWS[document.querySelector("main").dataset.kind](connection);
 globalThis.perhopView = view; // for tests
 connection.open({
-  on: (told) => view.take(told),
+  on: (event) => view.take(event),
   onBegin: () => view.begin(),
   onEnd: () => { if (!view.isDone) status("The process has ended, or does not answer.", "bad"); },
 });

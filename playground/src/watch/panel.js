@@ -9,7 +9,7 @@ export function counters(columns, rows) {
   const body = rows.map(([name, ...numbers]) => {
     const row = element("tr");
     row.append(Object.assign(element("th", name, "k"), { scope: "row" }));
-    row.append(...numbers.map((one) => element("td", typeof one === "number" ? count(one) : one, "n")));
+    row.append(...numbers.map((value) => element("td", typeof value === "number" ? count(value) : value, "n")));
     return row;
   });
   $("counters").replaceChildren(head, ...body);
