@@ -46,7 +46,7 @@ def main() -> int:
     for _ in range(max(1, arguments.rounds)):
         with tempfile.TemporaryDirectory(prefix="perhop-install-") as folder:
             rounds.append(install_and_run(wheel.resolve(), Path(folder)))
-    found = {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
+    found = {name: statistics.median(measured[name] for measured in rounds) for name in rounds[0]}
     for name, seconds in found.items():
         target = _TARGETS.get(name)
         verdict = f"at most {target:g} s: {'met' if seconds <= target else 'not met'}" if target else ""

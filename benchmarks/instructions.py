@@ -95,8 +95,8 @@ def _count_engine(engine: Path, scenario: str, seconds: int) -> dict[str, int]:
 def _count_per_packet(data_plane: Path, case: str) -> int:
     """Return the instructions per packet, computed from an additional batch, so that set-up is excluded."""
     # Each batch is run once for warm-up and once for timing.
-    one, two = (_count(data_plane, case, batches) for batches in ("1", "2"))
-    return (two - one) // (2 * _BATCH)
+    single, double = (_count(data_plane, case, batches) for batches in ("1", "2"))
+    return (double - single) // (2 * _BATCH)
 
 
 def _compiler() -> str:

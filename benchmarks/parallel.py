@@ -58,18 +58,18 @@ def _row(program: Path, kind: str, size: int, rounds: int, threads: int) -> str:
     taken[str(_CORES)].append(measure([program, kind, str(size), str(_CORES)]))
     set_up = min(run.elapsed_seconds for run in taken["set-up"])
     times = (min(run.elapsed_seconds for run in taken[stage]) - set_up for stage in stages[1:4])
-    one, serial, several = times
+    whole, serial, several = times
     found = _counts(taken[str(threads)][0].output)
     wide = _counts(taken[str(_CORES)][0].output)
     if not found:
-        return f"| {kind}, {size:,} | {one * 1e3:.0f} | | | | 1 | | | |"
+        return f"| {kind}, {size:,} | {whole * 1e3:.0f} | | | | 1 | | | |"
     # Brent 1974: the time of p processors is between max(work / p, span) and work / p + span.
-    cost = serial / one
+    cost = serial / whole
     least = wide["work"] / (wide["work"] / _CORES + wide["span"]) / cost
     most = min(_CORES, wide["work"] / wide["span"]) / cost
     return (
-        f"| {kind}, {size:,} | {one * 1e3:.0f} | {serial * 1e3:.0f} | {several * 1e3:.0f} "
-        f"| {one / several:.2f} | {found['parts']} | {found['rounds']:,} "
+        f"| {kind}, {size:,} | {whole * 1e3:.0f} | {serial * 1e3:.0f} | {several * 1e3:.0f} "
+        f"| {whole / several:.2f} | {found['parts']} | {found['rounds']:,} "
         f"| {found['work'] / found['span']:.2f} | {least:.1f} to {most:.1f} in {wide['parts']} parts |"
     )
 

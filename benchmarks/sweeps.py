@@ -60,7 +60,8 @@ def main() -> int:
     overheads = [overhead(short) for _ in range(arguments.rounds)]
     ratios = {
         "two threads": statistics.median(
-            two / one for one, two in zip(rates["sweep, 1 thread"], rates["sweep, 2 threads"], strict=True)
+            second / first
+            for first, second in zip(rates["sweep, 1 thread"], rates["sweep, 2 threads"], strict=True)
         ),
         "overhead %": statistics.median(overheads),
         "dask": statistics.median(
@@ -169,8 +170,8 @@ def shell() -> float:
     count = _NAIVE_POINTS["shell loop"]
     with tempfile.TemporaryDirectory() as folder:
         program = Path(sys.executable).with_name("perhop")
-        one = f'"{program}" run "{SCENARIO}" --duration 10s --seed $seed -q -o $seed'
-        loop = f"for seed in $(seq {count}); do {one}; done"
+        command = f'"{program}" run "{SCENARIO}" --duration 10s --seed $seed -q -o $seed'
+        loop = f"for seed in $(seq {count}); do {command}; done"
         begin = time.monotonic()
         subprocess.run(loop, shell=True, check=True, cwd=folder, env=os.environ, stderr=subprocess.DEVNULL)
         return count / (time.monotonic() - begin)

@@ -133,7 +133,10 @@ class Router:
                 at = node(self.file, out=port["name"])
                 reached = at.reach()
                 place = traced(self.file, out=port["name"])
-                found[port["name"]] = [reached, *(place.answer(one) for one in reached.values() if one)]
+                found[port["name"]] = [
+                    reached,
+                    *(place.answer(packet) for packet in reached.values() if packet),
+                ]
         return found
 
 
@@ -193,7 +196,7 @@ def write_answers(directory: Path, folders: list[Path]) -> int:
 
 def differing(before: Path, after: Path) -> Iterator[str]:
     """Generate the name of each answer that differs between two folders or is missing in one of them."""
-    files = sorted({one.relative_to(at) for at in (before, after) for one in at.rglob("*.json")})
+    files = sorted({file.relative_to(at) for at in (before, after) for file in at.rglob("*.json")})
     for file in files:
         first, second = (
             json.loads((at / file).read_text(encoding="utf-8")) if (at / file).exists() else {}
@@ -217,7 +220,7 @@ def main() -> int:
         return 1 if names else 0
     if given.directory is None:
         parser.error("a folder for the answers is missing")
-    folders = [*(ROOT / name for name in FOLDERS), *(one.resolve() for one in given.folders)]
+    folders = [*(ROOT / name for name in FOLDERS), *(folder.resolve() for folder in given.folders)]
     sys.stdout.write(f"{write_answers(given.directory.resolve(), folders)} answers\n")
     return 0
 

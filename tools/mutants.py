@@ -264,7 +264,7 @@ class Workspace:
         if code != 0:
             raise SystemExit("error: the tests do not compile:\n" + _rendered(messages))
         built = [message for message in messages if message.get("executable")]
-        return [test for one in built for test in _tests(one)]
+        return [test for program in built for test in _tests(program)]
 
 
 def _tests(built: dict[str, Any]) -> list[_Test]:
@@ -414,14 +414,20 @@ def main() -> int:
         raise SystemExit("error: cargo-mutants is missing; run: cargo install --locked cargo-mutants")
     chosen = listed(arguments.package)
     if arguments.file:
-        chosen = [one for one in chosen if any(fnmatch.fnmatch(one.file, each) for each in arguments.file)]
+        chosen = [
+            mutant for mutant in chosen if any(fnmatch.fnmatch(mutant.file, each) for each in arguments.file)
+        ]
     if arguments.name:
-        chosen = [one for one in chosen if any(each in one.name for each in arguments.name)]
+        chosen = [mutant for mutant in chosen if any(each in mutant.name for each in arguments.name)]
     _outermost(chosen)
     texts = {mutant.file: (_ROOT / mutant.file).read_text(encoding="utf-8") for mutant in chosen}
-    able = [one for one in chosen if one.function and _body(texts[one.file], one.function) is not None]
-    numbers = {one.number for one in able}
-    rest = [one.name for one in chosen if one.number not in numbers]
+    able = [
+        mutant
+        for mutant in chosen
+        if mutant.function and _body(texts[mutant.file], mutant.function) is not None
+    ]
+    numbers = {mutant.number for mutant in able}
+    rest = [mutant.name for mutant in chosen if mutant.number not in numbers]
     if arguments.rest:
         _report("\n".join(rest))
         return 0
@@ -430,9 +436,9 @@ def main() -> int:
     tests = workspace.build(able)
     random.Random(arguments.seed).shuffle(able)
     drawn = able[: arguments.sample]
-    run([one for one in drawn if not one.outcome], tests, arguments.jobs, arguments.minutes)
-    drawn = sorted((one for one in drawn if one.outcome), key=lambda one: one.number)
-    outcomes = [{"name": one.name, "outcome": one.outcome, "killer": one.killer} for one in drawn]
+    run([mutant for mutant in drawn if not mutant.outcome], tests, arguments.jobs, arguments.minutes)
+    drawn = sorted((mutant for mutant in drawn if mutant.outcome), key=lambda mutant: mutant.number)
+    outcomes = [{"name": mutant.name, "outcome": mutant.outcome, "killer": mutant.killer} for mutant in drawn]
     (workspace.folder / "outcomes.json").write_text(json.dumps(outcomes, indent=1), encoding="utf-8")
     return int(report(drawn, len(rest), is_sample=len(drawn) < len(able)) < arguments.floor)
 

@@ -97,8 +97,8 @@ def patterns(page: str) -> list[Pattern]:
     if block is None:
         raise ValueError(f"{PAGE} has no block of patterns; it begins with ```toml")
     return [
-        Pattern(one["name"], re.compile(one["pattern"]), one["instead"], one.get("place", "prose"))
-        for one in tomllib.loads(block[1])["reject"]
+        Pattern(entry["name"], re.compile(entry["pattern"]), entry["instead"], entry.get("place", "prose"))
+        for entry in tomllib.loads(block[1])["reject"]
     ]
 
 
@@ -172,9 +172,9 @@ TEXTS = {
 
 def texts(suffix: str, lines: Sequence[str]) -> Iterator[Text]:
     """Yield the texts in which patterns are searched for: prose without code, and names of functions."""
-    for one in TEXTS[suffix](lines):
+    for piece in TEXTS[suffix](lines):
         # A blank replaces code, so that the words around it do not become neighbors.
-        yield Text(one.line, one.place, NOT_PROSE.sub("`", one.text))
+        yield Text(piece.line, piece.place, NOT_PROSE.sub("`", piece.text))
     for number, line in enumerate(lines, 1):
         if suffix in FUNCTION and (named := FUNCTION[suffix].search(line)):
             yield Text(number, "function", next(name for name in named.groups() if name))
@@ -183,13 +183,13 @@ def texts(suffix: str, lines: Sequence[str]) -> Iterator[Text]:
 def faults(path: str, lines: Sequence[str], changed: set[int], rejected: Sequence[Pattern]) -> list[Fault]:
     """Return the wordings that the patterns reject on changed lines, in the order of the lines."""
     found = [
-        Fault(path, one.line, match[0], pattern.instead)
-        for one in texts(Path(path).suffix, lines)
-        if one.line in changed
+        Fault(path, piece.line, match[0], pattern.instead)
+        for piece in texts(Path(path).suffix, lines)
+        if piece.line in changed
         for pattern in rejected
-        if pattern.place == one.place and (match := pattern.found.search(one.text))
+        if pattern.place == piece.place and (match := pattern.found.search(piece.text))
     ]
-    return sorted(found, key=lambda one: one.line)
+    return sorted(found, key=lambda piece: piece.line)
 
 
 def git(root: Path, *arguments: str) -> str | None:
@@ -223,7 +223,7 @@ def base(root: Path, since: str | None) -> str:
             raise ValueError(f"--since {since}: there is no such commit; name a branch, a tag or a hash")
         return (git(root, "merge-base", since, "HEAD") or since).strip()
     shared = [git(root, "merge-base", branch, "HEAD") for branch in ("origin/main", "main")]
-    starts = [one.strip() for one in shared if one and one != head]
+    starts = [commit.strip() for commit in shared if commit and commit != head]
     if not starts:
         # HEAD is on the main branch, or the clone has no main branch.
         known = git(root, "rev-list", "--first-parent", f"--max-count={ANCESTORS + 1}", "HEAD") or ""

@@ -59,7 +59,7 @@ def _versions(root: Path, version: str) -> list[str]:
         found.append(f"CITATION.cff: version {cited}, Cargo.toml is at {version}")
     lock = tomllib.loads((root / "Cargo.lock").read_text(encoding="utf-8"))
     # In the lock, crates of the workspace have no key `source`.
-    others = {one["version"] for one in lock["package"] if "source" not in one} - {version}
+    others = {package["version"] for package in lock["package"] if "source" not in package} - {version}
     if others:
         found.append(f"Cargo.lock: {', '.join(sorted(others))}, Cargo.toml is at {version}; run: cargo check")
     return found
@@ -78,8 +78,8 @@ def main() -> int:
     parser.add_argument("--notes", type=Path, metavar="FILE", help="write the notes of the release to FILE")
     arguments = parser.parse_args()
     wrong = faults(_ROOT, arguments.tag)
-    for one in wrong:
-        sys.stderr.write(f"error: {one}\n")
+    for fault in wrong:
+        sys.stderr.write(f"error: {fault}\n")
     if arguments.notes and not wrong:
         arguments.notes.write_text(notes(_ROOT) + "\n", encoding="utf-8")
     return int(bool(wrong))

@@ -41,11 +41,11 @@ def contents(archive: Path) -> dict[str, bytes]:
         return {name: file.read() for name, file in files if file is not None}
 
 
-def differences(one: Path, other: Path) -> list[str]:
+def differences(first: Path, second: Path) -> list[str]:
     """List the differences between two archives; empty if their bytes are equal."""
-    if one.read_bytes() == other.read_bytes():
+    if first.read_bytes() == second.read_bytes():
         return []
-    ours, theirs = contents(one), contents(other)
+    ours, theirs = contents(first), contents(second)
     found = [name for name in sorted(ours.keys() | theirs.keys()) if ours.get(name) != theirs.get(name)]
     return found or ["the files are the same; their order, dates or rights differ"]
 
@@ -73,14 +73,14 @@ def main() -> int:
     commit = subprocess.run(line, cwd=ROOT, capture_output=True, check=True, text=True).stdout.strip()
     top = Path(tempfile.mkdtemp(prefix="perhop-reproducible-"))
     folders = [top / "one", top / "another folder" / "of a longer name"]
-    one, other = (build(commit, folder, arguments.maturin.absolute()) for folder in folders)
-    found = [f"only in one of them: {name}" for name in sorted(one.keys() ^ other.keys())]
+    first, second = (build(commit, folder, arguments.maturin.absolute()) for folder in folders)
+    found = [f"only in one of them: {name}" for name in sorted(first.keys() ^ second.keys())]
     # The home folder is searched too, because cargo stores the sources of crates there.
     words = [str(top), f"{Path.home()}/"]
-    for name in sorted(one.keys() & other.keys()):
-        found += [f"{name}: differs: {what}" for what in differences(one[name], other[name])]
-        found += [f"{name}: {what}" for what in traces(one[name], words)]
-        print(f"{sha256(one[name].read_bytes()).hexdigest()}  {name}")
+    for name in sorted(first.keys() & second.keys()):
+        found += [f"{name}: differs: {what}" for what in differences(first[name], second[name])]
+        found += [f"{name}: {what}" for what in traces(first[name], words)]
+        print(f"{sha256(first[name].read_bytes()).hexdigest()}  {name}")
     if found:
         print("\n".join([*found, f"both are in {top}"]), file=sys.stderr)
         return 1

@@ -127,37 +127,37 @@ def crates(bom: Bom) -> list[Component]:
         )
     bom.components.update(made.values())
     for node in found["resolve"]["nodes"]:
-        if one := made.get(node["id"]):
+        if entry := made.get(node["id"]):
             kinds = {dep["pkg"]: {kind["kind"] for kind in dep["dep_kinds"]} for dep in node["deps"]}
             bom.register_dependency(
-                one, [made[key] for key in kinds if key in made and kinds[key] != {"dev"}]
+                entry, [made[key] for key in kinds if key in made and kinds[key] != {"dev"}]
             )
-    return [one for one in made.values() if one.name in ("perhop-py", "perhop-web")]
+    return [entry for entry in made.values() if entry.name in ("perhop-py", "perhop-web")]
 
 
 def python_packages(bom: Bom, requirements: Iterable[str], scope: ComponentScope) -> list[Component]:
     """Add the pinned packages that these requirements need, and return the packages that they name."""
     pins = locked()
-    existing = {one.bom_ref.value: one for one in bom.components}
+    existing = {present.bom_ref.value: present for present in bom.components}
 
     def add(requirement: Requirement) -> Component:
         name = normalized(requirement.name)
         # A KeyError means that the installed version is not pinned.
         version = metadata.version(name)
         hashes = pins[name][version]
-        one = component("pypi", name, version, license_of(name), scope=scope)
-        if known := existing.get(one.bom_ref.value):
+        added = component("pypi", name, version, license_of(name), scope=scope)
+        if known := existing.get(added.bom_ref.value):
             return known
         # The lock does not name the file that is installed on a machine.
         files = ExternalReference(
             type=ExternalReferenceType.DISTRIBUTION,
-            url=XsUri(str(one.purl)),
+            url=XsUri(str(added.purl)),
             comment="the wheels and the source distribution; an installed file has one of these hashes",
             hashes=[sha256(digest) for digest in sorted(hashes)],
         )
-        one.external_references.add(files)
-        bom.components.add(one)
-        existing[one.bom_ref.value] = one
+        added.external_references.add(files)
+        bom.components.add(added)
+        existing[added.bom_ref.value] = added
         further = [Requirement(text) for text in metadata.requires(name) or []]
         extras = ["", *requirement.extras]
         taken = [
@@ -165,8 +165,8 @@ def python_packages(bom: Bom, requirements: Iterable[str], scope: ComponentScope
             for need in further
             if need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in extras)
         ]
-        bom.register_dependency(one, taken)
-        return one
+        bom.register_dependency(added, taken)
+        return added
 
     return [add(Requirement(text)) for text in requirements]
 
@@ -175,15 +175,17 @@ def bundled(bom: Bom) -> list[Component]:
     """Add the third-party files in the package, with the sources that they are built from."""
     made = []
     for file in tomllib.loads((ROOT / "requirements" / "bundled.toml").read_text())["file"]:
-        one = component("npm", file["name"], file["version"], file["license"], scope=ComponentScope.REQUIRED)
-        one.hashes.add(sha256(file["sha256"]))
-        one.properties.add(Property(name="perhop:path", value=file["path"]))
-        bom.components.add(one)
+        script = component(
+            "npm", file["name"], file["version"], file["license"], scope=ComponentScope.REQUIRED
+        )
+        script.hashes.add(sha256(file["sha256"]))
+        script.properties.add(Property(name="perhop:path", value=file["path"]))
+        bom.components.add(script)
         parts = [component("npm", part["name"], part["version"], part["license"]) for part in file["parts"]]
         for part in parts:
             bom.components.add(part)
-        bom.register_dependency(one, parts)
-        made.append(one)
+        bom.register_dependency(script, parts)
+        made.append(script)
     return made
 
 
@@ -196,13 +198,13 @@ def scripts(bom: Bom) -> list[Component]:
             continue
         digest = package["integrity"].removeprefix("sha512-")
         name = place.removeprefix("node_modules/")
-        one = component("npm", name, package["version"], package["license"], scope=ComponentScope.REQUIRED)
+        script = component("npm", name, package["version"], package["license"], scope=ComponentScope.REQUIRED)
         # The script of the report is a file of a package that the playground also uses in part.
-        one = next((known for known in bom.components if known.bom_ref == one.bom_ref), one)
-        bom.components.discard(one)
-        one.hashes.add(HashType(alg=HashAlgorithm.SHA_512, content=b64decode(digest).hex()))
-        bom.components.add(one)
-        made.append(one)
+        script = next((known for known in bom.components if known.bom_ref == script.bom_ref), script)
+        bom.components.discard(script)
+        script.hashes.add(HashType(alg=HashAlgorithm.SHA_512, content=b64decode(digest).hex()))
+        bom.components.add(script)
+        made.append(script)
     return made
 
 

@@ -142,20 +142,24 @@ def main() -> None:
         except (ValueError, InvalidInputError) as error:
             sys.stderr.write(f"{file}: {error}\n")
             continue
-        own = [one for one in own if not one.note.startswith(OTHER_DEVICE)]
-        found.extend(one for one in own if one.hierarchy in wanted or "all" in wanted)
-    counted = Counter((one.hierarchy, one.state) for one in found)
-    counted.update(("together", one.state) for one in found)
+        own = [statement for statement in own if not statement.note.startswith(OTHER_DEVICE)]
+        found.extend(statement for statement in own if statement.hierarchy in wanted or "all" in wanted)
+    counted = Counter((statement.hierarchy, statement.state) for statement in found)
+    counted.update(("together", statement.state) for statement in found)
     sys.stdout.write(table(counted, "hierarchy") + "\n")
     notes = Counter(
-        (one.state, one.note or " ".join(one.path[:4])) for one in found if one.state in STATES[2:]
+        (statement.state, statement.note or " ".join(statement.path[:4]))
+        for statement in found
+        if statement.state in STATES[2:]
     )
     for (state, note), count in notes.most_common(40):
         sys.stdout.write(f"{count:8} {state}: {note}\n")
-    chosen = [one for one in found if arguments.state in (None, one.state)]
-    for one in random.Random(arguments.seed).sample(chosen, min(arguments.sample, len(chosen))):
-        path = " ".join(one.path)
-        sys.stdout.write(f"{one.file.name}:{one.number}: {one.state}: {path} ({one.note})\n")
+    chosen = [statement for statement in found if arguments.state in (None, statement.state)]
+    for statement in random.Random(arguments.seed).sample(chosen, min(arguments.sample, len(chosen))):
+        path = " ".join(statement.path)
+        sys.stdout.write(
+            f"{statement.file.name}:{statement.number}: {statement.state}: {path} ({statement.note})\n"
+        )
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def udp_starves(outcome: Outcome) -> Verdict:
     figures = [
         outcome.figure("scenario-1", "priority_mbps", priority_streams=number) for number in ("1", "10", "20")
     ]
-    found = [one.measured for one in figures]
+    found = [figure.measured for figure in figures]
     free = [
         outcome.point("mechanism", "tcp_mbps", changed="ring-of-5", streams=number).measured
         for number in ("1", "10", "20")
@@ -37,8 +37,8 @@ def udp_starves(outcome: Outcome) -> Verdict:
     slowly = found == sorted(found) and found[1] < 5 * found[0] and found[2] < 10 * found[0]
     parts = {
         **{
-            f"{number} below half the guarantee": one < GUARANTEE / 2
-            for number, one in zip(("1", "10", "20"), found, strict=True)
+            f"{number} below half the guarantee": rate < GUARANTEE / 2
+            for number, rate in zip(("1", "10", "20"), found, strict=True)
         },
         "grows slowly with the number": slowly,
         "0.10/0.35/0.49 Mb/s": all(map(agrees, figures)),
@@ -102,9 +102,9 @@ def counters(outcome: Outcome) -> Verdict:
         for priority, background in (("10", "1"), ("20", "20"))
     )
     evidence = "; ".join(
-        f"{name}: conformed {one['conformed_kbps'].measured:.0f} kb/s,"
-        f" exceeded {one['exceeded_kbps'].measured:.1f} kb/s"
-        for name, one in (("10 against 1", free), ("20 against 20", crowded))
+        f"{name}: conformed {counters['conformed_kbps'].measured:.0f} kb/s,"
+        f" exceeded {counters['exceeded_kbps'].measured:.1f} kb/s"
+        for name, counters in (("10 against 1", free), ("20 against 20", crowded))
     )
     parts = {
         "10 against 1 conforms at 1.296 Mb/s": abs(free["conformed_kbps"].measured / COMMITTED - 1)

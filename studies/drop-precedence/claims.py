@@ -37,7 +37,7 @@ def two_suffice(outcome: Outcome) -> Verdict:
         fair &= two[1] >= none[1] + RADICAL_FAIRNESS
         third &= near(two, three)
         least[rate] = min(least[rate], two[0] / none[0])
-        path = " → ".join(f"{one[1]:.2f}" for one in (none, two, three))
+        path = " → ".join(f"{row[1]:.2f}" for row in (none, two, three))
         steps.append(f"{MARKERS[marker]} {rate} {cir}: {path}")
     parts = {
         **{
@@ -95,10 +95,10 @@ def row(outcome: Outcome, table: str, udp_rate: str, cir: str) -> tuple[float, f
     return throughput, measured(outcome, table, "fairness", udp_rate, cir)
 
 
-def near(one: tuple[float, float], other: tuple[float, float]) -> bool:
+def near(first: tuple[float, float], second: tuple[float, float]) -> bool:
     """Whether two rows are nearly the same, by throughput and by fairness."""
-    ratio = other[0] / one[0]
-    return 1 / NEAR_FACTOR <= ratio <= NEAR_FACTOR and abs(other[1] - one[1]) <= NEAR_FAIRNESS
+    ratio = second[0] / first[0]
+    return 1 / NEAR_FACTOR <= ratio <= NEAR_FACTOR and abs(second[1] - first[1]) <= NEAR_FAIRNESS
 
 
 def measured(outcome: Outcome, table: str, metric: str, udp_rate: str, cir: str) -> float:

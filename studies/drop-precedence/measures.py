@@ -46,7 +46,9 @@ def fairness(results: Results, case: dict[str, str]) -> list[float]:
 
 def jain(throughputs: list[float]) -> float:
     """Return Jain's index, (Σx)² / (n Σx²): 1 if all throughputs are equal, 1/n if only one is above 0."""
-    return fsum(throughputs) ** 2 / (len(throughputs) * fsum(one * one for one in throughputs))
+    return fsum(throughputs) ** 2 / (
+        len(throughputs) * fsum(throughput * throughput for throughput in throughputs)
+    )
 
 
 def each(results: Results, of: Callable[[list[float], list[float]], float]) -> list[float]:

@@ -70,7 +70,7 @@ def size(outcome: Outcome) -> Verdict:
         ),
         "by up to about 25 ms": abs(most - SAVED_MS) <= NEAR * SAVED_MS and most == saved["1518"],
     }
-    evidence = ", ".join(f"{frame} B {one:.1f}" for frame, one in saved.items())
+    evidence = ", ".join(f"{frame} B {saving:.1f}" for frame, saving in saved.items())
     return judged(parts, f"ms saved from 300 to 1450 kb/s: {evidence}")
 
 
@@ -101,10 +101,10 @@ def ipdv_flat(outcome: Outcome) -> Verdict:
 def ipdv_max(outcome: Outcome) -> Verdict:
     """Judge the greatest |IPDV| at each service rate against the 4 to 4.7 ms of a best-effort packet."""
     most = {rate: outcome.point("figure-4", "ipdv_max_ms", service_rate=rate).measured for rate in RATES}
-    evidence = ", ".join(f"{rate} kb/s {one:.2f} ms" for rate, one in most.items())
+    evidence = ", ".join(f"{rate} kb/s {ipdv:.2f} ms" for rate, ipdv in most.items())
     least, limit = IPDV_MS
     return agrees_if(
-        all(least <= one <= limit for one in most.values()), f"{evidence}; a BE packet {BE_MS:.3f} ms"
+        all(least <= ipdv <= limit for ipdv in most.values()), f"{evidence}; a BE packet {BE_MS:.3f} ms"
     )
 
 
@@ -128,7 +128,7 @@ def periodic(outcome: Outcome) -> Verdict:
     }
     parts = {
         "periodic": all(gaps and np.ptp(gaps) <= NEAR * np.mean(gaps) for gaps in every.values()),
-        "of about 1 s": all(0.8 <= one <= 1.2 for one in periods.values()),
+        "of about 1 s": all(0.8 <= period <= 1.2 for period in periods.values()),
         "whatever the service rate": np.ptp(list(periods.values())) <= 0.05 * min(periods.values()),
         "rising or falling by the decimal part": not any(
             frames for rate, frames in broken.items() if rate != "300"
@@ -138,7 +138,7 @@ def periodic(outcome: Outcome) -> Verdict:
     shown = ", ".join(
         f"{frame} B {ratio:.2f} {'rises' if up else 'falls'}" for frame, ratio, up in slopes["900"]
     )
-    found = ", ".join(f"{rate} kb/s {one:.2f} s" for rate, one in periods.items())
+    found = ", ".join(f"{rate} kb/s {period:.2f} s" for rate, period in periods.items())
     evidence = f"{found}; BE packets for an EF packet: {shown}"
     against = "; ".join(f"{', '.join(frames)} at {rate} kb/s" for rate, frames in broken.items() if frames)
     return judged(parts, f"{evidence}; against the rule: {against}" if against else evidence)
@@ -169,7 +169,7 @@ def priority(outcome: Outcome) -> Verdict:
         for frame in strict
         for rate in ("900", "1050", "1200", "1350", "1450")
     }
-    apart = {key: one for key, one in later.items() if abs(one) >= 0.05 * BE_MS}
+    apart = {key: difference for key, difference in later.items() if abs(difference) >= 0.05 * BE_MS}
     slow = delay(outcome, "1024", "300") - strict["1024"]
     parts = {
         "as under priority from 900 kb/s on whatever the size": not apart,
@@ -178,7 +178,9 @@ def priority(outcome: Outcome) -> Verdict:
     weighted = strict["1024"] + later["1024", "900"]
     evidence = f"1024 B: WFQ {weighted:.2f} ms, priority {strict['1024']:.2f} ms, WFQ at 300"
     evidence += f" {strict['1024'] + slow:.2f} ms"
-    other = ", ".join(f"{frame} B at {rate} kb/s {one:+.2f} ms" for (frame, rate), one in apart.items())
+    other = ", ".join(
+        f"{frame} B at {rate} kb/s {difference:+.2f} ms" for (frame, rate), difference in apart.items()
+    )
     return judged(parts, f"{evidence}; later than under priority: {other}" if other else evidence)
 
 
@@ -196,9 +198,9 @@ def tx_ring(outcome: Outcome) -> Verdict:
 FACTOR, POINTS = 1.15, 2.0
 
 
-def differ(one: float, other: float) -> bool:
+def differ(first: float, second: float) -> bool:
     """Return whether the difference of two jitters exceeds the tolerances."""
-    return max(one, other) > FACTOR * min(one, other) and abs(one - other) > POINTS
+    return max(first, second) > FACTOR * min(first, second) and abs(first - second) > POINTS
 
 
 def rfc2598(outcome: Outcome) -> Verdict:
@@ -214,10 +216,10 @@ def rfc2598(outcome: Outcome) -> Verdict:
                 for ratio in ("1.03", "1.50", "1.70", "2.00", "3.00")
             }
             name = f"{packet} B {percentile}"
-            shown.append(f"{name} {', '.join(f'{one:.1f}' for one in jitter.values())} %")
+            shown.append(f"{name} {', '.join(f'{percent:.1f}' for percent in jitter.values())} %")
             least, knee, *beyond = jitter.values()
             parts[f"{name} gains up to 1.5"] = least > knee and differ(least, knee)
-            parts[f"{name} flat beyond"] = not any(differ(one, knee) for one in beyond)
+            parts[f"{name} flat beyond"] = not any(differ(percent, knee) for percent in beyond)
     flat = max(
         abs(value(outcome, frame, "450") - value(outcome, frame, "1450"))
         for frame in (*SMALL, "1024", "1518")
@@ -274,7 +276,9 @@ def time_series(outcome: Outcome, rate: str) -> list[tuple[np.ndarray, np.ndarra
     results = outcome.results(f"figure-2: frame_size 1024, service_rate {rate}")
     rows = results.packets.filter(flow="ef")
     each = [rows.filter(replication=number) for number in range(results.replications)]
-    return [(one["sent_s"].to_numpy(), 1e3 * one["delay_s"].to_numpy()) for one in each]
+    return [
+        (replication["sent_s"].to_numpy(), 1e3 * replication["delay_s"].to_numpy()) for replication in each
+    ]
 
 
 def gaps_s(series: list[tuple[np.ndarray, np.ndarray]]) -> list[float]:

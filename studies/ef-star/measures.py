@@ -53,15 +53,17 @@ def jitter_percent(results: Results, case: dict[str, str], percentile: float) ->
     jitters = variations(results, f"target-{size}")
     [source] = [flow["source"] for flow in results.scenario["traffic"] if flow["name"] == f"target-{size}"]
     subscribed = bits_per_second(source["cbr"]["rate"])
-    return [float(np.percentile(np.abs(one), percentile)) * subscribed / (8 * size) * 100 for one in jitters]
+    return [
+        float(np.percentile(np.abs(jitter), percentile)) * subscribed / (8 * size) * 100 for jitter in jitters
+    ]
 
 
 def variations(results: Results, flow: str) -> list[np.ndarray]:
     """Return the differences of the delays of adjacent packets; per replication."""
     rows = results.packets.filter(flow=flow)
     return [
-        np.diff(one["delay_s"].to_numpy())[np.diff(one["number"].cast(int).to_numpy()) == 1]
-        for one in (rows.filter(replication=number) for number in range(results.replications))
+        np.diff(replication["delay_s"].to_numpy())[np.diff(replication["number"].cast(int).to_numpy()) == 1]
+        for replication in (rows.filter(replication=number) for number in range(results.replications))
     ]
 
 

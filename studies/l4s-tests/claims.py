@@ -13,8 +13,8 @@ def advantage(outcome: Outcome) -> Verdict:
     parts, evidence = {}, []
     for rate in ("50", "10"):
         found = [share(outcome, f"s1:dualpi2-{rate}", ("prague", "cubic"), (rtt, rtt)) for rtt in ROUND_TRIPS]
-        parts[f"an advantage at {rate} Mb/s"] = all(one > 50 for one in found)
-        evidence.append(f"{rate} Mb/s {'/'.join(f'{one:.0f}' for one in found)} %")
+        parts[f"an advantage at {rate} Mb/s"] = all(share > 50 for share in found)
+        evidence.append(f"{rate} Mb/s {'/'.join(f'{share:.0f}' for share in found)} %")
     twenty = share(outcome, "s1:dualpi2-50", ("prague", "cubic"), ("20", "20"))
     parts["2:1 at 50 Mb/s and 20 ms"] = twenty > 100 * 2 / 3
     return judged(parts, f"Prague at {'/'.join(ROUND_TRIPS)} ms: {', '.join(evidence)}")
@@ -52,7 +52,9 @@ def queues_of_flows(outcome: Outcome) -> Verdict:
         for rate in ("50", "10")
         for rtt in ROUND_TRIPS
     ]
-    return agrees_if(all(40 <= one <= 60 for one in found), f"Prague {min(found):.1f} to {max(found):.1f} %")
+    return agrees_if(
+        all(40 <= share <= 60 for share in found), f"Prague {min(found):.1f} to {max(found):.1f} %"
+    )
 
 
 def coexistence(outcome: Outcome) -> Verdict:
@@ -61,8 +63,8 @@ def coexistence(outcome: Outcome) -> Verdict:
     points = outcome.curve("coexistence", "prague_over_cubic")
     for rtt in dict.fromkeys(point.case["rtt_ms"] for point in points):
         found = [point.measured for point in points if point.case["rtt_ms"] == rtt]
-        parts[f"{rtt} ms"] = all(0.5 <= one <= 2 for one in found)
-        evidence.append(f"{rtt} ms {'/'.join(f'{one:.2f}' for one in found)}")
+        parts[f"{rtt} ms"] = all(0.5 <= ratio <= 2 for ratio in found)
+        evidence.append(f"{rtt} ms {'/'.join(f'{ratio:.2f}' for ratio in found)}")
     rates = "/".join(dict.fromkeys(point.case["rate_mbps"] for point in points))
     return judged(parts, f"Prague over CUBIC at {rates} Mb/s: {'; '.join(evidence)}")
 

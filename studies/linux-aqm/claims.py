@@ -15,7 +15,7 @@ EQUAL_MS = 1.0
 
 def cells(outcome: Outcome) -> Verdict:
     """Judge the number of cells that agree: of all cells, of each metric, and of each discipline."""
-    figures = [one for one in outcome.figures if one.table != "windows"]
+    figures = [figure for figure in outcome.figures if figure.table != "windows"]
     groups = {"all": figures}
     for figure in figures:
         groups.setdefault(figure.metric.replace("_", " "), []).append(figure)
@@ -33,13 +33,13 @@ def constant_rate(outcome: Outcome) -> Verdict:
 def hosts_of_today(outcome: Outcome) -> Verdict:
     """Judge the cells of flows with SACK, by congestion control."""
     figures = [*of_table(outcome, "four-flows"), *of_table(outcome, "fq_pie")]
-    return every([one for one in figures if one.case["flows"].endswith("-on")], "flows")
+    return every([figure for figure in figures if figure.case["flows"].endswith("-on")], "flows")
 
 
 def without_sack(outcome: Outcome) -> Verdict:
     """Judge the cells of flows without SACK, by discipline."""
     figures = of_table(outcome, "four-flows")
-    return every([one for one in figures if one.case["flows"].endswith("-plain")], "discipline")
+    return every([figure for figure in figures if figure.case["flows"].endswith("-plain")], "discipline")
 
 
 def call(outcome: Outcome) -> Verdict:
@@ -53,14 +53,15 @@ def order(outcome: Outcome) -> Verdict:
     for flows in ("reno-on", "cubic-on"):
         for rtt in ("20", "100"):
             waits = [
-                one
-                for one in of_table(outcome, "four-flows")
-                if one.metric == "wait_p50_ms" and (one.case["flows"], one.case["rtt_ms"]) == (flows, rtt)
+                figure
+                for figure in of_table(outcome, "four-flows")
+                if figure.metric == "wait_p50_ms"
+                and (figure.case["flows"], figure.case["rtt_ms"]) == (flows, rtt)
             ]
             agreements = [
-                (one.published < other.published) is (one.measured < other.measured)
-                for one, other in combinations(waits, 2)
-                if abs(one.published - other.published) > EQUAL_MS
+                (first.published < second.published) is (first.measured < second.measured)
+                for first, second in combinations(waits, 2)
+                if abs(first.published - second.published) > EQUAL_MS
             ]
             parts[f"{flows}, {rtt} ms"] = all(agreements)
             evidence.append(f"{flows}, {rtt} ms: {sum(agreements)} of {len(agreements)} pairs")
@@ -83,9 +84,9 @@ def every(figures: list[Figure], column: str) -> Verdict:
 
 def near(figures: Iterable[Figure]) -> int:
     """Return the number of cells that agree."""
-    return sum(one.verdict == "agrees" for one in figures)
+    return sum(figure.verdict == "agrees" for figure in figures)
 
 
 def of_table(outcome: Outcome, table: str) -> list[Figure]:
     """Return the figures of a table."""
-    return [one for one in outcome.figures if one.table == table]
+    return [figure for figure in outcome.figures if figure.table == table]

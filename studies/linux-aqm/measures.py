@@ -140,11 +140,11 @@ def both(results: Results, case: dict[str, str], quantity: str) -> Iterator[list
 
 def readings(case: dict[str, str], quantity: str) -> list[tuple[int, float]]:
     """Return the kernel's samples each 100 ms: milliseconds and value."""
-    [found] = [one for one in flows() if one["id"] == f"{case['flows']}-r{case['rtt_ms']}"]
+    [found] = [flow for flow in flows() if flow["id"] == f"{case['flows']}-r{case['rtt_ms']}"]
     values = [float(word) for word in found[quantity].split()]
     first = round(1000 * found["first_s"])
     fine = (FINE_UNTIL_MS - first) // 10
-    times = [first + 10 * min(one, fine) + 100 * max(0, one - fine) for one in range(len(values))]
+    times = [first + 10 * min(sample, fine) + 100 * max(0, sample - fine) for sample in range(len(values))]
     return [(ms, value) for ms, value in zip(times, values, strict=True) if ms % 100 == 0]
 
 

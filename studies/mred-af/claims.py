@@ -38,10 +38,10 @@ def onoff_wred_order(outcome: Outcome) -> Verdict:
     """Judge the green loss of WRED from model to model."""
     lost = [green(outcome, table, "wred") for table in MODELS]
     evidence = ", ".join(
-        f"{model} {one.measured:.2f} %" for model, one in zip(MODELS.values(), lost, strict=True)
+        f"{model} {figure.measured:.2f} %" for model, figure in zip(MODELS.values(), lost, strict=True)
     )
     parts = {
-        "drops green in all models": all(one.measured > 0 for one in lost),
+        "drops green in all models": all(figure.measured > 0 for figure in lost),
         "fewest when staggered": lost[0].measured < lost[1].measured,
         "most when overlapped": lost[1].measured < lost[2].measured,
     }
@@ -78,13 +78,13 @@ def transactions_protected(outcome: Outcome) -> Verdict:
     rioc = [green(outcome, table, "rio-c").measured for table in TRANSACTIONS]
     staggered, *others = wred = [green(outcome, table, "wred").measured for table in TRANSACTIONS]
     evidence = "; ".join(
-        f"{model} RIO-C {one:.3f} %, WRED {other:.2f} %"
-        for model, one, other in zip(TRANSACTIONS.values(), rioc, wred, strict=True)
+        f"{model} RIO-C {loss_rioc:.3f} %, WRED {loss_wred:.2f} %"
+        for model, loss_rioc, loss_wred in zip(TRANSACTIONS.values(), rioc, wred, strict=True)
     )
     parts = {
         **{
-            f"RIO-C none when {model}": one == 0
-            for model, one in zip(TRANSACTIONS.values(), rioc, strict=True)
+            f"RIO-C none when {model}": loss == 0
+            for model, loss in zip(TRANSACTIONS.values(), rioc, strict=True)
         },
         "WRED a fraction of a percent when staggered": 0 < staggered < 1,
         "WRED more than 10 % in the other two": min(others) > 10,
@@ -118,7 +118,7 @@ def gross_stagger(outcome: Outcome) -> Verdict:
     lost = [_gross(outcome, table) for table in GROSS]
     falls = all(before > after for before, after in pairwise(lost))
     evidence = ", ".join(
-        f"{table.partition(':')[2]} KB {one:.3f} %" for table, one in zip(GROSS, lost, strict=True)
+        f"{table.partition(':')[2]} KB {loss:.3f} %" for table, loss in zip(GROSS, lost, strict=True)
     )
     parts = {
         "falls with every step": falls,

@@ -189,8 +189,8 @@ def share(results: Results, name: str) -> list[float]:
 def payloads(results: Results) -> dict[str, float]:
     """Return the payload per IP byte of each class, from TCP's counters or the size of datagrams."""
     found = {}
-    for one in results.scenario["traffic"]:
-        name, source = one.get("class") or one["name"], one["source"]
+    for traffic in results.scenario["traffic"]:
+        name, source = traffic.get("class") or traffic["name"], traffic["source"]
         kind = cast("dict[str, Any]", next(iter(source.values())))
         if "packet" in kind:
             size = quantity(kind["packet"]["payload"])
@@ -208,23 +208,23 @@ def base_delays(results: Results) -> dict[str, float]:
     scenario = results.scenario
     links = {frozenset(link["between"]): link for link in scenario["links"]}
     found = {}
-    for one in scenario["traffic"]:
-        if one["from"] == "receiver":
+    for traffic in scenario["traffic"]:
+        if traffic["from"] == "receiver":
             continue
         size = 1500
-        kind = cast("dict[str, Any]", next(iter(one["source"].values())))
+        kind = cast("dict[str, Any]", next(iter(traffic["source"].values())))
         if "packet" in kind:
             payload = quantity(kind["packet"]["payload"])
             assert payload is not None
             size = int(payload[0]) + 28
         seconds = 0.0
-        for ends in way(links, one["from"], one["to"]):
+        for ends in way(links, traffic["from"], traffic["to"]):
             link = links[ends]
             delay, rate = quantity(link.get("delay", "0s")), quantity(link["rate"])
             assert delay is not None
             assert rate is not None
             seconds += delay[0] + 8 * size / rate[0]
-        found[one.get("class") or one["name"]] = seconds
+        found[traffic.get("class") or traffic["name"]] = seconds
     return found
 
 

@@ -26,14 +26,17 @@ def rates(outcome: Outcome) -> Verdict:
     """Judge the goodput of UDP and TCP (within 5 % of the published values) and their split in IP bytes."""
     found = {name: outcome.figure("rates", "goodput_kbps", traffic=name) for name in ("udp", "tcp")}
     evidence = ", ".join(
-        f"{name.upper()} {one.measured:.0f} kb/s for {one.published:.0f}"
-        f" ({one.measured / one.published - 1:+.1%})"
-        for name, one in found.items()
+        f"{name.upper()} {figure.measured:.0f} kb/s for {figure.published:.0f}"
+        f" ({figure.measured / figure.published - 1:+.1%})"
+        for name, figure in found.items()
     )
-    carried = {name: one.measured * IP_BYTES[name] for name, one in found.items()}
+    carried = {name: figure.measured * IP_BYTES[name] for name, figure in found.items()}
     part = carried["udp"] / sum(carried.values())
     parts = {
-        **{f"{name.upper()} within 5 %": near(one.measured, one.published) for name, one in found.items()},
+        **{
+            f"{name.upper()} within 5 %": near(figure.measured, figure.published)
+            for name, figure in found.items()
+        },
         "split as configured": near(part, UDP_PART),
     }
     return judged(parts, f"{evidence}; UDP {part:.1%} of the IP bytes for {UDP_PART:.1%}")
@@ -48,16 +51,17 @@ def differentiation(outcome: Outcome) -> Verdict:
     parts, evidence = {}, []
     for flows in FLOWS_EACH:
         shares = balanced(outcome, flows)
-        middle = [one for threshold, one in shares.items() if 5 <= threshold <= 40]
-        spread = {threshold: one["af11"] - one["af13"] for threshold, one in shares.items()}
+        middle = [share for threshold, share in shares.items() if 5 <= threshold <= 40]
+        spread = {threshold: share["af11"] - share["af13"] for threshold, share in shares.items()}
         most = max(spread, key=lambda threshold: spread[threshold])
         parts[f"ordered with {flows} flows each"] = all(
-            one["af11"] - one["af12"] >= CLEARLY and one["af12"] - one["af13"] >= CLEARLY for one in middle
+            share["af11"] - share["af12"] >= CLEARLY and share["af12"] - share["af13"] >= CLEARLY
+            for share in middle
         )
         parts[f"an interval of most differentiation with {flows}"] = min(spread) < most < max(spread)
         shown = ", ".join(
-            f"min {threshold}: {'/'.join(f'{one[name]:.0f}' for name in CLASSES)}"
-            for threshold, one in shares.items()
+            f"min {threshold}: {'/'.join(f'{share[name]:.0f}' for name in CLASSES)}"
+            for threshold, share in shares.items()
         )
         evidence.append(f"% with {flows} flows each, {shown}; furthest apart at {most}")
     return judged(parts, "; ".join(evidence))
@@ -70,7 +74,7 @@ def converges(outcome: Outcome) -> Verdict:
         shares = balanced(outcome, flows)
         largest = max(shares)
         last = shares[largest]
-        parts[f"with {flows} flows each"] = all(abs(one - 100 / 3) <= NEAR for one in last.values())
+        parts[f"with {flows} flows each"] = all(abs(share - 100 / 3) <= NEAR for share in last.values())
         shown = "/".join(f"{last[name]:.1f}" for name in CLASSES)
         evidence.append(f"% at {largest}, the largest tried, with {flows} flows each: {shown}")
     return judged(parts, "; ".join(evidence))

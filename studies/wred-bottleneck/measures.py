@@ -11,7 +11,7 @@ def goodput_kbps(results: Results, case: dict[str, str]) -> list[float]:
     if case["traffic"] == "udp":
         rows = results.classes.filter(**{"class": "udp"}).sort("replication")
         return [value / 1e3 * DATAGRAM / PACKET for value in rows["throughput_bps"]]
-    return [sum(one.values()) / 1e3 for one in goodputs(results)]
+    return [sum(replication.values()) / 1e3 for replication in goodputs(results)]
 
 
 def af11_percent(results: Results, _case: dict[str, str]) -> list[float]:
@@ -36,7 +36,7 @@ def udp_kbps(results: Results, _case: dict[str, str]) -> list[float]:
 
 def share(results: Results, name: str) -> list[float]:
     """Return the share of a class in TCP's goodput in percent; per replication."""
-    return [100 * one[name] / sum(one.values()) for one in goodputs(results)]
+    return [100 * replication[name] / sum(replication.values()) for replication in goodputs(results)]
 
 
 def goodputs(results: Results) -> list[dict[str, float]]:
