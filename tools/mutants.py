@@ -107,7 +107,7 @@ def _report(text: str) -> None:
 
 
 def listed(package: str) -> list[Mutant]:
-    """Return every fault that `cargo mutants` knows in `package`."""
+    """Return every fault that `cargo mutants` lists in `package`."""
     command = ["cargo", "mutants", "--list", "--json", "--package", package]
     rows = json.loads(subprocess.run(command, cwd=_ROOT, check=True, capture_output=True, text=True).stdout)
     sources: dict[str, _Source] = {}

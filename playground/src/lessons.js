@@ -87,7 +87,7 @@ export class Lessons {
   expect(text, why = "runs …") {
     if (!this.current) return;
     this.texts[this.current.id] = text;
-    this.#tell(null, why);
+    this.#report(null, why);
   }
   judge(judgment, run) {
     const { id } = this.current;
@@ -98,7 +98,7 @@ export class Lessons {
     // attempt.
     if (met || !this.isMet(id)) this.entries[id] = entry;
     this.#save();
-    this.#tell(judgment, isOwn ? "" : `This run does not have your seed, ${this.seed}.`);
+    this.#report(judgment, isOwn ? "" : `This run does not have your seed, ${this.seed}.`);
     this.#mark();
     return met;
   }
@@ -176,7 +176,7 @@ export class Lessons {
       load.addEventListener("click", () => this.open(lesson.id, solution.scenario));
       $("lesson-solution").replaceChildren(element("b", "Solution: "), `${solution.text} `, load);
     }
-    this.#tell(null, "");
+    this.#report(null, "");
     this.#mark();
   }
   #hint() {
@@ -189,7 +189,7 @@ export class Lessons {
     $("lesson-hint").textContent = `Show a hint (${shown + 2} of ${hints.length})`;
   }
 
-  #tell(judgment, why) {
+  #report(judgment, why) {
     const { goals, conditions } = this.current;
     const rows = [...goals, ...conditions].map((asked, place) => {
       const found = judgment && [...judgment.goals, ...judgment.conditions][place];

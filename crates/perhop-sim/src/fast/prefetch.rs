@@ -2,10 +2,10 @@
 //! evaluation of a compiler algorithm for prefetching").
 //!
 //! With many TCP flows, the state of the network exceeds the caches, and most accesses to a link, a segment
-//! or an end wait for memory. The agenda knows the next events. The places of their state form a chain: the
-//! event has the link, the link has the packet, the packet has the flow and the segment, the segment has the
-//! end. The hints for an event are therefore given in stages, during the events before it. A stage reads the
-//! state that the previous stage has loaded, and starts to load the next place of the chain.
+//! or an end wait for memory. The agenda contains the next events. The places of their state form a chain:
+//! the event has the link, the link has the packet, the packet has the flow and the segment, the segment has
+//! the end. The hints for an event are therefore given in stages, during the events before it. A stage reads
+//! the state that the previous stage has loaded, and starts to load the next place of the chain.
 
 use perhop_measure::counters::FlowCounters;
 use perhop_net::Event;

@@ -26,7 +26,7 @@ fn by_ns2() -> Option<Rows> {
         let output = Command::new("ns").arg(script).args(arguments).output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        Some(numbers.try_into().unwrap_or_else(|_| panic!("ns said: {text}")))
+        Some(numbers.try_into().unwrap_or_else(|_| panic!("unexpected output of ns: {text}")))
     };
     (0..REPLICATIONS).map(run).collect()
 }
