@@ -1,5 +1,5 @@
-// Draws the charts of a page. Each chart is data (perhop.plot.chart.Chart as JSON) in a script element of its own;
-// it becomes an ECharts option here, in the colors of the page, when it comes into view.
+// Draws the charts of a page. Each chart is data (perhop.plot.chart.Chart as JSON) in a separate script element.
+// When a chart comes into view, its data are converted to an ECharts option in the colors of the page.
 (() => {
   "use strict";
 
@@ -21,7 +21,7 @@
     if (value !== 0 && Math.abs(value) < 0.001) return value.toExponential(2);
     return Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 6 });
   };
-  // A place on an axis as text: its name where it has names, else the number.
+  // A place on an axis as text: its name if the axis has names, otherwise the number.
   const valueAt = (of, at) => of.categories[at] ?? short(at);
   const escaped = (text) => {
     const element = document.createElement("span");
@@ -38,7 +38,7 @@
 
   function band(mark) {
     const points = mark.x.map((x, index) => [x, mark.low[index], mark.high[index]]);
-    // One polygon for the whole band, drawn with its first point; the others draw nothing.
+    // The first point draws one polygon for the whole band; the other points draw nothing.
     const renderItem = (parameters, api) => {
       if (parameters.dataIndexInside !== 0) return null;
       const edge = (column) => points.filter((p) => p[column] !== null).map((p) => api.coord([p[0], p[column]]));
@@ -111,7 +111,7 @@
     ];
   }
 
-  // On a logarithmic axis an end of an interval below all ticks is drawn at the least of them.
+  // On a logarithmic axis, an end of an interval below all ticks is drawn at the lowest tick.
   const above = (of, values) => of.log ? values?.map((one) => one === null ? one : Math.max(one, of.ticks[0])) : values;
 
   function rule(mark) {
@@ -146,7 +146,7 @@
 
   // --- Axes, legend, tooltip ---
 
-  // Round ends around the points of a chart, and the step from label to label: the axis ends in labels.
+  // Returns round ends of the axis around the points of a chart, and the step between labels, so both ends have labels.
   function roundEnds(chart) {
     const all = chart.marks.flatMap((mark) => mark.type === "span" ? [mark.begin, mark.end] : mark.x ?? []);
     const places = all.filter((one) => one !== null);
@@ -157,7 +157,7 @@
     const interval = [1, 2, 2.5, 5, 10].map((one) => one * decade).find((one) => one >= rough * 0.999);
     const min = chart.x.least ?? Math.floor(least / interval + 1e-9) * interval;
     const max = chart.x.greatest ?? Math.ceil(greatest / interval - 1e-9) * interval;
-    // Labels count from the beginning of the axis. If it is the end of a warm-up (2 s), they would be 2, 22, 42.
+    // Labels count from the beginning of the axis. After a warm-up of 2 s, they would be 2, 22, 42.
     const isRound = Math.abs(min / interval - Math.round(min / interval)) < 1e-9;
     return isRound ? { min, max, interval } : { min, max };
   }
@@ -243,7 +243,7 @@
   const groupOf = (figure) => figure.closest("[data-group]")?.dataset.group;
   const others = (figure) => [...drawn.keys()].filter((one) => one !== figure && groupOf(one) && groupOf(one) === groupOf(figure));
   const hiddenIn = (figure) => hidden.get(groupOf(figure)) ?? new Set();
-  // Actions that this page itself passes on are not passed on again.
+  // Actions that this page has forwarded are not forwarded again.
   let passing = false;
   function pass(figure, action) {
     if (passing) return;
@@ -279,7 +279,7 @@
     });
   }
 
-  // The mark before a name in the legend: a stroke for a line, the symbol of a point.
+  // The mark before a name in the legend: a stroke for a line, otherwise the symbol of the points.
   function key(mark) {
     const icon = mark.type === "line" ? "path://M0 4H16V7H0z" : mark.hollow ? "diamond" : "circle";
     return { name: mark.name, icon };
@@ -366,13 +366,13 @@
     if (groupOf(figure)) return 216;
     const rows = chart.y.categories.length;
     if (chart.marks.some((mark) => mark.scale)) return Math.max(380, rows * 26 + 150);
-    // On a phone a name may take two lines.
+    // On a phone, a name may need two lines.
     return rows ? rows * (width < 520 ? 40 : 30) + 110 : width < 520 ? 280 : 340;
   }
 
   function draw(figure) {
     const place = figure.querySelector(".plot");
-    if (!place.clientWidth) return; // folded away
+    if (!place.clientWidth) return; // the chart is in a folded part
     let one = drawn.get(figure);
     if (!one) {
       const chart = read(figure);
@@ -411,10 +411,10 @@
   });
   dark.addEventListener("change", redraw);
   document.addEventListener("perhop:theme", redraw);
-  // On paper two charts are next to each other. They are drawn at one size, which the style scales.
+  // In print, two charts are next to each other. They are drawn at one size, which the style scales.
   function drawForPrint(figure) {
     const place = figure.querySelector(".plot");
-    if (!place.clientWidth) return; // not on paper
+    if (!place.clientWidth) return; // not printed
     const rows = read(figure).y.categories.length;
     const size = { width: 460, height: rows ? rows * 15 + 100 : groupOf(figure) ? 190 : 230 };
     place.style.width = `${size.width}px`;
@@ -450,7 +450,7 @@
     drawn.get(figure).instance.dispatchAction({ type: "dataZoom", start: 0, end: 100 });
   }
 
-  // Walks along the points of the first line (or the points of a comparison) and shows their tooltip.
+  // Moves along the points of the first line (or of a comparison), and shows the tooltip of the current point.
   function step(figure, by) {
     const one = drawn.get(figure);
     const all = one.instance.getOption().series;

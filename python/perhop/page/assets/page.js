@@ -6,7 +6,7 @@
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      // A page opened from a file may be refused the clipboard; selecting works everywhere.
+      // A browser may refuse access to the clipboard for a page from a file; selection works everywhere.
       const area = document.createElement("textarea");
       area.value = text;
       document.body.append(area);
@@ -102,7 +102,7 @@
     route();
   }
 
-  // An address that leads into a folded part unfolds it.
+  // If the address of the page points into a folded part, this part is unfolded.
   const unfold = () => {
     const named = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
     for (let one = named?.closest("details"); one; one = one.parentElement.closest("details")) one.open = true;
