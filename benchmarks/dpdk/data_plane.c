@@ -1,7 +1,7 @@
-/* DPDK's part of the comparison: the twin of crates/perhop-qos/benches/data_plane, case by case.
+/* DPDK's part of the comparison: the same cases as crates/perhop-qos/benches/data_plane.
  *
- * The same packets (Numbers), the same profiles, batches and medians, the same lines. A line is a case, its
- * nanoseconds per packet and what became of the packets, which the twins must agree on.
+ * Both programs have the same packets, profiles, batches, medians and lines of output. A line has the name of a
+ * case, its nanoseconds per packet, and the shares of the outcomes of packets, which must agree.
  *
  *     data_plane [CASE [BATCHES]]
  */
@@ -23,11 +23,11 @@
 #include <rte_red.h>
 #include <rte_sched.h>
 
-/* Packets of one batch, timed batches of one case; as many are run before, untimed. */
+/* Packets of one batch, and timed batches of one case. The same number of batches runs before, for warm-up. */
 #define BATCH 16384
 #define BATCHES 128
-/* After so many packets their lengths, colors and places come again: more than a processor learns by heart to
- * guess its branches. To a port the same packets come after fewer. */
+/* Number of packets after which lengths, colors and places repeat. It is too large for branch prediction to
+ * learn the sequence. For a port, packets repeat after PACKETS packets. */
 #define TABLE 32768
 #define PACKETS 4096
 #define MOST_INSTANCES 4096
@@ -41,7 +41,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* Numbers that look random: the same in every language (Knuth, MMIX). */
+/* The next pseudo-random number: a generator with the same results in every language (Knuth, MMIX). */
 static uint64_t next(uint64_t seed)
 {
 	return seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -55,7 +55,7 @@ static void numbers(uint32_t *table, uint64_t seed, uint64_t end)
 	}
 }
 
-/* The numbers below `end` in a random order, over and over: each as often as the others. */
+/* Fills the table with the numbers below `end` in a random order; each number occurs equally often. */
 static void shuffled(uint32_t *table, uint64_t seed, uint32_t end)
 {
 	for (uint32_t row = 0; row < TABLE; row++)
@@ -83,7 +83,7 @@ static int by_value(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* What became of the packets of a case, and how long each batch took. */
+/* The numbers of packets of a case by outcome, and the time of each batch. */
 struct result {
 	uint64_t outcomes[4];
 	double *times;
@@ -98,7 +98,7 @@ static struct result start(void)
 {
 	struct result result = {.times = calloc((size_t)batches, sizeof(double))};
 	if (result.times == NULL)
-		fail("no memory");
+		fail("there is no memory for the times");
 	return result;
 }
 
@@ -116,7 +116,7 @@ static void print(const char *name, struct result *result)
 	free(result->times);
 }
 
-/* Times HANDLE, an expression for the outcome of packet n, in batches. */
+/* Measures the time of HANDLE, an expression for the outcome of packet n, in batches. */
 #define TIME(NAME, HANDLE)                                                                             \
 	do {                                                                                           \
 		struct result result = start();                                                        \
@@ -132,7 +132,7 @@ static void print(const char *name, struct result *result)
 
 /* ---- meters ---- */
 
-/* 600 ns from packet to packet, in cycles of the time stamp counter, which is DPDK's clock. */
+/* The time between packets, 600 ns, in cycles of the time stamp counter, which is DPDK's clock. */
 static uint64_t gap;
 
 static uint32_t length_of(uint64_t n)
@@ -144,7 +144,7 @@ static struct rte_meter_srtcm single[MOST_INSTANCES];
 static struct rte_meter_trtcm two[MOST_INSTANCES];
 static struct rte_meter_trtcm_rfc4115 efficient[MOST_INSTANCES];
 
-/* Times CHECK, the color of packet n by a meter of STATE. */
+/* Measures the time of CHECK, which returns the color of packet n from a meter in STATE. */
 #define METER(NAME, KIND, STATE, PROFILE, CHECK)                                                        \
 	do {                                                                                           \
 		char name[64];                                                                         \
@@ -157,7 +157,7 @@ static struct rte_meter_trtcm_rfc4115 efficient[MOST_INSTANCES];
 		TIME(name, CHECK);                                                                     \
 	} while (0)
 
-/* A meter of KIND, color-blind and color-aware. */
+/* Measures a meter of KIND, color-blind and color-aware. */
 #define METERS(NAME, KIND, STATE, PROFILE)                                                              \
 	METER(NAME "-blind", KIND, STATE, PROFILE,                                                     \
 	      rte_meter_##KIND##_color_blind_check(&STATE[places[n % TABLE]], &PROFILE, n *gap,        \
@@ -168,7 +168,7 @@ static struct rte_meter_trtcm_rfc4115 efficient[MOST_INSTANCES];
 
 static void meters(unsigned instances)
 {
-	/* Bytes per second: 5 Gb/s committed, 8 Gb/s peak, 3 Gb/s in excess, shared by the instances. */
+	/* Bytes per second: 5 Gb/s committed, 8 Gb/s peak, 3 Gb/s excess, divided among the instances. */
 	uint64_t cir = 625000000 / instances, pir = 1000000000 / instances, eir = 375000000 / instances;
 	struct rte_meter_srtcm_params single_params = {.cir = cir, .cbs = 30000, .ebs = 30000};
 	struct rte_meter_trtcm_params two_params = {.cir = cir, .pir = pir, .cbs = 30000, .pbs = 30000};
@@ -180,7 +180,7 @@ static void meters(unsigned instances)
 	if (rte_meter_srtcm_profile_config(&single_profile, &single_params) != 0 ||
 	    rte_meter_trtcm_profile_config(&two_profile, &two_params) != 0 ||
 	    rte_meter_trtcm_rfc4115_profile_config(&efficient_profile, &efficient_params) != 0)
-		fail("a meter's profile");
+		fail("the profile of a meter is not valid");
 	shuffled(places, 3, instances);
 	METERS("srtcm", srtcm, single, single_profile);
 	METERS("trtcm", trtcm, two, two_profile);
@@ -190,10 +190,11 @@ static void meters(unsigned instances)
 /* ---- RED ---- */
 
 static struct rte_red red_state[MOST_INSTANCES];
-/* By color, as in rte_sched. */
+/* One configuration per color, as in rte_sched. */
 static struct rte_red_config red_config[RTE_COLORS];
 
-/* One of `instances` queues, `shortest` packets long or up to `range` more; 1 is drawn at random, 2 forced. */
+/* Measures RED with `instances` queues. Their lengths are `shortest` packets plus a random number below `range`.
+ * Outcome 1 is a random drop, and outcome 2 a forced drop. */
 static void red(const char *kind, unsigned instances, unsigned shortest, unsigned range)
 {
 	char name[64];
@@ -202,7 +203,7 @@ static void red(const char *kind, unsigned instances, unsigned shortest, unsigne
 		return;
 	for (int color = 0; color < RTE_COLORS; color++)
 		if (rte_red_config_init(&red_config[color], 9, 32, 96, 10) != 0)
-			fail("RED's parameters");
+			fail("the parameters of RED are not valid");
 	shuffled(places, 3, instances);
 	numbers(lengths, 1, range);
 	for (unsigned i = 0; i < instances; i++) {
@@ -210,7 +211,7 @@ static void red(const char *kind, unsigned instances, unsigned shortest, unsigne
 		for (int warm = 0; warm < 4096; warm++)
 			rte_red_enqueue(&red_config[0], &red_state[i], shortest + range / 2, 0);
 	}
-	/* DPDK calls what is forced 1 and what is drawn 2. */
+	/* DPDK returns 1 for a forced drop and 2 for a random drop. */
 	static const int outcome[3] = {0, 2, 1};
 	TIME(name, outcome[rte_red_enqueue(&red_config[colors[n % TABLE]], &red_state[places[n % TABLE]],
 					   shortest + lengths[n % TABLE], n * gap)]);
@@ -226,7 +227,7 @@ static void red(const char *kind, unsigned instances, unsigned shortest, unsigne
 
 static struct rte_sched_port *sched_port(void)
 {
-	/* Bytes per second of a wire of 100 Gb/s: nothing but the wire limits a class. */
+	/* Bytes per second of a wire of 100 Gb/s. Only the wire limits a class. */
 	uint64_t rate = UINT64_C(12500000000);
 	struct rte_sched_subport_profile_params subport_profile = {
 		.tb_rate = rate, .tb_size = 1000000, .tc_period = 10};
@@ -259,11 +260,11 @@ static struct rte_sched_port *sched_port(void)
 	struct rte_sched_port *port = rte_sched_port_config(&params);
 	if (port == NULL || rte_sched_subport_config(port, 0, &subport, 0) != 0 ||
 	    rte_sched_pipe_config(port, 0, 0, 0) != 0)
-		fail("rte_sched's parameters");
+		fail("the parameters of rte_sched are not valid");
 	return port;
 }
 
-/* Marks a fresh packet as packet n of the twin: its length, class and color. */
+/* Gives a new packet the length, class and color of packet n in perhop's program. */
 static void prepare(struct rte_sched_port *port, struct rte_mbuf *packet, uint64_t n)
 {
 	uint32_t class = classes[n % TABLE];
@@ -273,7 +274,8 @@ static void prepare(struct rte_sched_port *port, struct rte_mbuf *packet, uint64
 				 (enum rte_color)colors[n % TABLE]);
 }
 
-/* `burst` packets join at once, then up to 32 leave. Only these two are timed, not what makes the packets. */
+/* Measures a port: `burst` packets are enqueued, then up to 32 are dequeued. The measured time contains both
+ * operations, but not the creation of packets. */
 static void port(const char *name, unsigned burst, struct rte_mempool *pool)
 {
 	if (!wanted(name))
@@ -287,7 +289,7 @@ static void port(const char *name, unsigned burst, struct rte_mempool *pool)
 		while (packets < BATCH) {
 			struct rte_mbuf *in[64], *out[BURST];
 			if (rte_pktmbuf_alloc_bulk(pool, in, burst) != 0)
-				fail("no packet left in the pool");
+				fail("the pool has no free packet");
 			for (unsigned i = 0; i < burst; i++)
 				prepare(port, in[i], n++ % PACKETS);
 			uint64_t before = rte_rdtsc();
@@ -307,11 +309,11 @@ static void port(const char *name, unsigned burst, struct rte_mempool *pool)
 	rte_sched_port_free(port);
 }
 
-/* ---- one queue, without a port around it ---- */
+/* ---- one queue without a port ---- */
 
 #define LIMIT 64
 
-/* The queue: lengths of packets, and when the next packet may leave, in cycles. */
+/* The queue: the lengths of its packets, and the time at which the next packet may leave, cycles. */
 static struct {
 	uint32_t lengths[LIMIT], first, packets;
 	double now;
@@ -319,7 +321,8 @@ static struct {
 static struct rte_pie pie_state;
 static struct rte_pie_config pie_config;
 
-/* Packet n comes, after a burst up to 32 leave at 100 Gb/s; 1 if it was dropped, by PIE or for want of room. */
+/* Enqueues packet n. After a burst, dequeues up to 32 packets at 100 Gb/s. Returns 1 if PIE dropped packet n or the
+ * queue was full. */
 static inline int join(uint64_t n, unsigned burst, double cycles_per_byte, bool managed)
 {
 	uint32_t length = length_of(n % PACKETS);
@@ -334,7 +337,7 @@ static inline int join(uint64_t n, unsigned burst, double cycles_per_byte, bool 
 			fifo.packets--;
 			fifo.now += leaving * cycles_per_byte;
 			if (managed) {
-				/* As rte_sched does. */
+				/* rte_sched also updates these fields. */
 				pie_state.qlen--;
 				pie_state.qlen_bytes -= leaving;
 				rte_pie_dequeue(&pie_state, leaving, (uint64_t)fifo.now);
@@ -343,25 +346,26 @@ static inline int join(uint64_t n, unsigned burst, double cycles_per_byte, bool 
 	return dropped;
 }
 
-/* What PIE adds to the plainest queue; its parameters are those of RFC 8033, in milliseconds. */
+/* Measures a queue with PIE or with tail drop alone. PIE has the parameters of RFC 8033, in milliseconds. */
 static void one_queue(const char *name, unsigned burst, bool managed)
 {
 	if (!wanted(name))
 		return;
 	if (rte_pie_config_init(&pie_config, 15, 15, 150, LIMIT) != 0 || rte_pie_rt_data_init(&pie_state) != 0)
-		fail("PIE's parameters");
+		fail("the parameters of PIE are not valid");
 	memset(&fifo, 0, sizeof fifo);
 	double cycles_per_byte = (double)rte_get_tsc_hz() / UINT64_C(12500000000);
 	TIME(name, join(n, burst, cycles_per_byte, managed));
 }
 
-/* Starts DPDK without huge pages, devices or files, so that it runs anywhere, and free to move between processors. */
+/* Starts DPDK without huge pages, devices or files, so that it runs on any machine. It may then use
+ * all processors of this process. */
 static void start_dpdk(char *program)
 {
 	cpu_set_t processors;
 	int first = 0;
 	if (sched_getaffinity(0, sizeof processors, &processors) != 0)
-		fail("no processor is known");
+		fail("the processors of this process are unknown");
 	while (first < CPU_SETSIZE - 1 && !CPU_ISSET(first, &processors))
 		first++;
 	char place[32];
@@ -395,7 +399,7 @@ int main(int argc, char **argv)
 	one_queue("one-queue/pie/overloaded", 40, true);
 	struct rte_mempool *pool = rte_pktmbuf_pool_create("packets", MBUFS, 256, 0, 128, SOCKET_ID_ANY);
 	if (pool == NULL)
-		fail("no memory for packets");
+		fail("there is no memory for packets");
 	port("port/rte-sched/light", BURST, pool);
 	port("port/rte-sched/overloaded", 40, pool);
 	rte_eal_cleanup();

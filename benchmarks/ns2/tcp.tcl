@@ -1,8 +1,8 @@
 # The scenario `tcp` of crates/perhop-sim/benches/engine.rs in ns-2 with its DiffServ module: bulk
-# transfers with NewReno in packets of 1000 bytes, every one acknowledged, RIO-C with two precedences on
+# transfers with NewReno in packets of 1000 bytes, each acknowledged, RIO-C with two precedences on
 # the 100 Mb/s bottleneck, 1 Gb/s access links, 100 s.   ns tcp.tcl PAIRS [SECONDS]
 #
-# All sources share one token bucket at the bottleneck, for the reasons that udp.tcl gives.
+# All sources share one token bucket at the bottleneck. udp.tcl states the reasons.
 set pairs [lindex $argv 0]
 set ns [new Simulator]
 set r1 [$ns node]
@@ -32,7 +32,7 @@ for {set pair 0} {$pair < $pairs} {incr pair} {
     $ns duplex-link $r2 $sink 1000Mb 1ms DropTail
     set tcp [new Agent/TCP/Newreno]
     $tcp set packetSize_ 960
-    # 65,535 bytes of receive buffer.
+    # The window of a receive buffer of 65,535 bytes
     $tcp set window_ 68
     set acknowledger [new Agent/TCPSink]
     $ns attach-agent $source $tcp

@@ -1,9 +1,9 @@
 # The scenario `udp` of crates/perhop-sim/benches/engine.rs in ns-2 with its DiffServ module:
-# CBR sources of 120 Mb/s together, RIO-C with two precedences on the 100 Mb/s bottleneck, 1 Gb/s
+# CBR sources of 120 Mb/s in total, RIO-C with two precedences on the 100 Mb/s bottleneck, 1 Gb/s
 # access links, 100 s.   ns udp.tcl PAIRS [SECONDS]
 #
-# A dsRED policy table holds 20 entries, and a dsRED queue on each access link makes ns-2 six times
-# slower; so all sources share one token bucket at the bottleneck here: less work than perhop does.
+# A dsRED policy table has room for 20 entries, and a dsRED queue on each access link makes ns-2 six times
+# slower. Therefore all sources share one token bucket at the bottleneck. ns-2 does less work than perhop.
 set pairs [lindex $argv 0]
 set ns [new Simulator]
 set r1 [$ns node]

@@ -1,11 +1,12 @@
-// The scenarios of crates/perhop-sim/benches/engine.rs in ns-3: CBR sources of 120 Mb/s together, or bulk
-// transfers with NewReno, every packet acknowledged; 1000-byte packets, RED on the 100 Mb/s bottleneck,
-// 1 Gb/s access links.   bottleneck udp|tcp PAIRS [SECONDS]   It prints the packets that entered a wire.
+// The scenarios of crates/perhop-sim/benches/engine.rs in ns-3: CBR sources of 120 Mb/s in total, or bulk
+// transfers with NewReno, in which every packet is acknowledged. Packets have 1000 bytes, the bottleneck of
+// 100 Mb/s has RED, and access links have 1 Gb/s.
+//   bottleneck udp|tcp PAIRS [SECONDS]   Prints the number of packets that entered a wire.
 //
-// ns-3 has neither RIO nor markers in its core: one RED stands for both precedences, with the thresholds
-// of the second (10, 40, 0.1), and no source has a token bucket; that is less work than perhop does.
-// Routes are nix-vectors in a long run (a static table is a list that every packet walks along) and static in a
-// short one (a nix-vector is found by a search through the whole network).
+// The core of ns-3 has neither RIO nor markers. One RED with the thresholds of the second precedence (10, 40, 0.1)
+// replaces both precedences, and no source has a token bucket. ns-3 therefore does less work than perhop.
+// In a long run, routes are nix-vectors, because every packet searches the whole list of static routes. In a short
+// run, routes are static, because a nix-vector needs a search through the whole network.
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,7 +18,7 @@
 namespace
 {
 
-// A packet is 1000 bytes on the wire, the 2 of PPP included.
+// A packet has 1000 bytes on the wire, including 2 bytes of PPP.
 const uint32_t UDP_PAYLOAD = 1000 - 2 - 20 - 8;
 const uint64_t CBR_BITS_PER_SECOND = 120000000;
 
@@ -35,7 +36,7 @@ InstallRed(Ptr<NetDevice> device)
                          "LinkBandwidth", StringValue("100Mbps"),
                          "LinkDelay", StringValue("20ms"));
     red.Install(device);
-    // The packets wait in the queue disc: the device holds the one that is next.
+    // Packets wait in the queue disc. The queue of the device has only the next packet.
     DynamicCast<PointToPointNetDevice>(device)->GetQueue()->SetMaxSize(QueueSize("1p"));
 }
 
@@ -55,7 +56,7 @@ AddTraffic(const std::string& kind, Ptr<Node> source, Ptr<Node> sink, Ipv4Addres
     }
     else
     {
-        // The rate is of whole packets, the interval therefore theirs.
+        // The rate counts whole packets, and so does the interval.
         UdpClientHelper cbr(to, PORT);
         cbr.SetAttribute("PacketSize", UintegerValue(UDP_PAYLOAD));
         cbr.SetAttribute("MaxPackets", UintegerValue(UINT32_MAX));
@@ -90,7 +91,7 @@ main(int count, char* words[])
     NetDeviceContainer bottleneck = Link(routers.Get(0), routers.Get(1), "100Mbps", "20ms", "64p");
     InstallRed(bottleneck.Get(0));
     addresses.Assign(bottleneck);
-    // What an address brings with it, where nothing was installed before.
+    // The assignment of an address installs a queue disc on devices without one; it is removed here.
     TrafficControlHelper none;
     none.Uninstall(bottleneck.Get(1));
     Ptr<UniformRandomVariable> start = CreateObject<UniformRandomVariable>();
@@ -108,7 +109,7 @@ main(int count, char* words[])
     }
     if (!isLong)
     {
-        // The first device of every node is the one that leads on to the others.
+        // The first device of every node leads to the other nodes.
         std::for_each(NodeList::Begin(), NodeList::End(), AddDefaultRoute);
     }
     Simulator::Stop(Seconds(seconds));

@@ -1,7 +1,7 @@
-// What the scenarios have in common: links, stacks, TCP, and the count of packets that enter a wire.
+// The common parts of the scenarios: links, stacks, TCP, and the count of packets that enter a wire.
 //
-// Where ns-3 offers a choice, this takes what costs it least: a packet need not be compared with the addresses
-// of all interfaces of its router, and the links have no queue disc unless one is asked for.
+// If ns-3 has several options, the fastest one is used: a router does not compare a packet with the addresses of
+// all its interfaces, and a link has no queue disc by default.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 using namespace ns3;
 
-// A packet is 1000 bytes on the wire, the 2 of PPP included.
+// A packet has 1000 bytes on the wire, including 2 bytes of PPP.
 const uint32_t TCP_PAYLOAD = 1000 - 2 - 20 - 20;
 const uint16_t PORT = 9;
 
@@ -38,7 +38,7 @@ CountHops(const NetDeviceContainer& devices)
     }
 }
 
-// Call it first. RFC 5681 without selective acknowledgment: NewReno's recovery.
+// Sets the defaults of TCP: RFC 5681 with NewReno's recovery, without selective acknowledgment. Must be called first.
 inline void
 ConfigureTcp()
 {
@@ -49,10 +49,10 @@ ConfigureTcp()
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(TCP_PAYLOAD));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
-    // RFC 5681 for segments of at most 1095 bytes.
+    // RFC 5681: the initial window for segments of at most 1095 bytes.
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(4));
-    // The window of 65,535 bytes. It is the sender's buffer that holds no more, since 3.37 crashes where the
-    // receiver's limits the window (TcpRateLinux::SkbSent is handed no packet).
+    // The window of 65,535 bytes. The sender's buffer limits it, because ns-3.37 crashes if the receiver's buffer
+    // limits the window (TcpRateLinux::SkbSent receives no packet).
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(65535 / TCP_PAYLOAD * TCP_PAYLOAD));
 }
 

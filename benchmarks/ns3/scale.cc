@@ -1,9 +1,9 @@
 // The networks of crates/perhop-sim/benches/scale.rs in ns-3.
-//   scale chain|topology|tcp SIZE [SECONDS]   It prints the packets that entered a wire.
+//   scale chain|topology|tcp SIZE [SECONDS]   Prints the number of packets that entered a wire.
 //
-// ns-3 keeps fewer results: it has no classes, delays or losses by flow. No link has a queue disc. Routes are
-// nix-vectors, found once for each flow, or static where each host has a flow of its own: the search of 10,000
-// nix-vectors through a network of 20,000 nodes takes longer than the run.
+// ns-3 records fewer results: no classes, delays or losses per flow. No link has a queue disc. Routes are
+// nix-vectors, which are searched once for each flow. If every host has its own flow, routes are static, because
+// the search for 10,000 nix-vectors in a network of 20,000 nodes takes longer than the run.
 
 #include <algorithm>
 #include <cmath>
@@ -17,10 +17,10 @@
 namespace
 {
 
-// A packet of 500 bytes with its IP header.
+// A packet has 500 bytes, including its IP header.
 const uint32_t UDP_PAYLOAD = 500 - 20 - 8;
 
-// Poisson packets: a sender of its own, since ns-3's clients send at fixed intervals.
+// A sender of Poisson packets. The clients of ns-3 send at fixed intervals.
 class PoissonSender : public Application
 {
   public:
@@ -55,7 +55,7 @@ class PoissonSender : public Application
     Ptr<Socket> m_socket;
 };
 
-// The links of a network, each with a subnet of its own.
+// The links of a network, each with its own subnet.
 class Network
 {
   public:
@@ -64,7 +64,7 @@ class Network
     {
     }
 
-    // Returns the address of `to`.
+    // Connects two nodes. Returns the address of `to`.
     Ipv4Address Connect(Ptr<Node> from, Ptr<Node> to, const std::string& rate, const char* delay)
     {
         return Connect(from, to, rate, delay, "1000p");
@@ -79,7 +79,7 @@ class Network
         const NetDeviceContainer devices = Link(from, to, rate, delay, limit);
         const Ipv4Address address = m_addresses.Assign(devices).GetAddress(1);
         m_addresses.NewNetwork();
-        // What an address brings with it.
+        // The assignment of an address installs a queue disc, which is removed here.
         TrafficControlHelper().Uninstall(devices);
         return address;
     }
@@ -127,7 +127,7 @@ Chain(uint32_t count, Ptr<UniformRandomVariable> start)
     }
 }
 
-// A tenth of `nodes` are routers in a ring with chords; each of the others is a host that sends to a distant one.
+// A tenth of the `nodes` are routers in a ring with chords. Each other node is a host that sends to a distant host.
 void
 Topology(uint32_t nodes, Ptr<UniformRandomVariable> start)
 {
@@ -157,7 +157,7 @@ Topology(uint32_t nodes, Ptr<UniformRandomVariable> start)
     }
 }
 
-// Bulk transfers between `pairs` pairs of hosts over a bottleneck of 1 Mb/s for each.
+// Bulk transfers between `pairs` pairs of hosts. The bottleneck has 1 Mb/s for each transfer.
 void
 Tcp(uint32_t pairs, Ptr<UniformRandomVariable> start)
 {
@@ -174,7 +174,7 @@ Tcp(uint32_t pairs, Ptr<UniformRandomVariable> start)
         const Ipv4Address to = network.Connect(routers.Get(1), sinks.Get(pair), "1Gbps", "1ms");
         AddBulk(sources.Get(pair), sinks.Get(pair), to, start->GetValue(0, 0.1));
     }
-    // The first device of every node is the one that leads on to the others.
+    // The first device of every node leads to the other nodes.
     std::for_each(NodeList::Begin(), NodeList::End(), AddDefaultRoute);
 }
 

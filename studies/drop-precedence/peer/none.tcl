@@ -1,8 +1,8 @@
-# The rows without drop precedence in ns-2.35 (Debian: ns2), with the defaults that ns-2 had in 1999:
+# The rows without drop precedence in ns-2.35 (Debian: ns2), with the defaults of ns-2 in 1999:
 # 45 Agent/TCP/Reno and 5 CBR sources behind five access routers, one RED bottleneck.
 #     ns none.tcl SEED UDP_RATE SINK WAIT
 #     ns none.tcl 1 128Kb TCPSink/DelAck false
-# prints the packets that reached each of the 50 sinks in 100.1 s; every tenth is UDP.
+# Prints the number of packets that reached each of the 50 sinks in 100.1 s; every tenth sink is UDP.
 set seed [lindex $argv 0]
 set udp_rate [lindex $argv 1]
 set sink [lindex $argv 2]
@@ -36,7 +36,7 @@ Queue/RED set linterm_ 30
 Queue/RED set wait_ $wait
 Queue/RED set mean_pktsize_ 500
 Queue/RED set use_mark_p_ false
-# The count of packets since the last drop goes on over forced drops, as before May 1999.
+# A forced drop does not reset the count of packets since the last drop, as before May 1999.
 Queue/RED set ns1_compat_ true
 Queue set limit_ 60
 
