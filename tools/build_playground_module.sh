@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Build the engine as a WebAssembly module into the given file, with a profile of Cargo.toml: with rustup's target, or
-# with Debian's compiler (rustc-web) and its sources of the standard library (rust-web-src), which are then built as well.
+# Build the engine as a WebAssembly module, and write it to the given file. PROFILE is a profile of Cargo.toml. The
+# compiler is that of rustup with the target for WebAssembly, or Debian's compiler (rustc-web). The latter also builds
+# the standard library from Debian's sources (rust-web-src).
 #   tools/build_playground_module.sh FILE [PROFILE]
-#   tools/build_playground_module.sh --check    only whether one of the two is here; exit code 5 if not
+#   tools/build_playground_module.sh --check    only checks whether one of the compilers exists; exit code 5 if not
 set -euo pipefail
 given=${1:?the file to write, or --check}
 out=$(realpath --canonicalize-missing -- "$given")
@@ -12,11 +13,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 target=wasm32-unknown-unknown
 toolchain=$(rustc --print sysroot)
 options=(--package perhop-web --profile "$profile" --target "$target" --target-dir target/playground --locked --quiet)
-# Panics name the source file. The flags are separated by 0x1f: a folder's name may hold a space.
+# Panics contain the path of the source file. 0x1f separates the flags, because the name of a folder may contain a space.
 flags="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
 flags+=$'\x1f'"--remap-path-prefix=$PWD=/perhop"
 export CARGO_ENCODED_RUSTFLAGS=$flags
-# A job server of make does not reach cargo through this script.
+# cargo cannot use a job server of make through this script.
 unset MAKEFLAGS MFLAGS
 
 build() {
@@ -29,7 +30,7 @@ elif [ -x /usr/bin/rustc ] && [ -d "$(/usr/bin/rustc --print sysroot)/lib/rustli
   host=$(rustc -vV | sed -n 's/^host: //p')
   linker=$toolchain/lib/rustlib/$host/bin/rust-lld
   [ -x "$linker" ] || { echo "error: $linker is missing; it comes with Rust from https://rustup.rs" >&2; exit 5; }
-  # Building the standard library is not a stable feature of cargo. RUSTC_BOOTSTRAP lets the module's build alone use it.
+  # The build of the standard library is an unstable feature of cargo. RUSTC_BOOTSTRAP permits it for this build only.
   export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$linker
   build "$toolchain/bin/cargo" build "${options[@]}" -Zbuild-std=std,panic_abort
 else

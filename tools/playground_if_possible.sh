@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Build what `perhop playground` opens if npm and a Rust for WebAssembly are here; the last line says whether it is
-# built, or what to install. Exits with 0 where a tool is missing, with make's code where the build fails. The scripts
-# of pages need npm only.
+# Build the page that `perhop playground` opens, if npm and Rust for WebAssembly are installed. The last line of the
+# output states whether the page was built, or what to install. The exit code is 0 if a tool is missing, and make's
+# code if the build fails. The scripts of pages need only npm.
 #   tools/playground_if_possible.sh TARGET [LOG]
-# TARGET: playground, playground-tested or page-scripts. The build prints to LOG.
+# TARGET is playground, playground-tested or page-scripts. The output of the build goes to LOG.
 set -euo pipefail
 target=${1:?playground, playground-tested or page-scripts}
 log=$(realpath --canonicalize-missing "${2:-/dev/stderr}")

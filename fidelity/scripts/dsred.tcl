@@ -1,7 +1,7 @@
 # A bottleneck with ns-2's DiffServ module: sources through one token bucket, RIO-C with two precedences.
-#     ns dsred.tcl SEED KIND PAIRS SECONDS WARMUP      KIND: udp, 12 Mb/s of CBR together, or tcp, bulk transfers
-# prints of what comes after the warm-up: sent packets per second; drops in percent of the green and of the
-# yellow packets that arrive; mean queue in packets.
+#     ns dsred.tcl SEED KIND PAIRS SECONDS WARMUP
+# KIND is udp (12 Mb/s of CBR in total) or tcp (bulk transfers). Prints for the time after the warm-up: sent packets
+# per second, dropped packets in percent of the arriving green and yellow packets, and the mean queue in packets.
 set seed [lindex $argv 0]
 set kind [lindex $argv 1]
 set pairs [lindex $argv 2]

@@ -1,6 +1,6 @@
 # TCP and UDP of several precedences through one RED of ns-2.35: a case of tests/test_ns2_laws.py.
 #     ns law.tcl SEED 'SPEC'
-# SPEC is a Tcl list of keys and values. Prints for each precedence: arrived, dropped (packets), then the mean
+# SPEC is a Tcl list of keys and values. Prints arrived and dropped packets of each precedence, then the mean
 # queue (packets).
 set seed [lindex $argv 0]
 array set spec {
@@ -37,7 +37,7 @@ if {$spec(queue) eq "RED/RIO"} {
     Queue/RED/RIO set gentle_ $spec(gentle)
     Queue/RED/RIO set mean_pktsize_ $spec(mean)
     Queue/RED/RIO set q_weight_ $spec(weight)
-    # In packets are those whose flow is not 0.
+    # "In" packets are the packets of all flows except flow 0.
     Queue/RED/RIO set priority_method_ 1
 }
 
@@ -73,7 +73,7 @@ proc fid {precedence} {
     global spec
     return [expr {$spec(queue) eq "RED/RIO" ? 1 - $precedence : $precedence}]
 }
-# An agent of a precedence on a host of its own, `delay` before the first router.
+# Attaches an agent of a precedence to a separate host. The link to the first router has this `delay`.
 proc attach {agent end precedence delay} {
     global ns r1 r2
     set source [$ns node]
@@ -112,7 +112,7 @@ proc cbr {precedence rate} {
 foreach {precedence rate} $spec(cbr) {
     $ns at [$random uniform 0 1] "[cbr $precedence $rate] start"
 }
-# Bursts: precedence, rate, seconds on, seconds off.
+# Bursts: precedence, rate, seconds on, seconds off
 foreach {precedence rate on off} $spec(bursts) {
     set source [cbr $precedence $rate]
     for {set at [$random uniform 0 [expr $on + $off]]} {$at < $spec(seconds)} {set at [expr $at + $on + $off]} {

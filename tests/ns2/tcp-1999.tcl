@@ -1,4 +1,4 @@
-# What ns-2 of 1999 had as defaults of TCP, for ns-2.35; sourced by the scripts that compare with it.
+# The defaults of TCP in ns-2 of 1999, for ns-2.35. The scripts for comparisons with ns-2 source this file.
 Agent/TCP set windowInit_ 1
 Agent/TCP set tcpTick_ 0.1
 Agent/TCP set minrto_ 0

@@ -1,4 +1,4 @@
-# Ten Agent/TCP/Reno flows through a RED bottleneck, with what ns-2 of 1999 had as defaults.
+# Ten Agent/TCP/Reno flows through a RED bottleneck, with the defaults of ns-2 in 1999.
 #     ns red.tcl SEED SECONDS WARMUP   prints: delivered packets per second, drops in percent, mean queue in packets
 set seed [lindex $argv 0]
 set seconds [lindex $argv 1]
