@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 target=wasm32-unknown-unknown
 toolchain=$(rustc --print sysroot)
 options=(--package perhop-web --profile "$profile" --target "$target" --target-dir target/playground --locked --quiet)
-# Panics contain the path of the source file. 0x1f separates the flags, because the name of a folder may contain a space.
+# Panics contain the path of the source file. 0x1f separates the flags, because folder names may contain spaces.
 flags="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
 flags+=$'\x1f'"--remap-path-prefix=$PWD=/perhop"
 export CARGO_ENCODED_RUSTFLAGS=$flags

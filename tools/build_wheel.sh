@@ -7,7 +7,7 @@ maturin=${MATURIN:-maturin}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-# Panics contain the path of the source file. 0x1f separates the flags, because the name of a folder may contain a space.
+# Panics contain the path of the source file. 0x1f separates the flags, because folder names may contain spaces.
 flags="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
 flags+=$'\x1f'"--remap-path-prefix=$PWD=/perhop"
 export SOURCE_DATE_EPOCH CARGO_ENCODED_RUSTFLAGS=$flags
