@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="runs of each program (default: 5)")
     parser.add_argument("--ns3-rounds", type=int, default=1, help="runs of ns-3, which is slow (default: 1)")
     parser.add_argument(
-        "--scenario", action="append", choices=SCENARIOS, help="only this one (default: all; repeatable)"
+        "--scenario", action="append", choices=SCENARIOS, help="only this scenario (default: all; repeatable)"
     )
     parser.add_argument("--only", choices=_PARTS, help="only this part (default: all)")
     parser.add_argument("--output", type=Path, default=Path("results/bench.json"))

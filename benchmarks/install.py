@@ -34,8 +34,8 @@ _REPEATED = 5
 def main() -> int:
     """Measure, print, and store."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--wheel", type=Path, help="the wheel (default: that of dist/)")
-    parser.add_argument("--rounds", type=int, default=3, help="environments to install into (default: 3)")
+    parser.add_argument("--wheel", type=Path, help="the wheel (default: the newest in dist/)")
+    parser.add_argument("--rounds", type=int, default=3, help="number of environments (default: 3)")
     parser.add_argument("--output", type=Path, default=Path("results/install.json"))
     arguments = parser.parse_args()
     wheel = arguments.wheel or newest_wheel(_ROOT / "dist")

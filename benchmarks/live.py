@@ -43,12 +43,18 @@ _READY_WITHIN_S = 30.0
 def main() -> int:
     """Measure, print, and store."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--socket", action="append", choices=_KINDS, help="only this kind (repeatable)")
+    parser.add_argument(
+        "--socket", action="append", choices=_KINDS, help="only this kind of socket (repeatable)"
+    )
     parser.add_argument("--runs", type=int, default=5, help="pairs of runs for the ratio (default: 5)")
-    parser.add_argument("--frames", type=int, default=1_000_000, help="frames of a run (default: 1,000,000)")
-    parser.add_argument("--seconds", type=float, default=5.0, help="length of the other runs (default: 5)")
+    parser.add_argument(
+        "--frames", type=int, default=1_000_000, help="number of frames of a run (default: 1,000,000)"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=5.0, help="duration of the other runs, seconds (default: 5)"
+    )
     parser.add_argument("--output", type=Path, default=Path("results/live.json"))
-    parser.add_argument("--program", type=Path, help="the built bench `wire` (default: build it)")
+    parser.add_argument("--program", type=Path, help="the compiled benchmark `wire` (default: compile it)")
     arguments = parser.parse_args()
     missing = _missing()
     if missing:

@@ -144,7 +144,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--routers", type=int, default=500)
     parser.add_argument("--megabytes", type=float, default=50)
-    parser.add_argument("--keep", type=Path, help="generate the network in this folder, and only that")
+    parser.add_argument("--keep", type=Path, help="only generate the network, in this folder")
     arguments = parser.parse_args()
     if arguments.keep:
         sys.stdout.write(f"{generate(arguments.keep, arguments.routers, arguments.megabytes)} interfaces\n")

@@ -29,7 +29,12 @@ def main() -> int:
     """Measure, print, and store the table in docs/scale.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5, help="runs of each network (default: 5)")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="default: the processors")
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=os.cpu_count(),
+        help="number of threads (default: the number of processors)",
+    )
     arguments = parser.parse_args()
     program = build_benchmark("perhop-sim", "scale")
     lines = [

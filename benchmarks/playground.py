@@ -32,7 +32,7 @@ _RUNS = 15
 def main() -> int:
     """Measure, print, and store."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of both (default: 5)")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds (default: 5)")
     parser.add_argument("--output", type=Path, default=Path("results/playground.json"))
     arguments = parser.parse_args()
     node = shutil.which("node")

@@ -68,7 +68,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3, help="runs of each size (default: 3)")
     parser.add_argument(
-        "--kind", action="append", choices=_KINDS, help="only this one, and store nothing (repeatable)"
+        "--kind",
+        action="append",
+        choices=_KINDS,
+        help="measure only this kind, and store nothing (repeatable)",
     )
     arguments = parser.parse_args()
     rounds = max(1, arguments.rounds)

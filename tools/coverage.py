@@ -55,8 +55,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--crate", action="append", choices=list(FLOORS), help="this one only (repeatable)")
-    parser.add_argument("--missed", action="store_true", help="list the lines that no test ran")
+    parser.add_argument(
+        "--crate", action="append", choices=list(FLOORS), help="measure only this crate (repeatable)"
+    )
+    parser.add_argument("--missed", action="store_true", help="list the lines that no test runs")
     arguments = parser.parse_args()
     if shutil.which("cargo-tarpaulin") is None:
         raise SystemExit("error: cargo-tarpaulin is missing; run: cargo install --locked cargo-tarpaulin")

@@ -208,9 +208,9 @@ def lanes(paths: Sequence[str], since: str, *, has_long: bool) -> list[list[Step
 def main() -> int:
     """Run the steps that a change needs; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--since", help="the commit that the change is compared with")
-    parser.add_argument("--long", action="store_true", help="the long tests instead of the quick ones")
-    parser.add_argument("--list", action="store_true", help="print the steps only")
+    parser.add_argument("--since", help="the commit with which the change is compared")
+    parser.add_argument("--long", action="store_true", help="run the long tests instead of the quick tests")
+    parser.add_argument("--list", action="store_true", help="only print the steps")
     arguments = parser.parse_args()
     since = arguments.since or base()
     paths = changed(since)

@@ -398,17 +398,25 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("package")
-    parser.add_argument("--tests", action="append", help="run the tests of this crate too (repeatable)")
-    parser.add_argument("--file", action="append", help="of these files only (a pattern, repeatable)")
+    parser.add_argument("--tests", action="append", help="also run the tests of this crate (repeatable)")
+    parser.add_argument(
+        "--file", action="append", help="only faults in files that match this pattern (repeatable)"
+    )
     parser.add_argument(
         "--name", action="append", help="only faults with this text in their name (repeatable)"
     )
     parser.add_argument("--sample", type=int, help="number of random faults")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no fault after this many")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="begin no fault after this number of minutes"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--floor", type=float, default=0.0, help="fail below this share")
-    parser.add_argument("--rest", action="store_true", help="print the names of those left to cargo mutants")
+    parser.add_argument(
+        "--floor", type=float, default=0.0, help="fail if a smaller share of the faults is found"
+    )
+    parser.add_argument(
+        "--rest", action="store_true", help="print the names of the faults that only cargo mutants can test"
+    )
     arguments = parser.parse_args()
     if shutil.which("cargo-mutants") is None:
         raise SystemExit("error: cargo-mutants is missing; run: cargo install --locked cargo-mutants")

@@ -300,7 +300,9 @@ def check(root: Path, since: str | None) -> list[Fault]:
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Check the changed lines; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--since", metavar="REV", help="check what was added since this commit or branch")
+    parser.add_argument(
+        "--since", metavar="REV", help="check the lines that were added since this commit or branch"
+    )
     given = parser.parse_args(arguments)
     try:
         found = check(root, given.since)

@@ -195,8 +195,8 @@ def files() -> list[Path]:
 def main() -> int:
     """Check or wrap; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--fix", action="store_true", help="wrap what is too long")
-    parser.add_argument("files", nargs="*", type=Path, help="instead of the whole tree")
+    parser.add_argument("--fix", action="store_true", help="wrap the lines that are too long")
+    parser.add_argument("files", nargs="*", type=Path, help="files to read instead of the whole tree")
     arguments = parser.parse_args()
     count = 0
     for path in arguments.files or files():

@@ -74,7 +74,7 @@ def _citation(root: Path, key: str) -> str | None:
 def main() -> int:
     """Print the faults, or with `--notes` the notes of the release."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tag", nargs="?", help="the tag of the release, as v0.1.0")
+    parser.add_argument("tag", nargs="?", help="the tag of the release, for example v0.1.0")
     parser.add_argument("--notes", type=Path, metavar="FILE", help="write the notes of the release to FILE")
     arguments = parser.parse_args()
     wrong = faults(_ROOT, arguments.tag)

@@ -65,7 +65,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--commit", default="HEAD", help="what to build (default: HEAD)")
+    parser.add_argument("--commit", default="HEAD", help="the commit to build (default: HEAD)")
     parser.add_argument("--maturin", type=Path, default=ROOT / ".venv" / "bin" / "maturin")
     arguments = parser.parse_args()
     # The hash is determined before the builds, because a branch may move during a build.
