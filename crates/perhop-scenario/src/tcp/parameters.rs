@@ -195,9 +195,9 @@ pub enum Accounting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowReduction {
-    /// In one step (RFC 5681, RFC 6675).
+    /// The window is reduced in one step (RFC 5681, RFC 6675).
     AtOnce,
-    /// During the recovery, in proportion to delivered data: proportional rate reduction (RFC 9937).
+    /// The window is reduced in proportion to delivered data: proportional rate reduction (RFC 9937).
     Proportional,
 }
 
@@ -205,7 +205,7 @@ pub enum WindowReduction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlowStartExit {
-    /// No early exit.
+    /// Slow start does not end before a loss.
     Loss,
     /// HyStart of Linux, with CUBIC only. Slow start ends after a train of acknowledgments as long as half a
     /// round trip, or when the round trip increases.
@@ -346,9 +346,9 @@ impl Recovery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FastRetransmit {
-    /// Once per window of data, and not within the window that timed out: `bugFix_` of ns-2.
+    /// At most one per window of data, and none in the window that timed out: `bugFix_` of ns-2.
     OncePerWindow,
-    /// At every threshold of duplicate acknowledgments.
+    /// One whenever the number of duplicate acknowledgments reaches the threshold.
     Always,
 }
 
@@ -356,9 +356,9 @@ pub enum FastRetransmit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Acknowledgment {
-    /// Every segment immediately.
+    /// Every segment is acknowledged immediately.
     EveryPacket,
-    /// Every second segment immediately; a single segment after a timeout (RFC 1122 §4.2.3.2).
+    /// Every second segment is acknowledged at once, a single segment after a timeout (RFC 1122 §4.2.3.2).
     Delayed {
         /// Delay of the acknowledgment of a single segment, above 0 and at most 500 ms.
         timeout: Time,
@@ -366,8 +366,8 @@ pub enum Acknowledgment {
         #[serde(default)]
         quick: u32,
     },
-    /// Every second segment immediately; a single segment after about twice the estimated gap between
-    /// segments, at most 500 ms, or 20 ms after a short segment. Linux 2.0 and 2.2.
+    /// Every second segment is acknowledged immediately, and a single segment after about twice the estimated
+    /// gap between segments, at most 500 ms, or 20 ms after a short segment. Linux 2.0 and 2.2.
     Estimated {
         /// Delay before the first estimate, above 0 and at most 500 ms.
         first: Time,
@@ -375,8 +375,8 @@ pub enum Acknowledgment {
         #[serde(default)]
         quick: u32,
     },
-    /// More data than a full segment immediately; less data after a delay that adapts to the gaps between
-    /// segments. Linux since 2.4.
+    /// More data than a full segment are acknowledged immediately, and less data after a delay that adapts to
+    /// the gaps between segments. Linux since 2.4.
     Adaptive {
         /// Least delay, above 0 and at most 500 ms.
         least: Time,
@@ -393,7 +393,7 @@ pub enum Acknowledgment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Handshake {
-    /// SYN, SYN-ACK, ACK to open; FIN and its acknowledgment in each direction to close.
+    /// SYN, SYN-ACK and ACK open a connection; FINs and their acknowledgments close both directions.
     ThreeWay,
     /// Data are sent from the start, and connections do not close: one-way agents of ns-2.
     None,
@@ -480,10 +480,9 @@ pub enum TimerRestart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// With every acknowledgment of new data; in Reno also with the acknowledgment that ends fast recovery:
-    /// ns-2.
+    /// Every acknowledgment of new data grows the window, in Reno also the one that ends fast recovery: ns-2.
     Always,
-    /// Only while the congestion window limits the sender (RFC 7661 §4.1).
+    /// The window grows only while it limits the sender (RFC 7661 §4.1).
     WhenLimited,
 }
 
