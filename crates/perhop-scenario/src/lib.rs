@@ -6,7 +6,7 @@
 //!
 //! Read in this order: [`Scenario`] with the types in `nodes` and `traffic`; then the steps from a file to a
 //! checked scenario: [`Document`] (values and their positions), `decode` (types), `validate` (semantics), and
-//! [`load`], which runs all of them. [`Diagnostic`] is an error or a warning of any step. Every engine
+//! [`load()`], which runs all of them. [`Diagnostic`] is an error or a warning of any step. Every engine
 //! derives these data from a scenario: [`topology`] and [`routing`], [`plan`] (the behavior of an
 //! application) and [`tcp`] (the parameters of its TCP).
 

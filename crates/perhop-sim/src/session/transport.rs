@@ -111,7 +111,7 @@ pub(super) struct ConnectionPair {
     pub(super) response: u64,
 }
 
-/// The place of one end, [`CLIENT`] or [`SERVER`], of the pair at `place`.
+/// The place of one end, `CLIENT` or `SERVER`, of the pair at `place`.
 pub(super) const fn end_of(place: usize, end: usize) -> usize {
     2 * place + end
 }
