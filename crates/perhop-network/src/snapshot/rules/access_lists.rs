@@ -1,4 +1,4 @@
-//! Access lists between two devices that deny packets of a codepoint with a class.
+//! Access lists between two devices that deny packets whose codepoint has a class.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,17 +13,17 @@ use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 use crate::snapshot::Site;
 
-/// Limit on the pairs of sites whose paths are followed.
+/// Maximum number of pairs of sites whose paths the rule computes.
 const MOST_PAIRS: usize = 2000;
-/// Maximum number of pairs of sites that are tried at one list.
+/// Maximum number of pairs of sites for which the rule tests one list.
 const PAIRS_OF_LIST: usize = 4;
 /// The protocol and port of the test packets: RTP media, SIP signaling, HTTPS.
 const PROBES: [(&str, u16); 4] = [("udp", 16384), ("udp", 5060), ("tcp", 5060), ("tcp", 443)];
 
-/// An access list of a port, by its index at the port.
+/// An access list of a port: the port, and the index of the list at the port.
 type ListAt = (PortId, usize);
 
-/// Reports access lists inside the network that deny packets of a codepoint with a class.
+/// Reports access lists inside the network that deny packets whose codepoint has a class.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     // One codepoint represents all codepoints with the same treatment.
     let mut codepoints: BTreeMap<Kind, Dscp> = BTreeMap::new();
@@ -64,8 +64,8 @@ impl Probe<'_> {
     }
 }
 
-/// Returns the lists of ports that lead to another device, each with pairs of sites whose packets pass the
-/// list.
+/// Returns the access lists of ports that lead to another device. For each list, returns the pairs of sites
+/// whose packets pass the list.
 fn lists_on_ways<'s>(snapshot: &Snapshot, sites: &'s [Site]) -> BTreeMap<ListAt, Vec<(&'s Site, &'s Site)>> {
     let has_lists = |(id, _): &(PortId, _)| !snapshot.port(*id).forwarding.access_groups.is_empty();
     if !snapshot.inside_ports().any(|port| has_lists(&port)) {
@@ -92,7 +92,7 @@ fn lists_on_ways<'s>(snapshot: &Snapshot, sites: &'s [Site]) -> BTreeMap<ListAt,
     found
 }
 
-/// Returns a finding for each line that denies a packet.
+/// Returns a finding for each line of the list that denies a test packet.
 fn denied(
     snapshot: &Snapshot,
     id: PortId,

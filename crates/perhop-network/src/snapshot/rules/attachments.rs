@@ -7,8 +7,8 @@ use perhop_device::intent::Direction;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The minimum number of attachments of a policy, and the minimum fraction of them at the usual place. With
-/// fewer, an attachment at another place is not an exception.
+/// The minimum number of attachments of a policy, and the minimum fraction of them with the usual direction
+/// and kind of port. Below these minimums, the rule reports no attachment of the policy.
 const LEAST: usize = 3;
 const NEARLY_ALL: f64 = 0.75;
 
@@ -31,9 +31,10 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
         let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { continue };
         let is_usual = count >= LEAST && count as f64 >= NEARLY_ALL * attachments.len() as f64;
-        // Two or more attachments at other places are an intended variant.
+        // Two or more attachments at unusual places are an intended variant, so only a single one is
+        // reported.
         let is_usual = is_usual && attachments.len() - count == 1;
-        for attachment in attachments.iter().filter(|one| is_usual && one.place != usual) {
+        for attachment in attachments.iter().filter(|own| is_usual && own.place != usual) {
             let message = format!(
                 "{name} applies to {} of {}, but {count} of {} policies with this name apply to {}",
                 words(attachment.place),
@@ -41,7 +42,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                 attachments.len(),
                 words(usual)
             );
-            let effect = "packets are marked or queued at the wrong port, and not at the intended one";
+            let effect = "packets are marked or queued at the wrong port, and not at the intended port";
             let rule = &rules::NETWORK_ATTACHMENT_UNUSUAL;
             let device = attachment.id.device;
             found.push(snapshot.finding(device, rule, attachment.line, (message, effect.to_owned())));
@@ -58,7 +59,7 @@ fn words((is_output, is_inside): Place) -> &'static str {
     }
 }
 
-/// Returns the attachments to ports that reach another device, and to ports with hosts.
+/// Returns the attachments of each policy to ports that reach another device and to ports with hosts.
 fn by_policy<'s>(snapshot: &'s Snapshot) -> BTreeMap<&'s str, Vec<Attachment>> {
     let inside = snapshot.inside_ports().map(|(id, _)| (id, !snapshot.is_gateway(id)));
     let hosts = snapshot.host_ports();

@@ -1,7 +1,7 @@
 //! [`BgpFamily`]: the subnets that BGP announces and its neighbors, read from the lines of a configuration.
 //!
-//! perhop does not compute the routes of BGP, so the device model has no BGP. The subnets and neighbors can
-//! be read from the text.
+//! perhop does not compute the routes of BGP, so the device model contains nothing about BGP. This module
+//! reads the subnets and neighbors from the text.
 
 use std::net::Ipv4Addr;
 
@@ -17,24 +17,24 @@ use crate::snapshot::carries_packets;
 pub(super) struct BgpFamily {
     /// Its first line.
     pub(super) line: usize,
-    /// The routing table (VRF); `None` for the global one.
+    /// The routing table (VRF); `None` for the global table.
     pub(super) vrf: Option<String>,
-    /// The subnets that it announces, with their lines.
+    /// The subnets that the family announces, with their lines.
     pub(super) networks: Vec<(usize, Prefix)>,
-    /// The subnets that it announces in place of the subnets inside.
+    /// The subnets that the family announces in place of the subnets inside them.
     pub(super) aggregates: Vec<Prefix>,
-    /// Whether it announces the subnets of all ports in its table.
+    /// Whether the family announces the subnets of all ports in its routing table.
     pub(super) announces_connected: bool,
     /// The addresses of its neighbors, each with its first line.
     neighbors: Vec<(usize, Ipv4Addr)>,
 }
 
-/// Returns the address families of the BGP processes of a device. The lines outside of address families count
-/// as one family.
+/// Returns the address families of the BGP processes of a device. The lines of a process outside of address
+/// families form one more family.
 pub(super) fn families<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<BgpFamily> {
     let mut found: Vec<BgpFamily> = Vec::new();
     let mut is_inside = false;
-    // The block of a VRF around address families (NX-OS, IOS XR): its depth and the name.
+    // The depth and the name of a VRF block that contains address families (NX-OS, IOS XR).
     let mut outer: Option<(usize, String)> = None;
     for (line, text) in lines {
         if !text.starts_with(' ') {
@@ -76,7 +76,7 @@ pub(super) fn families<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec
     found
 }
 
-/// Returns the prefix of `ADDRESS/LENGTH` or `ADDRESS MASK`.
+/// Reads the prefix of `ADDRESS/LENGTH` or `ADDRESS MASK`.
 pub(super) fn aggregate(words: &[&str]) -> Option<Prefix> {
     match words {
         [address, mask, ..] if !address.contains('/') => prefix(&[address, "mask", mask]),
@@ -84,7 +84,7 @@ pub(super) fn aggregate(words: &[&str]) -> Option<Prefix> {
     }
 }
 
-/// Returns the prefix of `ADDRESS/LENGTH`, `ADDRESS mask MASK`, or an address with the mask of its class.
+/// Reads the prefix of `ADDRESS/LENGTH`, `ADDRESS mask MASK`, or an address with the mask of its class.
 /// `0.0.0.0` is the default route.
 pub(super) fn prefix(words: &[&str]) -> Option<Prefix> {
     let (first, rest) = words.split_first()?;
@@ -99,12 +99,12 @@ pub(super) fn prefix(words: &[&str]) -> Option<Prefix> {
         _ if address.octets()[0] < 192 => 16,
         _ => 24,
     };
-    // The address of the line can have host bits, which a prefix must not have.
+    // The address in the line can contain host bits, which are invalid in a prefix.
     let masked = address.to_bits() & u32::MAX.checked_shl(32 - length).unwrap_or(0);
     Prefix::new(Ipv4Addr::from_bits(masked).into(), u8::try_from(length).ok()?).ok()
 }
 
-/// Reports neighbors of one routing table whose address is in the subnet of a port of another table only.
+/// Reports BGP neighbors of a VRF whose address is only in subnets of ports in other routing tables.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for (device, member) in snapshot.devices.iter().enumerate() {
         for family in families(member.device.numbered_lines()) {

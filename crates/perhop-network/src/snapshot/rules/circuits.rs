@@ -6,17 +6,18 @@ use super::treatment::{policer_of_all, shaper};
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::rules;
 
-/// The range of the ratio of a matching shaper to the circuit's rate. The lower end leaves room for headers.
+/// The range of the ratio of a shaper to the circuit that counts as a match. The lower limit leaves room for
+/// headers.
 const FITS: std::ops::RangeInclusive<f64> = 0.75..=1.05;
-/// The range of that ratio for a policer. A policer can count headers, so the range is larger.
+/// The same range for a policer. A policer can count headers, so its upper limit is higher.
 const FITS_POLICER: std::ops::RangeInclusive<f64> = 0.75..=1.25;
-/// The minimum ratio of a shaper to the bandwidth that headers can explain.
+/// The minimum ratio of a shaper to the bandwidth of its port that headers can explain.
 const FAR_BELOW: f64 = 0.5;
-/// The minimum rate of a line, bit/s, for which the bandwidth is compared. A slower line can be faster than
-/// its name implies.
+/// The minimum line rate, bit/s, at which the rule compares the bandwidth with the line. A slower line can be
+/// faster than its name implies.
 const LAN: u64 = 100_000_000;
-/// The minimum number and fraction of ports with circuits that shape. With fewer, a port without a shaper is
-/// not an exception.
+/// The minimum number and fraction of ports with a circuit that have a shaper. Below these minimums, the rule
+/// reports no port without a shaper.
 const LEAST: usize = 3;
 const NEARLY_ALL: f64 = 0.75;
 
@@ -38,7 +39,7 @@ impl Limit<'_> {
 
 /// Reports limits that do not match the circuit of their port, and circuits without a shaper.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    // The bandwidth of a tunnel only serves routing protocols, so it is not the rate of a circuit.
+    // The bandwidth of a tunnel is only an input of routing protocols. It is not the rate of a circuit.
     let wires = snapshot.inside_ports().filter(|(_, link)| !link.is_tunnel);
     let ports: Vec<(PortId, u64)> = wires.filter_map(|(id, _)| Some((id, circuit(snapshot, id)?))).collect();
     check_bandwidths(snapshot, found);
@@ -50,8 +51,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_shapers(snapshot, &ports, found);
 }
 
-/// Reports bandwidths above the rate of the line, and shapers far from the bandwidth of their port. One of
-/// the two is then wrong, often by a unit or a digit.
+/// Reports bandwidths above the rate of the line, and shapers far from the bandwidth of their port. In both
+/// cases, one of the two values is wrong, often by a unit or a digit.
 fn check_bandwidths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for device in 0..snapshot.devices.len() {
         for (port, own) in snapshot.router(device).ports.iter().enumerate() {
@@ -85,7 +86,8 @@ fn check_bandwidths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                     Rate::from_bits_per_second(rate),
                     Rate::from_bits_per_second(bandwidth)
                 );
-                let effect = "one of the two is wrong: packets wait without need, or the carrier drops them";
+                let effect =
+                    "one of the two rates is wrong: packets wait without need, or the carrier drops them";
                 let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
                 found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
             }
@@ -115,8 +117,9 @@ fn limits<'s>(snapshot: &'s Snapshot, id: PortId) -> Vec<Limit<'s>> {
     output.into_iter().chain(input).collect()
 }
 
-/// Reports a limit that does not match the circuit. If the policy matches another port of the device, the
-/// finding is at the attachment, otherwise at the command.
+/// Reports a limit that does not match the circuit of its port. If the limit matches the circuit of another
+/// port of the device, the finding is at the attachment of the policy, otherwise at the command that sets the
+/// limit.
 fn check_limit(
     snapshot: &Snapshot,
     ports: &[(PortId, u64)],
@@ -131,7 +134,7 @@ fn check_limit(
     let is_mixed_up = others.into_iter().any(|(other, rate)| {
         limits(snapshot, *other).iter().any(|one| one.policy == limit.policy && one.fits(*rate))
     });
-    // An intended shaper below the rate of the circuit leaves room for other packets.
+    // A shaper below the rate of the circuit can be intended: it leaves room for other packets.
     if !is_mixed_up && limit.is_shaper && limit.rate < circuit {
         return;
     }
@@ -153,7 +156,7 @@ fn check_limit(
     found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));
 }
 
-/// Reports circuits without a shaper, if nearly all other circuits have one.
+/// Reports circuits without a shaper, if nearly all other circuits have a shaper.
 fn check_shapers(snapshot: &Snapshot, ports: &[(PortId, u64)], found: &mut Vec<NetworkFinding>) {
     let with_policy: Vec<&(PortId, u64)> =
         ports.iter().filter(|(id, _)| !snapshot.port(*id).intent.output.is_empty()).collect();
@@ -178,8 +181,8 @@ fn check_shapers(snapshot: &Snapshot, ports: &[(PortId, u64)], found: &mut Vec<N
 }
 
 impl Snapshot<'_> {
-    /// Returns the line where a shaper is missing: the class for all packets, otherwise the line that
-    /// attaches the policy.
+    /// Returns the line for a finding about a missing shaper: the class for all packets, otherwise the line
+    /// that attaches the policy.
     pub(super) fn line_without_shaper(&self, id: PortId) -> usize {
         let port = self.port(id);
         let around = port.intent.output.last().and_then(|policy| match policy.classes.as_slice() {

@@ -11,11 +11,12 @@ use super::treatment::Treatments;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The minimum number of other marks with a class. With fewer, a mark without a class is not an exception.
+/// The minimum number of codepoints that devices write and a class matches. With fewer, the rule reports no
+/// codepoint without a class.
 const LEAST_MATCHED: usize = 3;
 
-/// The minimum number of classes with the same name that write a mark. With fewer, a class without a mark is
-/// not an exception.
+/// The minimum number of classes with the same name that write a mark. With fewer, the rule reports no class
+/// without this mark.
 const LEAST_MARKED: usize = 3;
 
 /// A class of an attached policy.
@@ -28,7 +29,7 @@ struct Member<'s> {
 }
 
 /// Reports a class whose mark differs from all other classes with its name. Also reports a mark that only one
-/// device writes and that no class of a port matches.
+/// device writes and that no class of any port matches.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     let members = members(snapshot);
     check_names(snapshot, &members, found);
@@ -109,8 +110,8 @@ fn check_names(snapshot: &Snapshot, members: &[Member], found: &mut Vec<NetworkF
     }
 }
 
-/// Reports a class that writes no mark of some kind, if most policies with a class of the same name write
-/// this mark.
+/// Reports the only class of a name that does not write a kind of mark, if policies with different names have
+/// this class.
 fn check_unmarked(
     snapshot: &Snapshot,
     (name, kind): (&str, &str),
@@ -128,7 +129,7 @@ fn check_unmarked(
         return;
     }
     let message = format!(
-        "class {name} of {} has no {kind}, and {} other classes of this name have one",
+        "class {name} of {} has no {kind}, and {} other classes of this name have a {kind}",
         member.policy.name,
         marked.len()
     );
@@ -138,7 +139,8 @@ fn check_unmarked(
     found.push(snapshot.finding(member.device, rule, member.class.line, (message, effect)));
 }
 
-/// Reports codepoints that one device writes and no class of a queue matches, if all others have a class.
+/// Reports a codepoint that only one device writes and no class of a queue matches, if a class of a queue
+/// matches each of the other written codepoints.
 fn check_matched(
     snapshot: &Snapshot,
     members: &[Member],

@@ -7,7 +7,8 @@ use perhop_device::PortRouting;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The minimum number of other links with configured costs. With fewer, a link is not an exception.
+/// The minimum number of other links with configured costs. With fewer, the rule reports each link whose ends
+/// have different costs.
 const OTHERS: usize = 3;
 
 /// An end of a link in a routing protocol.
@@ -15,8 +16,8 @@ const OTHERS: usize = 3;
 struct End<'s> {
     id: PortId,
     part: &'s PortRouting,
-    /// Whether a line sets the cost. If not, the device computes the cost from the bandwidth, and `line` is
-    /// the line of the process.
+    /// Whether a line sets the cost. Otherwise the device computes the cost from the bandwidth, and `line` is
+    /// the line of the routing process.
     is_set: bool,
 }
 
@@ -26,8 +27,9 @@ impl End<'_> {
     }
 }
 
-/// Reports links whose ends have different costs. One of the two is probably wrong if no other link has this
-/// pair of costs, but the costs of all other links occur several times.
+/// Reports links whose ends have different costs. If one such link has a pair of costs that no other link
+/// has, and all other such links have a pair that occurs several times, then one cost of the first link is
+/// probably wrong.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let links = links_with_costs(snapshot);
     let mut uses: BTreeMap<[u32; 2], usize> = BTreeMap::new();
@@ -76,7 +78,8 @@ fn links_with_costs<'s>(snapshot: &'s Snapshot) -> Vec<[End<'s>; 2]> {
     found
 }
 
-/// Reports the end whose cost no other link has. If this holds for both ends or for neither, reports both.
+/// Reports the end whose cost occurs on no other link. Reports both ends if neither cost occurs on another
+/// link, or if both costs do.
 fn report_exception(
     snapshot: &Snapshot,
     link: &[End; 2],
@@ -92,14 +95,15 @@ fn report_exception(
     for (place, end) in link.iter().enumerate().filter(|(place, _)| is_unclear || is_at_fault[*place]) {
         let other = &link[1 - place];
         let message = format!(
-            "the cost of {} is {}, but the cost of {} at the other end is {}; no other of {} links has both",
+            "the cost of {} is {}, but the cost of {} at the other end is {}; only this one of {} links \
+             has these costs",
             snapshot.port_name(end.id),
             end.cost(),
             snapshot.port_name(other.id),
             other.cost(),
             links.len()
         );
-        let effect = "packets leave over one path and return over another one".to_owned();
+        let effect = "packets leave over one path and return over another path".to_owned();
         let line = if end.is_set { end.part.cost.line } else { snapshot.port(end.id).line };
         let rule = &rules::NETWORK_COST_UNUSUAL;
         found.push(snapshot.finding(end.id.device, rule, line, (message, effect)));

@@ -1,4 +1,4 @@
-//! [`Crossing`]: the link that a static route takes, and findings about missing routes.
+//! [`Crossing`]: the link over which the packets of a static route leave, and findings about missing routes.
 
 use std::net::IpAddr;
 
@@ -9,15 +9,15 @@ use crate::forwarding::addresses;
 use crate::rules;
 use crate::snapshot::{Site, carries_packets};
 
-/// A static route across a link.
+/// The link over which the packets of a static route leave.
 pub(super) struct Crossing {
-    /// The port through which its packets leave.
+    /// The port through which the packets leave.
     pub(super) leaves: PortId,
-    /// The port of the next hop.
+    /// The port at the other end of the link, with the address of the next hop.
     pub(super) arrives: PortId,
 }
 
-/// Returns the link that the packets of a route take first, if the link has two ends.
+/// Returns the link over which the packets of a route leave the device, if the link has two ends.
 pub(super) fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
     let (RouteTarget::NextHop(hop) | RouteTarget::Interface { next_hop: Some(hop), .. }) = &route.via else {
         return None;
@@ -33,7 +33,7 @@ pub(super) fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Opt
     addresses(snapshot.port(arrives)).any(|own| own.address == *hop).then_some(Crossing { leaves, arrives })
 }
 
-/// Whether a static route of a device, other than the default route, leads to an address.
+/// Whether a device has a static route to an address, apart from the default route.
 pub(super) fn has_route(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
     let router = snapshot.router(device);
     let routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() > 0);
@@ -41,7 +41,7 @@ pub(super) fn has_route(snapshot: &Snapshot, device: usize, address: IpAddr) -> 
     is_own || routes.into_iter().any(|route| route.prefix.contains(address.into()))
 }
 
-/// Reports a device without a route to a site whose packets arrive at a port.
+/// Reports a device that has no route to a site, although packets of the site arrive at a port of the device.
 pub(super) fn report_missing(
     snapshot: &Snapshot,
     port: PortId,
@@ -59,8 +59,8 @@ pub(super) fn report_missing(
     found.push(snapshot.finding(port.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
 }
 
-/// Returns the line of the static route through a port whose destination is numerically closest to an
-/// address. The missing route belongs next to this line.
+/// Returns the line of a static route through a port. Among several routes, it is the route whose destination
+/// is numerically closest to an address, because the missing route belongs next to it.
 fn line_of_route(snapshot: &Snapshot, port: PortId, address: IpAddr) -> Option<usize> {
     let routes = snapshot.router(port.device).forwarding.routes.iter();
     let own = routes.filter(|route| route.origin == RouteOrigin::Configured && route.prefix.length() > 0);

@@ -8,20 +8,20 @@ use perhop_device::intent::{
 };
 use perhop_qos::Rate;
 
-/// The minimum factor between two numbers that contradict each other.
+/// The minimum factor by which two numbers must differ to contradict each other.
 const UNEQUAL: u64 = 2;
 
-/// Shares of a link that differ by fewer percentage points are a choice of the site, unless one is a small
-/// fraction of the other.
+/// Minimum difference, percentage points, between two shares of a link that contradict each other. A smaller
+/// difference is a choice of the site, unless one share is [`SMALL_PART`] times the other.
 const POINTS: u64 = 10;
 const SMALL_PART: u64 = 5;
 
-/// The kind of guarantees, and the kinds of the marks that other devices read.
+/// The kind of guarantees, and the kinds of marks that other devices read.
 pub(super) const GUARANTEE: &str = "guarantee";
 pub(super) const CODEPOINT: &str = "codepoint";
 pub(super) const LABELS: &str = "traffic class of labels";
 
-/// The packets that a policy treats.
+/// The origin or destination of the packets to which a policy applies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packets {
     /// Packets that the device forwards.
@@ -32,10 +32,10 @@ pub(super) enum Packets {
 
 /// A demand of a class.
 pub(super) struct Demand {
-    /// Its line.
+    /// The line of the demand.
     pub(super) line: usize,
     pub(super) value: Value,
-    /// Whether it is a policer that drops packets.
+    /// Whether the demand is a policer that drops packets.
     pub(super) drops: bool,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Demand {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     Amount(u64, Unit),
-    /// A mark, or the text for a policer without a rate above which it drops.
+    /// A mark, or a description of a policer without a rate above which it drops packets.
     Words(String),
 }
 
@@ -82,9 +82,10 @@ impl From<TrafficRate> for Value {
 }
 
 impl Demand {
-    /// Whether the value contradicts the usual value: a different word, or a number that differs by the
-    /// factor [`UNEQUAL`]. Absolute rates of forwarded packets depend on the circuit, so they do not count. A
-    /// policer with a higher rate drops less, so it does not contradict the others.
+    /// Whether the value contradicts the usual value: it is a different word, or a number that differs by the
+    /// factor [`UNEQUAL`]. The rule does not compare absolute rates of forwarded packets, because they depend
+    /// on the circuit. A policer with a higher rate drops fewer packets, so it does not contradict the
+    /// others.
     pub(super) fn contradicts(&self, usual: &Value, packets: Packets) -> bool {
         match (&self.value, usual) {
             (Value::Amount(_, Unit::BitsPerSecond | Unit::PacketsPerSecond), Value::Amount(..))
@@ -151,8 +152,8 @@ fn drops(actions: &[Action]) -> bool {
     actions.iter().any(|action| action.then == Then::Drop)
 }
 
-/// Returns the rate above which a policer drops packets, and whether it drops any. A policer that only marks
-/// has no such rate.
+/// Returns the rate above which a policer drops packets, and whether it drops any packets. A policer that
+/// only marks packets has no such rate.
 fn policed(police: &Police) -> (Value, bool) {
     if drops(&police.conform) {
         return (Value::Words("that drops all".to_owned()), true);

@@ -1,4 +1,4 @@
-//! Findings about lines in which a block differs from the blocks of other devices.
+//! Findings about lines of a block that differ from the same block on other devices.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use crate::rules;
 /// The words of a message about a policy without a class.
 const LACKED_CLASS: &str = "lacks `class ";
 
-/// Returns the lines that one of several otherwise equal blocks lacks, or in which this block has a different
-/// value.
+/// Returns the lines that only one of several otherwise equal blocks lacks, and the lines in which only one
+/// of them has a different value.
 pub(super) fn of_lines(snapshot: &Snapshot) -> Vec<Deviation> {
     let lines: Vec<Vec<Numbered>> =
         snapshot.devices.iter().map(|member| member.device.numbered_lines().collect()).collect();
@@ -23,8 +23,8 @@ pub(super) fn of_lines(snapshot: &Snapshot) -> Vec<Deviation> {
     deviations(&lines, &links)
 }
 
-/// Reports deviations. Skips lines with a finding of another rule, because that rule knows the effect of the
-/// line.
+/// Adds a finding for each deviation. Skips lines for which another rule already has a finding, because that
+/// finding states the effect of the line.
 pub(super) fn add(snapshot: &Snapshot, deviations: Vec<Deviation>, found: &mut Vec<NetworkFinding>) {
     let named: BTreeSet<(String, usize)> =
         found.iter().map(|finding| (finding.file.clone(), finding.diagnostic.line)).collect();

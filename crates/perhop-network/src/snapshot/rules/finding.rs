@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::forwarding::addresses;
 use crate::snapshot::{Link, PortId, Snapshot};
 
-/// The minimum prefix length of subnets that only connect devices.
+/// The minimum prefix length of IPv4 subnets that only connect devices.
 const OF_HOSTS: u8 = 29;
 
 /// A finding about a network: a diagnostic at a line of one file.
@@ -42,19 +42,19 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns the name of a port in messages: the device, its file if the names differ, and the interface.
+    /// Returns the name of a port in messages, `DEVICE:INTERFACE`.
     pub(super) fn port_name(&self, id: PortId) -> String {
         format!("{}:{}", self.devices[id.device].name, self.port(id).name)
     }
 
-    /// Returns the name of a line in messages: the file of the device and the number.
+    /// Returns the name of a line in messages: the name of the device's file, and the line number.
     pub(super) fn place(&self, device: usize, line: usize) -> String {
         let file = Path::new(&self.devices[device].file);
         let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         format!("{name}, line {line}")
     }
 
-    /// Generates the wires: links of two ends, without tunnels, in both directions.
+    /// Generates the links with two ends, except tunnels, once in each direction.
     pub(super) fn wires(&self) -> impl Iterator<Item = [PortId; 2]> {
         let two = self.links.iter().filter(|link| link.ends.len() == 2 && !link.is_tunnel);
         two.flat_map(|link| {
@@ -88,13 +88,13 @@ impl Snapshot<'_> {
             && addresses(self.port(id)).any(|own| own.address.is_ipv4() && is_large(own.prefix_length))
     }
 
-    /// Generates the ports of links, with the link.
+    /// Generates the ports of links, each with its link.
     pub(super) fn inside_ports(&self) -> impl Iterator<Item = (PortId, &Link)> {
         self.links.iter().flat_map(|link| link.ends.iter().map(move |end| (end.id, link)))
     }
 }
 
-/// Returns the line that attaches a policy, otherwise the first line of the port.
+/// Returns the line that attaches the output policy of a port, otherwise the first line of the port.
 pub(super) fn line_of_output(port: &Port) -> usize {
     port.forwarding.output_line.unwrap_or(port.line)
 }

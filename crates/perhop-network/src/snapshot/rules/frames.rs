@@ -1,4 +1,5 @@
-//! Marks of frames (CoS) and labels (EXP), if the next device or port reads them instead of the codepoint.
+//! Marks of frames (CoS) and of labels (EXP), if the next device or port reads these marks instead of the
+//! codepoint.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +14,11 @@ use super::treatment::{
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The values of a field of three bits.
+/// The values of a field of 3 bits.
 const VALUES: std::ops::Range<u8> = 0..8;
 
-/// Reports classes whose frames have a CoS with which the other end resets the codepoint, and input policies
-/// that write an EXP with another class than the codepoint.
+/// Reports classes whose frames have a CoS that makes the other end reset the codepoint. Also reports input
+/// policies that write an EXP whose class differs from the class of the codepoint.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     for ends in snapshot.wires() {
         check_frames(snapshot, ends, treatments, found);
@@ -27,7 +28,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     }
 }
 
-/// Returns a packet after the conditioners of one side of a port, if it conforms to all meters.
+/// Returns a packet after the conditioners of one side of a port, if the packet conforms to all meters.
 fn after(snapshot: &Snapshot, id: PortId, is_input: bool, packet: &Packet) -> Option<Packet> {
     let port = snapshot.port(id);
     let config = if is_input { &port.input } else { &port.output };
@@ -35,7 +36,8 @@ fn after(snapshot: &Snapshot, id: PortId, is_input: bool, packet: &Packet) -> Op
     conforming(ways).map(|way| way.packet)
 }
 
-/// Returns a packet with a codepoint, in a frame with the CoS `value` or with a label with the EXP `value`.
+/// Returns a packet with a codepoint. Depending on `field`, its frame has the CoS `value` or its label has
+/// the EXP `value`.
 fn marked(dscp: Dscp, field: Field, value: u8) -> Option<Packet> {
     let mut packet = packet(dscp);
     let mark = LinkMark::new(value)?;
@@ -47,7 +49,8 @@ fn marked(dscp: Dscp, field: Field, value: u8) -> Option<Packet> {
     Some(packet)
 }
 
-/// Reports a codepoint that the other end changes because of the frame's CoS, if another CoS would keep it.
+/// Reports a codepoint that the other end changes because of the CoS of the frame, if the other end would not
+/// change it with another CoS.
 fn check_frames(
     snapshot: &Snapshot,
     [sends, receives]: [PortId; 2],
@@ -64,7 +67,8 @@ fn check_frames(
             after(snapshot, receives, true, &packet).filter(|after| after.dscp == *dscp).map(|_| value)
         };
         let keeps: Vec<u8> = VALUES.filter_map(kept).collect();
-        // If the result is the same for all values, the other end does not read the CoS.
+        // If the other end changes the codepoint with each value of CoS, or with none, the CoS does not
+        // matter.
         if keeps.is_empty() || keeps.len() == VALUES.len() {
             continue;
         }
@@ -111,7 +115,8 @@ fn check_labels(snapshot: &Snapshot, id: PortId, treatments: &Treatments, found:
                 continue;
             };
             let Some(by_codepoint) = treatment(policy, &names, &packet(*dscp)) else { continue };
-            // A policy for labels only has no class for the codepoint, which other ports treat.
+            // A policy that matches labels only has no class for the codepoint. The comparison is then with
+            // the treatment of the codepoint at other ports.
             let is_rest = by_codepoint.kind == Kind::Rest || by_codepoint.class.takes_rest;
             let priority =
                 || VALUES.clone().find(|value| kind_of_label(policy, &names, *value) == Some(Kind::Priority));
@@ -140,14 +145,14 @@ fn check_labels(snapshot: &Snapshot, id: PortId, treatments: &Treatments, found:
                 exp.value(),
                 by_label.class.name
             );
-            let effect = "the core reads only the label: it treats the packets as the class of the EXP";
+            let effect = "the core reads only the label: it puts the packets into the class of the EXP";
             let rule = &rules::NETWORK_MARK_CHANGED;
             found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));
         }
     }
 }
 
-/// Returns the kind of treatment of a label in a policy.
+/// Returns the kind of treatment of packets whose label has the EXP `value`.
 fn kind_of_label(policy: &Policy, names: &[String], value: u8) -> Option<Kind> {
     let label = marked(Dscp::default(), Field::ExpOfTopLabel, value)?;
     treatment(policy, names, &label).map(|own| own.kind)

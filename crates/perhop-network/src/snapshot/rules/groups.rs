@@ -9,8 +9,8 @@ use crate::forwarding::addresses;
 use crate::rules;
 use crate::snapshot::Link;
 
-/// The minimum number of groups whose priorities differ. With fewer, a group with equal priorities is not an
-/// exception.
+/// The minimum number of groups whose routers have different priorities. With fewer, the rule reports no
+/// group with equal priorities.
 const FEWEST_WITH_PRIORITY: usize = 2;
 
 /// Reports groups whose routers have different virtual addresses, and groups with equal priorities.
@@ -40,8 +40,8 @@ fn groups<'s>(snapshot: &'s Snapshot) -> Vec<Group<'s>> {
     snapshot.links.iter().flat_map(of_link).collect()
 }
 
-/// Reports groups whose routers have equal priorities, if a priority decides in all other groups of the
-/// network.
+/// Reports a group whose routers have equal priorities, if the routers of all other groups have different
+/// priorities.
 fn check_priorities(snapshot: &Snapshot, groups: &[Group], found: &mut Vec<NetworkFinding>) {
     let several: Vec<&Group> = groups.iter().filter(|(_, members)| members.len() > 1).collect();
     let is_equal =
@@ -54,7 +54,7 @@ fn check_priorities(snapshot: &Snapshot, groups: &[Group], found: &mut Vec<Netwo
         for (id, shared) in members {
             let message = format!(
                 "the routers of group {number} have the priority {}, but each of the {} other groups has a \
-                 router with a higher one",
+                 router with a higher priority",
                 shared.priority,
                 several.len() - 1
             );
@@ -64,7 +64,7 @@ fn check_priorities(snapshot: &Snapshot, groups: &[Group], found: &mut Vec<Netwo
     }
 }
 
-/// Reports groups whose routers have different addresses.
+/// Reports groups whose routers have different virtual addresses.
 fn check_addresses(snapshot: &Snapshot, groups: &[Group], found: &mut Vec<NetworkFinding>) {
     for (number, members) in groups {
         for (id, shared) in members {
@@ -77,7 +77,7 @@ fn check_addresses(snapshot: &Snapshot, groups: &[Group], found: &mut Vec<Networ
                 theirs.address,
                 snapshot.port_name(*other)
             );
-            let effect = "if one router fails, the other does not take over its address".to_owned();
+            let effect = "if one router fails, the other router does not take over its address".to_owned();
             report(snapshot, *id, shared.line, (message, effect), found);
         }
     }

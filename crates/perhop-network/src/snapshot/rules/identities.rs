@@ -16,7 +16,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let part = parts(snapshot);
     for duplicate in &snapshot.duplicates {
         let [first, second] = duplicate.ports;
-        // perhop models a tunnel with a policy per group as several ports with the same address line.
+        // perhop models a tunnel with one policy per group as several ports that share an address line.
         let line = |id: PortId| {
             addresses(snapshot.port(id)).find(|own| own.address == duplicate.address).map(|own| own.line)
         };
@@ -26,7 +26,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         if [first, second].into_iter().all(|id| is_translated(snapshot, id)) {
             continue;
         }
-        // Parts of the network without a connection can use the same addresses.
+        // Two parts of the network without a connection can use the same addresses.
         if part[first.device] == part[second.device] {
             let effect =
                 "perhop does not treat the subnet as a link: packets to the address may reach either device";
@@ -38,13 +38,13 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_written(snapshot, &part, found);
 }
 
-/// The first words of blocks with the numbers of devices.
+/// The first words of blocks that contain identifiers of a device.
 const PROCESSES: [&str; 2] = ["router", "routing-options"];
 
 /// Lines, each with its device.
 type Lines = Vec<(usize, usize)>;
 
-/// Reports two devices with the same number in lines that are not part of the device model.
+/// Reports two devices with the same identifier in lines that are not part of the device model.
 fn check_written(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
     let mut owners: BTreeMap<(usize, &str, String), Lines> = BTreeMap::new();
     for (device, member) in snapshot.devices.iter().enumerate() {
@@ -79,7 +79,7 @@ fn check_written(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFin
                 "{} has the same number for {protocol}, {number}, as {}",
                 snapshot.devices[own].name, snapshot.devices[other].name
             );
-            let effect = "routes and sessions of one of the two are ignored".to_owned();
+            let effect = "routes and sessions of one of the two devices are ignored".to_owned();
             let rule = &rules::NETWORK_ROUTER_ID_DUPLICATE;
             found.push(snapshot.finding(own, rule, line, (message, effect)));
         }
@@ -106,8 +106,8 @@ fn report_address(
     }
 }
 
-/// Reports two devices with the same host address (`/32`, `/128`), if each has only this one. Of several host
-/// addresses, one can be shared intentionally (anycast).
+/// Reports two devices with the same host address (`/32`, `/128`), if it is the only host address of each. A
+/// device with several host addresses can share one intentionally (anycast).
 fn check_hosts(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
     let mut owners: BTreeMap<(usize, Option<&str>, IpAddr), PortId> = BTreeMap::new();
     for (device, part) in part.iter().enumerate() {
@@ -145,7 +145,8 @@ fn check_numbers(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFin
                     snapshot.devices[this].name, own.value, snapshot.devices[that].name
                 );
                 let effect =
-                    "other routers confuse the two, so the routes to them appear and disappear".to_owned();
+                    "other routers confuse the two routers, so the routes to them appear and disappear"
+                        .to_owned();
                 let rule = &rules::NETWORK_ROUTER_ID_DUPLICATE;
                 found.push(snapshot.finding(this, rule, line, (message, effect)));
             }
@@ -153,7 +154,7 @@ fn check_numbers(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFin
     }
 }
 
-/// Returns, for each device, the number of its connected part of the network.
+/// Returns, for each device, the number of the connected part of the network that contains it.
 fn parts(snapshot: &Snapshot) -> Vec<usize> {
     let mut part: Vec<usize> = (0..snapshot.devices.len()).collect();
     for link in &snapshot.links {

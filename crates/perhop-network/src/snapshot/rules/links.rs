@@ -1,4 +1,4 @@
-//! Ends of links that do not match, and routers that do not become neighbors.
+//! Ends of links with different settings, and routers that do not become neighbors.
 
 use perhop_device::{Port, PortRouting, Router, RoutingProtocol};
 use perhop_qos::ByteSize;
@@ -12,8 +12,8 @@ use crate::rules;
 /// The default MTU of Ethernet and of serial lines, IP bytes (RFC 894).
 const USUAL_MTU: u64 = 1500;
 
-/// The minimum number of links whose ends both run a protocol, for it to count as the protocol of the
-/// network.
+/// The minimum number of links both ends of which run a protocol. With fewer, the protocol is not a protocol
+/// of the whole network.
 const LEAST_LINKS: usize = 2;
 
 /// Reports links whose ends differ in a setting that must match.
@@ -37,20 +37,21 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Returns the cables between ports without addresses, as descriptions of both ends show them.
+/// Returns the pairs of ports without addresses that are the ends of one cable according to their
+/// descriptions.
 fn cables_of_frames(snapshot: &Snapshot) -> Vec<[PortId; 2]> {
     let is_of_frames =
         |id: &PortId| snapshot.link_of(*id).is_none() && addresses(snapshot.port(*id)).next().is_none();
     snapshot.described_pairs().into_iter().filter(|ends| ends.iter().all(is_of_frames)).collect()
 }
 
-/// Reports both ends of a link with different MTUs: longer packets are fragmented or dropped.
+/// Reports both ends of a link with different MTUs. Packets above the smaller MTU are fragmented or dropped.
 fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<NetworkFinding>) {
     let mtu = |id: PortId| snapshot.port(id).wire.mtu.map_or(USUAL_MTU, ByteSize::as_bytes);
     let line = |id: PortId| snapshot.port(id).forwarding.mtu_line;
     let (here, there) = (mtu(own), mtu(other));
     let is_set = line(own).or(line(other)).is_some();
-    // Without a line for it, the MTU of a tunnel depends on the port below.
+    // The MTU of a tunnel without an MTU line depends on the port below.
     let is_known = |id: PortId| line(id).is_some() || snapshot.port(id).forwarding.tunnel.is_none();
     if here == there || !is_set || !is_known(own) || !is_known(other) {
         return;
@@ -60,12 +61,13 @@ fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<Net
         snapshot.port_name(own),
         snapshot.port_name(other)
     );
-    let effect = "one end fragments or drops long packets of the other; OSPF forms no adjacency".to_owned();
+    let effect =
+        "one end fragments or drops long packets of the other end; OSPF forms no adjacency".to_owned();
     let line = line(own).unwrap_or(snapshot.port(own).line);
     found.push(snapshot.finding(own.device, &rules::NETWORK_MTU_DIFFERS, line, (message, effect)));
 }
 
-/// Reports the ends of a link with several ends whose MTU differs from that of most ends.
+/// Reports the ends of a link with three or more ends whose MTU differs from the MTU of most ends.
 fn check_mtu_of_several(snapshot: &Snapshot, ends: &[PortId], found: &mut Vec<NetworkFinding>) {
     let written = |id: &PortId| {
         let port = snapshot.port(*id);
@@ -80,13 +82,13 @@ fn check_mtu_of_several(snapshot: &Snapshot, ends: &[PortId], found: &mut Vec<Ne
             snapshot.port_name(*id),
             written.len()
         );
-        let effect = "one end fragments or drops long packets of the other; OSPF forms no adjacency";
+        let effect = "one end fragments or drops long packets of the other ends; OSPF forms no adjacency";
         let rule = &rules::NETWORK_MTU_DIFFERS;
         found.push(snapshot.finding(id.device, rule, *line, (message, effect.to_owned())));
     }
 }
 
-/// Returns the tags of frames of a port, the outermost last.
+/// Returns the VLAN tags that a port adds to frames, the outermost last.
 pub(super) fn tags(port: &Port) -> Vec<u16> {
     let headers = port.wire.headers.headers().iter();
     headers
@@ -100,7 +102,7 @@ pub(super) fn tags(port: &Port) -> Vec<u16> {
 fn check_tags(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
     let (here, there) = (tags(snapshot.port(own)), tags(snapshot.port(other)));
     let Some(line) = snapshot.port(own).forwarding.tag_line.filter(|_| here != there) else { return };
-    // A switch between the ends may change tags. Two routers that both tag usually receive each other's tags.
+    // A switch between the ends can add or change tags, so the rule compares only ends that both tag frames.
     if here.is_empty() || there.is_empty() || adds_tag(snapshot, &here, &there) {
         return;
     }
@@ -134,7 +136,8 @@ fn numbers(tags: &[u16]) -> String {
     tags.iter().map(u16::to_string).collect::<Vec<_>>().join(" in ")
 }
 
-/// Reports an end of a link that prevents two routers with the same protocol from becoming neighbors.
+/// Reports an end of a link whose settings prevent two routers with the same protocol from becoming
+/// neighbors.
 fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
     let protocols = [
         (RoutingProtocol::Ospf, "OSPF"),
@@ -150,7 +153,7 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
         let Some((line, because)) = obstacle(part(own), part(other)) else { continue };
         let Some(theirs) = part(other) else { continue };
         let line = line.unwrap_or_else(|| line_without_part(snapshot.router(own.device), own.port, protocol));
-        // If many other devices run the protocol, the process of a device without any is probably missing.
+        // A device without any process probably lacks the process of a protocol that runs on several links.
         let processes = &snapshot.router(own.device).forwarding.processes;
         let runs = processes.iter().any(|one| one.protocol == protocol)
             || processes.is_empty() && links_with(snapshot, protocol) >= LEAST_LINKS;
@@ -167,7 +170,7 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
     }
 }
 
-/// Whether the block of a port turns on a protocol in the words of NX-OS, which the front end does not read.
+/// Whether the block of a port enables a protocol with a command of NX-OS that the front end does not read.
 fn has_unread_line(snapshot: &Snapshot, id: PortId, protocol: RoutingProtocol) -> bool {
     let command = match protocol {
         RoutingProtocol::Ospf => "ip router ospf",
@@ -177,7 +180,7 @@ fn has_unread_line(snapshot: &Snapshot, id: PortId, protocol: RoutingProtocol) -
     snapshot.devices[id.device].device.line_in_block(snapshot.port(id).line, command).is_some()
 }
 
-/// Returns the number of links whose ends both run a protocol.
+/// Returns the number of links both ends of which run a protocol.
 fn links_with(snapshot: &Snapshot, protocol: RoutingProtocol) -> usize {
     let speaks = |id: PortId| {
         let processes = &snapshot.router(id.device).forwarding.processes;
@@ -187,8 +190,8 @@ fn links_with(snapshot: &Snapshot, protocol: RoutingProtocol) -> usize {
     snapshot.wires().filter(|[own, other]| own < other && speaks(*own) && speaks(*other)).count()
 }
 
-/// Returns the line for a finding about a port that does not run a protocol: the process if its block names
-/// the subnets of other ports, otherwise the port.
+/// Returns the line for a finding about a port that does not run a protocol: the line of the process if the
+/// block of the process lists the subnets of ports, otherwise the line of the port.
 pub(super) fn line_without_part(router: &Router, port: usize, protocol: RoutingProtocol) -> usize {
     let own = &router.ports[port];
     let processes = &router.forwarding.processes;
@@ -196,7 +199,7 @@ pub(super) fn line_without_part(router: &Router, port: usize, protocol: RoutingP
         let lines = router.ports.iter().map(|port| port.line);
         lines.chain(processes.iter().map(|process| process.line))
     };
-    // A line belongs to the block that the nearest previous opening line opens.
+    // A line belongs to the block that starts at the nearest earlier line that starts a block.
     let is_in_process = |part: &PortRouting| {
         let block = begins().filter(|line| *line <= part.line).max();
         block == Some(processes[part.process].line)
@@ -208,12 +211,13 @@ pub(super) fn line_without_part(router: &Router, port: usize, protocol: RoutingP
     named.map_or(own.line, |part| processes[part.process].line)
 }
 
-/// Returns the obstacle at the end `own`, with its line, if the end `other` expects a neighbor.
+/// Returns the setting of the end `own` that prevents the adjacency, with its line, if the end `other`
+/// expects a neighbor.
 fn obstacle(own: Option<&PortRouting>, other: Option<&PortRouting>) -> Option<(Option<usize>, String)> {
     let theirs = other?;
     match own {
-        None => Some((None, "the first does not run the protocol on the link".to_owned())),
-        Some(own) if own.passive.is_some() => Some((own.passive, "the first is passive".to_owned())),
+        None => Some((None, "the first port does not run the protocol on the link".to_owned())),
+        Some(own) if own.passive.is_some() => Some((own.passive, "the first port is passive".to_owned())),
         Some(own) if own.area != theirs.area => {
             let area = |part: &PortRouting| part.area.clone().unwrap_or_default();
             Some((Some(own.line), format!("areas {} and {}", area(own), area(theirs))))

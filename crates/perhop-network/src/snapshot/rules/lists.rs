@@ -11,7 +11,8 @@ use crate::rules;
 /// Maximum number of reported entries of a list.
 const MOST: usize = 3;
 
-/// Reports entries that only one list has, or a list that lacks entries of the other lists with its name.
+/// Reports entries that only one list has. If a list has no such entry but lacks entries of the other lists
+/// with its name, reports the list.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut by_name: BTreeMap<&str, Vec<(usize, &AccessList)>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
@@ -22,7 +23,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
     }
     for (name, lists) in by_name {
-        // Equal lists have the same number: the index of the first of them.
+        // The number of a list is the index of the first list that is equal to it.
         let number = |list: &AccessList| lists.iter().position(|(_, other)| are_equal(list, other));
         let peers: Peers<Option<usize>> = lists.iter().map(|(_, list)| number(list)).collect();
         let Some(Some(most)) = peers.usual() else { continue };
@@ -39,8 +40,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                     snapshot.devices[*device].name,
                     lists.len()
                 );
-                let effect =
-                    "the device drops packets that the others pass, or passes packets that they drop";
+                let effect = "the device drops packets that the other devices forward, or vice versa";
                 let rule = &rules::NETWORK_LIST_DIFFERS;
                 found.push(snapshot.finding(*device, rule, line, (message, effect.to_owned())));
             }

@@ -14,7 +14,8 @@ use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 use crate::snapshot::model::has_intent;
 
-/// A port trusts marks if it keeps at least this number of codepoints for each one that it resets.
+/// The minimum number of codepoints that a port which trusts marks leaves unchanged, in total and for each
+/// codepoint that the port resets.
 const LEAST_KEPT: usize = 3;
 const MOST_KEPT: usize = 3;
 /// The lowest codepoint for network control (RFC 4594 §3.1, RFC 2474 §4.2.2.2): CS6.
@@ -40,19 +41,19 @@ impl Side {
 
 /// The port and side of a change.
 type Place = (PortId, Side);
-/// A change of a codepoint: the lines of the class that changes it, and the new codepoint.
+/// A change of a codepoint: the lines of the class that changes the codepoint, and the new codepoint.
 type Change = (Vec<usize>, Dscp);
 
 /// The codepoints that a side of a port changes.
 #[derive(Default)]
 struct Found {
     changed: Vec<(Place, Change, Dscp)>,
-    /// The codepoints that the port resets because it has no class for them, although it keeps nearly all
-    /// others.
+    /// The codepoints that the port resets because it has no class for them, although it leaves nearly all
+    /// other codepoints unchanged.
     reset: Vec<(Place, Change, Dscp)>,
 }
 
-/// Reports conditioners inside the network that change a codepoint with a class to a worse one.
+/// Reports conditioners inside the network that replace a codepoint by one whose class is worse.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     let (mut changed, mut reset) = (Vec::new(), Vec::new());
     for (id, _) in snapshot.inside_ports() {
@@ -63,7 +64,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
             reset.extend(own.reset);
         }
     }
-    // If several devices reset a codepoint, this is intended.
+    // A codepoint that several devices reset is reset intentionally.
     let mut devices: BTreeMap<Dscp, BTreeSet<usize>> = BTreeMap::new();
     for ((id, _), _, dscp) in &reset {
         devices.entry(*dscp).or_default().insert(id.device);
@@ -82,8 +83,8 @@ fn changes(snapshot: &Snapshot, place: Place, best: &BTreeMap<Dscp, Kind>) -> Fo
     let (id, side) = place;
     let port = snapshot.port(id);
     let (config, links) = side.of_port(port);
-    // A rewrite rule writes the mark of the class that the port of arrival assigned. This class is not a
-    // field of the packet.
+    // A rewrite rule writes the mark of the class that the input port assigned to the packet. This class is
+    // not a field of the packet.
     let depends_on_class = side == Side::Output && !has_intent(port);
     if config.conditioners.is_empty() || depends_on_class {
         return Found::default();
@@ -92,7 +93,7 @@ fn changes(snapshot: &Snapshot, place: Place, best: &BTreeMap<Dscp, Kind>) -> Fo
     let (mut kept, mut found) = (0, Found::default());
     for (dscp, kind) in best {
         let Ok(ways) = conditioned(config, &names, &packet(*dscp)) else { continue };
-        // Only conforming packets count, because a policer may mark down excess packets of a class.
+        // The check uses only conforming packets, because a policer may mark down excess packets of a class.
         let way = conforming(ways);
         kept += usize::from(way.as_ref().is_some_and(|way| way.packet.dscp == *dscp));
         let Some(way) = way.filter(|way| way.packet.dscp != *dscp) else { continue };
@@ -109,8 +110,8 @@ fn changes(snapshot: &Snapshot, place: Place, best: &BTreeMap<Dscp, Kind>) -> Fo
             found.changed.push((place, (lines, way.packet.dscp), *dscp));
         }
     }
-    // A port that keeps nearly all codepoints with a class trusts marks. Many networks reserve the codepoints
-    // of network control for their own devices.
+    // A port that leaves nearly all codepoints with a class unchanged trusts marks. Resets of the codepoints
+    // for network control are not reported: many networks reserve them for their own devices.
     let is_control = |dscp: &Dscp| dscp.value() >= CONTROL;
     found.reset.retain(|(.., dscp)| !is_control(dscp));
     if kept < LEAST_KEPT || MOST_KEPT * found.reset.len() > kept {
@@ -141,8 +142,8 @@ fn report(
     found.push(snapshot.finding(id.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect)));
 }
 
-/// Returns the line that attaches a policy whose only class has `lines` and takes all packets. Such a policy
-/// is correct at a port towards hosts, so the attachment is at fault and not the mark.
+/// Returns the line that attaches a policy whose only class matches all packets and contains `lines`. Such a
+/// policy is correct at a port towards hosts, so the attachment is wrong and not the mark.
 fn attachment_of_all(port: &Port, side: Side, lines: &[usize]) -> Option<usize> {
     let (policies, line) = match side {
         Side::Input => (&port.intent.input, port.forwarding.input_line),
@@ -155,8 +156,8 @@ fn attachment_of_all(port: &Port, side: Side, lines: &[usize]) -> Option<usize> 
     line.filter(|_| is_whole)
 }
 
-/// Whether an input policy intentionally ignores the marks of other devices: the class with `lines` is the
-/// default class next to classes that keep marks, or another class of the policy sets `dscp`.
+/// Whether an input policy intentionally ignores the marks of other devices. This is so if the class with
+/// `lines` is the default class and other classes exist, or if another class of the policy sets `dscp`.
 fn is_distrust(policy: &Policy, lines: &[usize], dscp: Dscp) -> bool {
     let sets = |class: &Class| class.all_marks().any(|mark| mark.written == Written::Dscp(dscp));
     let resets = policy.classes.iter().find(|class| lines.contains(&class.line));

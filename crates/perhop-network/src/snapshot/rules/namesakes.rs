@@ -1,7 +1,7 @@
 //! Policies and classes that differ from those with the same name on other devices.
 //!
 //! The rule assumes that one name has one meaning. If at least two thirds of the devices agree, it reports
-//! the command of the device that differs.
+//! the command of the device that disagrees.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::treatment::{Matcher, packet};
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The minimum number of classes without a kind of demand for a policy to be another design.
+/// The minimum number of classes that lack a kind of demand for the policy to count as another design.
 const LEAST_ABSENT: usize = 3;
 
 /// A policy of a device.
@@ -30,7 +30,7 @@ struct Member<'s> {
 type ByDevice<'s> = BTreeMap<usize, (&'s Policy, &'s Class)>;
 
 /// Reports policies and classes that differ from those with the same name: a missing class, an additional
-/// class that takes packets of other classes, and a class with other demands, packets or order.
+/// class that matches packets of other classes, and a class with other demands, packets or order.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let policies = by_name(snapshot);
     let mut packets = PacketsOfClasses::default();
@@ -96,7 +96,7 @@ fn check_classes<'s>(
         for member in members.iter().filter(|member| peers.is_exception(&has(member))) {
             let own = &member.policy.classes;
             let (line, what) = if usual {
-                // A class with another name may take the same packets.
+                // A class with another name can match the same packets.
                 let takes_same =
                     |class: &'s Class| of_example.is_some_and(|other| packets.are_same(class, other));
                 if own.iter().any(takes_same) || redistributes(member, members, name) {
@@ -119,9 +119,9 @@ fn check_classes<'s>(
                 agreement(members, |member| has(member) == usual)
             );
             let effect = if usual {
-                "its packets wait in the queue of another class at this device"
+                "packets of the class wait in the queue of another class at this device"
             } else {
-                "it takes packets from the classes after it"
+                "the class matches packets before the classes after it"
             };
             let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
             found.push(snapshot.finding(member.device, rule, line, (message, effect.to_owned())));
@@ -129,8 +129,8 @@ fn check_classes<'s>(
     }
 }
 
-/// Reports a class that precedes another class and takes its packets, if most policies of the name have the
-/// two classes in the other order.
+/// Reports a class that precedes another class and matches packets of it, if most policies of the name have
+/// the two classes in the other order.
 fn check_order<'s>(
     snapshot: &Snapshot,
     policy: &str,
@@ -167,7 +167,7 @@ fn check_order<'s>(
         let is_known = members.iter().filter(has).count() > 1;
         let Some(class) = class(member.policy, own).filter(|_| is_known) else { continue };
         let message = format!(
-            "class {own} of {policy} takes packets before {usual} at {}, and most of {} devices have {usual} first",
+            "class {own} of {policy} precedes {usual} at {}, but most of {} devices have {usual} first",
             snapshot.devices[member.device].name,
             members.len()
         );
@@ -185,7 +185,7 @@ impl<'s> Namesakes<'s> {
         Namesakes(by_name(snapshot))
     }
 
-    /// Returns the devices and first lines of policies that lack a class on purpose.
+    /// Returns the devices and first lines of policies that lack a class on purpose ([`redistributes`]).
     pub(super) fn redesigned_lines(&self) -> BTreeSet<(usize, usize)> {
         let groups = self.0.values().filter(|members| members.len() > 1);
         let of_group = |members: &Vec<Member<'s>>| {
@@ -196,8 +196,7 @@ impl<'s> Namesakes<'s> {
         groups.flat_map(of_group).collect()
     }
 
-    /// Whether an attached policy, or a policy inside, lacks a class on purpose, as the policies of the same
-    /// name on other devices show ([`redistributes`]).
+    /// Whether an attached policy, or a policy inside it, lacks a class on purpose ([`redistributes`]).
     pub(super) fn omit_on_purpose(&self, device: usize, policy: &Policy, name: &str) -> bool {
         let omits = |policy: &Policy| {
             let members = self.0.get(policy.name.as_str()).map_or(&[][..], Vec::as_slice);
@@ -208,8 +207,8 @@ impl<'s> Namesakes<'s> {
     }
 }
 
-/// Whether the other classes of a policy have the share of a class that the policy lacks: its shares have the
-/// same sum as those of a policy with the class. The class is then missing on purpose.
+/// Whether a policy lacks a class on purpose. This is so if the shares of its classes have the same sum as in
+/// a policy with the class, because the share of the missing class was then distributed to other classes.
 fn redistributes(member: &Member, members: &[Member], name: &str) -> bool {
     let holder = members.iter().find_map(|other| Some((other.policy, class(other.policy, name)?)));
     let Some((policy, missing)) = holder else { return false };
@@ -223,7 +222,7 @@ fn redistributes(member: &Member, members: &[Member], name: &str) -> bool {
     })
 }
 
-/// Returns the guarantee of a class, if it is a share in percent.
+/// Returns the guarantee of a class if it is a percentage.
 fn shares(class: &Class) -> impl Iterator<Item = (Unit, u64)> + use<> {
     let guarantee = demands(class).remove(GUARANTEE).map(|demand| demand.value);
     guarantee.into_iter().filter_map(|value| match value {
@@ -237,8 +236,8 @@ fn agreement(members: &[Member], agrees: impl Fn(&Member) -> bool) -> String {
     format!("{count} of {} devices with a policy of this name agree", members.len())
 }
 
-/// Returns the kinds of demands that a device has in no class of a policy, although most devices have them in
-/// several classes. The policy of this device then has a different design.
+/// Returns the kinds of demands that no class of a device's policy has, although several classes of most
+/// other policies have them. The policy of this device then has a different design.
 fn absent_kinds(members: &[Member]) -> BTreeSet<(usize, &'static str)> {
     let mut usual: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut lacking: BTreeMap<(usize, &'static str), usize> = BTreeMap::new();
@@ -272,7 +271,7 @@ fn redesigned(members: &[Member]) -> BTreeSet<usize> {
     members.iter().filter(is_redesigned).map(|member| member.device).collect()
 }
 
-/// Reports demands of a class that differ from classes of the same name in policies with the same name.
+/// Reports demands of a class that differ from the demands of this class in most policies with the same name.
 fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &mut Vec<NetworkFinding>) {
     let Some(packets) = members.first().map(|member| member.packets) else { return };
     let absent = absent_kinds(members);
@@ -302,7 +301,7 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
                     {
                         (demand.line, format!("{kind} {}", demand.value))
                     }
-                    // If only two devices have the class, the one that drops more is reported.
+                    // If only two devices have the class, the device that drops more packets is reported.
                     Some(demand) if classes.len() == 2 && demand.drops => {
                         let other = classes.iter().find(|(other, ..)| other != device);
                         let Some((_, theirs, _)) = other else { continue };
@@ -310,12 +309,15 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
                         if !demand.contradicts(&theirs.value, packets) {
                             continue;
                         }
-                        (demand.line, format!("{kind} {}, but the other has {}", demand.value, theirs.value))
+                        (
+                            demand.line,
+                            format!("{kind} {}, but the other device has {}", demand.value, theirs.value),
+                        )
                     }
                     Some(demand) if values.is_exception(&&demand.value) => {
                         let usual = values.usual().filter(|usual| demand.contradicts(usual, packets));
                         let Some(usual) = usual else { continue };
-                        (demand.line, format!("{kind} {}, but most have {usual}", demand.value))
+                        (demand.line, format!("{kind} {}, but most devices have {usual}", demand.value))
                     }
                     _ => continue,
                 };
@@ -332,7 +334,7 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
     }
 }
 
-/// Whether a demand writes a codepoint that some packets of the class do not have yet.
+/// Whether a demand writes a codepoint that differs from the codepoint of some packets of the class.
 fn marks_others(kind: &str, demand: &Demand, class: &Class) -> bool {
     if kind != CODEPOINT {
         return kind == LABELS;

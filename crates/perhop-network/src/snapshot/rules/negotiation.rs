@@ -7,8 +7,8 @@ use perhop_device::PortRole;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The minimum number of other links with a fixed duplex at both ends. With fewer, an end that negotiates is
-/// not an exception.
+/// The minimum number of other links with a fixed duplex at both ends. With fewer, the rule reports no end
+/// that negotiates.
 const LEAST_FIXED: usize = 2;
 
 /// The speed and duplex of a port, each with its line. `None` means that the port negotiates the value.
@@ -16,7 +16,7 @@ struct Written<'s> {
     id: PortId,
     duplex: (Option<&'s str>, usize),
     speed: (Option<&'s str>, usize),
-    /// Whether a line turns on the negotiation.
+    /// Whether a line enables negotiation.
     negotiates: bool,
 }
 
@@ -25,15 +25,15 @@ impl Written<'_> {
         self.duplex.0.is_some() || self.speed.0.is_some()
     }
 
-    /// Whether the port does not negotiate, and is not faster than 100 Mb/s. At 1 Gb/s, ports negotiate even
-    /// with a fixed speed (IEEE 802.3 §40.5.1).
+    /// Whether the port has full duplex and a fixed speed of at most 100 Mb/s. At 1 Gb/s, ports negotiate
+    /// even with a fixed speed (IEEE 802.3 §40.5.1).
     fn is_slow_and_full(&self) -> bool {
         self.duplex.0 == Some("full") && matches!(self.speed.0, Some("10" | "100"))
     }
 }
 
-/// Reports ports whose speed or duplex differs from the other end. Also reports ports that negotiate with an
-/// end of fixed duplex, if both ends of other links have a fixed duplex.
+/// Reports ports whose speed or duplex differs from the other end. Also reports ports that negotiate, if the
+/// other end has a fixed duplex and both ends of other links have a fixed duplex.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let cables = cables(snapshot);
     let mut mixed = Vec::new();
@@ -69,16 +69,16 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         snapshot.port_name(own.id),
         snapshot.port_name(other.id)
     );
-    // IEEE 802.3 §28.2.3.1: parallel detection finds the speed, but not the duplex.
+    // IEEE 802.3 §28.2.3.1: parallel detection detects the speed, but not the duplex.
     let effect = "the end that negotiates falls back to half duplex: collisions destroy packets under load";
     let rule = &rules::NETWORK_SETTING_DIFFERS;
     found.push(snapshot.finding(own.id.device, rule, own.duplex.1, (message, effect.to_owned())));
 }
 
-/// Reports both ends of a cable of which one negotiates and the other has a fixed speed and duplex.
+/// Reports both ends of a cable if one end negotiates and the other end has a fixed speed and duplex.
 fn report_fallback(snapshot: &Snapshot, near: &Written, far: &Written, found: &mut Vec<NetworkFinding>) {
     let [own, other] = [near, far].map(|end| snapshot.port_name(end.id));
-    // IEEE 802.3 §28.2.3.1: parallel detection finds the speed, but not the duplex.
+    // IEEE 802.3 §28.2.3.1: parallel detection detects the speed, but not the duplex.
     let effect = "the end that negotiates falls back to half duplex: collisions destroy packets under load";
     let rule = &rules::NETWORK_SETTING_DIFFERS;
     let message = format!("{own} negotiates speed and duplex, but {other} at the other end has fixed values");

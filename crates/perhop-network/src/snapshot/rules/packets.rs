@@ -1,4 +1,4 @@
-//! [`PacketsOfClasses`]: comparison of the packets of classes on several devices, by test packets.
+//! [`PacketsOfClasses`]: comparison of the packets that classes on several devices match, by test packets.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use perhop_qos::{Dscp, Packet};
 
 use crate::snapshot::Snapshot;
 
-/// Packets of applications and protocols that access lists and classes commonly match.
+/// Packets of the applications and protocols that access lists and classes commonly match.
 const APPLICATIONS: [&str; 36] = [
     "udp 10.1.1.9:16500 > 10.2.2.9:16500",
     "udp 10.1.1.9:5060 > 10.2.2.9:5060",
@@ -53,24 +53,24 @@ const MARKS: std::ops::Range<u8> = 0..8;
 /// Maximum number of codepoints that a message names.
 const FEW: usize = 4;
 
-/// The test packets that only one of two classes takes.
+/// The test packets that only one of two classes matches.
 pub(super) struct Difference<'p> {
     pub(super) more: Vec<&'p Packet>,
     pub(super) less: Vec<&'p Packet>,
 }
 
 impl Difference<'_> {
-    /// Returns the difference as text, such as `takes cs5 and not ef`.
+    /// Returns the difference as text, such as `matches cs5 and not ef`.
     pub(super) fn words(&self) -> String {
         match (self.more.is_empty(), self.less.is_empty()) {
-            (false, false) => format!("takes {} and not {}", names(&self.more), names(&self.less)),
-            (false, true) => format!("takes {} as well", names(&self.more)),
-            _ => format!("does not take {}", names(&self.less)),
+            (false, false) => format!("matches {} and not {}", names(&self.more), names(&self.less)),
+            (false, true) => format!("also matches {}", names(&self.more)),
+            _ => format!("does not match {}", names(&self.less)),
         }
     }
 }
 
-/// Returns the packets as text: only their codepoints, if these distinguish the packets.
+/// Returns the packets as text. If the codepoints alone distinguish the packets, returns only the codepoints.
 fn names(packets: &[&Packet]) -> String {
     let mut found: Vec<String> = packets.iter().map(|packet| name(packet)).collect();
     found.dedup();
@@ -93,11 +93,11 @@ fn name(packet: &Packet) -> String {
     format!("protocol {} port {}", packet.protocol, packet.destination_port)
 }
 
-/// The sets of test packets that classes take. Each set has a number.
+/// The sets of test packets that classes match. Equal sets have one number.
 pub(super) struct PacketsOfClasses<'s> {
     probes: Vec<Packet>,
-    /// The number of each class's set, by the memory address of the class. The lifetime `'s` keeps addresses
-    /// valid.
+    /// The number of the set of each class, by the memory address of the class. The lifetime `'s` guarantees
+    /// that no class moves.
     known: BTreeMap<usize, usize>,
     classes: PhantomData<&'s Class>,
     sets: Vec<Vec<bool>>,
@@ -126,7 +126,7 @@ impl Default for PacketsOfClasses<'_> {
 }
 
 impl<'s> PacketsOfClasses<'s> {
-    /// Returns the number of a class's set of packets. Equal sets have the same number.
+    /// Returns the number of the set of packets that a class matches. Equal sets have the same number.
     pub(super) fn number_of(&mut self, class: &'s Class) -> usize {
         let address = std::ptr::from_ref(class).addr();
         if let Some(number) = self.known.get(&address) {
@@ -149,7 +149,7 @@ impl<'s> PacketsOfClasses<'s> {
         number
     }
 
-    /// Whether two classes take the same packets.
+    /// Whether two classes match the same packets.
     pub(super) fn are_same(&mut self, class: &'s Class, other: &'s Class) -> bool {
         self.number_of(class) == self.number_of(other)
     }
@@ -164,7 +164,7 @@ impl<'s> PacketsOfClasses<'s> {
         (0..self.probes.len()).map(of_packet).collect()
     }
 
-    /// Whether a packet belongs to both classes.
+    /// Whether both classes match a common test packet.
     pub(super) fn share(&mut self, class: &'s Class, other: &'s Class) -> bool {
         if other.takes_rest {
             return false;
@@ -173,7 +173,8 @@ impl<'s> PacketsOfClasses<'s> {
         self.sets[own].iter().zip(&self.sets[other]).any(|(own, other)| *own && *other)
     }
 
-    /// Returns the difference of two sets: the packets that only `own` has, and those that only `other` has.
+    /// Returns the difference of two sets: the packets that are only in `own`, and those that are only in
+    /// `other`.
     pub(super) fn difference(&self, own: usize, other: usize) -> Difference<'_> {
         let only = |first: usize, second: usize| {
             let pairs = self.sets[first].iter().zip(&self.sets[second]).zip(&self.probes);
@@ -184,7 +185,8 @@ impl<'s> PacketsOfClasses<'s> {
 }
 
 impl Snapshot<'_> {
-    /// Returns the line by which a packet belongs to a class of a policy; in a list, the line of the entry.
+    /// Returns the line by which a class of a policy matches a packet. For an access list, this is the line
+    /// of the entry.
     pub(super) fn criterion_of_class(
         &self,
         device: usize,

@@ -1,8 +1,8 @@
-//! [`Peers`]: the value that most peers have, and exceptions to it.
+//! [`Peers`]: the value that most peers have, and the exceptions to this value.
 
 use std::collections::BTreeMap;
 
-/// The minimum number of peers. With fewer, none is an exception.
+/// The minimum number of peers. With fewer peers, no value is an exception.
 const LEAST: usize = 3;
 
 /// The values of several peers, with the number of peers for each value.
@@ -29,7 +29,7 @@ impl<T: Ord> Peers<T> {
         (self.total >= LEAST && 3 * count >= 2 * self.total).then_some(value)
     }
 
-    /// Whether only one peer has this value and another value is usual. A value of several peers is an
+    /// Whether only one peer has this value and another value is usual. A value that several peers have is an
     /// intended variant.
     pub(super) fn is_exception(&self, value: &T) -> bool {
         self.usual().is_some_and(|usual| usual != value) && self.counts.get(value) == Some(&1)

@@ -13,17 +13,17 @@ use super::{NetworkFinding, PortId, Snapshot};
 use crate::forwarding::addresses;
 use crate::rules;
 
-/// OSPF is protocol 89, and its hellos go to this address (RFC 2328 §A.1).
+/// OSPF is protocol 89, and its hellos have this destination address (RFC 2328 §A.1).
 const OSPF: u8 = 89;
 const ALL_ROUTERS: &str = "224.0.0.5";
-/// ESP is protocol 50 (RFC 4303 §2), and keys are exchanged at this port of UDP (RFC 7296 §2).
+/// ESP is protocol 50 (RFC 4303 §2). The exchange of keys (IKE) uses this port of UDP (RFC 7296 §2).
 const ESP: u8 = 50;
 const KEYS: u16 = 500;
 /// A host of the Internet (RFC 5737).
 const ANY_HOST: &str = "203.0.113.77";
 
-/// Reports access lists that deny hellos of OSPF, and access lists on the path of a tunnel that deny its
-/// packets.
+/// Reports access lists that deny hellos of OSPF, and access lists on the path of a tunnel that deny packets
+/// of the tunnel.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for [own, other] in snapshot.wires() {
         let runs = |id: PortId| {
@@ -61,8 +61,8 @@ fn check_tunnel(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>
     }
 }
 
-/// Reports the lists at the source of encrypted tunnels that permit only the key exchange or only the
-/// encrypted packets. A tunnel needs both.
+/// Reports the access lists at the source of encrypted tunnels that permit only one of the exchange of keys
+/// and the encrypted packets. A tunnel needs both.
 fn check_encrypted(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>) {
     let (port, member) = (snapshot.port(id), &snapshot.devices[id.device].device);
     let source = port.forwarding.tunnel.as_ref().and_then(|tunnel| tunnel.source.as_ref());
@@ -91,8 +91,8 @@ fn check_encrypted(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFindi
     }
 }
 
-/// Reports the lists of a port in one direction that deny a packet, at the denying entry. If the entry denies
-/// all packets, the list is reported, because it lacks an earlier entry.
+/// Reports the access lists of a port in one direction that deny a packet, at the denying entry. If this
+/// entry denies all packets, the finding is at the list, because an earlier entry is missing.
 fn check_lists(
     snapshot: &Snapshot,
     (id, direction): (PortId, Direction),
@@ -126,7 +126,7 @@ fn packet(text: &str) -> Option<Packet> {
 }
 
 impl Snapshot<'_> {
-    /// Returns the ports on the path from a device to an address, by routes only.
+    /// Returns the ports on the path from a device to an address. The path follows routes only, not policies.
     pub(super) fn ports_to(&self, from: usize, to: IpAddr) -> Vec<(PortId, Direction)> {
         let mut found = Vec::new();
         let mut device = from;

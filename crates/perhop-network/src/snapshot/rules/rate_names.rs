@@ -1,14 +1,15 @@
-//! Rates in the names and descriptions of a port, such as the policy `CUSTOMER-20M` at a port with `50M` in
-//! its description.
+//! Rates in the names and descriptions of a port that contradict each other, such as the policy
+//! `CUSTOMER-20M` at a port with `50M` in its description.
 //!
-//! Names are free texts. The rule therefore applies only to networks where these rates agree at most ports.
+//! Names are free texts. The rule therefore reports a port only in networks where these rates agree at most
+//! ports.
 
 use perhop_device::PortRole;
 
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The minimum number of ports whose rates agree, for each port whose rates differ.
+/// The minimum number of ports whose rates agree, per port whose rates differ.
 const FOR_EACH: usize = 3;
 
 /// The number and text of a line, and the rate that it names, bit/s.
@@ -49,8 +50,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Reports the only line of a hub that gives a group of tunnels a policy whose name states another rate than
-/// the name of the group.
+/// Reports the only line of a hub that assigns to a group of tunnels a policy whose name states another rate
+/// than the name of the group.
 fn check_groups(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let (mut equal, mut different) = (0, Vec::new());
     for (device, member) in snapshot.devices.iter().enumerate() {
@@ -75,8 +76,8 @@ fn check_groups(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     found.push(snapshot.finding(*device, &rules::NETWORK_RATE_NAME, *line, (message, effect)));
 }
 
-/// Returns the rates in the block of a port and in the enclosing block. Excludes other units of the
-/// interface, which can belong to other customers.
+/// Returns the rates in the block of a port and in the enclosing block. Excludes the blocks of other units of
+/// the interface, which can belong to other customers.
 fn stated<'t>(lines: &[(usize, &'t str)], first: usize) -> Vec<Stated<'t>> {
     let depth = |text: &str| text.len() - text.trim_start().len();
     let Ok(place) = lines.binary_search_by_key(&first, |(number, _)| *number) else { return Vec::new() };
@@ -85,7 +86,7 @@ fn stated<'t>(lines: &[(usize, &'t str)], first: usize) -> Vec<Stated<'t>> {
         let inside = lines[start + 1..].iter().take_while(move |(_, text)| depth(text) > outside);
         inside.copied()
     };
-    // A unit of an interface is inside the block of the interface, which has the description.
+    // The block of a unit is inside the block of its interface, which contains the description.
     let around = (0..place).rev().find(|place| depth(lines[*place].1) < own);
     let around = around.map(|place| (place, depth(lines[place].1))).filter(|(_, outside)| *outside > 0);
     let direct = around.map(|(start, outside)| block(start, outside).filter(|(_, text)| depth(text) == own));
@@ -106,8 +107,8 @@ fn names_something(text: &str) -> bool {
     matches!(first, Some("description" | "service-policy" | "input" | "output"))
 }
 
-/// Returns the rate that a text names, such as `20M` between other words. `None` if it names no rate or
-/// several.
+/// Returns the rate that a text names, such as `20M` between other words. `None` if the text names no rate or
+/// several rates.
 pub(super) fn rate_in(text: &str) -> Option<u64> {
     let is_between = |letter: char| !letter.is_ascii_alphanumeric() && letter != '.' && letter != '/';
     let mut rates = text.split(is_between).filter_map(|word| {

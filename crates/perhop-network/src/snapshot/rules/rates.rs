@@ -11,10 +11,10 @@ use super::treatment::{
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The minimum factor between the guarantees of the two ends, on a link with one rate.
+/// The minimum factor between the guaranteed rates of the two ends, on a link whose ends have the same rate.
 const UNEQUAL: u64 = 2;
 
-/// Reports policers at one end of a link that drop traffic guaranteed by the other end.
+/// Reports policers at one end of a link that drop packets within a rate that the other end guarantees.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     for [sends, receives] in snapshot.wires() {
         check_whole(snapshot, sends, receives, found);
@@ -23,7 +23,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     }
 }
 
-/// Compares the guarantees of both ends of a link whose ends have the same rate.
+/// Compares the guaranteed rates of the two ends of a link whose ends have the same rate.
 fn check_promises(
     snapshot: &Snapshot,
     [own, other]: [PortId; 2],
@@ -41,7 +41,7 @@ fn check_promises(
         let line = demand_line(first.class);
         if less * UNEQUAL <= more && seen.insert(line) {
             let message = format!(
-                "{} promises {} {}, and {} at the other end of the link {} ({})",
+                "{} guarantees {} {}, but {} at the other end of the link guarantees {} ({})",
                 snapshot.port_name(own),
                 first.class.name,
                 Rate::from_bits_per_second(less),
@@ -85,14 +85,14 @@ fn check_whole(snapshot: &Snapshot, sends: PortId, receives: PortId, found: &mut
     }
 }
 
-/// Returns the rate of an input policer that takes all packets, with its line.
+/// Returns the rate and the line of an input policer that matches all packets.
 fn policer_of_port(snapshot: &Snapshot, id: PortId) -> Option<(u64, usize)> {
     let port = snapshot.port(id);
     let line = port.bandwidth.or(port.wire.rate)?.as_bits_per_second();
     port.intent.input.iter().find_map(|policy| policer_of_all(policy, line))
 }
 
-/// Compares the guarantee of each class at one end with its policer at the other end.
+/// Compares the guaranteed rate of each class at one end with the policer of its packets at the other end.
 fn check_classes(
     snapshot: &Snapshot,
     [sends, receives]: [PortId; 2],
@@ -106,7 +106,7 @@ fn check_classes(
         return;
     }
     let names = interfaces(snapshot.router(receives.device));
-    // All codepoints of a class share one finding.
+    // All codepoints of a class result in one finding.
     let mut seen = BTreeSet::new();
     for dscp in treatments.best.keys() {
         let packet = packet(*dscp);
@@ -122,7 +122,7 @@ fn check_classes(
             };
             if limit < rate && seen.insert(police.line) {
                 let message = format!(
-                    "{} polices {} to {}, but {} promises it {} ({})",
+                    "{} polices {} to {}, but {} guarantees {} to it ({})",
                     snapshot.port_name(receives),
                     own.class.name,
                     Rate::from_bits_per_second(limit),
@@ -130,9 +130,9 @@ fn check_classes(
                     Rate::from_bits_per_second(rate),
                     snapshot.place(sends.device, promise.class.line)
                 );
-                let effect = "packets within the promised rate are dropped or marked".to_owned();
+                let effect = "packets within the guaranteed rate are dropped or marked".to_owned();
                 let rule = &rules::NETWORK_POLICER_BELOW_GUARANTEE;
-                // Either end can be wrong, so both lines are reported.
+                // The error can be at either end, so both lines are reported.
                 for (device, line) in
                     [(receives.device, police.line), (sends.device, demand_line(promise.class))]
                 {

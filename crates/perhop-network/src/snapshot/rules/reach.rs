@@ -14,24 +14,24 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::{Site, carries_packets};
 
-/// The minimum number of announced subnets, and the minimum number for each subnet that is not announced.
-/// With fewer, a subnet that is not announced is not an exception.
+/// The minimum number of announced subnets, in total and for each subnet that is not announced. With fewer,
+/// the rule reports no subnet.
 const LEAST: usize = 3;
 const FOR_EACH: usize = 6;
-/// The longest prefix of a subnet of hosts.
+/// The longest prefix length of a subnet of hosts.
 const OF_HOSTS: u8 = 29;
-/// The shortest prefix of an address without neighbors.
+/// The prefix length of a host address.
 const ALONE: u8 = 32;
-/// Parts of lines that create a route, mostly to several subnets together.
+/// Parts of lines that create a route, often a route to several subnets.
 const SUMMARIES: [&str; 5] = ["aggregate", "range ", "route ", "summary-address ", "summary-prefix "];
-/// Lines by which the routing table gets routes that perhop does not compute.
+/// The beginnings of lines by which the routing table receives routes that perhop does not compute.
 const LEARNING: &[&str] =
     &["router eigrp ", "router isis", "router lisp", "router odr", "router ospf ", "router rip"];
-/// Lines of protocols whose ports perhop does not read.
+/// The beginnings of lines of protocols whose ports perhop does not read.
 const UNREAD: [&str; 3] = ["router lisp", "router odr", "router rip"];
 
-/// Reports subnets that their device does not announce although nearly all others are announced, and tunnels
-/// without a route to their other end.
+/// Reports subnets that no device announces although nearly all other subnets are announced, networks of BGP
+/// without a route, and tunnels without a route to their other end.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let of_bgp: Vec<Vec<BgpFamily>> =
         snapshot.devices.iter().map(|member| families(member.device.numbered_lines())).collect();
@@ -44,20 +44,20 @@ fn vrf_of(snapshot: &Snapshot, id: PortId) -> Option<String> {
     snapshot.port(id).forwarding.vrf.as_ref().map(|vrf| vrf.value.clone())
 }
 
-/// A network of BGP without a route in the table of its device.
+/// A network of BGP for which its device has no route.
 struct Unknown {
     device: usize,
     line: usize,
     subnet: Prefix,
-    /// The subnet of a port with the same first address.
+    /// The subnet of a port that has the same first address.
     similar: Option<Prefix>,
     /// Whether the device can learn the route from another protocol.
     is_learnable: bool,
 }
 
-/// Reports networks of BGP without a route in the device's table. BGP does not announce such a network. If
-/// the device can learn the route, nearly all other networks must be known. It can learn a route that another
-/// device of the folder has, or a device out of the folder.
+/// Reports networks of BGP for which their device has no route. BGP does not announce such a network. If the
+/// device can learn the route, the rule reports the network only if nearly all other networks have a route. A
+/// device can learn a route that another device of the folder has, or a device outside of the folder.
 fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<NetworkFinding>) {
     let (mut known, mut unknown) = (0, Vec::new());
     let summaries: Vec<Vec<Prefix>> =
@@ -98,13 +98,15 @@ fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<N
             Some(port) => format!("{name} has a port in {port}, but no route to exactly {}", own.subnet),
             None => format!("{name} has no route to exactly {}", own.subnet),
         };
-        let effect = "BGP announces only subnets of its routing table: no other device learns it".to_owned();
+        let effect =
+            "BGP announces only networks in the routing table, so no other device learns this network"
+                .to_owned();
         found.push(snapshot.finding(own.device, &rules::NETWORK_ROUTE_MISSING, own.line, (message, effect)));
     }
 }
 
-/// Whether no port with a routing protocol leads out of the folder, so that no other device can announce a
-/// route. Protocols without a list of their ports count as leading out.
+/// Whether no port with a routing protocol leads out of the folder, so that no device outside can announce a
+/// route. A protocol without a list of its ports counts as a port that leads out.
 fn is_closed(snapshot: &Snapshot) -> bool {
     (0..snapshot.devices.len()).all(|device| {
         let router = snapshot.router(device);
@@ -121,7 +123,7 @@ fn is_closed(snapshot: &Snapshot) -> bool {
     })
 }
 
-/// Whether a line begins a process whose ports perhop does not read, such as EIGRP with a name.
+/// Whether a line begins a process whose ports perhop does not read, such as EIGRP in its named form.
 fn is_unread(text: &str) -> bool {
     let eigrp = text.strip_prefix("router eigrp ");
     eigrp.is_some_and(|name| name.trim().parse::<u64>().is_err())
@@ -135,7 +137,7 @@ fn has_in_any_table(snapshot: &Snapshot, device: usize, subnet: Prefix) -> bool 
         || router.forwarding.routes.iter().any(|route| route.prefix == subnet)
 }
 
-/// Returns the subnets that lines about summaries of a device name.
+/// Returns the subnets that the lines of a device about summaries name.
 fn summaries<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<Prefix> {
     let mut found = Vec::new();
     for (_, text) in lines.filter(|(_, text)| SUMMARIES.iter().any(|command| text.contains(command))) {
@@ -145,7 +147,7 @@ fn summaries<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<Prefix> {
     found
 }
 
-/// Returns the subnet of a port with the first address of a subnet and another length.
+/// Returns the subnet of a port that has the same first address as a subnet, but another length.
 fn similar_subnet(snapshot: &Snapshot, device: usize, vrf: Option<&str>, subnet: Prefix) -> Option<Prefix> {
     let ports = snapshot.router(device).ports.iter();
     let ports = ports.filter(|port| port.forwarding.vrf.as_ref().map(|vrf| &*vrf.value) == vrf);
@@ -164,7 +166,7 @@ fn has_exactly(snapshot: &Snapshot, device: usize, vrf: Option<&str>, subnet: Pr
         || snapshot.devices[device].device.has_learned(vrf, subnet)
 }
 
-/// Reports host subnets that are not announced, if nearly all other host subnets are.
+/// Reports host subnets that are not announced, if nearly all other host subnets are announced.
 fn check_announced(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<NetworkFinding>) {
     let sites: Vec<(PortId, Site)> = snapshot
         .sites()
@@ -176,7 +178,8 @@ fn check_announced(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut V
     let is_known =
         |(id, site): &&(PortId, Site)| is_announced(snapshot, *id, site.address, &of_bgp[id.device]);
     let (known, mut silent): (Vec<_>, Vec<_>) = sites.iter().partition(is_known);
-    // Other devices do not see translated addresses, unless packets to other sites keep them.
+    // Translation hides the addresses of a port with hosts. If all announced subnets are without translation,
+    // the subnets with translation are probably hidden intentionally.
     if !known.iter().any(|(id, _)| is_translated(snapshot, *id)) {
         silent.retain(|(id, _)| !is_translated(snapshot, *id));
     }
@@ -205,7 +208,7 @@ fn check_announced(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut V
             site.name,
             sites.len()
         );
-        let effect = "the rest of the network cannot reach its hosts".to_owned();
+        let effect = "the rest of the network cannot reach the hosts of this subnet".to_owned();
         found.push(snapshot.finding(id.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
     }
 }
@@ -216,8 +219,8 @@ pub(super) fn is_translated(snapshot: &Snapshot, id: PortId) -> bool {
     device.line_in_block(snapshot.port(id).line, "ip nat inside").is_some()
 }
 
-/// Whether one device has all subnets in `silent`, and routing protocols of all other devices announce all
-/// their host subnets.
+/// Whether all subnets in `silent` are on one device, and all other devices announce all their host subnets
+/// with routing protocols.
 fn is_only_device(snapshot: &Snapshot, silent: &[&(PortId, Site)]) -> bool {
     let Some((first, _)) = silent.first() else { return false };
     let of_hosts = |port: &Port| {
@@ -227,7 +230,7 @@ fn is_only_device(snapshot: &Snapshot, silent: &[&(PortId, Site)]) -> bool {
     let announces = |device: usize| {
         let router = snapshot.router(device);
         let mut own = router.ports.iter().filter(|port| carries_packets(router, port) && of_hosts(port));
-        // The subnet of a switch without a routing protocol serves its management.
+        // The subnet of a switch without a routing protocol is only for its management.
         let first = own.next().filter(|_| !router.forwarding.processes.is_empty())?;
         Some(!first.forwarding.routing.is_empty() && own.all(|port| !port.forwarding.routing.is_empty()))
     };
@@ -238,7 +241,7 @@ fn is_only_device(snapshot: &Snapshot, silent: &[&(PortId, Site)]) -> bool {
         && announced.iter().all(|announces| *announces)
 }
 
-/// Whether a device announces subnets of the table of a port to other devices.
+/// Whether a device announces subnets from the routing table of a port to other devices.
 fn speaks(snapshot: &Snapshot, id: PortId, families: &[BgpFamily]) -> bool {
     let vrf = vrf_of(snapshot, id);
     let names = |family: &BgpFamily| family.announces_connected || !family.networks.is_empty();
@@ -270,10 +273,10 @@ fn is_announced(snapshot: &Snapshot, id: PortId, address: IpAddr, families: &[Bg
     !snapshot.port(id).forwarding.routing.is_empty() || of_bgp || redistributes || is_routed()
 }
 
-/// A tunnel, and the address of its other end if the device has no route to this address.
+/// A tunnel; and the address of its other end, if the device has no route to this address.
 type Tunnel = (PortId, Option<IpAddr>);
 
-/// Reports tunnels without a route to their other end, if nearly all tunnels have one.
+/// Reports tunnels without a route to their other end, if nearly all tunnels have such a route.
 fn check_tunnels(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let tunnels: Vec<Tunnel> =
         (0..snapshot.devices.len()).flat_map(|device| tunnels(snapshot, device)).collect();
@@ -293,8 +296,8 @@ fn check_tunnels(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Returns the tunnels of a device whose other end is configured. Excludes devices that can learn a route to
-/// it.
+/// Returns the tunnels of a device whose other end is configured. Excludes the tunnels of devices that can
+/// learn a route to the other end.
 fn tunnels(snapshot: &Snapshot, device: usize) -> Vec<Tunnel> {
     let router = snapshot.router(device);
     let table = snapshot.devices[device].device.table();

@@ -1,4 +1,4 @@
-//! Missing routes of a device that has other routes for the same purpose.
+//! Missing routes of devices, if other routes of the device or of other devices show that they are needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,21 +9,21 @@ use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 use crate::snapshot::Site;
 
-/// The minimum number of other devices with hosts and routes. With fewer, a device without a route is not an
-/// exception.
+/// The minimum number of other devices with hosts and routes. With fewer, the rule reports no device without
+/// a route.
 const LEAST_ROUTED: usize = 2;
-/// Lines by which a device can have routes that perhop does not compute.
+/// Lines by which a device can receive routes that perhop does not compute.
 const LEARNED: &[&str] =
     &["ip address dhcp", "ip address negotiated", "ip default-", "ip route ", "neighbor ", "router "];
 
-/// Reports devices that lack a route to one of the subnets of a neighbor, or all routes.
+/// Reports devices that lack a route to one subnet of a neighbor, and devices without any route.
 pub(super) fn check(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     check_siblings(snapshot, sites, found);
     check_isolated(snapshot, sites, found);
 }
 
-/// Reports a device with static routes to most subnets of a neighbor that lacks a route to one subnet, if no
-/// routing protocol announces this subnet.
+/// Reports a device that has static routes to most subnets of a neighbor, but lacks a route to one of them
+/// that no routing protocol announces.
 fn check_siblings(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     let mut by_owner: BTreeMap<usize, Vec<&Site>> = BTreeMap::new();
     for (owner, site) in sites {
@@ -61,7 +61,7 @@ fn check_isolated(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<
         let wires = snapshot.wires().filter(|[own, _]| own.device == device);
         let Some([own, other]) = wires.into_iter().next() else { continue };
         let message = format!(
-            "{} has only its own subnets and no route: its hosts do not reach the devices behind {}",
+            "{} has only its own subnets and no route: so its hosts do not reach the devices behind {}",
             snapshot.devices[device].name, snapshot.devices[other.device].name
         );
         let effect = "the site is cut off".to_owned();
@@ -70,7 +70,7 @@ fn check_isolated(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<
     }
 }
 
-/// Whether a device has neither routes nor a routing protocol, nor a default route from DHCP or PPP.
+/// Whether a device has no routes, no routing protocol, and no default route from DHCP or PPP.
 fn is_isolated(snapshot: &Snapshot, device: usize) -> bool {
     let forwarding = &snapshot.router(device).forwarding;
     let learns = |(_, text): (usize, &str)| {

@@ -1,5 +1,5 @@
-//! Static routes that lead to the wrong device, that are missing, or that prefer another link than the routes
-//! back.
+//! Static routes to the wrong device, missing static routes, and static routes that prefer another link than
+//! the routes in the other direction.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -13,8 +13,8 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::Site;
 
-/// The minimum fraction of subnets behind neighbors with static routes that have a route back. With a smaller
-/// fraction, a subnet without a route back is not an exception.
+/// The minimum fraction of subnets behind neighbors with static routes that have a route back. Below this
+/// fraction, the rule reports no subnet without a route back.
 const NEARLY_ALL: f64 = 0.75;
 
 /// Reports static routes to the wrong neighbor, missing static routes, and static routes that are not
@@ -38,14 +38,15 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_preferences(snapshot, found);
 }
 
-/// Returns the link that the packets of a route take first, if it has two ends and is not a tunnel.
+/// Returns the link over which the packets of a route leave the device, if the link has two ends and is not a
+/// tunnel.
 fn wire_crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
     crossing(snapshot, device, route)
         .filter(|crossing| snapshot.port(crossing.leaves).forwarding.tunnel.is_none())
 }
 
-/// Reports a route to the subnet of a neighbor that leads to another neighbor, if this one has no route to
-/// the subnet or sends the packets back.
+/// Reports a route to the subnet of a neighbor that leads to a different neighbor, if that neighbor has no
+/// route to the subnet or sends the packets back.
 fn check_neighbor(
     snapshot: &Snapshot,
     device: usize,
@@ -82,7 +83,7 @@ fn check_neighbor(
     found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_ASTRAY, route.line, (message, effect)));
 }
 
-/// Returns the port of the tunnel that a route leads into; `None` if it leads into no tunnel.
+/// Returns the port of the tunnel into which a route leads; `None` if the route leads into no tunnel.
 fn enters_tunnel(snapshot: &Snapshot, device: usize, route: &Route) -> Option<PortId> {
     let router = snapshot.router(device);
     let port = router.ports.iter().position(|port| {
@@ -96,11 +97,12 @@ fn enters_tunnel(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Po
     Some(PortId { device, port })
 }
 
-/// Reports devices without a route to the subnet of a neighbor whose default route leads to them.
+/// Reports a device that has no route to a subnet of a neighbor, although the default route of the neighbor
+/// leads to the device.
 fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     let all = || 0..snapshot.devices.len();
     let routes = |device: usize| snapshot.router(device).forwarding.routes.iter();
-    // Devices on the path of a tunnel need no routes to the subnets behind it.
+    // Devices on the path of a tunnel need no routes to the subnets behind the tunnel.
     let tunneled: Vec<&Route> = all()
         .flat_map(|device| routes(device).map(move |route| (device, route)))
         .filter(|(device, route)| {
@@ -121,7 +123,7 @@ fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<N
             let own: Vec<(PortId, &Site, bool)> = own
                 .map(|((_, site), _)| (arrives, site, has_route(snapshot, arrives.device, site.address)))
                 .collect();
-            // The subnets without a route can be behind tunnels to devices outside the folder.
+            // The subnets without a route back can be behind tunnels to devices outside of the folder.
             let router = snapshot.router(device);
             let has_tunnel = router.ports.iter().any(|port| port.forwarding.tunnel.is_some());
             let is_split = has_tunnel && own.iter().any(|(_, _, is_known)| *is_known);
@@ -138,8 +140,9 @@ fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<N
     check_tunnels_back(snapshot, sites, found);
 }
 
-/// Reports devices without a route to the subnet of a neighbor whose default route leads to them through a
-/// tunnel, if routes lead back to most such neighbors.
+/// Reports a device that has no route to a subnet of a neighbor, although the default route of the neighbor
+/// leads to the device through a tunnel. Requires that the device has routes to the subnets of most such
+/// neighbors.
 fn check_tunnel_defaults(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     let mut pairs: Vec<(PortId, &Site, bool)> = Vec::new();
     for device in 0..snapshot.devices.len() {
@@ -165,8 +168,8 @@ fn check_tunnel_defaults(snapshot: &Snapshot, sites: &[(usize, Site)], found: &m
     }
 }
 
-/// Reports devices that another device reaches through a tunnel, and that have no route back to a subnet of
-/// this device.
+/// Reports a device that has no route back to a subnet of another device, if the other device reaches it
+/// through a tunnel.
 fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     // The tunnel of each device to each site.
     let mut ways: BTreeMap<(usize, usize), PortId> = BTreeMap::new();
@@ -230,8 +233,8 @@ fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Whether static routes of a device lead to subnets behind another router in its subnets or tunnels. Routes
-/// to the ends of tunnels and to providers do not count, because other devices do not need them.
+/// Whether a static route of a device leads to subnets behind another router in a connected subnet or tunnel.
+/// Routes to the ends of tunnels and to providers do not count, because other devices do not need them.
 fn leads_on(snapshot: &Snapshot, device: usize) -> bool {
     let router = snapshot.router(device);
     let outer = |route: &Route| {
@@ -259,12 +262,13 @@ struct Vote {
     device: usize,
     line: usize,
     is_first: bool,
-    /// Whether the device has no other route to the prefix.
+    /// Whether this is the only route of the device to the prefix.
     is_alone: bool,
 }
 
-/// Whether most single routes over backup links are backups. A backup link has a route that is not the first
-/// choice of its device. If this is false, the distance of a single route shows no preference.
+/// Whether most single routes over backup links are backup routes. A single route is the only route of its
+/// device to the prefix. A backup link is a link over which a device has a second route that is not its first
+/// choice. If this is false, the distance of a single route does not express a preference.
 fn lone_routes_wait(votes: &BTreeMap<[PortId; 2], Vec<Vote>>) -> bool {
     let of_reserves =
         votes.values().filter(|votes| votes.iter().any(|vote| !vote.is_alone && !vote.is_first));
@@ -272,7 +276,7 @@ fn lone_routes_wait(votes: &BTreeMap<[PortId; 2], Vec<Vote>>) -> bool {
     alone.map(|vote| vote.is_first).collect::<Peers<bool>>().usual() == Some(&false)
 }
 
-/// Reports links that one end prefers and the other end uses only as a backup.
+/// Reports links that one end uses as its first choice and the other end only as a backup.
 fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut votes: BTreeMap<[PortId; 2], Vec<Vote>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
@@ -281,8 +285,8 @@ fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             let Some(Crossing { leaves, arrives }) = wire_crossing(snapshot, device, route) else { continue };
             let same = routes.iter().filter(|other| other.prefix == route.prefix && other.vrf == route.vrf);
             let least = same.clone().map(|other| other.distance).min().unwrap_or(route.distance);
-            // A single static route with a distance above the default is a backup for the route of a routing
-            // protocol.
+            // The only static route to a prefix is a backup of a routing protocol if its distance is above
+            // the default.
             let is_alone = same.count() == 1;
             let is_first = if is_alone { route.distance <= 1 } else { route.distance == least };
             let ends = if leaves < arrives { [leaves, arrives] } else { [arrives, leaves] };
@@ -298,7 +302,7 @@ fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
         let first = votes.iter().filter(|vote| vote.is_first).count();
         let rest = votes.len() - first;
-        // The end with fewer routes is reported. With equal numbers, both are.
+        // The end with fewer routes is reported, or both ends if the numbers are equal.
         let at_fault = votes.iter().filter(|vote| {
             if vote.is_first { first <= rest && rest > 0 } else { rest <= first && first > 0 }
         });

@@ -1,16 +1,17 @@
-//! [`Secret`]: a key or password of a configuration, for the comparison of two ends.
+//! [`Secret`]: a key or password in a configuration, for the comparison of two ends.
 //!
-//! Messages and debug output never contain it.
+//! Messages and debug output never contain a secret.
 
 use std::fmt;
 
-/// The constant of type 7 (Cisco, "Cisco IOS Password Encryption Facts": the method is reversible).
+/// The constant of encryption type 7 (Cisco, "Cisco IOS Password Encryption Facts": the method is
+/// reversible).
 const KEY_OF_TYPE_7: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";
-/// The letters of `$9$`, in families. The family of the first letter determines the number of random letters
-/// after it.
+/// The letters of `$9$` secrets, in families. The family of the first letter determines the number of random
+/// letters that follow it.
 const FAMILIES_OF_9: [&str; 4] =
     ["QzF3n6/9CAtpu0O", "B1IREhcSyrleKvMW8LXx", "7N-dVbwsY2g4oaJZGUDj", "iHkq.mPf5T"];
-/// The weights of the letters of each byte of `$9$`, in turn.
+/// The weights of the letters that encode a byte of a `$9$` secret. Successive bytes use successive rows.
 const WEIGHTS_OF_9: [&[usize]; 7] =
     [&[1, 4, 32], &[1, 16, 32], &[1, 8, 32], &[1, 64], &[1, 32], &[1, 4, 16, 128], &[1, 32, 64]];
 
@@ -38,7 +39,7 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// Reads the words after the command of a secret: `KEY`, `0 KEY`, `7 HIDDEN`, `"$9$…"`.
+    /// Reads the words after the command that sets a secret: `KEY`, `0 KEY`, `7 HIDDEN`, `"$9$…"`.
     pub(super) fn read(words: &[&str]) -> Option<Secret> {
         let words: Vec<&str> = words.iter().map(|word| word.trim_matches(['"', ';'])).collect();
         let found = |writing, bytes| Some(Secret { writing, bytes });
@@ -58,8 +59,8 @@ impl Secret {
         }
     }
 
-    /// Whether two secrets differ for certain. Secrets in two encodings are not compared, because an operator
-    /// who publishes a configuration may replace each encoding separately.
+    /// Whether two secrets differ for certain. Secrets with two different encodings are not compared, because
+    /// an operator who publishes a configuration may replace the secrets of each encoding separately.
     pub(super) fn differs(&self, other: &Secret) -> bool {
         self.writing == other.writing && self.writing != Writing::Sealed && self.bytes != other.bytes
     }
@@ -88,7 +89,7 @@ pub(super) fn key_of_type_7(place: usize) -> u8 {
     KEY_OF_TYPE_7[place % KEY_OF_TYPE_7.len()]
 }
 
-/// Returns the bytes of a secret of Junos: the distance of each letter from the previous letter is its value.
+/// Returns the bytes of a secret of Junos. The value of each letter is its distance from the previous letter.
 fn reveal_type_9(hidden: &str) -> Option<Vec<u8>> {
     let letters: Vec<char> = hidden.strip_prefix("$9$")?.chars().collect();
     let all: Vec<char> = FAMILIES_OF_9.iter().flat_map(|family| family.chars()).collect();

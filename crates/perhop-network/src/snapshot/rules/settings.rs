@@ -16,7 +16,7 @@ struct Value<'s> {
 }
 
 /// Reports links whose ends differ in a setting that must match. The finding is at the end that differs from
-/// most ports of the network, otherwise at both ends.
+/// most ports of the network. If no value prevails in the network, both ends are reported.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let most = usual_values(snapshot);
     for link in snapshot.links.iter().filter(|link| link.ends.len() == 2) {
@@ -69,7 +69,7 @@ fn value<'s>(snapshot: &'s Snapshot, id: PortId, kind: LinkSettingKind) -> Optio
     let own = port.forwarding.settings.iter().find(|setting| setting.kind == kind);
     match own {
         Some(own) => Some(Value { text: &own.value, line: own.line, is_set: own.is_set }),
-        // The settings of a language that its front end does not read are unknown.
+        // If no port of a device has settings, its front end does not read them, so the value is unknown.
         None if snapshot.router(id.device).ports.iter().all(|port| port.forwarding.settings.is_empty()) => {
             None
         }

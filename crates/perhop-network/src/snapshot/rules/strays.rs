@@ -1,4 +1,4 @@
-//! Pairs of ports that belong to one link but have addresses in different subnets.
+//! Pairs of ports that are the ends of one link, but have addresses in different subnets.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,14 @@ use crate::forwarding::addresses;
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// The minimum number of links with equal tags at both ends. With fewer, tags do not identify links.
+/// The minimum number of links with equal tags at both ends. With fewer, an equal tag does not show that two
+/// ports are the ends of a link.
 const LINKS_WITH_TAGS: usize = 3;
-/// The longest prefix length of a host subnet. Smaller subnets are links between devices.
+/// The longest prefix length of a host subnet. Subnets with longer prefixes are links between devices.
 const OF_HOSTS: u8 = 29;
 
-/// Reports pairs of ports without a link that a tag, a description or the ends of a tunnel connect. The
-/// findings are at the addresses of both ports.
+/// Reports pairs of ports in different subnets that are the ends of one link according to a tag, a
+/// description or the ends of a tunnel. The findings are at the addresses of both ports.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let strays: Vec<(PortId, InterfaceAddress)> =
         (0..snapshot.devices.len()).flat_map(|device| strays(snapshot, device)).collect();
@@ -43,10 +44,10 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Two ports without a link, with their addresses.
+/// Two ports in different subnets, with their addresses.
 type Pair = [(PortId, InterfaceAddress); 2];
 
-/// Generates the ports of a device whose subnet is too small for hosts and has no other device.
+/// Generates the ports of a device whose subnet is too small for hosts and contains no other device.
 fn strays(snapshot: &Snapshot, device: usize) -> impl Iterator<Item = (PortId, InterfaceAddress)> {
     let router = snapshot.router(device);
     let ports = router.ports.iter().enumerate().filter(move |(port, own)| {
@@ -61,7 +62,7 @@ fn strays(snapshot: &Snapshot, device: usize) -> impl Iterator<Item = (PortId, I
     })
 }
 
-/// Returns pairs of ports that are the only two with their tag, if the ends of other links have equal tags.
+/// Returns pairs of ports whose tag only these two ports have, if the ends of other links have equal tags.
 fn by_tag(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
     let equal = snapshot.wires().filter(|[own, other]| {
         let own = tags(snapshot.port(*own));
@@ -82,10 +83,10 @@ fn by_tag(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pai
     pairs.filter(|[own, other]| own.0.device != other.0.device).collect()
 }
 
-/// Returns pairs in which the description of one port names the other device, if this device has only one
-/// such port.
+/// Returns pairs of ports of which one names the other device in its description, if each of the two devices
+/// has only one such port.
 fn by_description(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
-    let names: Vec<String> = snapshot.devices.iter().map(|one| one.name.to_lowercase()).collect();
+    let names: Vec<String> = snapshot.devices.iter().map(|member| member.name.to_lowercase()).collect();
     let named = |id: PortId| {
         let description = snapshot.port(id).forwarding.description.as_ref()?.to_lowercase();
         let is_separator = |letter: char| letter.is_whitespace() || ":;,()[]<>{}|=\"'".contains(letter);
@@ -119,8 +120,8 @@ fn vrf(port: &Port) -> Option<&str> {
     port.forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str())
 }
 
-/// Returns ports whose address has the length of a host, with the port of another device without a link whose
-/// subnet contains it.
+/// Returns pairs of a port whose address has the prefix length 32, and a port of another device whose subnet
+/// contains this address.
 fn by_address(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
     let mut found = Vec::new();
     for (device, _) in snapshot.devices.iter().enumerate() {
@@ -140,14 +141,14 @@ fn by_address(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec
     found
 }
 
-/// Returns the ends of tunnels whose destinations lead to each other's devices.
+/// Returns pairs of tunnel ends on two devices whose destinations are addresses of the other device.
 fn by_tunnel(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
     let far = |id: PortId| {
         let tunnel = snapshot.port(id).forwarding.tunnel.as_ref();
         let to = tunnel.filter(|tunnel| tunnel.ends == TunnelEnds::One)?.destination?;
         snapshot.owner(to.value).map(|owner| owner.device)
     };
-    // The ends by their device and the device to which they lead.
+    // The ends by the device that has the end and the device that has its destination.
     let mut ends: BTreeMap<[usize; 2], Vec<(PortId, InterfaceAddress)>> = BTreeMap::new();
     for (id, address) in strays {
         if let Some(far) = far(*id) {

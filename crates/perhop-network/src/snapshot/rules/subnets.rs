@@ -1,4 +1,4 @@
-//! Ports that should be neighbors, and routes to next hops that do not exist.
+//! Ports that are no neighbors although they should be, and routes to next hops that do not exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -10,13 +10,13 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// The minimum number and fraction of host subnets with the same size. With fewer, another size is not an
-/// exception.
+/// The minimum number and fraction of host subnets with the same size. Below these minimums, the rule reports
+/// no subnet of another size.
 const LEAST_SITES: usize = 8;
 const NEARLY_ALL: f64 = 0.9;
 
-/// Reports ports that are shut down or whose subnet differs from their neighbor's, and next hops without a
-/// device.
+/// Reports ports that are shut down, ports whose subnet differs from the subnet of their neighbor, and next
+/// hops that no device has.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let ports: Vec<PortId> = all_ports(snapshot).collect();
     let is_waiting = |id: &PortId| {
@@ -35,7 +35,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_site_lengths(snapshot, found);
 }
 
-/// Reports a host subnet of an unusual size that is half of a subnet of the usual size.
+/// Reports the only host subnet with a longer prefix than the usual one, if it is half of a subnet of the
+/// usual size.
 fn check_site_lengths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let sites: Vec<(PortId, InterfaceAddress)> = snapshot
         .host_ports()
@@ -48,7 +49,7 @@ fn check_site_lengths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         *counts.entry(address.prefix_length).or_default() += 1;
     }
     let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { return };
-    // Another size at two or more sites is intended.
+    // If two or more sites have another size, it is intended.
     let is_usual = count >= LEAST_SITES && count as f64 >= NEARLY_ALL * sites.len() as f64;
     if !is_usual || sites.len() - count > 1 {
         return;
@@ -92,8 +93,8 @@ fn is_up(snapshot: &Snapshot, id: PortId) -> bool {
     carries_packets(snapshot.router(id.device), snapshot.port(id))
 }
 
-/// Reports a port that is shut down, if another device has a port in its subnet that is up and has no
-/// neighbor (`waiting`).
+/// Reports a port that is shut down, if a port of another device in its subnet is up and has no neighbor.
+/// `waiting` is the list of ports that are up and have no neighbor.
 fn check_down(snapshot: &Snapshot, own: PortId, waiting: &[PortId], found: &mut Vec<NetworkFinding>) {
     let port = snapshot.port(own);
     let Some(line) = shutdown_line(snapshot.router(own.device), port) else { return };
@@ -120,7 +121,8 @@ fn same_subnet(own: InterfaceAddress, other: InterfaceAddress) -> bool {
     own.prefix_length == other.prefix_length && own.is_neighbor(other.address)
 }
 
-/// Reports ports whose subnet contains the address of another device's port with a different prefix length.
+/// Reports ports whose subnet contains the address of a port on another device that has a different prefix
+/// length.
 fn check_lengths(snapshot: &Snapshot, ports: &[PortId], found: &mut Vec<NetworkFinding>) {
     let up = ports.iter().filter(|id| is_up(snapshot, **id));
     let own = |id: &PortId| {
@@ -130,7 +132,7 @@ fn check_lengths(snapshot: &Snapshot, ports: &[PortId], found: &mut Vec<NetworkF
     let all: Vec<(PortId, InterfaceAddress)> = up.flat_map(own).collect();
     for (own, address) in &all {
         let mut reported = None;
-        // The comparison of addresses comes first, because it excludes most of the many pairs.
+        // The addresses are compared first, because this excludes most of the many pairs.
         for (other, theirs) in &all {
             let is_pair = theirs.prefix_length != address.prefix_length
                 && (address.is_neighbor(theirs.address) || theirs.is_neighbor(address.address))
@@ -144,7 +146,7 @@ fn check_lengths(snapshot: &Snapshot, ports: &[PortId], found: &mut Vec<NetworkF
     }
 }
 
-/// Whether two ports without a link could be neighbors.
+/// Whether two ports can be neighbors but have no common link.
 fn are_apart(snapshot: &Snapshot, own: PortId, other: PortId) -> bool {
     let (port, neighbor) = (snapshot.port(own), snapshot.port(other));
     is_of_kind(port, neighbor)
@@ -178,7 +180,7 @@ fn is_host(address: InterfaceAddress) -> bool {
     address.subnet().is_none_or(|subnet| subnet.host().is_some())
 }
 
-/// Reports static routes to a next hop that no device of the link has.
+/// Reports static routes whose next hop is not an address of any device on the link.
 fn check_next_hops(snapshot: &Snapshot, hops: &NextHops, device: usize, found: &mut Vec<NetworkFinding>) {
     let router = snapshot.router(device);
     for route in &router.forwarding.routes {
@@ -203,7 +205,7 @@ fn check_next_hops(snapshot: &Snapshot, hops: &NextHops, device: usize, found: &
         };
         let id = PortId { device, port };
         check_table(snapshot, id, route, *hop, found);
-        // If the link has no other device, the next hop can be a device outside the folder.
+        // The next hop of a link with a single device can be a device outside of the folder.
         let Some(link) = snapshot.link_of(id).filter(|link| !has_address(snapshot, &link.ends, *hop)) else {
             continue;
         };
@@ -223,8 +225,8 @@ fn check_next_hops(snapshot: &Snapshot, hops: &NextHops, device: usize, found: &
     }
 }
 
-/// Reports a route whose next hop is the device itself. The device refuses such a line (Cisco IOS: `Invalid
-/// next hop address (it's this router)`).
+/// Reports a route whose next hop is an address of the device itself. The device refuses such a line (Cisco
+/// IOS: `Invalid next hop address (it's this router)`).
 fn report_own_hop(
     snapshot: &Snapshot,
     device: usize,
@@ -258,13 +260,14 @@ impl NextHops {
         NextHops(found)
     }
 
-    /// Whether another device has a route to a next hop: a device outside of the folder has the address.
+    /// Whether another device has a route to a next hop, which shows that a device outside of the folder has
+    /// the address.
     fn have_other_device(&self, hop: IpAddr, device: usize) -> bool {
         self.0.get(&hop).is_some_and(|devices| devices.iter().any(|other| *other != device))
     }
 }
 
-/// Reports a route whose next hop is only in subnets of other routing tables.
+/// Reports a route whose next hop is only in subnets of other routing tables than the route.
 fn check_table(snapshot: &Snapshot, id: PortId, route: &Route, hop: IpAddr, found: &mut Vec<NetworkFinding>) {
     let RouteTarget::NextHop(_) = route.via else { return };
     let table =
@@ -289,7 +292,9 @@ fn check_table(snapshot: &Snapshot, id: PortId, route: &Route, hop: IpAddr, foun
         snapshot.port_name(id),
         table(vrf(snapshot.port(id)))
     );
-    let effect = "the device does not use the route, and the other table lacks it".to_owned();
+    let effect =
+        "the device does not use the route in this table, and the other table does not have the route"
+            .to_owned();
     found.push(snapshot.finding(id.device, &rules::NETWORK_NEXT_HOP_UNKNOWN, route.line, (message, effect)));
 }
 
@@ -309,7 +314,7 @@ fn check_interface(snapshot: &Snapshot, device: usize, route: &Route, found: &mu
     found.push(snapshot.finding(device, &rules::NETWORK_NEXT_HOP_UNKNOWN, route.line, (message, effect)));
 }
 
-/// Reports a route whose next hop is in no subnet of the device and is covered only by the default route.
+/// Reports a route if no subnet and no route of the device, except the default route, contains its next hop.
 fn check_far_hop(
     snapshot: &Snapshot,
     device: usize,
@@ -325,7 +330,7 @@ fn check_far_hop(
         Decision::Unknown(_) => false,
         Decision::Own { .. } | Decision::Discarded(_) => true,
     };
-    // The device can have learned a route to a next hop in a subnet of another device.
+    // The device can learn a route to a next hop that is in a subnet of another device.
     let is_somewhere = all_ports(snapshot)
         .any(|id| addresses(snapshot.port(id)).any(|own| own.prefix_length > 0 && own.is_neighbor(hop)));
     if is_known || learns && is_somewhere {

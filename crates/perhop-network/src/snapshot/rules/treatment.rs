@@ -1,4 +1,4 @@
-//! [`Treatment`]: the class in which a policy puts a codepoint, and the kind of this class.
+//! [`Treatment`]: the class to which a policy assigns a codepoint, and the kind of this class.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -19,13 +19,13 @@ use crate::snapshot::{PortId, Snapshot, carries_packets};
 /// The kind of treatment at a port with queues, from worst to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// The default class takes the packets.
+    /// The default class.
     Rest,
     /// A separate class without a guarantee.
     Class,
-    /// A class with a guarantee.
+    /// A class with a guaranteed rate.
     Guarantee,
-    /// Priority.
+    /// A class with priority.
     Priority,
 }
 
@@ -40,22 +40,24 @@ impl Kind {
     }
 }
 
-/// The class of a codepoint in a tree of policies.
+/// The class of a codepoint in a policy or in a policy nested inside.
 #[derive(Clone, Copy)]
 pub(super) struct Treatment<'a> {
     pub(super) kind: Kind,
-    /// The policy with the class.
+    /// The policy that contains the class.
     pub(super) policy: &'a Policy,
     pub(super) class: &'a Class,
 }
 
-/// Returns a UDP packet between addresses that access lists usually do not contain.
+/// Returns a UDP packet with a codepoint. Its addresses are documentation addresses, which access lists
+/// usually do not contain.
 pub(super) fn packet(dscp: Dscp) -> Packet {
     let text = format!("udp 203.0.113.1:49152 > 203.0.113.2:49152 dscp {dscp} len 200");
     text.parse::<perhop_analysis::PacketText>().map(|read| read.packet).unwrap_or_default()
 }
 
-/// Returns the path of the packet that conforms to all meters on one side of a port; `None` if it is dropped.
+/// Returns the result for a packet that conforms to the most meters on one side of a port; `None` if the
+/// packet is dropped.
 pub(super) fn conforming(ways: Vec<Conditioned>) -> Option<Conditioned> {
     let exceeds = |way: &Conditioned| {
         way.steps.iter().filter(|step| step.color.is_some_and(|color| color != Color::GREEN)).count()
@@ -68,17 +70,17 @@ pub(super) fn interfaces(router: &Router) -> Vec<String> {
     router.ports.iter().map(|port| port.interface.clone()).collect()
 }
 
-/// Returns the queueing policy of a port; `None` if the port has one queue.
+/// Returns the output policy of a port that has queues for classes; `None` if the port has one queue.
 pub(super) fn queueing_policy(port: &Port) -> Option<&Policy> {
     port.intent.output.iter().rev().find(|policy| policy.queues && has_classes(policy))
 }
 
-/// Whether a policy or a nested policy has a class that takes only some of the packets.
+/// Whether a policy or a nested policy has a class that matches only some of the packets.
 fn has_classes(policy: &Policy) -> bool {
     policy.classes.iter().any(|class| !class.takes_rest || class.children().is_some_and(has_classes))
 }
 
-/// A condition that is built once for several packets.
+/// A condition of a class, compiled once for several packets.
 pub(super) enum Matcher {
     Always,
     Never,
@@ -86,7 +88,7 @@ pub(super) enum Matcher {
 }
 
 impl Matcher {
-    /// Builds a condition. Interfaces are numbered by their places in `interfaces`.
+    /// Compiles a condition. The number of an interface is its index in `interfaces`.
     pub(super) fn new(condition: &Condition, interfaces: &[String]) -> Matcher {
         match condition {
             Condition::Always => Matcher::Always,
@@ -105,12 +107,12 @@ impl Matcher {
     }
 }
 
-/// A policy that classifies several packets. The condition of a class is built when the first packet reaches
-/// it.
+/// A policy that classifies several packets. The condition of a class is compiled when the first packet is
+/// compared with it.
 struct Classes<'a, 'i> {
     policy: &'a Policy,
     interfaces: &'i [String],
-    /// The condition and the nested policy of each class.
+    /// The compiled condition and the nested policy of each class.
     built: Vec<(OnceCell<Matcher>, OnceCell<Classes<'a, 'i>>)>,
 }
 
@@ -120,7 +122,7 @@ impl<'a, 'i> Classes<'a, 'i> {
         Classes { policy, interfaces, built }
     }
 
-    /// Returns the treatment of a packet by the innermost class that takes it.
+    /// Returns the treatment of a packet by the innermost class that matches it.
     fn treatment(&self, packet: &Packet) -> Option<Treatment<'a>> {
         let all = self.policy.classes.iter().zip(&self.built);
         let (class, (_, inner)) = all.into_iter().find(|(class, (matcher, _))| {
@@ -134,7 +136,7 @@ impl<'a, 'i> Classes<'a, 'i> {
     }
 }
 
-/// Returns the treatment of a packet by the innermost class of a policy that takes it.
+/// Returns the treatment of a packet by the innermost class of a policy that matches it.
 pub(super) fn treatment<'a>(
     policy: &'a Policy,
     interfaces: &[String],
@@ -143,9 +145,10 @@ pub(super) fn treatment<'a>(
     Classes::new(policy, interfaces).treatment(packet)
 }
 
-/// Returns the treatment of a packet of `class`. `inner` is its treatment by the policy inside the class.
+/// Returns the treatment of a packet in `class`. `inner` is the treatment by the policy nested in the class.
 fn innermost<'a>(policy: &'a Policy, class: &'a Class, inner: Option<Treatment<'a>>) -> Treatment<'a> {
-    // A guarantee of the default class is shared by all packets without a class, so it does not count.
+    // All packets without a class share the guarantee of the default class, so it does not count as a
+    // guarantee.
     let own = if class.priority.is_some() {
         Kind::Priority
     } else if class.takes_rest {
@@ -156,7 +159,7 @@ fn innermost<'a>(policy: &'a Policy, class: &'a Class, inner: Option<Treatment<'
         Kind::Class
     };
     match inner {
-        // A packet in the default class of a child policy still belongs to the parent class.
+        // A packet in the default class of a nested policy still belongs to the class around it.
         Some(inner) if inner.kind > Kind::Rest || own == Kind::Rest => {
             Treatment { kind: inner.kind.max(own), ..inner }
         }
@@ -176,8 +179,8 @@ pub(super) fn reads_labels(policy: &Policy, interfaces: &[String]) -> bool {
     (1..8).any(|value| class(value) != first)
 }
 
-/// Returns the rate of a class's priority or guarantee, bits per second. Percentages refer to the rate
-/// `around`.
+/// Returns the priority rate or guaranteed rate of a class, bits per second. Percentages refer to the rate
+/// `around`, bits per second.
 pub(super) fn class_rate(class: &Class, around: u64) -> Option<u64> {
     let percent = |percent: u64| around / 100 * percent;
     if let Some(priority) = &class.priority {
@@ -201,7 +204,8 @@ pub(super) fn demand_line(class: &Class) -> usize {
     priority.or(class.guarantee.as_ref().map(|guarantee| guarantee.line)).unwrap_or(class.line)
 }
 
-/// Returns the committed rate of the policer of a class, bits per second.
+/// Returns the committed rate of the policer of a class, bits per second. Percentages refer to the rate
+/// `around`, bits per second.
 pub(super) fn police_rate(class: &Class, around: u64) -> Option<u64> {
     match class.police.as_ref()?.value.meter {
         Meter::Bytes { rate, .. } => Some(traffic_rate(rate, around)),
@@ -209,7 +213,7 @@ pub(super) fn police_rate(class: &Class, around: u64) -> Option<u64> {
     }
 }
 
-/// Returns a rate in bits per second.
+/// Returns a rate in bits per second. Percentages refer to the rate `around`, bits per second.
 pub(super) fn traffic_rate(rate: TrafficRate, around: u64) -> u64 {
     match rate {
         TrafficRate::BitsPerSecond(bits) => bits,
@@ -217,21 +221,21 @@ pub(super) fn traffic_rate(rate: TrafficRate, around: u64) -> u64 {
     }
 }
 
-/// Returns the rate of the shaper for all packets of a policy, with its line.
+/// Returns the rate and the line of a shaper that applies to all packets of a policy.
 pub(super) fn shaper(policy: &Policy, around: u64) -> Option<(u64, usize)> {
     let [class] = policy.classes.as_slice() else { return None };
     let shape = class.shape.as_ref().filter(|_| class.takes_rest)?;
     Some((traffic_rate(shape.value.rate, around), shape.line))
 }
 
-/// Returns the rate of the policer for all packets of a policy, with its line.
+/// Returns the rate and the line of a policer that applies to all packets of a policy.
 pub(super) fn policer_of_all(policy: &Policy, around: u64) -> Option<(u64, usize)> {
     let [class] = policy.classes.as_slice() else { return None };
     let police = class.police.as_ref().filter(|_| class.takes_rest)?;
     Some((police_rate(class, around)?, police.line))
 }
 
-/// Whether a port leads to a provider: the default route or tunnels use it.
+/// Whether a port leads to a provider: the default route or a tunnel uses this port.
 pub(super) fn leads_out(snapshot: &Snapshot, id: PortId) -> bool {
     let router = snapshot.router(id.device);
     let mut default_routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() == 0);
@@ -248,11 +252,11 @@ pub(super) fn leads_out(snapshot: &Snapshot, id: PortId) -> bool {
     is_default || is_source
 }
 
-/// The treatment of each codepoint at the ports with queues that lead to other devices. Ports of a device
-/// with the same policy share a table.
+/// The treatment of each codepoint at ports that have queues and lead to another device. The ports of a
+/// device with the same policy share a table.
 pub(super) struct Treatments<'s> {
     tables: BTreeMap<(usize, usize), Vec<Option<Treatment<'s>>>>,
-    /// The best treatment of each codepoint with a class at some port.
+    /// The best treatment of each codepoint that has a class at some port.
     pub(super) best: BTreeMap<Dscp, Kind>,
 }
 
@@ -290,7 +294,7 @@ impl<'s> Treatments<'s> {
         self.best.get(&dscp).copied().unwrap_or(Kind::Rest)
     }
 
-    /// Returns the treatment of a codepoint at a port with queues that leads to another device.
+    /// Returns the treatment of a codepoint at a port that has queues and leads to another device.
     pub(super) fn at(&self, snapshot: &Snapshot, id: PortId, dscp: Dscp) -> Option<Treatment<'s>> {
         let policy = queueing_policy(snapshot.port(id))?;
         let table = self.tables.get(&(id.device, policy.line))?;
@@ -299,7 +303,7 @@ impl<'s> Treatments<'s> {
 }
 
 impl Snapshot<'_> {
-    /// Returns the ports with queues that lead to other devices: the ends of links, tunnels, and ports
+    /// Returns the ports that have queues and lead to another device: the ends of links, tunnels, and ports
     /// towards a provider.
     pub(super) fn queueing_ports(&self) -> Vec<PortId> {
         let mut found = Vec::new();
@@ -317,8 +321,8 @@ impl Snapshot<'_> {
         found
     }
 
-    /// Returns the rate that percentages of a port's output policy refer to, bits per second: the rate of the
-    /// shaper for all packets, otherwise of the line.
+    /// Returns the rate to which percentages in a port's output policy refer, bits per second: the rate of
+    /// the shaper for all packets, otherwise the rate of the line.
     pub(super) fn output_rate(&self, id: PortId) -> Option<u64> {
         let port = self.port(id);
         let line = port.bandwidth.or(port.wire.rate)?.as_bits_per_second();
@@ -326,7 +330,7 @@ impl Snapshot<'_> {
         Some(shaped.map_or(line, |(rate, _)| rate.min(line)))
     }
 
-    /// Returns the lines that put a packet into its classes, the innermost class last.
+    /// Returns the lines by which the classes of a policy match a packet, the innermost class last.
     pub(super) fn criteria(&self, device: usize, policy: &str, packet: &Packet) -> Vec<usize> {
         let names = interfaces(self.router(device));
         let Some(lines) = self.devices[device].device.class_lines() else { return Vec::new() };

@@ -15,17 +15,19 @@ use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::rules;
 use crate::snapshot::model::{has_intent, has_policy};
 
-/// A port, the line of the finding, the treatment at the port, and the treatment at most ports.
+/// A port whose treatment is worse than usual: the port, the line of the finding, the treatment at the port,
+/// and the treatment at most ports.
 type Exception = (PortId, usize, Kind, Kind);
 
-/// The codepoints of each exception, and the name of the usual class.
+/// For each exception, its codepoints and the name of the class at most ports.
 type Exceptions = BTreeMap<Exception, (Vec<Dscp>, String)>;
 
-/// An exception on at least this number of devices, and on one of twenty devices, is an intended variant.
+/// If an exception occurs on at least this number of devices and on at least one of twenty devices, it is an
+/// intended variant.
 const LEAST_VARIANT: usize = 2;
 const FEW_DEVICES: usize = 20;
-/// The minimum fraction of ports with queues that agree on a treatment. With a smaller fraction, another
-/// treatment is not an exception.
+/// The minimum fraction of ports with queues that have the same treatment. Below this fraction, the rule
+/// reports no port.
 const MOST: f64 = 0.5;
 /// The minimum number and fraction of ports towards hosts with an input policy. With fewer, a port without
 /// one is not an exception.
@@ -43,8 +45,9 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
             with_queues.iter().filter_map(|id| Some((*id, treatments.at(snapshot, *id, dscp)?))).collect();
         let Some(usual) = usual_treatment(&kinds) else { continue };
         let name = common_name(&kinds, usual);
-        // A port towards a provider sends packets of its own site. There, a class with the usual name is
-        // enough, because it can match the packets by another criterion than the codepoint.
+        // A port towards a provider sends packets of its own site. At such a port, a class with the usual
+        // name is sufficient, because this class can match the packets by another criterion than the
+        // codepoint.
         let has_namesake = |(id, own): &&(PortId, Treatment)| {
             snapshot.link_of(*id).is_none() && own.policy.classes.iter().any(|class| class.name == name)
         };
@@ -75,7 +78,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     check_marking(snapshot, found);
 }
 
-/// Removes exceptions of several devices, which intentionally have no such class.
+/// Removes exceptions that occur on several devices, because these devices intentionally lack the class.
 fn remove_variants(snapshot: &Snapshot, exceptions: &mut Exceptions) {
     let mut devices: BTreeMap<(Kind, Dscp), BTreeSet<usize>> = BTreeMap::new();
     for ((id, _, own, _), (codepoints, _)) in exceptions.iter() {
@@ -108,7 +111,8 @@ fn queues_by_codepoint(snapshot: &Snapshot, id: PortId) -> bool {
     queueing_policy(snapshot.port(id)).is_some_and(|policy| !reads_labels(policy, &names))
 }
 
-/// Returns the best treatment that most ports give or exceed; `None` if most ports have no class.
+/// Returns the best treatment that most ports give or exceed; `None` if most ports have no class for the
+/// codepoint.
 fn usual_treatment(kinds: &[(PortId, Treatment)]) -> Option<Kind> {
     let at_least = |kind: Kind| {
         let count = kinds.iter().filter(|(_, own)| own.kind >= kind).count();
@@ -117,7 +121,7 @@ fn usual_treatment(kinds: &[(PortId, Treatment)]) -> Option<Kind> {
     [Kind::Priority, Kind::Guarantee, Kind::Class].into_iter().find(|kind| at_least(*kind))
 }
 
-/// Returns the most frequent name of classes with the usual treatment.
+/// Returns the most frequent name of the classes with the usual treatment.
 fn common_name(kinds: &[(PortId, Treatment)], usual: Kind) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, own) in kinds.iter().filter(|(_, own)| own.kind >= usual) {
@@ -128,7 +132,7 @@ fn common_name(kinds: &[(PortId, Treatment)], usual: Kind) -> String {
 }
 
 /// Returns the line of the finding: the criterion of the class with the usual name if the policy has such a
-/// class, otherwise the line of the class that takes the packets.
+/// class, otherwise the line of the class that matches the packets.
 fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &str) -> usize {
     let names = interfaces(snapshot.router(id.device));
     let namesake = own.policy.classes.iter().find(|class| class.name == name);
@@ -148,8 +152,8 @@ fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &st
     if own.policy.line > 0 { own.policy.line } else { line_of_output(snapshot.port(id)) }
 }
 
-/// Whether the marks of hosts at a port matter: the port does not lead to a provider, and the device does not
-/// queue by labels alone.
+/// Whether the marks of hosts at a port matter. They do if the port does not lead to a provider and the
+/// device does not queue by labels alone.
 pub(super) fn has_hosts_with_marks(snapshot: &Snapshot, id: PortId) -> bool {
     !leads_out(snapshot, id) && !is_core(snapshot.router(id.device))
 }
@@ -180,7 +184,7 @@ fn check_marking(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             ports.len()
         );
         let effect = "its hosts choose their own marks".to_owned();
-        // An output policy without queues at this port is probably the missing input policy.
+        // An output policy without queues at this port is probably the input policy in the wrong direction.
         let port = snapshot.port(*id);
         let is_turned = port.intent.output.iter().any(|policy| !policy.queues);
         let line = port.forwarding.output_line.filter(|_| is_turned).unwrap_or(port.line);
@@ -199,7 +203,7 @@ fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         .copied()
         .filter(|[own, other]| !has_queues(*own) && has_queues(*other) && is_compared(snapshot, own.device))
         .collect();
-    // Several devices that queue towards one side only do so on purpose.
+    // Several devices without queues at their end of a link show that this is intended.
     let devices: BTreeSet<usize> = with_one_end.iter().map(|[own, _]| own.device).collect();
     if devices.len() >= LEAST_VARIANT {
         return;
@@ -228,8 +232,8 @@ fn is_compared(snapshot: &Snapshot, device: usize) -> bool {
     !snapshot.router(device).ports.iter().any(|port| has_policy(port) && !has_intent(port))
 }
 
-/// Returns the line to look at if a port has one queue: the shaper without classes, else the line that
-/// attaches the policy, else the port.
+/// Returns the line for a finding about a port with one queue: the shaper without classes, otherwise the line
+/// that attaches the policy, otherwise the port.
 pub(super) fn line_of_queues(snapshot: &Snapshot, id: PortId) -> usize {
     let port = snapshot.port(id);
     let shaped = port.intent.output.iter().find_map(|policy| shaper(policy, 0));

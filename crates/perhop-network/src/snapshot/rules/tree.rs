@@ -3,26 +3,26 @@
 /// A line of a configuration with its number.
 pub(crate) type Numbered<'t> = (usize, &'t str);
 
-/// A line with the lines inside its block.
+/// A line, and the lines inside its block.
 pub(crate) struct Node<'t> {
     pub(crate) line: Numbered<'t>,
     pub(crate) inner: Vec<Node<'t>>,
 }
 
 impl<'t> Node<'t> {
-    /// Whether its line begins with a text, regardless of the indentation. This is faster than
+    /// Whether the line of the node begins with a text, regardless of the indentation. This is faster than
     /// [`Node::words`] for lines that a rule skips.
     pub(crate) fn begins_with(&self, text: &str) -> bool {
         self.line.1.trim_start().starts_with(text)
     }
 
-    /// Returns the words of its line.
+    /// Returns the words of the line of the node.
     pub(crate) fn words(&self) -> Vec<&'t str> {
         self.line.1.split_whitespace().collect()
     }
 }
 
-/// Returns the lines as a tree by their indentation.
+/// Returns the lines as a tree. A line is inside the block of the previous line with a smaller indentation.
 pub(crate) fn tree<'t>(lines: &[Numbered<'t>]) -> Vec<Node<'t>> {
     let mut open: Vec<(usize, Node)> = Vec::new();
     let mut found = Vec::new();

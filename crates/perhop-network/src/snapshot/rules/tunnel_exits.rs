@@ -9,14 +9,15 @@ use crate::forwarding::{Decision, Origin, addresses};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// The line of a policy for the packets that the device itself sends.
+/// The line of a policy for packets that the device itself sends.
 const LOCAL_POLICY: &str = "ip local policy ";
 
-/// Reports tunnels whose source is a port, if no route to the tunnel destination leaves through this port.
+/// Reports a tunnel whose source is a port, if no route to the destination of the tunnel leaves through this
+/// port.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for device in 0..snapshot.devices.len() {
         let router = snapshot.router(device);
-        // A local policy can send the packets of the device by their source.
+        // A local policy can select the output port of the device's own packets by their source.
         let mut lines = snapshot.devices[device].device.numbered_lines();
         if lines.any(|(_, text)| text.starts_with(LOCAL_POLICY)) {
             continue;
@@ -60,7 +61,8 @@ fn check_tunnel(snapshot: &Snapshot, id: PortId, tunnel: &Tunnel, found: &mut Ve
         to.value,
         exit.port.name
     );
-    let effect = "the tunnel depends on the other line, whose provider may drop its packets".to_owned();
+    let effect =
+        "the tunnel depends on the other port, whose provider may drop packets with this source".to_owned();
     let rule = &rules::NETWORK_ROUTE_MISSING;
     found.push(snapshot.finding(id.device, rule, source.line, (message, effect)));
 }

@@ -29,13 +29,13 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for part in parts.iter().filter(|part| peers.is_exception(&part.thousandths())) {
         let rate = Rate::from_bits_per_second;
         let message = format!(
-            "{} has a bandwidth of {}, and its source one of {}; most of {} tunnels have another ratio of the two",
+            "{} has a bandwidth of {}, and its source has {}; the ratio is different for most of {} tunnels",
             snapshot.port_name(part.id),
             rate(part.bandwidth),
             rate(part.circuit),
             parts.len()
         );
-        let effect = "routing protocols, and shares in percent, use a rate that the tunnel does not have";
+        let effect = "routing protocols and shares in percent use a rate that the tunnel does not have";
         let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
         found.push(snapshot.finding(part.id.device, rule, part.line, (message, effect.to_owned())));
     }

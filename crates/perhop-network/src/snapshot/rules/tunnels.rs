@@ -1,4 +1,4 @@
-//! Tunnels whose other end has no tunnel back, or has other addresses.
+//! Tunnels whose other end has no tunnel back, or whose other end has a tunnel with other addresses.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -30,11 +30,11 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_maps(snapshot, found);
 }
 
-/// A configured outer destination: the tunnel, the line and the addresses.
+/// A mapping of a next hop to an outer destination, with its tunnel.
 type Mapped = (PortId, perhop_device::TunnelMap);
 
-/// Reports a map of a next hop to an outer destination that is not the source of the tunnel with this next
-/// hop, if it is the only wrong map and other devices have the correct map.
+/// Reports a mapping whose outer destination is not the source of the tunnel that has the next hop, if this
+/// is the only wrong mapping and other devices have the correct mapping.
 fn check_maps(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut by_inside: BTreeMap<IpAddr, Vec<Mapped>> = BTreeMap::new();
     for (id, _) in snapshot.inside_ports().filter(|(_, link)| link.is_tunnel) {
@@ -83,8 +83,8 @@ fn has_address(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
     snapshot.router(device).ports.iter().any(|port| addresses(port).any(|own| own.address == address))
 }
 
-/// Compares the destination of one end with the source of the other. Reports the line whose address belongs
-/// to no port of its device, otherwise both lines.
+/// Compares the destination of one end with the source of the other end. The finding is at the line with an
+/// address that its device does not have, otherwise at both lines.
 fn check_pair(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
     let ends = tunnel(snapshot, own).map(|tunnel| (tunnel.destination, tunnel.ends));
     let Some((Some(to), TunnelEnds::One)) = ends else { return };
@@ -120,8 +120,8 @@ fn check_back(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>) 
             None => back.ends == TunnelEnds::Several,
         })
     });
-    // The destination of the other end may be an address that this device receives at run time. The common
-    // subnet then identifies the pair.
+    // The destination of the other end may be an address that this device receives at run time. In this case,
+    // the common subnet identifies the pair.
     let link = snapshot.link_of(id);
     let is_pair = link.is_some_and(|link| link.ends.iter().any(|end| end.id.device == far.device));
     if leads_back || is_pair {

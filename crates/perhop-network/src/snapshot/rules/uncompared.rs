@@ -4,7 +4,8 @@ use super::{NetworkFinding, Snapshot};
 use crate::rules;
 use crate::snapshot::model::{has_intent, has_policy};
 
-/// Reports each device with a policy that is not in Intent. The rules read classes and rates from Intent.
+/// Reports each device with a policy that perhop does not convert to an intent. The rules read classes and
+/// rates from the intent.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for (device, member) in snapshot.devices.iter().enumerate() {
         let ports = &snapshot.router(device).ports;

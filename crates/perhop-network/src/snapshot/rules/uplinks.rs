@@ -8,12 +8,12 @@ use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// The minimum number and fraction of such ports with queues. With fewer, a port without queues is not an
-/// exception.
+/// The minimum number and fraction of ports towards a provider that have queues. Below these minimums, the
+/// rule reports no port without queues.
 const LEAST: usize = 3;
 const NEARLY_ALL: f64 = 0.75;
 
-/// Reports the one port towards a provider that sends all classes through one queue.
+/// Reports the only port towards a provider that sends all classes through one queue.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let uplinks = uplinks(snapshot);
     let (with, without): (Vec<PortId>, Vec<PortId>) =
@@ -33,7 +33,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     found.push(snapshot.finding(id.device, &rules::NETWORK_POLICY_MISSING, line, (message, effect)));
 }
 
-/// Returns the ports through which the default route or tunnels lead to a device outside of the folder.
+/// Returns the ports through which the default route or a tunnel leads to a device outside of the folder.
 fn uplinks(snapshot: &Snapshot) -> Vec<PortId> {
     let mut found = Vec::new();
     for device in 0..snapshot.devices.len() {
@@ -52,7 +52,7 @@ fn uplinks(snapshot: &Snapshot) -> Vec<PortId> {
     found
 }
 
-/// Whether a port, or a tunnel of its device, has queues for classes.
+/// Whether a port, or a tunnel of its device, has a queue per class.
 fn queues(snapshot: &Snapshot, id: PortId) -> bool {
     let mut tunnels = snapshot.router(id.device).ports.iter().filter(|port| port.forwarding.tunnel.is_some());
     queueing_policy(snapshot.port(id)).is_some() || tunnels.any(|port| queueing_policy(port).is_some())
